@@ -92,7 +92,7 @@ async function writeReport(
   loadBefore: number,
   measures: readonly { measurement: Measurement; resultado: MeasurementResult }[],
 ): Promise<string> {
-  const { selectedKeys, rounds, segundos, guias, contra } = bench.opciones
+  const { selectedKeys, rounds, seconds, guias, contra } = bench.options
   const date = startedAt.toISOString().slice(0, 16).replace(/:/g, '')
   const folder = new URL('results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
@@ -105,10 +105,10 @@ async function writeReport(
   const loadLine = `Carga de la máquina: ${formatNumber(loadBefore)} antes, ${formatNumber(loadavg()[0] ?? 0)} después.`
   const noiseWarning =
     loadBefore > MIN_QUIET_SHARE ? ` **Ruidosa**: antes de empezar debe ser menor que ${MIN_QUIET_SHARE}.` : ''
-  const place = await bench.conBase(({ db }) => readConditions(db))
+  const place = await bench.withDatabase(({ db }) => readConditions(db))
   const report = (chartFolder: string) => `# Rendimiento, ${startedAt.toISOString().slice(0, 10)}
 
-Medianas de ${rounds} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
+Medianas de ${rounds} rondas intercaladas de ${seconds} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
 de las razones de cada ronda. Tabla grande: ${miles(guias)} guías. Solo las razones se comparan entre máquinas.
 
 ${renderReportTable(measures.flatMap(({ resultado }) => resultado.rows))}

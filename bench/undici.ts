@@ -7,8 +7,8 @@ import { Agent } from 'undici'
 import { serveAsChild } from './harness/child.ts'
 import { type DeliveryOrder, sendOrder } from './harness/order.ts'
 
-const MAX_IN_FLIGHT = 64
-const agent = new Agent({ connections: MAX_IN_FLIGHT, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
+const MAX_EXCHANGES = 64
+const agent = new Agent({ connections: MAX_EXCHANGES, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
 
 serveAsChild(async (req, res) => {
   if (req.method !== 'POST') return void res.end()
@@ -17,7 +17,7 @@ serveAsChild(async (req, res) => {
     for (const order of orders) await sendOrder(agent, order)
   }
   try {
-    await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, sendOrders))
+    await Promise.all(Array.from({ length: MAX_EXCHANGES }, sendOrders))
     res.end()
   } catch (error) {
     res.writeHead(500).end(String(error))

@@ -17,7 +17,7 @@ function describeDefault({ defaultValue, defaultNote }: ConfigVariable<unknown>)
 
 const renderRows = (table: ConfigTable, condition = ''): string[] =>
   Object.values(table).flatMap((row) => [
-    `| \`${row.nombre}\` | ${describeDefault(row)} | ${condition}${row.meaning} |\n`,
+    `| \`${row.name}\` | ${describeDefault(row)} | ${condition}${row.meaning} |\n`,
     ...(row.groups ?? []).flatMap((group) => renderRows(group.table, `with \`${group.using}\`: `)),
   ])
 

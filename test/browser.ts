@@ -4,11 +4,11 @@ import { inject } from 'vitest'
 import { BROWSER_ARGUMENTS } from '../scripts/browser.ts'
 import { CLOCK_OFFSET_S } from './childEnvironment.ts'
 
-const ruta = inject('browserPath')
+const path = inject('browserPath')
 const pathWithoutCamera = inject('headlessBrowserPath')
 
 /** Whether anything can be tested in a browser; `setup.ts` says once what is not tested without one. */
-export const hasBrowser = ruta !== undefined
+export const hasBrowser = path !== undefined
 
 /**
  * Starts a browser. It has the real clock: below `faketime`, Chromium's threads wait for nothing and use all processors.
@@ -30,14 +30,14 @@ export const openBrowser = (...args: string[]): Promise<Browser> => launchBrowse
 
 /** A browser whose camera shows a film. Whoever asks for it closes it. */
 export const openBrowserWithCamera = (filmPath: string): Promise<Browser> =>
-  launchBrowser(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${filmPath}`])
+  launchBrowser(path!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${filmPath}`])
 
 let sharedBrowser: Promise<Browser> | undefined
 
 /** A window of the browser that all files of a worker share, as a phone's in Guatemala unless told. */
-export async function openContext(opciones: BrowserContextOptions = {}, en?: Browser) {
+export async function openContext(options: BrowserContextOptions = {}, en?: Browser) {
   sharedBrowser ??= en ? undefined : openBrowser()
-  const context = await (en ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...opciones })
+  const context = await (en ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...options })
   // A slow machine waits, it doesn't fail.
   context.setDefaultTimeout(120_000)
   if (CLOCK_OFFSET_S !== 0) await context.addInitScript(MOVE_CLOCK)
@@ -45,11 +45,11 @@ export async function openContext(opciones: BrowserContextOptions = {}, en?: Bro
 }
 
 /** Takes a picture of the whole page into the folder that `SCREENSHOTS` names, for people to look at. */
-export async function captureScreen(pagina: Page, nombre: string): Promise<void> {
+export async function captureScreen(page: Page, name: string): Promise<void> {
   const { SCREENSHOTS: screenshotFolder } = process.env
   if (screenshotFolder)
-    await pagina.screenshot({
-      path: join(screenshotFolder, `${nombre.replace(/[^\p{L}\d]+/gu, '-')}.png`),
+    await page.screenshot({
+      path: join(screenshotFolder, `${name.replace(/[^\p{L}\d]+/gu, '-')}.png`),
       fullPage: true,
     })
 }

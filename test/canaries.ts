@@ -14,8 +14,8 @@ const CANARY_PATTERNS: Readonly<Record<string, RegExp>> = {
 }
 
 /** Returns the kinds of personal or secret values in a text. */
-export const findCanaries = (texto: string): string[] =>
+export const findCanaries = (text: string): string[] =>
   Object.entries(CANARY_PATTERNS).flatMap(([kind, pattern]) => {
-    const match = pattern.exec(texto)
-    return match ? [`${kind}: ${texto.slice(Math.max(0, match.index - 120), match.index + 80)}`] : []
+    const match = pattern.exec(text)
+    return match ? [`${kind}: ${text.slice(Math.max(0, match.index - 120), match.index + 80)}`] : []
   })

@@ -5,9 +5,9 @@
  */
 export function measureGrowth(size: number, run: (size: number) => void): number {
   const measure = (n: number, repetitions: number) => {
-    const antes = performance.now()
+    const before = performance.now()
     for (let i = 0; i < repetitions; i++) run(n)
-    return performance.now() - antes
+    return performance.now() - before
   }
   measure(size, 9) // compiled by now
   const measureRound = () => {

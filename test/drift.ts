@@ -21,15 +21,15 @@ class CharAdapterFactory extends PrismaPg {
     const queryRaw = adapter.queryRaw.bind(adapter)
     let charColumns: number[] = []
     interno.performIO = async (query) => {
-      const resultado = await performIO(query)
-      charColumns = [...resultado.fields.keys()].filter((i) => resultado.fields[i]!.dataTypeID === CHAR)
-      for (const i of charColumns) resultado.fields[i]!.dataTypeID = TEXT
-      return resultado
+      const result = await performIO(query)
+      charColumns = [...result.fields.keys()].filter((i) => result.fields[i]!.dataTypeID === CHAR)
+      for (const i of charColumns) result.fields[i]!.dataTypeID = TEXT
+      return result
     }
     adapter.queryRaw = async (query) => {
-      const resultado = await queryRaw(query)
-      for (const i of charColumns) resultado.columnTypes[i] = ColumnTypeEnum.Character
-      return resultado
+      const result = await queryRaw(query)
+      for (const i of charColumns) result.columnTypes[i] = ColumnTypeEnum.Character
+      return result
     }
     return adapter
   }
@@ -47,10 +47,10 @@ Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY })
 /** What would have to change for the database to be what prisma/schema.prisma says, as SQL; '' when nothing. */
 export async function findDrift(url: string): Promise<string> {
   const schemaFile = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', ROOT), 'utf8') }
-  const enlace = bindMigrationAwareSqlAdapterFactory(
+  const link = bindMigrationAwareSqlAdapterFactory(
     new CharAdapterFactory({ connectionString: url, max: 1, idleTimeoutMillis: 1 }),
   )
-  const engine = await motor.SchemaEngine.new({ datamodels: [[schemaFile.path, schemaFile.content]] }, () => {}, enlace)
+  const engine = await motor.SchemaEngine.new({ datamodels: [[schemaFile.path, schemaFile.content]] }, () => {}, link)
   const filters = { externalTables: [], externalEnums: [] }
   const from = { tag: 'schemaDatasource' as const, files: [schemaFile], configDir: '.' }
   const to = { tag: 'schemaDatamodel' as const, files: [schemaFile] }

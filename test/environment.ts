@@ -19,8 +19,8 @@ import { waitForQuiet } from './quiescence.ts'
 import { createWitness } from './witness.ts'
 
 /** Header of a request with a key; none without a key. */
-export const conClave = (clave: string | undefined): Record<string, string> =>
-  clave === undefined ? {} : { 'Idempotency-Key': clave }
+export const conClave = (key: string | undefined): Record<string, string> =>
+  key === undefined ? {} : { 'Idempotency-Key': key }
 
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 
@@ -53,13 +53,13 @@ export interface TestEnvironment {
   /** The server's clock. */
   clock(): Date
   /** @param ritmos without them it may ask as fast as it likes */
-  nuevoComercio(modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio>
-  createLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
+  createComercio(modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio>
+  createLlave(comercio: Comercio, options?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
   /** A raw request, where rawness is the point or where a merchant has no SDK (operators). */
   request(
-    metodo: string,
-    ruta: string,
-    opciones?: {
+    method: string,
+    path: string,
+    options?: {
       llave?: string
       cuerpo?: unknown
       cabeceras?: Record<string, string>
@@ -67,7 +67,7 @@ export interface TestEnvironment {
     },
   ): Promise<TestResponse>
   /** A request with an operator's key. */
-  operar(metodo: string, ruta: string, cuerpo?: unknown, clave?: string): Promise<TestResponse>
+  operar(method: string, path: string, body?: unknown, key?: string): Promise<TestResponse>
   /** Of all scopes. */
   llaveDeOperacion: string
   /** Another key of the same operator. */
@@ -150,12 +150,12 @@ async function openEnvironment(
 ): Promise<OpenEnvironment> {
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
   await loadContract()
-  const nombre = `t_${randomBytes(6).toString('hex')}`
-  await createTestDatabase(nombre)
+  const name = `t_${randomBytes(6).toString('hex')}`
+  await createTestDatabase(name)
   const url = new URL(inject('postgres'))
-  url.pathname = `/${nombre}`
+  url.pathname = `/${name}`
   const dataDir = await mkdtemp(join(inject('runFolder'), 'datos-'))
-  const lineas: string[] = []
+  const lines: string[] = []
   const witnessErrors: Error[] = []
   let clockOffset = 0
   let frozenAt: number | undefined
@@ -183,7 +183,7 @@ async function openEnvironment(
     ...porPooler(url),
     ...ownVariables,
   }
-  const log = createLog('info', { write: (linea) => lineas.push(linea) })
+  const log = createLog('info', { write: (line) => lines.push(line) })
   const witness = createWitness(inject('runFolder'), (error) => witnessErrors.push(error))
   const startTestService = () =>
     startService(readConfig(variables, process.cwd()), log, undefined, {
@@ -192,27 +192,27 @@ async function openEnvironment(
       farewellMs: 0,
       ...overrides,
     })
-  let servicio = await startTestService()
+  let service = await startTestService()
   const db = openDb(url.href, { connections: 4, shards: await openShards(url.href) })
   const nuevoId = createIdGenerator(() => new Date())
   const { llave: llaveDeOperacion, operador } = await saveOperadorWithLlave({ db, newId: nuevoId }, 'Pruebas')
   const { id: operadorId } = await requireOperador(db, operador)
   Object.assign(environment, {
-    url: servicio.url,
+    url: service.url,
     db,
     databaseUrl: url.href,
     dataDir,
-    log: lineas,
+    log: lines,
     llaveDeOperacion,
     clock,
     advance: (ms) => {
       clockOffset += ms
-      servicio.notify()
+      service.notify()
     },
     freezeClock: () => {
       frozenAt ??= Date.now()
     },
-    async nuevoComercio(modo = 'test', ritmos = { solicitudes: 100_000, guias: 100_000 }) {
+    async createComercio(modo = 'test', ritmos = { solicitudes: 100_000, guias: 100_000 }) {
       const comercioRow = await db.prisma.comercio.create({
         data: {
           ...nuevoId(),
@@ -242,9 +242,9 @@ async function openEnvironment(
     },
     createOperacionLlave: async (alcances) =>
       (await saveOperadorLlave(db, new Date(), { operadorId, operador, alcances })).llave,
-    async request(metodo, ruta, { llave, cuerpo, cabeceras = {}, raw } = {}) {
-      const respuesta = await fetch(environment.url + ruta, {
-        method: metodo,
+    async request(method, path, { llave, cuerpo, cabeceras = {}, raw } = {}) {
+      const response = await fetch(environment.url + path, {
+        method,
         headers: {
           ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
           ...(cuerpo === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -253,26 +253,26 @@ async function openEnvironment(
         body: raw ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
         ...(raw instanceof ReadableStream ? { duplex: 'half' } : {}),
       })
-      const texto = await respuesta.text()
-      const isText = respuesta.headers.get('content-type')?.startsWith('text/plain')
+      const text = await response.text()
+      const isText = response.headers.get('content-type')?.startsWith('text/plain')
       return {
-        status: respuesta.status,
-        cabeceras: respuesta.headers,
-        cuerpo: texto === '' || isText ? texto || undefined : JSON.parse(texto),
+        status: response.status,
+        cabeceras: response.headers,
+        cuerpo: text === '' || isText ? text || undefined : JSON.parse(text),
       }
     },
-    operar: (metodo, ruta, cuerpo, clave) =>
-      environment.request(metodo, `/operaciones/v1${ruta}`, {
+    operar: (method, path, cuerpo, key) =>
+      environment.request(method, `/operaciones/v1${path}`, {
         llave: llaveDeOperacion,
         cuerpo,
-        cabeceras: conClave(clave),
+        cabeceras: conClave(key),
       }),
     waitForQuiet: (comercio) => waitForQuiet(db, clock, comercio?.id),
     async reset(cambios = {}) {
-      await servicio.stop()
+      await service.stop()
       Object.assign(variables, cambios)
-      servicio = await startTestService()
-      environment.url = servicio.url
+      service = await startTestService()
+      environment.url = service.url
     },
   } satisfies OwnEnvironment)
   return {
@@ -280,20 +280,20 @@ async function openEnvironment(
       const [witnessError] = witnessErrors.splice(0)
       if (witnessError) throw witnessError
       const newLines = environment.log.slice(checkedLineCount)
-      const errores = newLines.filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
+      const errores = newLines.filter((line) => line.includes('"level":50') && !line.includes('"status":503'))
       checkedLineCount = environment.log.length
       expect(
-        errores.map((linea) => linea.slice(0, 1_000)),
+        errores.map((line) => line.slice(0, 1_000)),
         'errors in the log',
       ).toEqual([])
       expect(newLines.flatMap(findCanaries), 'personal or secret values in the log').toEqual([])
     },
     async close(keepDatabase) {
-      await servicio.stop()
+      await service.stop()
       await db.close()
       await rm(dataDir, { recursive: true, force: true })
-      if (keepDatabase) console.warn(`the database ${nombre} is kept until the run ends`)
-      else await dropTestDatabase(nombre)
+      if (keepDatabase) console.warn(`the database ${name} is kept until the run ends`)
+      else await dropTestDatabase(name)
     },
   }
 }

@@ -67,11 +67,11 @@ export const lote100 = (): LoteParaCrear =>
  * Waits for it. The deadline is generous: a slow machine waits, it doesn't fail. The error names the transactions that
  * have been open for long, because one of them holds back the feeds of all databases of its server.
  */
-export async function hasta<T>(leer: () => Promise<T | undefined | false>): Promise<T> {
-  for (const fin = Date.now() + 120_000; ; ) {
-    const valor = await leer()
-    if (valor) return valor
-    if (Date.now() > fin)
+export async function waitUntil<T>(read: () => Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + 120_000; ; ) {
+    const value = await read()
+    if (value) return value
+    if (Date.now() > end)
       throw new Error(`it did not happen in time; open transactions: ${await listOpenTransactions()}`)
     await new Promise((resolve) => setTimeout(resolve, 25))
   }

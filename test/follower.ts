@@ -3,7 +3,7 @@ import { chmodSync, chownSync } from 'node:fs'
 import { appendFile, cp, readdir, readlink, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { hasta } from './factories.ts'
+import { waitUntil } from './factories.ts'
 
 /** A server that repeats another one, made of a copy of its files. */
 export class StandbyServer {
@@ -32,10 +32,10 @@ export class StandbyServer {
     )
     await cp(rows[0].datos, this.#datos, {
       recursive: true,
-      filter: (ruta) => !/(postmaster\.(pid|opts)|pg_internal\.init[.\d]*)$/.test(ruta),
+      filter: (path) => !/(postmaster\.(pid|opts)|pg_internal\.init[.\d]*)$/.test(path),
     })
-    const { rows: fin } = await admin.query('select labelfile from pg_backup_stop(false)')
-    await writeFile(join(this.#datos, 'backup_label'), fin[0].labelfile)
+    const { rows: end } = await admin.query('select labelfile from pg_backup_stop(false)')
+    await writeFile(join(this.#datos, 'backup_label'), end[0].labelfile)
     await writeFile(join(this.#datos, 'standby.signal'), '')
     const { hostname, port, username, password } = this.#primary
     const conninfo = `host=${hostname} port=${port} user=${username} ${password && `password=${password}`}`
@@ -44,8 +44,8 @@ export class StandbyServer {
     const { uid, gid } = await stat(rows[0].datos)
     this.#runAs = { postgres: await readlink(`/proc/${rows[0].pid}/exe`), uid, gid }
     chmodSync(this.#datos, 0o700)
-    for (const nombre of ['', ...(await readdir(this.#datos, { recursive: true }))])
-      chownSync(join(this.#datos, nombre), uid, gid)
+    for (const name of ['', ...(await readdir(this.#datos, { recursive: true }))])
+      chownSync(join(this.#datos, name), uid, gid)
   }
 
   /** Resolves when it answers. */
@@ -57,25 +57,25 @@ export class StandbyServer {
       stdio: 'ignore',
       ...(process.getuid?.() === 0 ? { uid, gid } : {}),
     })
-    await hasta(() => this.request('select 1').catch(() => undefined))
+    await waitUntil(() => this.request('select 1').catch(() => undefined))
   }
 
   /** As when its machine goes away. */
   async kill(): Promise<void> {
     const child = this.#child
     if (!child || child.exitCode !== null || child.signalCode !== null) return
-    const fin = new Promise((listo) => child.once('exit', listo))
+    const end = new Promise((listo) => child.once('exit', listo))
     child.kill('SIGQUIT')
-    await fin
+    await end
   }
 
   async request<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
-    const cliente = new pg.Client({ connectionString: this.url })
-    await cliente.connect()
+    const client = new pg.Client({ connectionString: this.url })
+    await client.connect()
     try {
-      return (await cliente.query<Row>(sql)).rows
+      return (await client.query<Row>(sql)).rows
     } finally {
-      await cliente.end()
+      await client.end()
     }
   }
 }

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 
 /** Where a program of that name may be: Debian's own first. */
-const listCandidates = (nombre: string) =>
-  [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])].map((folder) => join(folder, nombre))
+const listCandidates = (name: string) =>
+  [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])].map((folder) => join(folder, name))
 
 /** The first program of that name on the PATH whose version is such a one; a machine without it says so, and skips. */
-function findInterpreter(nombre: string, version: RegExp): string | undefined {
-  const interpreterPath = listCandidates(nombre).find((programPath) =>
+function findInterpreter(name: string, version: RegExp): string | undefined {
+  const interpreterPath = listCandidates(name).find((programPath) =>
     version.test(spawnSync(programPath, ['--version'], { encoding: 'utf8' }).stdout ?? ''),
   )
   if (!interpreterPath)
-    console.warn(`\n*** There is no ${nombre} (${version.source}) here: what needs it is NOT run. ***\n`)
+    console.warn(`\n*** There is no ${name} (${version.source}) here: what needs it is NOT run. ***\n`)
   return interpreterPath
 }
 

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { hasta } from './factories.ts'
+import { waitUntil } from './factories.ts'
 import { findFreePort } from './ports.ts'
 
 /** PgBouncer's program, Debian's or another; undefined: there is none. */
@@ -22,11 +22,11 @@ export async function startPooler(postgres: string, sesiones = 3) {
   const folder = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
   const poolerPort = await findFreePort()
   const ini = join(folder, 'pgbouncer.ini')
-  const clave = password && ` password=${decodeURIComponent(password)}`
+  const key = password && ` password=${decodeURIComponent(password)}`
   await writeFile(
     ini,
     `[databases]
-* = host=${hostname} port=${port} user=${decodeURIComponent(username)}${clave}
+* = host=${hostname} port=${port} user=${decodeURIComponent(username)}${key}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${poolerPort}
@@ -37,16 +37,16 @@ default_pool_size = ${sesiones}
 max_client_conn = 1000
 `,
   )
-  for (const ruta of [folder, ini]) await chmod(ruta, 0o755)
+  for (const path of [folder, ini]) await chmod(path, 0o755)
   // It refuses to run as root.
   const runAsArgs = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const childProcess = spawn(PGBOUNCER!, [...runAsArgs, ini], { stdio: ['ignore', 'ignore', 'pipe'] })
   let errorOutput = ''
-  childProcess.stderr.setEncoding('utf8').on('data', (texto) => {
-    errorOutput += texto
+  childProcess.stderr.setEncoding('utf8').on('data', (text) => {
+    errorOutput += text
   })
-  const fin = once(childProcess, 'exit')
-  await hasta(async () => {
+  const end = once(childProcess, 'exit')
+  await waitUntil(async () => {
     if (childProcess.exitCode !== null) throw new Error(`pgbouncer ended: ${errorOutput}`)
     const probe = connect(poolerPort, '127.0.0.1')
     return await once(probe, 'connect').then(
@@ -64,7 +64,7 @@ max_client_conn = 1000
     },
     async stop() {
       childProcess.kill('SIGINT')
-      await fin
+      await end
       await rm(folder, { recursive: true, force: true })
     },
   }

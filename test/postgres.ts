@@ -5,44 +5,44 @@ import { cloneClusterDatabase, dropClusterDatabase } from './citus.ts'
 import { TEMPLATE_DATABASE } from './template.ts'
 
 /** Something done on each machine from outside a test's own database. */
-export const runOnEachNode = <T>(action: (cliente: pg.Client) => Promise<T>): Promise<T[]> =>
-  Promise.all((inject('nodeUrls') ?? [inject('postgres')]).map((nodo) => admin(action, nodo)))
+export const runOnEachNode = <T>(action: (client: pg.Client) => Promise<T>): Promise<T[]> =>
+  Promise.all((inject('nodeUrls') ?? [inject('postgres')]).map((node) => admin(action, node)))
 
 /** Something done from outside a test's own database. */
-export async function admin<T>(action: (cliente: pg.Client) => Promise<T>, nodo = inject('postgres')): Promise<T> {
-  const cliente = new pg.Client({ connectionString: nodo })
-  await cliente.connect()
+export async function admin<T>(action: (client: pg.Client) => Promise<T>, node = inject('postgres')): Promise<T> {
+  const client = new pg.Client({ connectionString: node })
+  await client.connect()
   try {
-    return await action(cliente)
+    return await action(client)
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 /** Does something while a transaction on each machine is under way that has a number: the feed waits for it. */
 export async function withOpenTransaction<T>(action: () => Promise<T>): Promise<T> {
   const openClients = await Promise.all(
-    (inject('nodeUrls') ?? [inject('postgres')]).map(async (nodo) => {
-      const cliente = new pg.Client({ connectionString: nodo })
-      await cliente.connect()
-      await cliente.query('begin')
-      await cliente.query('select pg_current_xact_id()')
-      return cliente
+    (inject('nodeUrls') ?? [inject('postgres')]).map(async (node) => {
+      const client = new pg.Client({ connectionString: node })
+      await client.connect()
+      await client.query('begin')
+      await client.query('select pg_current_xact_id()')
+      return client
     }),
   )
   // The end of the feed counts ended transactions only, so it lies after the open one once a later one has ended.
-  await runOnEachNode((cliente) => cliente.query('select pg_current_xact_id()'))
+  await runOnEachNode((client) => client.query('select pg_current_xact_id()'))
   try {
     return await action()
   } finally {
-    await Promise.all(openClients.map((cliente) => cliente.end()))
+    await Promise.all(openClients.map((client) => client.end()))
   }
 }
 
 /** The transactions of all databases that have been open for five seconds or more, as JSON. */
 export async function listOpenTransactions(): Promise<string> {
-  const nodeResults = await runOnEachNode((cliente) =>
-    cliente.query(
+  const nodeResults = await runOnEachNode((client) =>
+    client.query(
       `select datname, state, wait_event, backend_xid, now() - xact_start as desde, left(query, 200) as query
        from pg_stat_activity where xact_start < now() - interval '5 seconds' order by xact_start limit 10`,
     ),
@@ -51,19 +51,16 @@ export async function listOpenTransactions(): Promise<string> {
 }
 
 /** A database of its own for somebody, cloned from the template. */
-export async function createTestDatabase(nombre: string): Promise<void> {
+export async function createTestDatabase(name: string): Promise<void> {
   const nodeUrls = inject('nodeUrls')
-  if (nodeUrls) await cloneClusterDatabase(nodeUrls, nombre, TEMPLATE_DATABASE)
-  else
-    await admin((cliente) =>
-      cliente.query(`create database ${nombre} template ${TEMPLATE_DATABASE} strategy file_copy`),
-    )
+  if (nodeUrls) await cloneClusterDatabase(nodeUrls, name, TEMPLATE_DATABASE)
+  else await admin((client) => client.query(`create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`))
 }
 
-export async function dropTestDatabase(nombre: string): Promise<void> {
+export async function dropTestDatabase(name: string): Promise<void> {
   const nodeUrls = inject('nodeUrls')
-  if (nodeUrls) await dropClusterDatabase(nodeUrls, nombre)
-  else await admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`))
+  if (nodeUrls) await dropClusterDatabase(nodeUrls, name)
+  else await admin((client) => client.query(`drop database if exists ${name} with (force)`))
 }
 
 /** Where merchants' rows lie in a database of the tests. */

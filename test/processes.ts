@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { basename, delimiter, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, inject } from 'vitest'
-import { hasta } from './factories.ts'
+import { waitUntil } from './factories.ts'
 
 /** What a user types, run as a terminal would: a process group of its own, the output kept. */
 export interface TestProcess {
@@ -26,7 +26,7 @@ const HIDDEN_VARIABLES =
 
 /** The user's own shell: nothing of vitest, nothing of the `npm test` that may stand around us. */
 const USER_ENVIRONMENT = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([nombre]) => !HIDDEN_VARIABLES.test(nombre))),
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !HIDDEN_VARIABLES.test(name))),
   PATH: (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => !folder.includes('node_modules'))
@@ -58,13 +58,13 @@ export function useProcesses() {
       fin: undefined,
       child: childProcess,
       signalAll: (signal) => process.kill(-childProcess.pid!, signal),
-      waitForEnd: () => hasta(async () => testProcess.fin),
+      waitForEnd: () => waitUntil(async () => testProcess.fin),
     }
-    childProcess.stdout.setEncoding('utf8').on('data', (texto) => {
-      testProcess.output += stripVTControlCharacters(texto)
+    childProcess.stdout.setEncoding('utf8').on('data', (text) => {
+      testProcess.output += stripVTControlCharacters(text)
     })
-    childProcess.stderr.setEncoding('utf8').on('data', (texto) => {
-      testProcess.errores += stripVTControlCharacters(texto)
+    childProcess.stderr.setEncoding('utf8').on('data', (text) => {
+      testProcess.errores += stripVTControlCharacters(text)
     })
     childProcess.on('error', ({ message }) => {
       testProcess.errores += message
@@ -123,32 +123,32 @@ interface RunningProcess {
 function listProcesses(): RunningProcess[] {
   if (!existsSync('/proc/self/stat')) {
     const { stdout } = spawnSync('ps', ['-axEww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' })
-    return stdout.split('\n').flatMap((linea) => {
-      const [, pid, parentPid, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
+    return stdout.split('\n').flatMap((line) => {
+      const [, pid, parentPid, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
       return !estado || estado.startsWith('Z')
         ? []
         : [{ pid: Number(pid), parentPid: Number(parentPid), args: texto.split(' '), texto }]
     })
   }
-  const leer = (pid: string, archivo: string) => {
+  const read = (pid: string, file: string) => {
     try {
-      return readFileSync(`/proc/${pid}/${archivo}`, 'utf8')
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8')
     } catch {
       return ''
     }
   }
   return readdirSync('/proc')
-    .filter((nombre) => /^\d+$/.test(nombre))
+    .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
-      const [, estado = 'Z', parentPid] = /^.*\) (\S) (\d+)/s.exec(leer(pid, 'stat')) ?? []
+      const [, estado = 'Z', parentPid] = /^.*\) (\S) (\d+)/s.exec(read(pid, 'stat')) ?? []
       if (estado === 'Z') return []
-      const command = leer(pid, 'cmdline')
+      const command = read(pid, 'cmdline')
       return [
         {
           pid: Number(pid),
           parentPid: Number(parentPid),
           args: command.split('\0'),
-          texto: `${command}\0${leer(pid, 'environ')}`,
+          texto: `${command}\0${read(pid, 'environ')}`,
         },
       ]
     })
@@ -191,16 +191,16 @@ interface Respuesta {
 /** One request over a connection of its own. */
 export function requestSeparately(
   url: string,
-  opciones: { method?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
+  options: { method?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
 ) {
-  const { method: metodo = 'GET', llave, cuerpo, cabeceras } = opciones
+  const { method = 'GET', llave, cuerpo, cabeceras } = options
   return new Promise<Respuesta>((resolve, reject) => {
     const headers = {
       ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
       ...(cuerpo ? { 'Content-Type': 'application/json' } : {}),
       ...cabeceras,
     }
-    const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 120_000 }, (res) => {
+    const solicitud = request(url, { method, agent: false, headers, timeout: 120_000 }, (res) => {
       let texto = ''
       res.setEncoding('utf8').on('data', (chunk) => {
         texto += chunk
@@ -227,7 +227,7 @@ export const probeUrl = (url: string) => requestSeparately(url).catch(() => unde
 
 /** Waits until the console says that the service is ready; returns its address. */
 export const listo = (testProcess: TestProcess) =>
-  hasta(async () => {
+  waitUntil(async () => {
     if (testProcess.fin)
       throw new Error(`it ended instead of serving: ${JSON.stringify(testProcess.fin)}\n${testProcess.errores}`)
     return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(testProcess.output)?.[1]

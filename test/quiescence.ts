@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { type Db, inTransaction, isDistributed } from '../server/data/db.ts'
 import type { JobDeps } from '../server/domain/deps.ts'
-import type { ClaveDeWebhook } from '../server/domain/records/webhookKey.ts'
+import type { WebhookKey } from '../server/domain/records/webhookKey.ts'
 import { findDue } from '../server/domain/webhooks/sending/due.ts'
 import { JOBS } from '../server/startup/jobs.ts'
-import { hasta } from './factories.ts'
+import { waitUntil } from './factories.ts'
 
 /**
  * Waits until no row of pending work is due by that clock and no job is under way: what happens without anybody's doing has
@@ -19,33 +19,33 @@ export async function waitForQuiet(db: Db, clock: () => Date, comercioId?: strin
   const hasNoDueRows = async (de: Db): Promise<boolean> => {
     const deps = { db: de, clock } as unknown as JobDeps
     for (const { pendientes } of JOBS) {
-      const trabajos = (await pendientes?.(deps, 1)) ?? []
-      if (!trabajos.every(({ data }) => isForeign(data))) return false
+      const jobs = (await pendientes?.(deps, 1)) ?? []
+      if (!jobs.every(({ data }) => isForeign(data))) return false
     }
-    for (const parte of de.shards())
-      for (let despues: ClaveDeWebhook | undefined, hasMore = true; hasMore; hasMore = despues !== undefined) {
-        const { claves, ultimo } = await findDue(parte, clock(), despues)
+    for (const part of de.parts())
+      for (let after: WebhookKey | undefined, hasMore = true; hasMore; hasMore = after !== undefined) {
+        const { claves, ultimo } = await findDue(part, clock(), after)
         if (!claves.every(isForeign)) return false
-        despues = ultimo
+        after = ultimo
       }
     return true
   }
   /** Reports whether no job is under way. A retry waits for its time. */
-  const hasNoJobs = async (cliente: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
-    const { rows } = await cliente.query<{ data: object | null }>(
+  const hasNoJobs = async (client: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
+    const { rows } = await client.query<{ data: object | null }>(
       `select data from pgboss.job where state < 'completed' and start_after <= now()`,
     )
     return rows.every(({ data }) => isForeign(data))
   }
   if (isDistributed(db)) {
-    await hasta(async () => (await hasNoDueRows(db)) && (await hasNoJobs(db.pool)) && (await hasNoDueRows(db)))
+    await waitUntil(async () => (await hasNoDueRows(db)) && (await hasNoJobs(db.pool)) && (await hasNoDueRows(db)))
     return
   }
-  await hasta(() =>
-    inTransaction(db, async (consultar, cliente) => {
-      await cliente.query('set transaction isolation level repeatable read')
-      const transactionDb: Db = { pool: db.pool, query: consultar, shards: () => [transactionDb] } as unknown as Db
-      return (await hasNoDueRows(transactionDb)) && hasNoJobs(cliente)
+  await waitUntil(() =>
+    inTransaction(db, async (query, client) => {
+      await client.query('set transaction isolation level repeatable read')
+      const transactionDb: Db = { pool: db.pool, query, parts: () => [transactionDb] } as unknown as Db
+      return (await hasNoDueRows(transactionDb)) && hasNoJobs(client)
     }),
   )
 }
@@ -56,7 +56,7 @@ const ALL_NODES_LOCK_WAITS_SQL = `select sum(result::int)::int as n from run_com
 
 /** Waits until a statement of that database waits for somebody's lock, on whatever machine. */
 export async function waitForLock(db: Db): Promise<void> {
-  await hasta(async () => {
+  await waitUntil(async () => {
     const { rows } = await db.pool.query<{ n: number }>(isDistributed(db) ? ALL_NODES_LOCK_WAITS_SQL : LOCK_WAITS_SQL)
     return rows[0]!.n > 0
   })

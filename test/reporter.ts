@@ -37,12 +37,12 @@ export default class RunReporter implements Reporter {
       failed: countByState('failed'),
       skipped: countByState('skipped'),
       errors: errores.length,
-      unseen: isPartialRun() ? [] : listDeclaredResponses().filter((par) => !seen.has(par)),
+      unseen: isPartialRun() ? [] : listDeclaredResponses().filter((pair) => !seen.has(pair)),
       seen: [...seen],
     }
     // The runner of `npm test` ends the run itself, after it has repeated the failed tests.
-    const archivo = process.env[SUMMARY_FILE]
-    if (archivo) writeFileSync(archivo, JSON.stringify(summary))
+    const file = process.env[SUMMARY_FILE]
+    if (file) writeFileSync(file, JSON.stringify(summary))
     else if (!closeRun(summary, true)) process.exitCode = 1
   }
 }
@@ -57,7 +57,7 @@ function readSeenResponses(): Set<string> {
   if (folder === undefined) return new Set()
   return new Set(
     readdirSync(folder)
-      .filter((archivo) => archivo.startsWith('respuestas-'))
-      .flatMap((archivo) => readFileSync(join(folder, archivo), 'utf8').split('\n')),
+      .filter((file) => file.startsWith('respuestas-'))
+      .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n')),
   )
 }

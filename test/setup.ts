@@ -48,9 +48,9 @@ async function chooseTempFolder(): Promise<string> {
 export default async function prepareTestRun(project: TestProject) {
   const browserPath = findBrowser()
   if (!browserPath) {
-    const falta = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
-    if (process.env.CI) throw new Error(falta)
-    console.warn(`\n*** ${falta} ***\n`)
+    const missing = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
+    if (process.env.CI) throw new Error(missing)
+    console.warn(`\n*** ${missing} ***\n`)
   }
   project.provide('browserPath', browserPath)
   project.provide('headlessBrowserPath', findHeadlessBrowser() ?? browserPath)

@@ -10,29 +10,29 @@ import type { Problema } from '../server/generated/contract/types/index.ts'
 const documento = readDocument()
 const operaciones = readOperations(documento)
 
-type Nodo = { [clave: string]: unknown }
+type Nodo = { [key: string]: unknown }
 
 /**
  * The contract with its answers closed: what is published open, so that clients ignore what they don't know, is held
  * strictly here, so that nothing leaks. A schema is closed where it is used, not inside an allOf, whose members see only
  * their own properties.
  */
-function cerrar(nodo: unknown, isOpen = false): unknown {
-  if (Array.isArray(nodo)) return nodo.map((child) => cerrar(child, isOpen))
-  if (nodo === null || typeof nodo !== 'object') return nodo
+function close(node: unknown, isOpen = false): unknown {
+  if (Array.isArray(node)) return node.map((child) => close(child, isOpen))
+  if (node === null || typeof node !== 'object') return node
   const copy: Nodo = {}
-  for (const [clave, valor] of Object.entries(nodo)) {
-    if (clave === 'properties')
-      copy[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, closeUse(v)]))
-    else if (clave === 'items') copy[clave] = closeUse(valor)
-    else if (clave === 'oneOf' || clave === 'anyOf') copy[clave] = (valor as unknown[]).map(closeUse)
-    else if (clave === 'allOf') copy[clave] = cerrar(valor, true)
-    else copy[clave] = cerrar(valor)
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'properties')
+      copy[key] = Object.fromEntries(Object.entries(value as Nodo).map(([n, v]) => [n, closeUse(v)]))
+    else if (key === 'items') copy[key] = closeUse(value)
+    else if (key === 'oneOf' || key === 'anyOf') copy[key] = (value as unknown[]).map(closeUse)
+    else if (key === 'allOf') copy[key] = close(value, true)
+    else copy[key] = close(value)
   }
   return copy
 }
-const closeUse = (nodo: unknown): unknown => {
-  const copy = cerrar(nodo) as Nodo
+const closeUse = (node: unknown): unknown => {
+  const copy = close(node) as Nodo
   const isObject = '$ref' in copy || 'properties' in copy || 'allOf' in copy
   return isObject ? { ...copy, unevaluatedProperties: false } : copy
 }
@@ -41,15 +41,15 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false 
 addFormats.default(ajv)
 // Formats of requests; answers carry what a request brought, already checked.
 for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
-ajv.addSchema({ components: { schemas: cerrar(documento.components.schemas) } }, 'contrato')
+ajv.addSchema({ components: { schemas: close(documento.components.schemas) } }, 'contrato')
 
 interface DeclaredResponse {
   headers?: Nodo
   content?: Readonly<Record<string, { schema: { $ref: string } } | undefined>>
 }
-const resolver = (respuesta: unknown): DeclaredResponse => {
-  const ref = (respuesta as { $ref?: string }).$ref
-  return (ref ? documento.components.responses[ref.split('/').at(-1)!] : respuesta) as DeclaredResponse
+const resolver = (response: unknown): DeclaredResponse => {
+  const ref = (response as { $ref?: string }).$ref
+  return (ref ? documento.components.responses[ref.split('/').at(-1)!] : response) as DeclaredResponse
 }
 
 const resolveHeader = (header: unknown): { required?: boolean } => {
@@ -60,10 +60,10 @@ const resolveHeader = (header: unknown): { required?: boolean } => {
 const validators = new Map<string, ReturnType<typeof ajv.compile>>()
 
 /** What is wrong with an answer of that schema, which is closed here; undefined: nothing. */
-export function findSchemaFaults($ref: string, cuerpo: unknown): string | undefined {
+export function findSchemaFaults($ref: string, body: unknown): string | undefined {
   const validate = validators.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
   validators.set($ref, validate)
-  return validate(cuerpo) ? undefined : ajv.errorsText(validate.errors)
+  return validate(body) ? undefined : ajv.errorsText(validate.errors)
 }
 
 const CABECERAS_DE_TODAS = [
@@ -81,45 +81,45 @@ const CABECERAS_DE_TODAS = [
   'set-cookie',
 ]
 
-function revisar(operacion: Operation, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
+function revisar(operacion: Operation, status: number, cabeceras: Readonly<Record<string, unknown>>, body: unknown) {
   const declaredResponse = documento.paths[operacion.path]![operacion.method]!.responses[status]
   if (!declaredResponse)
-    throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
+    throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(body)}`)
   const { headers = {}, content } = resolver(declaredResponse)
-  const nombres = Object.keys(headers).map((nombre) => nombre.toLowerCase())
+  const names = Object.keys(headers).map((name) => name.toLowerCase())
   const optionalHeaders = Object.entries(headers)
     .filter(([, header]) => resolveHeader(header).required === false)
-    .map(([nombre]) => nombre.toLowerCase())
-  for (const nombre of CABECERAS_DE_TODAS) {
+    .map(([name]) => name.toLowerCase())
+  for (const name of CABECERAS_DE_TODAS) {
     // What is refused before it is let through has no rhythm to tell of.
-    if (nombre.startsWith('ratelimit') && status >= 400 && status !== 429 && !(nombre in cabeceras)) continue
-    if (!(nombre in cabeceras) && optionalHeaders.includes(nombre)) continue
-    if (nombre in cabeceras !== nombres.includes(nombre))
+    if (name.startsWith('ratelimit') && status >= 400 && status !== 429 && !(name in cabeceras)) continue
+    if (!(name in cabeceras) && optionalHeaders.includes(name)) continue
+    if (name in cabeceras !== names.includes(name))
       throw new Error(
-        `${operacion.id} ${status}: header ${nombre} ${nombre in cabeceras ? 'is not declared' : 'is missing'}`,
+        `${operacion.id} ${status}: header ${name} ${name in cabeceras ? 'is not declared' : 'is missing'}`,
       )
   }
   if (!content) {
-    if (cuerpo !== undefined || 'content-type' in cabeceras) throw new Error(`${operacion.id} ${status} has a body`)
+    if (body !== undefined || 'content-type' in cabeceras) throw new Error(`${operacion.id} ${status} has a body`)
     return
   }
   const tipo = String(cabeceras['content-type']).split(';')[0]!
   const declaredContent = content[tipo]
   if (!declaredContent) throw new Error(`${operacion.id} ${status}: ${tipo} is not declared`)
   if (!/\bjson$/.test(tipo)) return
-  const faltas = findSchemaFaults(declaredContent.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
+  const faltas = findSchemaFaults(declaredContent.schema.$ref, JSON.parse(JSON.stringify(body)))
   if (faltas) {
     throw new Error(
-      `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
+      `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(body, null, 1).slice(0, 2_000)}`,
     )
   }
-  if (status >= 400 && operacion.path.startsWith('/api/v1/')) revisarProblema(cuerpo as Partial<Problema>)
+  if (status >= 400 && operacion.path.startsWith('/api/v1/')) revisarProblema(body as Partial<Problema>)
 }
 
 /** A merchant's problem: of his list, and in words for whatever he calls with, the SDK or HTTP. */
 function revisarProblema({ codigo, mensaje = '', errores = [] }: Partial<Problema>) {
   if (isForeign(codigo)) throw new Error(`${codigo} isn't in the merchants' contract`)
-  for (const text of [mensaje, ...errores.map((falla) => falla.mensaje)])
+  for (const text of [mensaje, ...errores.map((fault) => fault.mensaje)])
     if (/\/api\/v1\/|\bapi\.\w/.test(text)) throw new Error(`${codigo}: «${text}» names what only one tool calls so`)
 }
 
@@ -133,28 +133,26 @@ const isForeign = (codigo = '') => {
 export function createWitness(folder: string, onFailure: (error: Error) => void): ResponseWitness {
   const seenPairs = new Set<string>()
   return (req, { status, cabeceras: sentHeaders, cuerpo }) => {
-    const cabeceras = Object.fromEntries(
-      Object.entries(sentHeaders).map(([nombre, valor]) => [nombre.toLowerCase(), valor]),
-    )
+    const headers = Object.fromEntries(Object.entries(sentHeaders).map(([name, value]) => [name.toLowerCase(), value]))
     // The network gate refuses before a request is identified and routed.
     const ownOperation = req.solicitud ? req.solicitud.operacion : operacionDe(req)
     // A 405 is the path's answer: it counts for every operation there.
-    const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
+    const path = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
     const involvedOperations = ownOperation
       ? [ownOperation]
       : status === 405
-        ? operaciones.filter((operacion) => operacion.path === ruta)
+        ? operaciones.filter((operacion) => operacion.path === path)
         : []
     for (const operacion of involvedOperations) {
       try {
-        revisar(operacion, status, cabeceras, cuerpo)
+        revisar(operacion, status, headers, cuerpo)
       } catch (error) {
         onFailure(error as Error)
       }
-      const par = `${operacion.id} ${status}`
-      if (!seenPairs.has(par)) {
-        seenPairs.add(par)
-        appendFileSync(join(folder, `respuestas-${process.pid}.txt`), `${par}\n`)
+      const pair = `${operacion.id} ${status}`
+      if (!seenPairs.has(pair)) {
+        seenPairs.add(pair)
+        appendFileSync(join(folder, `respuestas-${process.pid}.txt`), `${pair}\n`)
       }
     }
   }
@@ -163,8 +161,8 @@ export function createWitness(folder: string, onFailure: (error: Error) => void)
 /** Operation that a request is for, by its method and path; undefined if there is none. */
 const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
   const urlSegments = url.split('?', 1)[0]!.split('/')
-  return operaciones.find(({ method: metodo, path: ruta }) => {
-    const pathSegments = ruta.split('/')
+  return operaciones.find(({ method: metodo, path }) => {
+    const pathSegments = path.split('/')
     const coincide = (pathSegment: string, i: number) => pathSegment.startsWith('{') || pathSegment === urlSegments[i]
     return (
       metodo === method?.toLowerCase() && pathSegments.length === urlSegments.length && pathSegments.every(coincide)

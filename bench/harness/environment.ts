@@ -35,7 +35,7 @@ export const FLAGS: readonly string[] = nodeArgsOf('start').slice(0, -1)
 
 /** Resources that all measurements of a run share. */
 export interface Bench {
-  opciones: BenchOptions
+  options: BenchOptions
   /** True if pgbench is installed. */
   pgbench: boolean
   /** Process id of PostgreSQL's postmaster. */
@@ -44,12 +44,12 @@ export interface Bench {
   /** Creates an empty database that lives as long as the run, and returns its URL. */
   createDatabase(): Promise<string>
   /** Runs `measure` with a new migrated database, and drops the database afterwards. */
-  conBase<T>(measure: (base: BenchInstallation) => Promise<T>): Promise<T>
+  withDatabase<T>(measure: (base: BenchInstallation) => Promise<T>): Promise<T>
   /**
    * Migrates the empty database at `url` (one PostgreSQL or a cluster) and runs `measure` with it. Does not drop the
    * database.
    */
-  conBaseDe<T>(url: string, measure: (base: BenchInstallation) => Promise<T>): Promise<T>
+  withDatabaseAt<T>(url: string, measure: (base: BenchInstallation) => Promise<T>): Promise<T>
   /** Folder for logs during the run. */
   folder: string
 }
@@ -97,7 +97,7 @@ interface StartOptions {
 }
 
 /** Starts the PostgreSQL server of the run and returns the resources that measurements share. */
-export async function openBench(opciones: BenchOptions): Promise<Bench> {
+export async function openBench(options: BenchOptions): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'guias-bench-'))
   chmodSync(folder, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
   const urlDePostgres = await startPostgres(folder)
@@ -116,21 +116,21 @@ export async function openBench(opciones: BenchOptions): Promise<Bench> {
     return urlDePostgres.replace(/\/guias$/, `/${name}`)
   }
   return {
-    opciones,
+    options,
     folder,
     masterKeys,
     createDatabase: createTestDatabase,
     pgbench: spawnSync('pgbench', ['--version']).status === 0,
     pidDePostgres: rows[0]!.pid,
-    async conBase(measure) {
+    async withDatabase(measure) {
       const url = await createTestDatabase()
       try {
-        return await withDatabase(url, { opciones, masterKeys, folder }, measure)
+        return await withDatabase(url, { options, masterKeys, folder }, measure)
       } finally {
         await admin.query(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`)
       }
     },
-    conBaseDe: (url, measure) => withDatabase(url, { opciones, masterKeys, folder }, measure),
+    withDatabaseAt: (url, measure) => withDatabase(url, { options, masterKeys, folder }, measure),
   }
 }
 
@@ -148,7 +148,7 @@ export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
 
 async function withDatabase<T>(
   url: string,
-  { opciones, masterKeys, folder }: Pick<Bench, 'opciones' | 'masterKeys' | 'folder'>,
+  { options, masterKeys, folder }: Pick<Bench, 'options' | 'masterKeys' | 'folder'>,
   measure: (base: BenchInstallation) => Promise<T>,
 ): Promise<T> {
   const { shards } = await prepareDatabase(url)
@@ -161,7 +161,7 @@ async function withDatabase<T>(
     return program
   }
   const env = variablesDe(url, masterKeys)
-  const profileFlags = opciones.profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${opciones.profileFolder}`] : []
+  const profileFlags = options.profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`] : []
   const startTracked = (
     args: readonly string[],
     { flags = FLAGS, variables = {}, separate }: StartOptions = {},

@@ -6,7 +6,7 @@ export interface BenchOptions {
   selectedKeys: readonly string[]
   rounds: number
   /** Duration of one cell, in seconds. A cell is one case on one side in one round. */
-  segundos: number
+  seconds: number
   /** Rows of the large table. */
   guias: number
   /** Minutes at full load for the measurements of memory; 0 skips them. */
@@ -86,7 +86,7 @@ export function readOptions(
     isShort,
     contra,
     rounds: readInteger('rondas', 1),
-    segundos: readInteger('segundos', 1),
+    seconds: readInteger('segundos', 1),
     guias: readInteger('guias', 2_000),
     memoryMinutes: readInteger('memoria', 0),
   }

@@ -19,10 +19,10 @@ export interface Target {
 /** Row of the report: one figure of the service, with its reference, ratio and mark if it has them. */
 export interface ReportRow {
   measurement: string
-  unidad: string
+  unit: string
   program: Series
-  referencia?: { nombre: string; series: Series }
-  razon?: Series
+  reference?: { nombre: string; series: Series }
+  ratio?: Series
   target?: Target
 }
 
@@ -44,7 +44,7 @@ export interface Measurement {
   clave: string
   descripcion: string
   /** Returns true if the measurement runs only when `--solo` names it. */
-  separate?: (options: Bench['opciones']) => boolean
+  separate?: (options: Bench['options']) => boolean
   measure: (bench: Bench) => Promise<MeasurementResult>
 }
 
@@ -52,10 +52,10 @@ const series = ({ median, min, max }: Series) =>
   `**${formatNumber(median)}** (${formatNumber(min)}–${formatNumber(max)})`
 
 /** Tells if a row meets its mark; undefined if it has no mark or no ratio. */
-export function meetsTarget({ program, referencia, razon, target }: ReportRow): boolean | undefined {
-  const judgedSeries = target?.isAbsolute ? program : razon
+export function meetsTarget({ program, reference, ratio, target }: ReportRow): boolean | undefined {
+  const judgedSeries = target?.isAbsolute ? program : ratio
   if (!target || !judgedSeries) return undefined
-  if (target.slack && referencia && program.median <= referencia.series.median + target.slack) return true
+  if (target.slack && reference && program.median <= reference.series.median + target.slack) return true
   return target.comparison === '≥' ? judgedSeries.median >= target.valor : judgedSeries.median <= target.valor
 }
 
@@ -64,9 +64,9 @@ const VERDICT_SIGNS = new Map([
   [false, '**no**'],
 ])
 
-const formatTarget = ({ unidad, target }: ReportRow) =>
+const formatTarget = ({ unit, target }: ReportRow) =>
   target
-    ? `${target.comparison} ${formatNumber(target.valor)} ${target.isAbsolute ? unidad : '×'}${target.slack ? ` o + ${target.slack} ${unidad}` : ''}`
+    ? `${target.comparison} ${formatNumber(target.valor)} ${target.isAbsolute ? unit : '×'}${target.slack ? ` o + ${target.slack} ${unit}` : ''}`
     : ''
 
 /** Returns the rows as a Markdown table in Spanish. */
@@ -74,9 +74,9 @@ export function renderReportTable(rows: readonly ReportRow[]): string {
   const lines = rows.map((row) =>
     [
       row.measurement,
-      `${series(row.program)} ${row.unidad}`,
-      row.referencia ? `${row.referencia.nombre}: ${series(row.referencia.series)} ${row.unidad}` : '',
-      row.razon ? series(row.razon) : '',
+      `${series(row.program)} ${row.unit}`,
+      row.reference ? `${row.reference.nombre}: ${series(row.reference.series)} ${row.unit}` : '',
+      row.ratio ? series(row.ratio) : '',
       formatTarget(row),
       VERDICT_SIGNS.get(meetsTarget(row) as boolean) ?? '',
     ].join(' | '),

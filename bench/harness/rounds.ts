@@ -8,9 +8,13 @@ export interface Series {
 /** Returns the median, minimum and maximum of values; NaN without values. */
 export function summarize(values: readonly number[]): Series {
   const sortedValues = values.toSorted((a, b) => a - b)
-  const en = (i: number) => sortedValues[i] ?? Number.NaN
+  const valueAt = (i: number) => sortedValues[i] ?? Number.NaN
   const middle = (sortedValues.length - 1) / 2
-  return { median: (en(Math.floor(middle)) + en(Math.ceil(middle))) / 2, min: en(0), max: en(sortedValues.length - 1) }
+  return {
+    median: (valueAt(Math.floor(middle)) + valueAt(Math.ceil(middle))) / 2,
+    min: valueAt(0),
+    max: valueAt(sortedValues.length - 1),
+  }
 }
 
 /** Summarizes the ratios of each round, because only values of the same round are comparable. */

@@ -22,12 +22,12 @@ const DECISIVE_ATTEMPTS = 2
  * floor is half of the mark, or twice the mark if lower is better.
  */
 export const figuresBelowFloor = (rows: readonly ReportRow[]): string[] =>
-  rows.flatMap(({ measurement, referencia, program, razon, target }) => {
-    const judgedSeries = target?.isAbsolute ? program : razon
+  rows.flatMap(({ measurement, reference, program, ratio, target }) => {
+    const judgedSeries = target?.isAbsolute ? program : ratio
     if (!target || !judgedSeries) return []
     const floor = target.comparison === '≥' ? target.valor / 2 : target.valor * 2
     const isBelowFloor = target.comparison === '≥' ? judgedSeries.max < floor : judgedSeries.min > floor
-    const name = target.isAbsolute ? measurement : `${measurement} / ${referencia?.nombre}`
+    const name = target.isAbsolute ? measurement : `${measurement} / ${reference?.nombre}`
     const figure = formatNumber(judgedSeries.median)
     return isBelowFloor ? [`${name}: ${figure}, cuando el suelo es ${target.comparison} ${formatNumber(floor)}`] : []
   })

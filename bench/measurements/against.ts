@@ -159,10 +159,10 @@ const figuresOf = ({ before, now }: Compared) => [
 const rowsOf = (one: Compared): ReportRow[] =>
   figuresOf(one).map(({ figure, unit, of }) => ({
     measurement: `${one.name}, ${figure}`,
-    unidad: unit,
+    unit,
     program: summarize(one.now.map(of)),
-    referencia: { nombre: 'antes', series: summarize(one.before.map(of)) },
-    razon: summarizeRatios(one.now.map(of), one.before.map(of)),
+    reference: { nombre: 'antes', series: summarize(one.before.map(of)) },
+    ratio: summarizeRatios(one.now.map(of), one.before.map(of)),
   }))
 
 /**
@@ -187,7 +187,7 @@ export function losses(compared: readonly Compared[]): string[] {
 
 /** Builds a commit, and compares it with the present tree in alternating rounds of the present load generator. */
 export async function compareWithCommit(bench: Bench, commit: string): Promise<MeasurementResult> {
-  const { rounds, segundos, selectedKeys } = bench.opciones
+  const { rounds, seconds, selectedKeys } = bench.options
   const found = await git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`).catch(() => '')
   if (!found) throw new OptionsError(`--contra: git no conoce el commit «${commit}».`)
   const sides = {
@@ -197,7 +197,7 @@ export async function compareWithCommit(bench: Bench, commit: string): Promise<M
   const compared: Compared[] = []
   for (const key of CASES_OF_COMPARISON.filter((one) => selectedKeys.length === 0 || selectedKeys.includes(one))) {
     const one = CASES[key]
-    const measure = (build: Build) => (one ? measureCase(build, one, segundos) : measureStart(build))
+    const measure = (build: Build) => (one ? measureCase(build, one, seconds) : measureStart(build))
     const cells = { before: () => measure(sides.before), now: () => measure(sides.now) }
     await interleave(1, cells) // warms both builds up
     compared.push({ name: one?.name ?? 'arranque', ...(await interleave(rounds, cells)) })

@@ -38,14 +38,14 @@ const contra =
     ) => (() => Promise<number>) | undefined,
   ) =>
   (bench: Bench) =>
-    bench.conBase(async (base) => {
-      const { rounds, segundos } = bench.opciones
+    bench.withDatabase(async (base) => {
+      const { rounds, seconds } = bench.options
       const [comercio] = (await base.createComercios(1)) as [BenchComercio]
       const { url } = await base.service()
-      await warmUp(bench, base, buildLotesLoad(url, comercio, 8, segundos))
-      const load = buildLotesLoad(url, comercio, connections, segundos)
+      await warmUp(bench, base, buildLotesLoad(url, comercio, 8, seconds))
+      const load = buildLotesLoad(url, comercio, connections, seconds)
       const program = async () => (await runLoad(load)).perSecond * GUIAS
-      const values = await interleave(rounds, { program, referencia: de(bench, base, comercio, url) })
+      const values = await interleave(rounds, { program, reference: de(bench, base, comercio, url) })
       const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
       return { rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })] }
     })
@@ -54,7 +54,7 @@ export const loteMeasurements: Measurement[] = [
   {
     clave: 'lote',
     descripcion: 'lotes de 100, 8 conexiones, contra pgbench con las 100 filas en una sentencia y un JSON',
-    measure: contra(8, 'pgbench', 0.7, ({ pgbench, folder, opciones: { segundos } }, { url }, comercio) => {
+    measure: contra(8, 'pgbench', 0.7, ({ pgbench, folder, options: { seconds: segundos } }, { url }, comercio) => {
       const pgbenchRun = { url, folder, ...buildLoteScript(comercio, GUIAS), clients: 8, segundos }
       return pgbench ? async () => (await runPgbench(pgbenchRun)) * GUIAS : undefined
     }),
@@ -62,8 +62,8 @@ export const loteMeasurements: Measurement[] = [
   {
     clave: 'lote100',
     descripcion: 'lotes de 100 contra las mismas guías de una en una',
-    measure: contra(1, 'de una en una', 8, ({ opciones: { segundos } }, _base, comercio, url) => {
-      const singlesLoad = buildCreateLoad(url, [comercio], 1, segundos)
+    measure: contra(1, 'de una en una', 8, ({ options: { seconds } }, _base, comercio, url) => {
+      const singlesLoad = buildCreateLoad(url, [comercio], 1, seconds)
       return async () => (await runLoad(singlesLoad)).perSecond
     }),
   },

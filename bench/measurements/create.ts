@@ -55,7 +55,7 @@ export function createMeter({ pidDePostgres }: Bench, service: RunningProgram, l
  * the merchant.
  */
 export async function warmUp(bench: Bench, { url }: BenchInstallation, load: LoadParameters): Promise<void> {
-  await runLoad({ ...load, segundos: 2 * bench.opciones.segundos })
+  await runLoad({ ...load, segundos: 2 * bench.options.seconds })
   await analyzeDatabase(url)
 }
 
@@ -69,18 +69,18 @@ export async function analyzeDatabase(url: string): Promise<void> {
 /** Returns the report row of a comparison, or of the service alone if the reference has no values. */
 export function buildReportRow(
   measurement: string,
-  unidad: string,
+  unit: string,
   nombre: string,
-  values: { program: number[]; referencia: number[] },
+  values: { program: number[]; reference: number[] },
   target?: Target,
 ): ReportRow {
-  const { program, referencia } = values
+  const { program, reference } = values
   return {
     measurement,
-    unidad,
+    unit,
     program: summarize(program),
-    ...(referencia.length > 0
-      ? { referencia: { nombre, series: summarize(referencia) }, razon: summarizeRatios(program, referencia) }
+    ...(reference.length > 0
+      ? { reference: { nombre, series: summarize(reference) }, ratio: summarizeRatios(program, reference) }
       : {}),
     ...(target ? { target } : {}),
   }
@@ -93,14 +93,14 @@ type StartReference = (
   connections: number,
 ) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (name: string) => string }>
 
-const pgbench: StartReference = async ({ opciones, pgbench: isAvailable, folder }, { url }, comercios, clients) => {
-  const pgbenchRun = { url, folder, script: buildCreateScript(comercios), clients, segundos: opciones.segundos }
+const pgbench: StartReference = async ({ options, pgbench: isAvailable, folder }, { url }, comercios, clients) => {
+  const pgbenchRun = { url, folder, script: buildCreateScript(comercios), clients, segundos: options.seconds }
   return { measure: isAvailable ? () => runPgbench(pgbenchRun) : undefined }
 }
 
 const fastify: StartReference = async (bench, base, comercios, connections) => {
   const par = await base.program('fastify.ts')
-  const load = buildCreateLoad(par.url, comercios, connections, bench.opciones.segundos)
+  const load = buildCreateLoad(par.url, comercios, connections, bench.options.seconds)
   await warmUp(bench, base, load)
   return createMeter(bench, par, load)
 }
@@ -121,20 +121,20 @@ const buildCreationMeasurement = (
     clave,
     descripcion: `${measurement}, contra ${name}`,
     measure: (bench) =>
-      bench.conBase(async (base) => {
+      bench.withDatabase(async (base) => {
         const comercios = await base.createComercios(comercioCount)
-        const referencia = await de(bench, base, comercios, connections)
+        const reference = await de(bench, base, comercios, connections)
         const service = await base.service()
-        const load = buildCreateLoad(service.url, comercios, connections, bench.opciones.segundos)
+        const load = buildCreateLoad(service.url, comercios, connections, bench.options.seconds)
         await warmUp(bench, base, load)
         const program = createMeter(bench, service, load)
-        const values = await interleave(bench.opciones.rounds, {
+        const values = await interleave(bench.options.rounds, {
           program: program.measure,
-          referencia: referencia.measure,
+          reference: reference.measure,
         })
         return {
           rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })],
-          notas: [program.nota('servicio'), ...(referencia.nota ? [referencia.nota(name)] : [])],
+          notas: [program.nota('servicio'), ...(reference.nota ? [reference.nota(name)] : [])],
         }
       }),
   }

@@ -65,7 +65,7 @@ async function prepareScene({ db, service, createComercios }: BenchInstallation)
  */
 async function uploadFotos({ url, guias, llave, foto }: LoopScene, seconds: number): Promise<number> {
   const deadline = performance.now() + seconds * 1_000
-  let uploadedCount = 0
+  let itemsPerRequest = 0
   const headers = { Authorization: `Bearer ${llave}`, 'Content-Type': 'image/jpeg' }
   const uploadUntilDeadline = async () => {
     while (performance.now() < deadline) {
@@ -75,11 +75,11 @@ async function uploadFotos({ url, guias, llave, foto }: LoopScene, seconds: numb
       const response = await fetch(destino, { method: 'POST', headers, body: foto })
       if (response.status !== 201) throw new Error(`foto: ${response.status} ${await response.text()}`)
       await response.body?.cancel()
-      uploadedCount++
+      itemsPerRequest++
     }
   }
   await Promise.all([uploadUntilDeadline(), uploadUntilDeadline()])
-  return uploadedCount / seconds
+  return itemsPerRequest / seconds
 }
 
 /**
@@ -97,11 +97,11 @@ type SceneLoad = (scene: LoopScene, seconds: number) => Promise<string>
 
 /** Returns a load of requests on two connections, each for `uploadedCount` items. */
 const onTwoConnections =
-  (unidad: string, uploadedCount: number, toRequest: (scene: LoopScene) => LoadRequest): SceneLoad =>
+  (unit: string, uploadedCount: number, toRequest: (scene: LoopScene) => LoadRequest): SceneLoad =>
   async (scene, segundos) => {
     const next = () => ({ ...toRequest(scene), llave: scene.comercio.llave })
     const { perSecond } = await runLoad({ url: scene.url, connections: 2, segundos, expectedStatus: 200, next })
-    return `${(perSecond * uploadedCount).toFixed(0)} ${unidad}/s`
+    return `${(perSecond * uploadedCount).toFixed(0)} ${unit}/s`
   }
 const etiquetas = onTwoConnections('etiquetas', GUIAS, (scene) => ({ method: 'GET', path: scene.etiquetas }))
 const fotos: SceneLoad = async (scene, seconds) => `${(await uploadFotos(scene, seconds)).toFixed(1)} fotos/s`
@@ -124,15 +124,15 @@ const SCENE_LOADS: Readonly<Record<string, SceneLoad>> = {
 }
 
 const measureLoop = (bench: Bench) =>
-  bench.conBase(async (base) => {
-    const { rounds, segundos } = bench.opciones
+  bench.withDatabase(async (base) => {
+    const { rounds, seconds } = bench.options
     const scene = await prepareScene(base)
     // A first, unmeasured round loads modules and compiles code.
-    for (const sceneLoad of Object.values(SCENE_LOADS)) await sceneLoad(scene, segundos)
+    for (const sceneLoad of Object.values(SCENE_LOADS)) await sceneLoad(scene, seconds)
     const notas = ['De cada retraso, 10 ms son lo que espera el propio reloj que lo mide.']
     const measure = (name: string, sceneLoad: SceneLoad) => async () => {
       await readLoopDelays(scene.metrics)
-      const loadText = await sceneLoad(scene, segundos)
+      const loadText = await sceneLoad(scene, seconds)
       const { p99, max } = await readLoopDelays(scene.metrics)
       notas.push(`${name}: ${loadText}; el mayor retraso, ${max.toFixed(0)} ms`)
       return p99
@@ -143,9 +143,9 @@ const measureLoop = (bench: Bench) =>
     )
     const rows = Object.keys(SCENE_LOADS).map((name) => ({
       measurement: `retraso del bucle de eventos ${name}, p99`,
-      unidad: 'ms',
+      unit: 'ms',
       program: summarize(values[name]!),
-      referencia: { nombre: AT_REST, series: summarize(values[AT_REST]!) },
+      reference: { nombre: AT_REST, series: summarize(values[AT_REST]!) },
       target: { comparison: '≤' as const, valor: 20, isAbsolute: true },
     }))
     return { rows, notas }

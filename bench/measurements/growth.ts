@@ -72,20 +72,20 @@ const creation: Case<GrowthSide> = {
 
 /** Compares the reads and creations of the growing table with those of the small one, in turns. */
 async function compareGrowth(
-  { opciones }: Bench,
+  { options }: Bench,
   fixedSide: GrowthSide,
   grownSide: GrowthSide,
   guias: number,
 ): Promise<ReportRow[]> {
-  const { rounds, segundos } = opciones
+  const { rounds, seconds } = options
   const rows: ReportRow[] = []
   for (const measuredCase of [...Object.keys(fixedSide.paths).map(reading), creation]) {
     for (const side of [fixedSide, grownSide]) {
-      await measureCase(side, measuredCase, segundos)
+      await measureCase(side, measuredCase, seconds)
       if (measuredCase === creation) await analyzeDatabase(side.base.url)
     }
-    const ms = async (side: GrowthSide) => 1_000 / (await measureCase(side, measuredCase, segundos)).rate
-    const values = await interleave(rounds, { program: () => ms(grownSide), referencia: () => ms(fixedSide) })
+    const ms = async (side: GrowthSide) => 1_000 / (await measureCase(side, measuredCase, seconds)).rate
+    const values = await interleave(rounds, { program: () => ms(grownSide), reference: () => ms(fixedSide) })
     const target = { comparison: '≤' as const, valor: 1.2 }
     rows.push(
       buildReportRow(`${measuredCase.name}, de ${miles(guias)} guías`, 'ms', miles(SMALL_TABLE_GUIAS), values, target),
@@ -95,14 +95,14 @@ async function compareGrowth(
 }
 
 const measure = (bench: Bench) =>
-  bench.conBase((smallBase) =>
-    bench.conBase(async (grande) => {
+  bench.withDatabase((smallBase) =>
+    bench.withDatabase(async (grande) => {
       const fixedSide = { ...(await openSide(smallBase)), paths: await findReadPaths(smallBase, SMALL_TABLE_GUIAS) }
       const grownSide = await openSide(grande)
       const rows: ReportRow[] = []
       const curves = new Map<string, { x: number; y: Series }[]>()
       let seededCount = SMALL_TABLE_GUIAS
-      for (const guias of TABLE_SIZES.filter((size) => size <= bench.opciones.guias)) {
+      for (const guias of TABLE_SIZES.filter((size) => size <= bench.options.guias)) {
         await seedGuias(grande.url, {
           comercio: grownSide.comercio,
           desde: seededCount + 1,
@@ -116,9 +116,9 @@ const measure = (bench: Bench) =>
           { ...grownSide, paths: await findReadPaths(grande, guias) },
           guias,
         )
-        for (const { measurement, razon } of comparedRows) {
+        for (const { measurement, ratio } of comparedRows) {
           const [name = ''] = measurement.split(', de ')
-          curves.set(name, [...(curves.get(name) ?? []), { x: guias, y: razon! }])
+          curves.set(name, [...(curves.get(name) ?? []), { x: guias, y: ratio! }])
         }
         rows.push(...comparedRows)
       }

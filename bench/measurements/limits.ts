@@ -50,8 +50,8 @@ const FLOODS: readonly Flood[] = [
 const measure =
   ({ nombre, perSecond, request }: Flood) =>
   (bench: Bench) =>
-    bench.conBase(async (base) => {
-      const { segundos, rounds } = bench.opciones
+    bench.withDatabase(async (base) => {
+      const { seconds, rounds } = bench.options
       const neighbours = await base.createComercios(NEIGHBOUR_COUNT)
       const [flooder] = await base.createComercios(1, 'live', { solicitudes: 50, guias: 100 })
       // As in production, the service writes its log and has the default limits.
@@ -62,14 +62,14 @@ const measure =
       })
       const bareProgram = await base.program('bare.ts', ['429'])
       const neighbourLoad = {
-        ...buildCreateLoad(service.url, neighbours, NEIGHBOUR_COUNT, segundos),
+        ...buildCreateLoad(service.url, neighbours, NEIGHBOUR_COUNT, seconds),
         rate: NEIGHBOUR_RATE,
       }
       await warmUp(bench, base, { ...neighbourLoad, rate: 100 })
       const runFlood = ({ url }: RunningProgram) =>
         runLoad({
           url,
-          segundos: segundos + 1,
+          segundos: seconds + 1,
           connections: CONNECTIONS,
           rate: perSecond / CONNECTIONS,
           next: () => ({ ...request(), llave: flooder!.llave }),
@@ -85,7 +85,7 @@ const measure =
       }
       await con(service)()
       sentRates.length = 0
-      const values = await interleave(rounds, { program: con(service), referencia: con(bareProgram) })
+      const values = await interleave(rounds, { program: con(service), reference: con(bareProgram) })
       const target = { comparison: '≤' as const, valor: 1.25, slack: 10 }
       return {
         rows: [

@@ -29,16 +29,21 @@ async function openSide(base: BenchInstallation): Promise<ClusterSide> {
          from run_command_on_all_nodes($$${POSTMASTER}$$) join pg_dist_node using (nodeid)`
       : `select pid, false as is_coordinator from (${POSTMASTER}) p`,
   )
-  const de = (isCoordinator: boolean) =>
+  const pidsOf = (isCoordinator: boolean) =>
     rows.filter((item) => item.is_coordinator === isCoordinator).map(({ pid }) => pid)
-  return { base, comercios, service, processes: { servicio: [service.pid], coordinator: de(true), workers: de(false) } }
+  return {
+    base,
+    comercios,
+    service,
+    processes: { servicio: [service.pid], coordinator: pidsOf(true), workers: pidsOf(false) },
+  }
 }
 
 const databaseCpuOf = ({ cpu }: Figures) => cpu.coordinator! + cpu.workers!
 
 /** Measures a case on both sides in turns, and the CPU of each process. */
 async function compareSides(
-  { opciones }: Bench,
+  { options }: Bench,
   cluster: ClusterSide,
   singleSide: ClusterSide,
   nodeCase: Case<ClusterSide>,
@@ -48,26 +53,30 @@ async function compareSides(
     await measureCase(side, nodeCase, WARM_UP_SECONDS)
     await analyzeDatabase(side.base.url)
   }
-  const { program, referencia } = await interleave(opciones.rounds, {
-    program: () => measureCase(cluster, nodeCase, opciones.segundos),
-    referencia: () => measureCase(singleSide, nodeCase, opciones.segundos),
+  const { program, reference } = await interleave(options.rounds, {
+    program: () => measureCase(cluster, nodeCase, options.seconds),
+    reference: () => measureCase(singleSide, nodeCase, options.seconds),
   })
-  const en = (label: string, figure: (item: Figures) => number, extraMembers: Partial<ReportRow> = {}): ReportRow => ({
+  const cpuRow = (
+    label: string,
+    figure: (item: Figures) => number,
+    extraMembers: Partial<ReportRow> = {},
+  ): ReportRow => ({
     measurement: `${nodeCase.name}: CPU ${label}`,
-    unidad: 'µs',
+    unit: 'µs',
     program: summarize(program.map(figure)),
     ...extraMembers,
   })
   const againstSinglePostgres = (figure: (item: Figures) => number) => ({
-    referencia: { nombre: 'un PostgreSQL', series: summarize(referencia.map(figure)) },
-    razon: summarizeRatios(program.map(figure), referencia.map(figure)),
+    reference: { nombre: 'un PostgreSQL', series: summarize(reference.map(figure)) },
+    ratio: summarizeRatios(program.map(figure), reference.map(figure)),
   })
   const part = (name: string) => (item: Figures) => item.cpu[name]!
   return [
-    en('de la base', databaseCpuOf, { ...againstSinglePostgres(databaseCpuOf), target }),
-    en('del coordinador', part('coordinator'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
-    en('de los workers', part('workers')),
-    en('del servicio', part('servicio'), againstSinglePostgres(part('servicio'))),
+    cpuRow('de la base', databaseCpuOf, { ...againstSinglePostgres(databaseCpuOf), target }),
+    cpuRow('del coordinador', part('coordinator'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
+    cpuRow('de los workers', part('workers')),
+    cpuRow('del servicio', part('servicio'), againstSinglePostgres(part('servicio'))),
   ]
 }
 
@@ -122,8 +131,8 @@ export const nodeMeasurements: Measurement[] = [
         throw new OptionsError(
           'nodos pide CITUS_URL y POSTGRES_URL: una base vacía en un clúster y otra en un solo PostgreSQL de la misma versión, en esta máquina. Las llena y no las borra.',
         )
-      return bench.conBaseDe(CITUS_URL, (distributed) =>
-        bench.conBaseDe(POSTGRES_URL, async (item) => {
+      return bench.withDatabaseAt(CITUS_URL, (distributed) =>
+        bench.withDatabaseAt(POSTGRES_URL, async (item) => {
           const [cluster, singleSide] = [await openSide(distributed), await openSide(item)]
           const contra = (nodeCase: Case<ClusterSide>, valor: number) =>
             compareSides(bench, cluster, singleSide, nodeCase, { comparison: '≤', valor })

@@ -16,7 +16,7 @@ import { buildCreateLoad, buildReportRow } from './create.ts'
 const SERVER_PATH = 'server/generated/main.mjs'
 
 const measureStart = (bench: Bench) =>
-  bench.conBase(async ({ url, createComercios }) => {
+  bench.withDatabase(async ({ url, createComercios }) => {
     await createComercios(1)
     const externalEnv = { DATABASE_URL: url, MASTER_KEYS: bench.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
     /** CPU seconds of each start of the server without npm */
@@ -56,10 +56,10 @@ const measureStart = (bench: Bench) =>
     }
     await interleave(1, cells) // fills the compile cache; `npm start` regenerates outdated files
     cpu.length = 0
-    const values = await interleave(bench.opciones.rounds, cells)
+    const values = await interleave(bench.options.rounds, cells)
     const buildStartRow = (measurement: string, program: number[], valor: number) => ({
       measurement,
-      unidad: 's',
+      unit: 's',
       program: summarize(program),
       target: { comparison: '≤' as const, valor, isAbsolute: true },
     })
@@ -70,7 +70,7 @@ const measureStart = (bench: Bench) =>
           'arranque del servidor, con la base en marcha',
           's',
           'node -e 0',
-          { program: values.server, referencia: values.emptyNode },
+          { program: values.server, reference: values.emptyNode },
           { comparison: '≤', valor: 15 },
         ),
         buildStartRow('CPU del arranque del servidor', cpu, 0.8),
@@ -81,8 +81,8 @@ const measureStart = (bench: Bench) =>
   })
 
 const measureMemory = (bench: Bench) =>
-  bench.conBase(async (base) => {
-    const loadMinutes = Math.max(2, bench.opciones.memoryMinutes)
+  bench.withDatabase(async (base) => {
+    const loadMinutes = Math.max(2, bench.options.memoryMinutes)
     const comercios = await base.createComercios(1)
     const { url, pid } = await base.service()
     const samples: { x: number; mb: number }[] = []
@@ -105,10 +105,10 @@ const measureMemory = (bench: Bench) =>
       rows: [
         {
           measurement: `memoria tras ${loadMinutes} minutos a plena carga`,
-          unidad: 'MB',
+          unit: 'MB',
           program: atEnd,
-          referencia: { nombre: 'tras 1 minuto', series: afterFirstMinute },
-          razon: { median: reason, min: atEnd.min / afterFirstMinute.max, max: atEnd.max / afterFirstMinute.min },
+          reference: { nombre: 'tras 1 minuto', series: afterFirstMinute },
+          ratio: { median: reason, min: atEnd.min / afterFirstMinute.max, max: atEnd.max / afterFirstMinute.min },
           target: { comparison: '≤' as const, valor: 1.1 },
         },
       ],

@@ -67,8 +67,8 @@ export async function read(connection: LoadConnection, llave: string, path: stri
 }
 
 const measurePages = (bench: Bench) =>
-  bench.conBase(async (base) => {
-    const { rounds, segundos, guias } = bench.opciones
+  bench.withDatabase(async (base) => {
+    const { rounds, seconds, guias } = bench.options
     const [comercio, smallComercio] = (await base.createComercios(2)) as [BenchComercio, BenchComercio]
     await seedGuias(base.url, { comercio: smallComercio, hasta: 2 * GUIAS_PER_PAGE })
     await seedGuias(base.url, { comercio, hasta: guias })
@@ -113,11 +113,11 @@ const measurePages = (bench: Bench) =>
     }
     await measureRound(VARIANTS * 3)
     const medians: number[][] = []
-    for (let n = 0; n < rounds; n++) medians.push(await measureRound(segundos * READS_PER_SECOND))
+    for (let n = 0; n < rounds; n++) medians.push(await measureRound(seconds * READS_PER_SECOND))
     connection.close()
 
     const de = (i: number) => medians.map((roundMedians) => roundMedians[i]!)
-    const firstValues = { program: de(0), referencia: [] }
+    const firstValues = { program: de(0), reference: [] }
     return {
       rows: positions.map(({ nombre }, i) =>
         i === 0
@@ -126,7 +126,7 @@ const measurePages = (bench: Bench) =>
               nombre,
               'ms',
               'la primera',
-              { program: de(i), referencia: de(0) },
+              { program: de(i), reference: de(0) },
               { comparison: '≤', valor: 1.2 },
             ),
       ),
@@ -160,9 +160,9 @@ interface ReadCase {
 const compareReads =
   (valor: number, prepare: (base: BenchInstallation, comercio: BenchComercio, guias: number) => Promise<ReadCase>) =>
   (bench: Bench) =>
-    bench.conBase(async (base) => {
-      const { rounds, segundos } = bench.opciones
-      const guias = Math.min(bench.opciones.guias, 100_000)
+    bench.withDatabase(async (base) => {
+      const { rounds, seconds: segundos } = bench.options
+      const guias = Math.min(bench.options.guias, 100_000)
       const connections = 32
       const [comercio] = (await base.createComercios(1)) as [BenchComercio]
       await seedGuias(base.url, { comercio, hasta: guias, eventos: 2 })
@@ -191,7 +191,7 @@ const compareReads =
           : undefined
       const values = await interleave(rounds, {
         program: serviceMeter.measure,
-        referencia: bareMeter?.measure ?? runReadScript,
+        reference: bareMeter?.measure ?? runReadScript,
       })
       const name = bareMeter ? 'servidor mínimo' : 'pgbench'
       return {

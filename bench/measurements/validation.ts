@@ -11,8 +11,8 @@ const CELL_SECONDS = 0.5
  * timer around them shows only a third of the cost, because their promises and garbage cost CPU elsewhere.
  */
 const measure = (bench: Bench) =>
-  bench.conBase(async (base) => {
-    const { rounds, segundos } = bench.opciones
+  bench.withDatabase(async (base) => {
+    const { rounds, seconds: segundos } = bench.options
     const comercios = await base.createComercios(1)
     const prepareMeter = async (variant: 'con' | 'sin') => {
       const program = await base.program('server.ts', [variant])
@@ -40,7 +40,7 @@ const measure = (bench: Bench) =>
       rows: [
         {
           measurement: 'validación por contrato: parte del tiempo de CPU de una creación, Node y PostgreSQL',
-          unidad: '%',
+          unit: '%',
           program: summarize(node.map((cpu, i) => ((cpu - unvalidatedCpu[i]!) / (cpu + postgres[i]!)) * 100)),
           target: { comparison: '≤' as const, valor: 10, isAbsolute: true },
         },

@@ -159,7 +159,7 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
     /** Measures all sides in turns. */
     measure: (pending: number) =>
       interleave(
-        bench.opciones.rounds,
+        bench.options.rounds,
         Object.fromEntries(names.map((name) => [name, () => sides.get(name)!.measure(pending)])) as Record<
           Nombre,
           () => Promise<number>
@@ -170,14 +170,14 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
 }
 
 const measureThroughput = (bench: Bench) =>
-  bench.conBase(async (base): Promise<MeasurementResult> => {
+  bench.withDatabase(async (base): Promise<MeasurementResult> => {
     const sides = await startDeployment(bench, base, ['program', 'graphile', 'undici'])
     const rows: MeasurementResult['rows'] = []
     for (const count of [3_000, 8_000]) {
       const { program, graphile, undici } = await sides.measure(count)
       const measurement = `enviar ${miles(count)} webhooks en espera, ${ENDPOINTS} endpoints`
-      const contra = (name: string, referencia: number[], valor: number) =>
-        buildReportRow(measurement, 'webhooks/s', name, { program, referencia }, { comparison: '≥', valor })
+      const contra = (name: string, reference: number[], valor: number) =>
+        buildReportRow(measurement, 'webhooks/s', name, { program, reference }, { comparison: '≥', valor })
       rows.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
     return { rows, notas: sides.notas() }
@@ -185,13 +185,13 @@ const measureThroughput = (bench: Bench) =>
 
 /** Measures two deliveries to each of many endpoints, for the cost of an endpoint. */
 const measureManyEndpoints = (bench: Bench) =>
-  bench.conBase(async (base): Promise<MeasurementResult> => {
+  bench.withDatabase(async (base): Promise<MeasurementResult> => {
     const count = 2 * MANY_ENDPOINTS
     const sides = await startDeployment(bench, base, ['program', 'graphile'], {
       endpoints: MANY_ENDPOINTS,
       count,
     })
-    const { program, graphile: referencia } = await sides.measure(count)
+    const { program, graphile: reference } = await sides.measure(count)
     const measurement = `enviar 2 webhooks a cada uno de ${miles(MANY_ENDPOINTS)} endpoints`
     return {
       rows: [
@@ -199,7 +199,7 @@ const measureManyEndpoints = (bench: Bench) =>
           measurement,
           'webhooks/s',
           'graphile-worker',
-          { program, referencia },
+          { program, reference },
           { comparison: '≥', valor: 1.3 },
         ),
       ],
@@ -209,7 +209,7 @@ const measureManyEndpoints = (bench: Bench) =>
 
 /** Draws deliveries per second by the number of pending deliveries. */
 const measureBacklog = (bench: Bench) =>
-  bench.conBase(async (base): Promise<MeasurementResult> => {
+  bench.withDatabase(async (base): Promise<MeasurementResult> => {
     const sides = await startDeployment(bench, base, ['program'])
     const points: { x: number; program: number[] }[] = []
     for (const x of [1_000, 10_000, 100_000]) points.push({ x, ...(await sides.measure(x)) })
@@ -222,7 +222,7 @@ const measureBacklog = (bench: Bench) =>
     }
     return {
       rows: points.map(({ x, program }) =>
-        buildReportRow(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { program, referencia: [] }),
+        buildReportRow(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { program, reference: [] }),
       ),
       notas: sides.notas(),
       charts: [{ nombre: 'atraso', chart }],
@@ -325,8 +325,8 @@ async function addJobsAtRate({ db }: BenchInstallation, destinations: readonly D
  * @param separate if true, a worker sends the webhooks of events that the API commits in another process
  */
 const latencia = (separate: boolean) => (bench: Bench) =>
-  bench.conBase(async (base): Promise<MeasurementResult> => {
-    const { rounds, segundos } = bench.opciones
+  bench.withDatabase(async (base): Promise<MeasurementResult> => {
+    const { rounds, seconds } = bench.options
     const receiver = await startReceiver(base)
     const [ownComercio, foreignComercio] = await base.createComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
@@ -335,8 +335,8 @@ const latencia = (separate: boolean) => (bench: Bench) =>
     const { url } = await base.service(separate ? { WORKERS: '0' } : {})
     if (separate) await base.worker()
     await base.program('graphile.ts')
-    const p99 = { program: [] as number[], referencia: [] as number[] }
-    const measure = async (side: keyof typeof p99, duration = segundos) => {
+    const p99 = { program: [] as number[], reference: [] as number[] }
+    const measure = async (side: keyof typeof p99, duration = seconds) => {
       await receiver.reset()
       const commitTimes =
         side === 'program'
@@ -348,14 +348,14 @@ const latencia = (separate: boolean) => (bench: Bench) =>
       p99[side].push(delays.p99)
       return delays.p50
     }
-    for (const side of ['program', 'referencia'] as const) {
-      await measure(side, 2 * segundos)
+    for (const side of ['program', 'reference'] as const) {
+      await measure(side, 2 * seconds)
       p99[side].pop()
     }
     await base.db.pool.query('analyze')
     const p50 = await interleave(rounds, {
       program: () => measure('program'),
-      referencia: () => measure('referencia'),
+      reference: () => measure('reference'),
     })
     const where = separate ? 'de la API a un worker' : 'en un proceso'
     const buildLatencyRow = (percentile: string, values: typeof p99, target: Parameters<typeof buildReportRow>[4]) =>
@@ -379,13 +379,13 @@ const latencia = (separate: boolean) => (bench: Bench) =>
 
 /** Measures the effect of an endpoint that never answers, with 100,000 pending deliveries, on the other endpoints. */
 async function neighbour(bench: Bench): Promise<MeasurementResult> {
-  const { rounds } = bench.opciones
+  const { rounds } = bench.options
   // Longer than the timeout of an attempt, so that the first attempts fail and the probes after them are measured too.
-  const seconds = Math.max(20, bench.opciones.segundos)
+  const seconds = Math.max(20, bench.options.seconds)
   const count = 100_000
   const arrivedPercents: number[] = []
   const buildCell = (side: 'withSick' | 'withoutSick') => () =>
-    bench.conBase(async (base) => {
+    bench.withDatabase(async (base) => {
       const [receiver, silentReceiver] = [await startReceiver(base), await startReceiver(base)]
       const comercios = await base.createComercios(ENDPOINTS, 'test')
       const [sickDestination, ...healthyDestinations] = await registrarEndpoints(bench, base, comercios, (i) =>
@@ -416,14 +416,14 @@ async function neighbour(bench: Bench): Promise<MeasurementResult> {
     `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${EVENTOS_PER_SECOND} eventos/s, p99`,
     'ms',
     'sin él',
-    { program: withSick, referencia: withoutSick },
+    { program: withSick, reference: withoutSick },
     { comparison: '≤', valor: 2 },
   )
   return {
     rows: [
       {
         measurement: `un endpoint de ${ENDPOINTS} no responde y ${miles(count)} le esperan: los de los demás que llegan`,
-        unidad: '%',
+        unit: '%',
         program: summarize(arrivedPercents),
         target: { comparison: '≥', valor: 100, isAbsolute: true },
       },

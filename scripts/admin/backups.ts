@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { backupCluster, keysOf, restoreInto } from '../../server/data/embedded/backup.ts'
 import { restoreContinuous } from '../../server/data/embedded/continuous/restore.ts'
 import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
-import { resumeOrder } from '../../server/data/order.ts'
+import { raiseXidOffset } from '../../server/data/order.ts'
 import { localStoreIn } from '../../server/domain/archivos/openStore.ts'
 import { type ArchiveEntry, contentsOf, readArchive, writeArchive } from '../../server/platform/backup/archive.ts'
 import type { Passphrase } from '../../server/platform/backup/seal.ts'
@@ -75,7 +75,7 @@ async function restore(env: ConsoleEnvironment, { archivo, clave, hasta }: Orige
   else await restoreInto(folder, readArchive(archivo, clave))
   return conDeps({ ...env, BACKUP_DIR: '', DATA_DIR: folder }, false, async (deps) => {
     const client = await deps.db.pool.connect()
-    await resumeOrder(client).finally(() => client.release())
+    await raiseXidOffset(client).finally(() => client.release())
     return countRows(deps)
   })
 }

@@ -19,24 +19,24 @@ import { type GuideChapter, readContractGuide, stripMarks, toSlug } from './guid
 /** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
 export type MarkdownFiles = Map<string, string>
 
-const enDocs = (path: string) => `${DIRECCION}/docs/${path}.md`
+const docsUrl = (path: string) => `${DIRECCION}/docs/${path}.md`
 
 /**
  * Returns the Markdown address for an address of the reading view: a chapter, a part of it, a group of operations or an
  * operation.
  * @throws if it does not exist
  */
-function enlaceDe(contract: JsonObject, place: string): string {
+function markdownUrlOf(contract: JsonObject, place: string): string {
   const [group = '', nombre, part] = place.split('/')
   if (group === 'section') {
     const chapter = readContractGuide(contract).guideChapters.find((candidate) => candidate.nombre === nombre)
     const section = chapter?.parts.find((entry) => entry.lugar === place)
-    if (chapter && (part === undefined || section)) return enDocs(`guia/${nombre}`) + (part ? `#${part}` : '')
+    if (chapter && (part === undefined || section)) return docsUrl(`guia/${nombre}`) + (part ? `#${part}` : '')
   } else if (nombre === undefined) {
-    if (groupsOf(contract).some(({ name }) => toSlug(String(name)) === group)) return enDocs(`grupos/${group}`)
+    if (groupsOf(contract).some(({ name }) => toSlug(String(name)) === group)) return docsUrl(`grupos/${group}`)
   } else {
     const operation = operacionesOf(contract).find(({ id }) => id.toLowerCase() === nombre)
-    if (operation) return enDocs(`operaciones/${operation.id}`)
+    if (operation) return docsUrl(`operaciones/${operation.id}`)
   }
   throw new Error(`the documentation links to #/${place}, which does not exist`)
 }
@@ -46,13 +46,13 @@ const groupsOf = (contract: JsonObject) => (contract.tags ?? []) as JsonObject[]
 /** Makes links absolute and changes links to the reading view into links to Markdown. */
 const rewriteLinks = (contract: JsonObject, text: string) =>
   text
-    .replace(/\]\(#\/([^)]*)\)/g, (_, place: string) => `](${enlaceDe(contract, place)})`)
-    .replace(/\]\(#error-(\w+)\)/g, (_, code: string) => `](${enDocs('guia/errores')}#error-${code})`)
+    .replace(/\]\(#\/([^)]*)\)/g, (_, place: string) => `](${markdownUrlOf(contract, place)})`)
+    .replace(/\]\(#error-(\w+)\)/g, (_, code: string) => `](${docsUrl('guia/errores')}#error-${code})`)
     .replace(/\]\(\//g, `](${DIRECCION}/`)
 
 const joinParts = (...parts: (string | undefined)[]) => parts.filter(Boolean).join('\n\n')
 const codeBlock = (language: string, code: string) => `\`\`\`${language}\n${code}\n\`\`\``
-const enJson = (value: Json | undefined) => codeBlock('json', JSON.stringify(value, null, 2))
+const jsonBlock = (value: Json | undefined) => codeBlock('json', JSON.stringify(value, null, 2))
 const toCell = (text: string) =>
   text
     .trim()
@@ -97,7 +97,7 @@ function body(contract: JsonObject, { definition }: ContractOperacion): string |
   ] as JsonObject
   if (!json) return undefined
   const examples = examplesOf(contract, definition.requestBody).map(
-    ([, { summary, value }]) => `Ejemplo: ${summary}.\n\n${enJson(value)}`,
+    ([, { summary, value }]) => `Ejemplo: ${summary}.\n\n${jsonBlock(value)}`,
   )
   return ['## Cuerpo', renderFieldTable(contract, json.schema), ...examples].join('\n\n')
 }
@@ -116,7 +116,7 @@ function renderResponses(contract: JsonObject, { definition }: ContractOperacion
     return [
       title,
       ...(schema ? [renderFieldTable(contract, schema)] : []),
-      ...(firstExample ? [enJson(firstExample[1].value)] : []),
+      ...(firstExample ? [jsonBlock(firstExample[1].value)] : []),
     ].join('\n\n')
   })
   return [
@@ -154,7 +154,7 @@ const renderGroup = (contract: JsonObject, { name, description }: JsonObject) =>
       .map(({ id, method, path, definition }) =>
         link(
           String(definition.summary),
-          enDocs(`operaciones/${id}`),
+          docsUrl(`operaciones/${id}`),
           `\`${method.toUpperCase()} ${path}\`. ${firstSentence(String(definition.description))}`,
         ),
       )
@@ -172,7 +172,7 @@ function index(contract: JsonObject, guideChapters: readonly GuideChapter[], int
     '## Guía',
     guideChapters
       .map(({ titulo, nombre, texto, parts }) =>
-        link(titulo, enDocs(`guia/${nombre}`), firstSentence(texto || (parts[0]?.texto ?? ''))),
+        link(titulo, docsUrl(`guia/${nombre}`), firstSentence(texto || (parts[0]?.texto ?? ''))),
       )
       .join('\n'),
     ...groupsOf(contract).flatMap((group) => [`## ${group.name}`, renderGroup(contract, group)]),
@@ -187,7 +187,7 @@ function index(contract: JsonObject, guideChapters: readonly GuideChapter[], int
 }
 
 /** Returns all Markdown files of the documentation. */
-export function enMarkdown(contract: JsonObject): MarkdownFiles {
+export function renderMarkdownFiles(contract: JsonObject): MarkdownFiles {
   const { introduction, guideChapters } = readContractGuide(contract)
   const guideFiles = guideChapters.map((chapter) => [`docs/guia/${chapter.nombre}.md`, renderChapter(chapter)] as const)
   const operacionFiles = operacionesOf(contract).map(

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { consoleOperacionesOf } from '../documentation/console.ts'
 import type { JsonObject } from '../documentation/contract.ts'
-import { enMarkdown } from '../documentation/markdown.ts'
+import { renderMarkdownFiles } from '../documentation/markdown.ts'
 import { buildPage } from '../documentation/page.ts'
 import { searchIndexOf } from '../documentation/searchIndex.ts'
 import { compressFiles } from './compress.ts'
@@ -19,7 +19,7 @@ export async function generateDocumentation() {
   await compressFiles(folder, ['indice.json', 'operaciones.json'])
   const { version = '' } = contract.info as JsonObject
   await writeGenerated('herramientas.json', JSON.stringify({ version, herramientas: toolsOf(contract) }))
-  for (const [path, text] of enMarkdown(contract)) {
+  for (const [path, text] of renderMarkdownFiles(contract)) {
     const file = new URL(`textos/${path}`, folder)
     await mkdir(new URL('./', file), { recursive: true })
     await writeFile(file, text)

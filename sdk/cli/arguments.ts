@@ -41,9 +41,9 @@ function parseWithOptions(name: string, opciones: Options, args: readonly string
         : [arg],
   )
   const options = Object.fromEntries(
-    Object.entries(opciones).map(([candidate, { valor, multiple = false }]) => [
+    Object.entries(opciones).map(([candidate, { placeholder: value, multiple = false }]) => [
       candidate,
-      { type: valor ? 'string' : 'boolean', multiple } as const,
+      { type: value ? 'string' : 'boolean', multiple } as const,
     ]),
   )
   try {
@@ -67,7 +67,7 @@ function explainParseError(name: string, options: Options, { code, message }: Er
     const parecida = findClosestWord(flag.slice(2), Object.keys(options))
     return new UsageError(`No conozco la opción ${flag}. ${parecida ? `¿Quiso decir --${parecida}? ` : ''}${helpHint}`)
   }
-  const value = options[flag.slice(2)]?.valor
+  const value = options[flag.slice(2)]?.placeholder
   if (value) return new UsageError(`A ${flag} le falta su valor: ${flag} ${value}. Si empieza por «-», ${flag}=….`)
   return new UsageError(`${flag} no lleva ningún valor. ${helpHint}`)
 }

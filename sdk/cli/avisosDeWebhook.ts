@@ -23,15 +23,15 @@ const formatAnswer = (status: number | null, error: string | null) => (status ==
 
 const AVISOS_LIST: ListDescription<AvisoDeWebhook> = {
   columns: [
-    { titulo: 'AVISO', de: ({ aviso }) => aviso },
-    { titulo: 'ESTADO', de: ({ estado }) => estado, tone: ({ estado }) => STATE_TONES[estado] },
+    { title: 'AVISO', text: ({ aviso }) => aviso },
+    { title: 'ESTADO', text: ({ estado }) => estado, tone: ({ estado }) => STATE_TONES[estado] },
     {
-      titulo: 'CONTESTÓ',
-      de: ({ ultimo_estado_http, ultimo_error }) => formatAnswer(ultimo_estado_http, ultimo_error),
+      title: 'CONTESTÓ',
+      text: ({ ultimo_estado_http, ultimo_error }) => formatAnswer(ultimo_estado_http, ultimo_error),
       canShrink: true,
     },
-    { titulo: 'TIPO', de: ({ tipo }) => tipo, canShrink: true },
-    { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
+    { title: 'TIPO', text: ({ tipo }) => tipo, canShrink: true },
+    { title: 'CREADA', text: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
   ],
   names: [
     'aviso',
@@ -57,16 +57,16 @@ export const avisos: CliCommand = {
   usage: ['webhooks avisos <webhook> [opciones]', 'webhooks avisos <webhook> <aviso>'],
   explanation: `Lista lo que se envió o se va a enviar al webhook, de lo más reciente a lo más
 antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
-  opciones: {
-    estado: { valor: '<estado>', dice: 'solo en ese estado', values: Object.keys(STATE_TONES) },
+  options: {
+    estado: { placeholder: '<estado>', description: 'solo en ese estado', values: Object.keys(STATE_TONES) },
     tipo: {
-      valor: '<tipo>',
-      dice: 'solo de ese tipo de evento',
+      placeholder: '<tipo>',
+      description: 'solo de ese tipo de evento',
       values: EVENT_TYPES.filter((type) => !type.endsWith('*')),
     },
-    guia: { valor: '<código>', dice: 'solo de esa guía' },
-    'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
-    'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },
+    guia: { placeholder: '<código>', description: 'solo de esa guía' },
+    'creado-desde': { placeholder: '<fecha>', description: 'creadas ese día o instante, o después' },
+    'creado-hasta': { placeholder: '<fecha>', description: 'creadas antes de ese día o instante' },
     ...LIST_OPTIONS,
   },
   positionals: [1, 2],
@@ -78,7 +78,7 @@ antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
     const api = context.api()
     if (aviso !== undefined) {
       printAviso(await api.webhooks.obtenerAviso(webhook, aviso, { signal }), context)
-      return EXIT_CODE.bien
+      return EXIT_CODE.ok
     }
     const [from, until] = [texto('creado-desde'), texto('creado-hasta')]
     const filters: FiltrosDeAvisosDeWebhook = {
@@ -89,7 +89,7 @@ antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
       creado_hasta: until === undefined ? until : readInstantOption('creado-hasta', until),
     }
     await showList(context, AVISOS_LIST, (page) => api.webhooks.avisos(webhook, { ...filters, ...page }, { signal }))
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 
@@ -133,12 +133,12 @@ async function reportIntento(api: Guias, sentAviso: AvisoDeWebhook, previous: st
       const bien = last.estado_http !== null && last.estado_http >= 200 && last.estado_http < 300
       const intentoText = paint(bien ? 'green' : 'red', formatIntento(last))
       printLine(context.json ? JSON.stringify(currentAviso) : `${paint('strong', sanitize(aviso))}  ${intentoText}`)
-      return bien ? EXIT_CODE.bien : EXIT_CODE.rechazo
+      return bien ? EXIT_CODE.ok : EXIT_CODE.refused
     }
     await sleepUntilAborted(POLL_INTERVAL_MS, context.signal)
   }
   notify(`Todavía no sale: mírelo después con guias webhooks avisos ${webhook} ${aviso}`)
-  return EXIT_CODE.rechazo
+  return EXIT_CODE.refused
 }
 
 export const probar: CliCommand = {
@@ -146,7 +146,7 @@ export const probar: CliCommand = {
   usage: ['webhooks probar <webhook>'],
   explanation: `Envía un webhook.prueba firmado, también a uno pausado, y espera a ver qué
 contesta su servidor. Termina con 1 si no lo aceptó.`,
-  opciones: {},
+  options: {},
   positionals: [1, 1],
   async run(context) {
     const [webhook = ''] = context.positionals
@@ -160,7 +160,7 @@ export const reenviar: CliCommand = {
   usage: ['webhooks reenviar <webhook> <aviso>'],
   explanation: `Envía otra vez el mismo evento, con el mismo webhook-id, y espera a ver qué
 contesta su servidor. Termina con 1 si no lo aceptó.`,
-  opciones: {},
+  options: {},
   positionals: [2, 2],
   async run(context) {
     const [webhook = '', aviso = ''] = context.positionals
@@ -177,11 +177,11 @@ export const recuperar: CliCommand = {
   explanation: `Vuelve a enviar los eventos desde esa fecha que el webhook no recibió, lo más
 antiguo primero. Es un trabajo del servicio, que sigue solo. Con --ensayo solo
 cuenta cuántos serían.`,
-  opciones: {
-    desde: { valor: '<fecha>', dice: 'eventos registrados ese día o instante, o después; obligatoria' },
-    hasta: { valor: '<fecha>', dice: 'eventos registrados antes; hasta ahora si falta' },
-    todas: { dice: 'también los que sí recibió' },
-    ensayo: { dice: 'solo cuenta, sin enviar nada' },
+  options: {
+    desde: { placeholder: '<fecha>', description: 'eventos registrados ese día o instante, o después; obligatoria' },
+    hasta: { placeholder: '<fecha>', description: 'eventos registrados antes; hasta ahora si falta' },
+    todas: { description: 'también los que sí recibió' },
+    ensayo: { description: 'solo cuenta, sin enviar nada' },
   },
   positionals: [1, 1],
   async run(context) {
@@ -200,7 +200,7 @@ cuenta cuántos serían.`,
       printLine(
         context.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.avisos}`,
       )
-      return EXIT_CODE.bien
+      return EXIT_CODE.ok
     }
     const recovery = await webhooks.recuperar(code, datos, options)
     printLine(
@@ -208,6 +208,6 @@ cuenta cuántos serían.`,
         ? JSON.stringify(recovery)
         : `${paint('strong', sanitize(recovery.recuperacion))}  ${sanitize(recovery.estado)}`,
     )
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }

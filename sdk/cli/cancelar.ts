@@ -8,9 +8,9 @@ export const cancelar: CliCommand = {
   explanation: `Cancela guías que aún están en aceptado; no se puede deshacer, y cada una
 conserva su external_ref. En una terminal pregunta antes; fuera de ella hace
 falta --si. Cancelar una ya cancelada no cambia nada.`,
-  opciones: {
-    si: { dice: 'cancela sin preguntar' },
-    razon: { valor: '<texto>', dice: 'por qué; queda en el historial' },
+  options: {
+    si: { description: 'cancela sin preguntar' },
+    razon: { placeholder: '<texto>', description: 'por qué; queda en el historial' },
     ...CODES_OPTION,
   },
   positionals: [0, Number.POSITIVE_INFINITY],
@@ -33,6 +33,6 @@ falta --si. Cancelar una ya cancelada no cambia nada.`,
       )
     })
     if (fallidas > 0 && !context.json) notify(`${codes.length - fallidas} canceladas, ${fallidas} no.`)
-    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return fallidas > 0 ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }

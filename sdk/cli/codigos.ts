@@ -10,8 +10,9 @@ import { notify, paintNotice, sanitize } from './terminal.ts'
 
 export const CODES_OPTION: Options = {
   archivo: {
-    valor: '<ruta>',
-    dice: 'los códigos, de un archivo: uno por línea, un CSV o JSON con guia (los resultados de lote); «-» es la entrada',
+    placeholder: '<ruta>',
+    description:
+      'los códigos, de un archivo: uno por línea, un CSV o JSON con guia (los resultados de lote); «-» es la entrada',
   },
 }
 

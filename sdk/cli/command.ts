@@ -4,15 +4,15 @@ import type { Guias } from '@guias/sdk'
 export class UsageError extends Error {}
 
 /** Exit codes of the program, for scripts. `--help` of every command lists the same codes. */
-export const EXIT_CODE = { bien: 0, rechazo: 1, usage: 2, interrupted: 130 } as const
+export const EXIT_CODE = { ok: 0, refused: 1, usage: 2, interrupted: 130 } as const
 
 /** Option of a command. Parsing, help and completion use this description. */
 export interface Option {
   /**
    * Placeholder of the value in the help; `<ruta>` completes file names. Without a placeholder, the option is a switch.
    */
-  valor?: string
-  dice: string
+  placeholder?: string
+  description: string
   /** Values that completion offers. */
   values?: readonly string[]
   /** True if the option may be repeated, or given once with values separated by commas. */
@@ -51,7 +51,7 @@ export interface CliCommand {
   /** Usage lines of the command, without the word `guias`. */
   usage: readonly string[]
   explanation: string
-  opciones: Options
+  options: Options
   /** Minimum and maximum number of positional arguments. */
   positionals: [minimo: number, maximo: number]
   /** Values that completion offers for the arguments, or `archivo` for file names. */

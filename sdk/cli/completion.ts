@@ -18,7 +18,10 @@ function listPositions(commands: CliCommands, before = ''): CompletionPosition[]
   const ownPosition: CompletionPosition = {
     path: before,
     commands: Object.entries(commands).map(([name, { summary }]) => [name, summary]),
-    opciones: [['help', { dice: 'esta ayuda' }], ...(before ? [] : [['version', { dice: 'la versión' }] as const])],
+    opciones: [
+      ['help', { description: 'esta ayuda' }],
+      ...(before ? [] : [['version', { description: 'la versión' }] as const]),
+    ],
     complete: undefined,
   }
   const childPositions = Object.entries(commands).flatMap(([name, entry]) => {
@@ -29,7 +32,7 @@ function listPositions(commands: CliCommands, before = ''): CompletionPosition[]
   return [ownPosition, ...childPositions]
 }
 
-const takesFile = ({ valor }: Option) => valor === '<ruta>'
+const takesFile = ({ placeholder: value }: Option) => value === '<ruta>'
 
 /** Puts a text in single quotes, in the form that bash, zsh and fish all read. */
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
@@ -53,7 +56,7 @@ function renderBash(positions: readonly CompletionPosition[]): string {
   const conValor = (accepts: (option: Option) => boolean) =>
     positions.flatMap(({ path, opciones }) =>
       opciones
-        .filter(([, option]) => option.valor && accepts(option))
+        .filter(([, option]) => option.placeholder && accepts(option))
         .map(([name, option]) => ({ clave: `${path} --${name}`, option })),
     )
   const values = conValor(({ values }) => Boolean(values))
@@ -118,7 +121,7 @@ function renderZsh(positions: readonly CompletionPosition[]): string {
       ? `:valor:${option.multiple ? `_sequence compadd - ${joinValues(option)}` : `(${joinValues(option)})`}`
       : `:valor:${takesFile(option) ? '_files' : ' '}`
     return quote(
-      `${option.multiple ? '*' : ''}--${name}${option.valor ? '=' : ''}[${escapeSyntax(option.dice)}]${option.valor ? valueSpec : ''}`,
+      `${option.multiple ? '*' : ''}--${name}${option.placeholder ? '=' : ''}[${escapeSyntax(option.description)}]${option.placeholder ? valueSpec : ''}`,
     )
   }
   const cases = positions.map(({ path, commands, opciones, complete }) => {
@@ -163,13 +166,13 @@ function renderFish(positions: readonly CompletionPosition[]): string {
     return [
       ...commands.map(([name, summary]) => `complete -c guias ${where} -f -a ${name} -d ${quote(summary)}`),
       ...opciones.map(([name, option]) => {
-        const { valor, values, dice, multiple } = option
+        const { placeholder: value, values, description: dice, multiple } = option
         const candidates = multiple ? `(__fish_append , ${joinValues(option)})` : joinValues(option)
         const valueFlags = values
           ? ` -x -a ${quote(candidates)}`
-          : valor === '<ruta>'
+          : value === '<ruta>'
             ? ' -r -F'
-            : valor
+            : value
               ? ' -x'
               : ' -f'
         return `complete -c guias ${where} -l ${name}${valueFlags} -d ${quote(dice)}`
@@ -212,7 +215,7 @@ haga un alias.
   bash    source <(guias completar bash)              (en ~/.bashrc)
   zsh     source <(guias completar zsh)               (en ~/.zshrc)
   fish    guias completar fish > ~/.config/fish/completions/guias.fish`,
-  opciones: {},
+  options: {},
   positionals: [1, 1],
   complete: Object.keys(SHELLS),
   local: true,
@@ -221,6 +224,6 @@ haga un alias.
     const writeScript = Object.hasOwn(SHELLS, shell) ? SHELLS[shell as keyof typeof SHELLS] : undefined
     if (!writeScript) throw new UsageError(`No sé completar «${shell}»: elija bash, zsh o fish.`)
     printLine(writeScript(listPositions(commands())).trimEnd())
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 })

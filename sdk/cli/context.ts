@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ErrorGuias, Guias } from '@guias/sdk'
-import { type Direccion, readAddress } from './address.ts'
+import { readAddress, type ServiceAddress } from './address.ts'
 import type { OptionValues } from './arguments.ts'
 import { explainSystemError } from './cause.ts'
 import { type Context, EXIT_CODE, UsageError } from './command.ts'
-import { describeError, whyAway } from './errors.ts'
+import { describeError, describeOutage } from './errors.ts'
 import { notify, sanitize } from './terminal.ts'
 
 /** Builds the context of a command: its arguments and options, the client and the signal. */
@@ -13,7 +13,7 @@ export function createContext(values: OptionValues, positionals: string[], given
   const texto = <T extends string>(option: string) => values[option] as T | undefined
   const llave = () => readLlave(texto('llave-archivo'))
   const direccion = readAddress(values)
-  const { url, de } = direccion
+  const { url, source: de } = direccion
   return {
     api: () => openClient(llave(), url, de, values.json === true),
     cuenta: () => createHash('sha256').update(`${url} ${llave()}`).digest('hex').slice(0, 16),
@@ -25,12 +25,12 @@ export function createContext(values: OptionValues, positionals: string[], given
     isSet: (option) => values[option] === true,
     json: values.json === true,
     describeError: (error) => describeError(error, { direccion, givenOptions }),
-    whyAway: (error) => whyAway(error, direccion),
+    whyAway: (error) => describeOutage(error, direccion),
     signal: createInterruptSignal(),
   }
 }
 
-function openClient(llave: string, url: string, de: Direccion['de'], json: boolean): Guias {
+function openClient(llave: string, url: string, de: ServiceAddress['source'], json: boolean): Guias {
   // Guides made with a live key are real. They must not go to an unknown program that listens on this machine.
   if (de === undefined && !llave.startsWith('guia_test_')) {
     throw new UsageError(

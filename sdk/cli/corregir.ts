@@ -26,17 +26,17 @@ export const corregir: CliCommand = {
   explanation: `Cambia los datos que se dan y ninguno más, hasta que la guía sale a ruta y otra
 vez tras un intento fallido; la recogida, mientras nadie la recolectó. Repetir
 la misma corrección no cambia nada.`,
-  opciones: {
+  options: {
     ...(CORRECCION_OPTIONS as Options),
     borrar: {
-      valor: '<campos>',
-      dice: `deja sin valor, separados por comas: ${CLEARABLE_OPTIONS.join(', ')}`,
+      placeholder: '<campos>',
+      description: `deja sin valor, separados por comas: ${CLEARABLE_OPTIONS.join(', ')}`,
       values: CLEARABLE_OPTIONS,
       multiple: true,
     },
     pais: buildCountryOption('de un teléfono sin +'),
-    estricto: { dice: 'si el lugar quedaría inverosímil, no la corrige' },
-    secuencia: { valor: '<número>', dice: 'solo si la guía aún va por esa secuencia' },
+    estricto: { description: 'si el lugar quedaría inverosímil, no la corrige' },
+    secuencia: { placeholder: '<número>', description: 'solo si la guía aún va por esa secuencia' },
   },
   positionals: [1, 1],
   examples: ["corregir 7K3M9QX2A1B4 --telefono '5987 1234' --direccion 'Calle 2'"],
@@ -67,7 +67,7 @@ la misma corrección no cambia nada.`,
       printLine(`${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}, secuencia ${guia.secuencia}`)
       notifyAdvertencias(guia.advertencias, context.givenOptions)
     }
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 

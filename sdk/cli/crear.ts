@@ -18,10 +18,10 @@ export const crear: CliCommand = {
   explanation: `Crea una guía y escribe su código. Teléfono, departamento, municipio y el lugar
 donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
 --maps-url) se le pregunta al destinatario por un mensaje.`,
-  opciones: {
+  options: {
     ...GUIA_OPTIONS,
     pais: buildCountryOption('de un teléfono sin +'),
-    estricto: { dice: 'si el lugar es inverosímil, no la crea' },
+    estricto: { description: 'si el lugar es inverosímil, no la crea' },
   },
   positionals: [0, 1],
   complete: 'archivo',
@@ -55,7 +55,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
       notifyAdvertencias(advertencias, context.givenOptions)
     }
     // A guide that already ended counts as refused, because nothing will be delivered.
-    return advertencias.length < datos.advertencias.length ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return advertencias.length < datos.advertencias.length ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }
 

@@ -23,13 +23,13 @@ export const reintentar: CliCommand = {
   usage: ['reintentar <guia> [opciones]'],
   explanation: `Tras un intento fallido, decide que el paquete se lleve otra vez, y corrige los
 datos que se dan. Vale la primera decisión.`,
-  opciones: {
-    fecha: { valor: '<día>', dice: 'qué día, AAAA-MM-DD; el primero que se puede, si falta' },
-    franja: { valor: '<horas>', dice: 'entre qué horas, por ejemplo 14:00-18:00' },
+  options: {
+    fecha: { placeholder: '<día>', description: 'qué día, AAAA-MM-DD; el primero que se puede, si falta' },
+    franja: { placeholder: '<horas>', description: 'entre qué horas, por ejemplo 14:00-18:00' },
     ...ENTREGA_OPTIONS,
     pais: buildCountryOption('de un teléfono sin +'),
-    estricto: { dice: 'si el lugar quedaría inverosímil, no lo acepta' },
-    secuencia: { valor: '<número>', dice: 'solo si la guía aún va por esa secuencia' },
+    estricto: { description: 'si el lugar quedaría inverosímil, no lo acepta' },
+    secuencia: { placeholder: '<número>', description: 'solo si la guía aún va por esa secuencia' },
   },
   positionals: [1, 1],
   examples: [
@@ -56,7 +56,7 @@ datos que se dan. Vale la primera decisión.`,
     )
     printGuia(context, guia)
     if (!context.json) notifyAdvertencias(guia.advertencias, context.givenOptions)
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 
@@ -71,9 +71,9 @@ export const devolver: CliCommand = {
   usage: ['devolver <guia>… --razon <texto> [opciones]', 'devolver --archivo codigos.txt --razon <texto> [opciones]'],
   explanation: `Decide que el paquete vuelva al comercio. Si viaja, vuelve con su próxima
 lectura. En una terminal pregunta antes; fuera de ella hace falta --si.`,
-  opciones: {
-    si: { dice: 'lo pide sin preguntar' },
-    razon: { valor: '<texto>', dice: 'por qué; queda en el historial' },
+  options: {
+    si: { description: 'lo pide sin preguntar' },
+    razon: { placeholder: '<texto>', description: 'por qué; queda en el historial' },
     ...CODES_OPTION,
   },
   positionals: [0, Number.POSITIVE_INFINITY],
@@ -93,6 +93,6 @@ lectura. En una terminal pregunta antes; fuera de ella hace falta --si.`,
       printGuia(context, await guias.devolver(code, { razon }, { signal }))
     })
     if (fallidas > 0 && !context.json) notify(`${codes.length - fallidas} decididas, ${fallidas} no.`)
-    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return fallidas > 0 ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }

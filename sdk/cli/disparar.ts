@@ -56,15 +56,15 @@ Eventos:
       ${CHOICES.join(', ')}
 
 Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
-  opciones: {
-    guia: { valor: '<código>', dice: 'una guía de prueba que ya existe; sigue desde donde esté' },
-    motivo: { valor: '<motivo>', dice: 'por qué, en intento_fallido, en_devolucion y extraviado' },
+  options: {
+    guia: { placeholder: '<código>', description: 'una guía de prueba que ya existe; sigue desde donde esté' },
+    motivo: { placeholder: '<motivo>', description: 'por qué, en intento_fallido, en_devolucion y extraviado' },
     'sin-firma': {
-      valor: '<porqué>',
-      dice: 'en entregado, por qué no hay firma: no_puede_firmar, se_nego, sin_contacto',
+      placeholder: '<porqué>',
+      description: 'en entregado, por qué no hay firma: no_puede_firmar, se_nego, sin_contacto',
     },
-    fecha: { valor: '<día>', dice: 'en las decisiones, qué día; el primero que se puede, si falta' },
-    vecino: { valor: '<nombre>', dice: 'en decision.vecino, quién lo recibe' },
+    fecha: { placeholder: '<día>', description: 'en las decisiones, qué día; el primero que se puede, si falta' },
+    vecino: { placeholder: '<nombre>', description: 'en decision.vecino, quién lo recibe' },
   },
   positionals: [1, 1],
   complete: [
@@ -95,7 +95,7 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
       printLine(
         `${paint('strong', sanitize(reachedGuia.guia))}  ${sanitize(reachedGuia.estado)}, ubicación ${sanitize(reachedGuia.ubicacion.estado)}${decision}`,
       )
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 

@@ -13,7 +13,7 @@ import {
   ErrorValidacion,
   type Falla,
 } from '@guias/sdk'
-import type { Direccion } from './address.ts'
+import type { ServiceAddress } from './address.ts'
 import { explainSystemError } from './cause.ts'
 import { EXIT_CODE, UsageError } from './command.ts'
 import { DownloadError } from './files.ts'
@@ -22,7 +22,7 @@ import { notify, paintNotice, sanitize } from './terminal.ts'
 /** Settings of the current run that its error messages depend on. */
 export interface RunSettings {
   json: boolean
-  direccion: Direccion | undefined
+  direccion: ServiceAddress | undefined
   /** Names of the command's own options that were given. */
   givenOptions: readonly string[]
 }
@@ -80,7 +80,7 @@ export function describeError(
   if (error instanceof ErrorAbortado) return 'Interrumpido.'
   if (error instanceof ErrorApi) return describeRefusal(error, givenOptions)
   const url = direccion?.url ?? ''
-  const revise = direccion?.de ? `Revise ${direccion.de}` : 'Diga dónde está con --url o la variable GUIAS_URL'
+  const revise = direccion?.source ? `Revise ${direccion.source}` : 'Diga dónde está con --url o la variable GUIAS_URL'
   if (error instanceof ErrorTiempo) return `${url} no contestó a tiempo. ${SAFE_TO_REPEAT}`
   if (error instanceof ErrorConexion) {
     if (error.pudoLlegar) return `Se cortó la conexión con ${url}. ${SAFE_TO_REPEAT}`
@@ -92,7 +92,7 @@ export function describeError(
       ? 'es una página web, como la de un proxy,'
       : `«${sanitize(texto.slice(0, 60)).trim()}»`
     const retryAdvice = esperar(error.esperarSegundos)
-    return `Lo que contestó ${url} (${status}) ${texto ? bodyDescription : 'vino vacío'} y no es del servicio de guías. ${status >= 500 || status === 429 ? `${retryAdvice} Si insiste, revise` : 'Revise'} ${direccion?.de ?? '--url'} y si hay un proxy en medio.`
+    return `Lo que contestó ${url} (${status}) ${texto ? bodyDescription : 'vino vacío'} y no es del servicio de guías. ${status >= 500 || status === 429 ? `${retryAdvice} Si insiste, revise` : 'Revise'} ${direccion?.source ?? '--url'} y si hay un proxy en medio.`
   }
   const { code, syscall, path } = error as NodeJS.ErrnoException
   if (code && syscall) return `${path ?? syscall}: ${explainSystemError(error)}.`
@@ -100,7 +100,7 @@ export function describeError(
 }
 
 /** Returns the reason why the service gives no usable answer, without a full stop, for commands that try again. */
-export function whyAway(error: unknown, direccion: Direccion): string {
+export function describeOutage(error: unknown, direccion: ServiceAddress): string {
   const { url } = direccion
   if (error instanceof ErrorTiempo) return `${url} no contestó a tiempo`
   if (error instanceof ErrorConexion)
@@ -180,7 +180,7 @@ export function reportError(error: unknown, runSettings: RunSettings): number {
   if (error instanceof ErrorAbortado) return EXIT_CODE.interrupted
   // An error of exactly the class `ErrorGuias` means that the SDK refused to send the request.
   const isUsageError = error instanceof UsageError || error instanceof ErrorParametro || error.name === 'ErrorGuias'
-  return isUsageError ? EXIT_CODE.usage : EXIT_CODE.rechazo
+  return isUsageError ? EXIT_CODE.usage : EXIT_CODE.refused
 }
 
 /** Tells whether an error is expected. Any other error is a bug of this program, and its stack trace is needed. */

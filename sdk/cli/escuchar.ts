@@ -29,21 +29,26 @@ no contesta, lo dice y lo intenta otra vez cada 5 s.
 
 La guía de cada aviso es la de ahora, con el estado y la secuencia del evento;
 en un webhook es la de entonces.`,
-  opciones: {
-    reenviar: { valor: '<url>', dice: 'adónde enviarlos' },
+  options: {
+    reenviar: { placeholder: '<url>', description: 'adónde enviarlos' },
     secreto: {
-      valor: '<whsec_…>',
-      dice: 'con qué firmar; si falta, el de la variable GUIAS_SECRETO, y si tampoco está, uno nuevo que se muestra',
+      placeholder: '<whsec_…>',
+      description:
+        'con qué firmar; si falta, el de la variable GUIAS_SECRETO, y si tampoco está, uno nuevo que se muestra',
     },
     desde: {
-      valor: '<cuándo>',
-      dice: 'principio, ahora o una fecha; si falta, donde quedó o ahora',
+      placeholder: '<cuándo>',
+      description: 'principio, ahora o una fecha; si falta, donde quedó o ahora',
       values: ['principio', 'ahora'],
     },
-    tipos: { valor: '<tipos>', dice: 'solo esos, separados por comas: guia.entregado,ubicacion.*', multiple: true },
-    cursor: { valor: '<ruta>', dice: 'dónde guardar por dónde va' },
-    reintentos: { valor: '<n>', dice: 'cuántas veces más si su servidor falla; 4 si falta' },
-    intervalo: { valor: '<segundos>', dice: 'cada cuánto mira; 1 si falta' },
+    tipos: {
+      placeholder: '<tipos>',
+      description: 'solo esos, separados por comas: guia.entregado,ubicacion.*',
+      multiple: true,
+    },
+    cursor: { placeholder: '<ruta>', description: 'dónde guardar por dónde va' },
+    reintentos: { placeholder: '<n>', description: 'cuántas veces más si su servidor falla; 4 si falta' },
+    intervalo: { placeholder: '<segundos>', description: 'cada cuánto mira; 1 si falta' },
   },
   positionals: [0, 0],
   readOnly: true,
@@ -92,7 +97,7 @@ en un webhook es la de entonces.`,
         else throw error
       }
     }
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 

@@ -29,19 +29,22 @@ escribe las órdenes para una impresora de etiquetas, que se le envían tal cual
 más de 100 hace varios archivos: etiquetas-1.pdf, etiquetas-2.pdf… Deja fuera las
 guías canceladas, con un aviso; si una guía no existe no descarga ninguna, y dice
 cuáles son.`,
-  opciones: {
+  options: {
     formato: {
-      valor: '<formato>',
-      dice: '10x15, en PDF, si falta; carta, cuatro por hoja; zpl, para la impresora',
+      placeholder: '<formato>',
+      description: '10x15, en PDF, si falta; carta, cuatro por hoja; zpl, para la impresora',
       values: FORMATS,
     },
     ppp: {
-      valor: '<n>',
-      dice: 'puntos por pulgada de la impresora, con --formato zpl: 203 si falta, o 300',
+      placeholder: '<n>',
+      description: 'puntos por pulgada de la impresora, con --formato zpl: 203 si falta, o 300',
       values: DENSITIES,
     },
-    salida: { valor: '<ruta>', dice: 'dónde escribirlas; etiquetas.pdf o .zpl si falta, «-» es la salida' },
-    forzar: { dice: 'reemplaza los archivos que ya existan' },
+    salida: {
+      placeholder: '<ruta>',
+      description: 'dónde escribirlas; etiquetas.pdf o .zpl si falta, «-» es la salida',
+    },
+    forzar: { description: 'reemplaza los archivos que ya existan' },
     ...CODES_OPTION,
   },
   positionals: [0, Number.POSITIVE_INFINITY],
@@ -58,9 +61,9 @@ cuáles son.`,
     const paths = nameFiles(context.texto('salida') ?? `etiquetas.${type}`, batches.length, type)
     if (paths[0] !== '-') requireFreePaths(paths, context.isSet('forzar'), 'dé otro nombre con --salida')
     const etiquetasFiles = await requestFiles(context.api(), batches, paths, paperOptions, context)
-    if (!etiquetasFiles) return EXIT_CODE.rechazo
+    if (!etiquetasFiles) return EXIT_CODE.refused
     await downloadFiles(etiquetasFiles, paperOptions, context)
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 

@@ -4,28 +4,28 @@ import type { Option, Options } from './command.ts'
 
 /** Options of a guide's members. The list does not compile if it lacks a member of the contract. */
 const GUIA_FIELDS = {
-  telefono: { valor: '<número>', dice: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
-  departamento: { valor: '<nombre>', dice: 'departamento de destino' },
-  municipio: { valor: '<nombre>', dice: 'municipio de destino' },
-  external_ref: { valor: '<ref>', dice: 'su número de pedido; con él, repetir no crea otra guía' },
-  destinatario: { valor: '<nombre>', dice: 'quién recibe' },
-  direccion: { valor: '<texto>', dice: 'calle, número, zona' },
-  indicaciones: { valor: '<texto>', dice: 'cómo llegar, a quién preguntar' },
-  contenido: { valor: '<texto>', dice: 'qué lleva el paquete' },
-  lat: { valor: '<grados>', dice: 'latitud del lugar de entrega' },
-  lng: { valor: '<grados>', dice: 'longitud del lugar de entrega; aquí es negativa' },
-  maps_url: { valor: '<url>', dice: 'el lugar de entrega, en un enlace de mapa' },
-  metadatos: { valor: '<clave=texto>', dice: 'datos suyos; varios, separados por «;»' },
+  telefono: { placeholder: '<número>', description: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
+  departamento: { placeholder: '<nombre>', description: 'departamento de destino' },
+  municipio: { placeholder: '<nombre>', description: 'municipio de destino' },
+  external_ref: { placeholder: '<ref>', description: 'su número de pedido; con él, repetir no crea otra guía' },
+  destinatario: { placeholder: '<nombre>', description: 'quién recibe' },
+  direccion: { placeholder: '<texto>', description: 'calle, número, zona' },
+  indicaciones: { placeholder: '<texto>', description: 'cómo llegar, a quién preguntar' },
+  contenido: { placeholder: '<texto>', description: 'qué lleva el paquete' },
+  lat: { placeholder: '<grados>', description: 'latitud del lugar de entrega' },
+  lng: { placeholder: '<grados>', description: 'longitud del lugar de entrega; aquí es negativa' },
+  maps_url: { placeholder: '<url>', description: 'el lugar de entrega, en un enlace de mapa' },
+  metadatos: { placeholder: '<clave=texto>', description: 'datos suyos; varios, separados por «;»' },
 } as const satisfies Readonly<Record<Exclude<keyof GuiaParaCrear, 'pais' | 'recogida' | 'estricto'>, Option>>
 const RECOGIDA_FIELDS = {
-  recogida_nombre: { valor: '<nombre>', dice: 'nombre del lugar donde se recoge' },
-  recogida_lat: { valor: '<grados>', dice: 'latitud de donde se recoge' },
-  recogida_lng: { valor: '<grados>', dice: 'longitud de donde se recoge' },
-  recogida_maps_url: { valor: '<url>', dice: 'donde se recoge, en un enlace de mapa' },
-  recogida_contacto: { valor: '<nombre>', dice: 'por quién se pregunta al recoger' },
-  recogida_telefono: { valor: '<número>', dice: 'teléfono de donde se recoge' },
-  recogida_direccion: { valor: '<texto>', dice: 'calle, número y zona de donde se recoge' },
-  recogida_indicaciones: { valor: '<texto>', dice: 'cómo llegar a donde se recoge' },
+  recogida_nombre: { placeholder: '<nombre>', description: 'nombre del lugar donde se recoge' },
+  recogida_lat: { placeholder: '<grados>', description: 'latitud de donde se recoge' },
+  recogida_lng: { placeholder: '<grados>', description: 'longitud de donde se recoge' },
+  recogida_maps_url: { placeholder: '<url>', description: 'donde se recoge, en un enlace de mapa' },
+  recogida_contacto: { placeholder: '<nombre>', description: 'por quién se pregunta al recoger' },
+  recogida_telefono: { placeholder: '<número>', description: 'teléfono de donde se recoge' },
+  recogida_direccion: { placeholder: '<texto>', description: 'calle, número y zona de donde se recoge' },
+  recogida_indicaciones: { placeholder: '<texto>', description: 'cómo llegar a donde se recoge' },
 } as const satisfies Readonly<Record<`recogida_${keyof Recogida}`, Option>>
 /** Countries whose phone numbers can be read without `+`. */
 const COUNTRIES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
@@ -43,8 +43,8 @@ export const GUIA_OPTIONS: Options = { ...opciones(GUIA_FIELDS), ...RECOGIDA_OPT
  * @param qualifier words after «país» in the help, e.g. `de un teléfono sin +`
  */
 export const buildCountryOption = (qualifier: string): Option => ({
-  valor: '<GT>',
-  dice: `país ${qualifier}; si falta, el de su cuenta`,
+  placeholder: '<GT>',
+  description: `país ${qualifier}; si falta, el de su cuenta`,
   values: COUNTRIES,
 })
 

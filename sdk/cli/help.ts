@@ -10,20 +10,20 @@ export const isGroup = (entry: CliCommand | CommandGroup): entry is CommandGroup
 /** Options of every command that calls the service. */
 const COMMON_OPTIONS: Options = {
   url: {
-    valor: '<url>',
-    dice: 'dirección del servicio; o la variable GUIAS_URL; si no, con una llave de prueba, la de esta máquina',
+    placeholder: '<url>',
+    description: 'dirección del servicio; o la variable GUIAS_URL; si no, con una llave de prueba, la de esta máquina',
   },
-  'llave-archivo': { valor: '<ruta>', dice: 'archivo con su llave; o la variable GUIAS_LLAVE' },
-  json: { dice: 'escribe JSON, un objeto por línea' },
+  'llave-archivo': { placeholder: '<ruta>', description: 'archivo con su llave; o la variable GUIAS_LLAVE' },
+  json: { description: 'escribe JSON, un objeto por línea' },
 }
-const HELP_OPTION: Options = { help: { dice: 'esta ayuda' } }
+const HELP_OPTION: Options = { help: { description: 'esta ayuda' } }
 
 /**
  * Returns all options of a command: its own, then the common options, then `--help`. Local commands have no common
  * options.
  */
 export const optionsOf = (command: CliCommand): Options => ({
-  ...command.opciones,
+  ...command.options,
   ...(command.local ? {} : COMMON_OPTIONS),
   ...HELP_OPTION,
 })
@@ -45,11 +45,11 @@ export function wrap(text: string, width: number): string[] {
 }
 
 /** Formats names and descriptions in two columns. A name that is too long has a line of its own. */
-function formatColumns(rows: readonly (readonly [nombre: string, dice: string])[]): string {
+function formatColumns(rows: readonly (readonly [name: string, description: string])[]): string {
   const indent = Math.min(30, Math.max(...rows.map(([name]) => name.length)) + 4)
   return rows
-    .flatMap(([name, dice]) => {
-      const [firstLine = '', ...otherLines] = wrap(dice, HELP_WIDTH - indent)
+    .flatMap(([name, description]) => {
+      const [firstLine = '', ...otherLines] = wrap(description, HELP_WIDTH - indent)
       const fits = name.length + 4 <= indent
       const head = fits
         ? [`  ${name.padEnd(indent - 2)}${firstLine}`]
@@ -61,9 +61,9 @@ function formatColumns(rows: readonly (readonly [nombre: string, dice: string])[
 
 const formatOptions = (options: Options) =>
   formatColumns(
-    Object.entries(options).map(([name, { valor, dice }]) => [
-      `${name === 'help' ? '-h, ' : ''}--${name}${valor ? ` ${valor}` : ''}`,
-      dice,
+    Object.entries(options).map(([name, { placeholder: value, description }]) => [
+      `${name === 'help' ? '-h, ' : ''}--${name}${value ? ` ${value}` : ''}`,
+      description,
     ]),
   )
 
@@ -87,11 +87,11 @@ function today(): string {
 
 /** Returns the help of one command. Its examples name days near today. */
 export function renderCommandHelp(command: CliCommand): string {
-  const { usage, explanation, opciones, examples = [], local } = command
+  const { usage, explanation, options, examples = [], local } = command
   return [
     formatUsage(usage),
     wrapParagraphs(explanation),
-    ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${formatOptions(opciones)}`] : []),
+    ...(Object.keys(options).length > 0 ? [`Opciones:\n${formatOptions(options)}`] : []),
     `Opciones comunes:\n${formatOptions(local ? HELP_OPTION : { ...COMMON_OPTIONS, ...HELP_OPTION })}`,
     ...(examples.length > 0
       ? [`Ejemplos:\n${examples.map((item) => `  guias ${withRelativeDays(item, today())}`).join('\n')}`]

@@ -7,13 +7,13 @@ import { hora, toneOfState } from './terminal.ts'
 
 const LIST_OF_GUIAS: ListDescription<Guia> = {
   columns: [
-    { titulo: 'GUÍA', de: ({ guia }) => guia },
-    { titulo: 'ESTADO', de: ({ estado }) => estado, tone: ({ estado }) => toneOfState(estado) },
-    { titulo: 'CREADA', de: ({ creado_en, zona_horaria }) => hora(creado_en, zona_horaria, 'corta') },
-    { titulo: 'REFERENCIA', de: ({ external_ref }) => external_ref ?? '', canShrink: true },
+    { title: 'GUÍA', text: ({ guia }) => guia },
+    { title: 'ESTADO', text: ({ estado }) => estado, tone: ({ estado }) => toneOfState(estado) },
+    { title: 'CREADA', text: ({ creado_en, zona_horaria }) => hora(creado_en, zona_horaria, 'corta') },
+    { title: 'REFERENCIA', text: ({ external_ref }) => external_ref ?? '', canShrink: true },
     {
-      titulo: 'DESTINO',
-      de: ({ destinatario, municipio }) => [destinatario, municipio].filter(Boolean).join(', '),
+      title: 'DESTINO',
+      text: ({ destinatario, municipio }) => [destinatario, municipio].filter(Boolean).join(', '),
       canShrink: true,
     },
   ],
@@ -70,31 +70,34 @@ export const listar: CliCommand = {
   usage: ['listar [opciones]'],
   explanation: `Lista las guías del modo de su llave, de la más reciente a la más antigua. La
 hora de cada una es la de su destino.`,
-  opciones: {
+  options: {
     estado: {
-      valor: '<estado>',
-      dice: 'solo en ese estado; varios, separados por comas',
+      placeholder: '<estado>',
+      description: 'solo en ese estado; varios, separados por comas',
       values: ESTADOS,
       multiple: true,
     },
-    'external-ref': { valor: '<ref>', dice: 'solo la que tiene esa referencia suya' },
-    telefono: { valor: '<número>', dice: 'solo las de ese teléfono, como 3148 1676 o +50231481676' },
+    'external-ref': { placeholder: '<ref>', description: 'solo la que tiene esa referencia suya' },
+    telefono: { placeholder: '<número>', description: 'solo las de ese teléfono, como 3148 1676 o +50231481676' },
     ubicacion: {
-      valor: '<estado>',
-      dice: 'solo con la ubicación en ese estado; varios, separados por comas',
+      placeholder: '<estado>',
+      description: 'solo con la ubicación en ese estado; varios, separados por comas',
       values: UBICACION_ESTADOS,
       multiple: true,
     },
     decision: {
-      valor: '<estado>',
-      dice: 'solo con la última decisión en ese estado; varios, separados por comas',
+      placeholder: '<estado>',
+      description: 'solo con la última decisión en ese estado; varios, separados por comas',
       values: ESTADOS_DE_DECISION,
       multiple: true,
     },
-    metadatos: { valor: '<clave=texto>', dice: 'solo con ese texto en esa clave; varias, separadas por «;»' },
-    'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
-    'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },
-    'actualizado-desde': { valor: '<fecha>', dice: 'que cambiaron ese día o instante, o después' },
+    metadatos: {
+      placeholder: '<clave=texto>',
+      description: 'solo con ese texto en esa clave; varias, separadas por «;»',
+    },
+    'creado-desde': { placeholder: '<fecha>', description: 'creadas ese día o instante, o después' },
+    'creado-hasta': { placeholder: '<fecha>', description: 'creadas antes de ese día o instante' },
+    'actualizado-desde': { placeholder: '<fecha>', description: 'que cambiaron ese día o instante, o después' },
     ...LIST_OPTIONS,
   },
   positionals: [0, 0],
@@ -132,6 +135,6 @@ hora de cada una es la de su destino.`,
     await showList(context, { ...LIST_OF_GUIAS, emptyMessage }, (page) =>
       guias.listar({ ...filters, ...page }, { signal }),
     )
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }

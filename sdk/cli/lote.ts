@@ -51,28 +51,29 @@ lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng,
 recogida_maps_url, recogida_contacto, recogida_telefono (sin +, del país de su
 cuenta), recogida_direccion, recogida_indicaciones y metadatos (datos suyos,
 como canal=web; tienda=12).`,
-  opciones: {
+  options: {
     ...RECOGIDA_OPTIONS,
     pais: buildCountryOption('de los teléfonos sin + de las que no lo dicen'),
-    departamento: { valor: '<nombre>', dice: 'departamento de las filas que no lo dicen' },
-    estricto: { dice: 'no crea las guías cuyo lugar es inverosímil' },
+    departamento: { placeholder: '<nombre>', description: 'departamento de las filas que no lo dicen' },
+    estricto: { description: 'no crea las guías cuyo lugar es inverosímil' },
     referencias: {
-      valor: '<prefijo>',
-      dice: 'da a las filas sin external_ref la de <prefijo>-<número de fila>; con el mismo prefijo y el mismo archivo, repetir no duplica',
+      placeholder: '<prefijo>',
+      description:
+        'da a las filas sin external_ref la de <prefijo>-<número de fila>; con el mismo prefijo y el mismo archivo, repetir no duplica',
     },
     columnas: {
-      valor: '<nombre=campo>',
-      dice: 'qué campo es una columna que se llama de otro modo: Tel.=telefono; varias, separadas por comas',
+      placeholder: '<nombre=campo>',
+      description: 'qué campo es una columna que se llama de otro modo: Tel.=telefono; varias, separadas por comas',
       multiple: true,
     },
-    'ignorar-otras': { dice: 'pasa por alto las columnas que no conoce' },
+    'ignorar-otras': { description: 'pasa por alto las columnas que no conoce' },
     codificacion: {
-      valor: '<nombre>',
-      dice: 'si no es UTF-8 ni UTF-16; la de Excel suele ser windows-1252',
+      placeholder: '<nombre>',
+      description: 'si no es UTF-8 ni UTF-16; la de Excel suele ser windows-1252',
       values: ['utf-8', 'windows-1252'],
     },
-    resultados: { valor: '<ruta>', dice: 'dónde escribir los resultados; un archivo que no exista' },
-    concurrencia: { valor: '<n>', dice: 'solicitudes a la vez; 2 si falta' },
+    resultados: { placeholder: '<ruta>', description: 'dónde escribir los resultados; un archivo que no exista' },
+    concurrencia: { placeholder: '<n>', description: 'solicitudes a la vez; 2 si falta' },
   },
   positionals: [1, 1],
   complete: 'archivo',
@@ -108,7 +109,7 @@ como canal=web; tienda=12).`,
     }
     if (stopReason === 'sin respuesta') {
       notify(`El servicio no contesta: lo dejo aquí. ${resumeHint}`)
-      return EXIT_CODE.rechazo
+      return EXIT_CODE.refused
     }
     const { leidas, creadas, fallidas } = creation.avance
     const { terminadas } = results
@@ -116,7 +117,7 @@ como canal=web; tienda=12).`,
     const counts = { leidas, creadas, repetidas, terminadas, fallidas }
     if (context.json) printLine(JSON.stringify({ ...counts, resultados: results.path }))
     else printLine(`${leidas} leídas: ${formatCounts(counts)}. Resultados: ${results.path}`)
-    return fallidas + terminadas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return fallidas + terminadas > 0 ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }
 

@@ -51,7 +51,7 @@ async function principal(args: string[], runSettings: RunSettings): Promise<numb
   }
   if (name === '-h' || name === '--help' || name === '--version') {
     printLine(name === '--version' ? VERSION : renderProgramHelp(COMMANDS))
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   }
   const entry = findEntry(COMMANDS, name, '')
   if (!isGroup(entry)) return runCommand(name, entry, rest, runSettings)
@@ -60,7 +60,7 @@ async function principal(args: string[], runSettings: RunSettings): Promise<numb
     const groupHelp = renderGroupHelp(name, entry)
     if (second) printLine(groupHelp)
     else notify(groupHelp)
-    return second ? EXIT_CODE.bien : EXIT_CODE.usage
+    return second ? EXIT_CODE.ok : EXIT_CODE.usage
   }
   return runCommand(`${name} ${second}`, findEntry(entry.commands, second, `${name} `), subcommandArgs, runSettings)
 }
@@ -85,12 +85,12 @@ async function runCommand(
 ): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     printLine(renderCommandHelp(command))
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   }
   const { values, positionals } = parseArguments(name, command, args)
   runSettings.direccion = readAddress(values)
-  runSettings.givenOptions = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
-  if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.bien))
+  runSettings.givenOptions = Object.keys(command.options).filter((option) => values[option] !== undefined)
+  if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.ok))
   return command.run(createContext(values, positionals, runSettings.givenOptions))
 }
 

@@ -22,11 +22,14 @@ con su manifiesto firmado y las claves públicas con que se comprueba.
 Con --verificar comprueba la firma del manifiesto (EdDSA) y que cada archivo es,
 byte por byte, el que se firmó. Lo que ya está descargado se comprueba ahí mismo,
 sin red y sin llave, hoy o dentro de años.`,
-  opciones: {
-    verificar: { dice: 'comprueba la firma y los archivos; los descarga si no están' },
-    claves: { valor: '<ruta>', dice: 'con qué claves públicas comprobar; si falta, las que se descargaron' },
-    carpeta: { valor: '<ruta>', dice: 'dónde hacer las carpetas; aquí si falta' },
-    forzar: { dice: 'descarga otra vez lo que ya esté' },
+  options: {
+    verificar: { description: 'comprueba la firma y los archivos; los descarga si no están' },
+    claves: {
+      placeholder: '<ruta>',
+      description: 'con qué claves públicas comprobar; si falta, las que se descargaron',
+    },
+    carpeta: { placeholder: '<ruta>', description: 'dónde hacer las carpetas; aquí si falta' },
+    forzar: { description: 'descarga otra vez lo que ya esté' },
     ...CODES_OPTION,
   },
   positionals: [0, Number.POSITIVE_INFINITY],
@@ -50,7 +53,7 @@ sin red y sin llave, hoy o dentro de años.`,
       const downloadedCodes = codes.filter((code) => existsSync(folderOf(code, context)))
       for (const code of downloadedCodes) if (!(await checkPrueba(code, context))) fallidas++
     }
-    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return fallidas > 0 ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }
 

@@ -11,9 +11,9 @@ export const rastrear: CliCommand = {
   explanation: `Muestra el historial de la guía, de lo más antiguo a lo más reciente, con la hora
 de su destino. Con --seguir, si el servicio no contesta, lo dice y lo intenta
 otra vez.`,
-  opciones: {
-    seguir: { dice: 'sigue mostrando lo que pase, hasta que se entregue, se devuelva o se cancele' },
-    intervalo: { valor: '<segundos>', dice: 'cada cuánto mira; 5 si falta' },
+  options: {
+    seguir: { description: 'sigue mostrando lo que pase, hasta que se entregue, se devuelva o se cancele' },
+    intervalo: { placeholder: '<segundos>', description: 'cada cuánto mira; 5 si falta' },
   },
   positionals: [1, 1],
   readOnly: true,
@@ -42,9 +42,9 @@ async function follow({ guias }: Guias, code: string, intervalMs: number, contex
         }
         if (!isFollowing) break
       }
-      return EXIT_CODE.bien
+      return EXIT_CODE.ok
     } catch (error) {
-      if (isFollowing && signal.aborted && last > 0) return EXIT_CODE.bien
+      if (isFollowing && signal.aborted && last > 0) return EXIT_CODE.ok
       // A failure before the first event points to a wrong key or address rather than to a temporary fault.
       if (!(isFollowing && last > 0 && isTransientError(error))) throw error
       await patience.wait(error)

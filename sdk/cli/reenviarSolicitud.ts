@@ -8,7 +8,7 @@ export const reenviarSolicitud: CliCommand = {
   explanation: `Envía otra vez el mensaje con que se pregunta el lugar, si el anterior venció,
 falló o quedó en duda. Como mucho tres veces por guía y teléfono, y cinco
 mensajes al día por teléfono.`,
-  opciones: CODES_OPTION,
+  options: CODES_OPTION,
   positionals: [0, Number.POSITIVE_INFINITY],
   examples: ['reenviar-solicitud 7K3M9QX2A1B4'],
   async run(context) {
@@ -22,6 +22,6 @@ mensajes al día por teléfono.`,
       printLine(context.json ? JSON.stringify(guia) : resultText)
     })
     if (fallidas > 0 && !context.json) notify(`${codes.length - fallidas} reenviadas, ${fallidas} no.`)
-    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return fallidas > 0 ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }

@@ -4,8 +4,8 @@ import { drainOutput, notify, paint, printLine, sanitize, type TextTone, termina
 
 /** Column of a table on the terminal: its title, and the text and colour of each element. */
 export interface Column<T> {
-  titulo: string
-  de(element: T): string
+  title: string
+  text(element: T): string
   tone?(element: T): TextTone | undefined
   /** True if the column shrinks when the terminal is narrow. */
   canShrink?: boolean
@@ -22,10 +22,10 @@ export interface ListDescription<T> {
 }
 
 export const LIST_OPTIONS: Options = {
-  limite: { valor: '<n>', dice: 'cuántas muestra; 25 si falta' },
-  todas: { dice: 'todas, sin límite' },
-  cursor: { valor: '<cursor>', dice: 'sigue donde quedó otra lista con los mismos filtros' },
-  csv: { dice: 'escribe CSV, con todos los campos' },
+  limite: { placeholder: '<n>', description: 'cuántas muestra; 25 si falta' },
+  todas: { description: 'todas, sin límite' },
+  cursor: { placeholder: '<cursor>', description: 'sigue donde quedó otra lista con los mismos filtros' },
+  csv: { description: 'escribe CSV, con todos los campos' },
 }
 
 const PAGE_SIZE = 100
@@ -84,13 +84,13 @@ const COLUMN_GAP = 2
  * Returns a function that prints each page as part of one table. Columns never become narrower from one page to the
  * next.
  */
-function createTablePrinter<T>(todas: readonly Column<T>[]) {
-  let widths = todas.map(({ titulo }) => ancho(titulo))
+function createTablePrinter<T>(columns: readonly Column<T>[]) {
+  let widths = columns.map(({ title }) => ancho(title))
   let needsTitles = true
   return (datos: T[]) => {
-    const rows = datos.map((element) => todas.map(({ de }) => sanitize(de(element)) || '-'))
+    const rows = datos.map((element) => columns.map(({ text: de }) => sanitize(de(element)) || '-'))
     widths = widths.map((element, i) => Math.max(element, ...rows.map((row) => ancho(row[i]!))))
-    widths = shrinkWidths(widths, todas)
+    widths = shrinkWidths(widths, columns)
     const line = (texts: string[], tone: (i: number) => TextTone | undefined) =>
       texts
         .map((text, i) => {
@@ -103,12 +103,13 @@ function createTablePrinter<T>(todas: readonly Column<T>[]) {
     if (needsTitles)
       printLine(
         line(
-          todas.map(({ titulo }) => titulo),
+          columns.map(({ title }) => title),
           () => 'grey',
         ),
       )
     needsTitles = false
-    for (const [i, row] of rows.entries()) printLine(line(row, (columnIndex) => todas[columnIndex]!.tone?.(datos[i]!)))
+    for (const [i, row] of rows.entries())
+      printLine(line(row, (columnIndex) => columns[columnIndex]!.tone?.(datos[i]!)))
   }
 }
 

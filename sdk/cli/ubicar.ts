@@ -18,13 +18,13 @@ lleva las columnas guia y lat y lng, o maps_url; y, si quiere, referencia. Con
 --aceptar-sugerencias confirma el punto que sugieren las advertencias de cada
 guía (la que creyó ver lat y lng al revés, por ejemplo); deja como está la que
 no tiene ninguno.`,
-  opciones: {
-    lat: { valor: '<grados>', dice: 'latitud del lugar de entrega' },
-    lng: { valor: '<grados>', dice: 'longitud; aquí es negativa' },
-    'maps-url': { valor: '<url>', dice: 'el lugar, en un enlace de mapa' },
-    referencia: { valor: '<texto>', dice: 'cómo reconocer el lugar' },
-    'aceptar-sugerencias': { dice: 'confirma el punto que sugieren las advertencias' },
-    archivo: { valor: '<ruta>', dice: 'las guías y sus lugares, en CSV; «-» es la entrada' },
+  options: {
+    lat: { placeholder: '<grados>', description: 'latitud del lugar de entrega' },
+    lng: { placeholder: '<grados>', description: 'longitud; aquí es negativa' },
+    'maps-url': { placeholder: '<url>', description: 'el lugar, en un enlace de mapa' },
+    referencia: { placeholder: '<texto>', description: 'cómo reconocer el lugar' },
+    'aceptar-sugerencias': { description: 'confirma el punto que sugieren las advertencias' },
+    archivo: { placeholder: '<ruta>', description: 'las guías y sus lugares, en CSV; «-» es la entrada' },
   },
   positionals: [0, Number.POSITIVE_INFINITY],
   examples: [
@@ -51,7 +51,7 @@ no tiene ninguno.`,
       notify(
         `${places.size - fallidas - withoutSuggestionCount} ubicadas${withoutSuggestionCount > 0 ? `, ${withoutSuggestionCount} sin sugerencia` : ''}, ${fallidas} no.`,
       )
-    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
+    return fallidas > 0 ? EXIT_CODE.refused : EXIT_CODE.ok
   },
 }
 

@@ -13,7 +13,7 @@ export const ver: CliCommand = {
   explanation: `Muestra la guía como está ahora: su destino, su lugar de entrega, lo que
 conviene revisar y su historial. Las horas son las de su destino. El código se
 acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referencia.`,
-  opciones: {},
+  options: {},
   positionals: [1, 1],
   readOnly: true,
   examples: ['ver 7K3M9QX2A1B4', 'ver PEDIDO-7', "ver 7K3M9QX2A1B4 --json | jq '.ubicacion'"],
@@ -29,12 +29,12 @@ acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referenc
     if (cursor !== null) history.push(...(await readRemainingEventos(api, guia.guia, cursor, signal)))
     if (context.json) {
       printLine(JSON.stringify({ ...guia, eventos: { datos: history, cursor_siguiente: null } }))
-      return EXIT_CODE.bien
+      return EXIT_CODE.ok
     }
     printGuia(guia)
     printLine(paint('grey', 'Historial'))
     for (const evento of history) printLine(formatEvento(evento, guia.zona_horaria))
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 

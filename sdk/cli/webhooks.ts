@@ -16,14 +16,14 @@ import { askToConfirm, hora, notify, paint, printLine, sanitize } from './termin
 
 const WEBHOOKS_LIST: ListDescription<Webhook> = {
   columns: [
-    { titulo: 'WEBHOOK', de: ({ webhook }) => webhook },
+    { title: 'WEBHOOK', text: ({ webhook }) => webhook },
     {
-      titulo: 'ESTADO',
-      de: ({ estado }) => estado,
+      title: 'ESTADO',
+      text: ({ estado }) => estado,
       tone: ({ estado }) => (estado === 'activo' ? 'green' : 'yellow'),
     },
-    { titulo: 'DIRECCIÓN', de: ({ url }) => url, canShrink: true },
-    { titulo: 'TIPOS', de: ({ tipos }) => tipos.join(','), canShrink: true },
+    { title: 'DIRECCIÓN', text: ({ url }) => url, canShrink: true },
+    { title: 'TIPOS', text: ({ tipos }) => tipos.join(','), canShrink: true },
   ],
   names: ['webhook', 'estado', 'motivo', 'modo', 'url', 'tipos', 'descripcion', 'creado_en', 'actualizado_en'],
   campos: ({ tipos, fallas: _, secretos: __, ...webhook }) => ({ ...webhook, tipos: tipos.join(' ') }),
@@ -34,13 +34,13 @@ const listar: CliCommand = {
   summary: 'lista sus webhooks',
   usage: ['webhooks listar [opciones]'],
   explanation: 'Lista los webhooks del modo de su llave, del más antiguo al más reciente.',
-  opciones: LIST_OPTIONS,
+  options: LIST_OPTIONS,
   positionals: [0, 0],
   readOnly: true,
   async run(context) {
     const api = context.api()
     await showList(context, WEBHOOKS_LIST, (page) => api.webhooks.listar(page, { signal: context.signal }))
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 
@@ -53,14 +53,14 @@ const ver: CliCommand = {
   summary: 'muestra un webhook: cómo va y con qué secretos se firma',
   usage: ['webhooks ver <webhook>'],
   explanation: 'Muestra el webhook, si falla desde cuándo, y qué versiones del secreto firman.',
-  opciones: {},
+  options: {},
   positionals: [1, 1],
   readOnly: true,
   async run(context) {
     const [code = ''] = context.positionals
     const webhook = await context.api().webhooks.obtener(code, { signal: context.signal })
     printWebhook(webhook, context)
-    if (context.json) return EXIT_CODE.bien
+    if (context.json) return EXIT_CODE.ok
     const { fallas } = webhook
     const fields: [string, string | null][] = [
       ['Tipos', webhook.tipos.join(', ')],
@@ -78,13 +78,16 @@ const ver: CliCommand = {
       ]),
     ]
     for (const [name, value] of fields) if (value) printLine(`  ${paint('grey', name.padEnd(12))}  ${sanitize(value)}`)
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 
 const SECRETO_OPTIONS: Options = {
-  'secreto-en': { valor: '<ruta>', dice: 'guarda el secreto en ese archivo, que solo usted lee, en vez de mostrarlo' },
-  forzar: { dice: 'reemplaza ese archivo si ya existe' },
+  'secreto-en': {
+    placeholder: '<ruta>',
+    description: 'guarda el secreto en ese archivo, que solo usted lee, en vez de mostrarlo',
+  },
+  forzar: { description: 'reemplaza ese archivo si ya existe' },
 }
 
 /**
@@ -104,7 +107,7 @@ async function deliverSecreto(context: Context, requestWebhook: () => PromiseLik
     printLine(secreto)
     notify('Guarde el secreto (GUIAS_SECRETO en su servidor): no se vuelve a mostrar.')
   }
-  return EXIT_CODE.bien
+  return EXIT_CODE.ok
 }
 
 /**
@@ -125,12 +128,12 @@ async function saveSecreto(file: string, secret: string): Promise<boolean> {
 
 const DE_WEBHOOK: Options = {
   tipos: {
-    valor: '<tipos>',
-    dice: 'qué eventos, separados por comas: guia.*,ubicacion.confirmada',
+    placeholder: '<tipos>',
+    description: 'qué eventos, separados por comas: guia.*,ubicacion.confirmada',
     values: EVENT_TYPES,
     multiple: true,
   },
-  descripcion: { valor: '<texto>', dice: 'una nota para usted' },
+  descripcion: { placeholder: '<texto>', description: 'una nota para usted' },
 }
 
 function readWebhookData(context: Context): Pick<WebhookParaCambiar, 'tipos' | 'descripcion'> {
@@ -144,7 +147,7 @@ const crear: CliCommand = {
   usage: ['webhooks crear <url> [opciones]'],
   explanation: `Registra una dirección para recibir los eventos del modo de su llave, y da el
 secreto con que se firman, una sola vez.`,
-  opciones: { ...DE_WEBHOOK, ...SECRETO_OPTIONS },
+  options: { ...DE_WEBHOOK, ...SECRETO_OPTIONS },
   positionals: [1, 1],
   examples: ["webhooks crear https://tienda.ejemplo.com/guias --tipos 'guia.*'"],
   run(context) {
@@ -158,7 +161,7 @@ const cambiar: CliCommand = {
   summary: 'cambia la dirección, los tipos o la descripción',
   usage: ['webhooks cambiar <webhook> [opciones]'],
   explanation: 'Cambia lo que diga; lo demás queda como está.',
-  opciones: { direccion: { valor: '<url>', dice: 'la dirección nueva' }, ...DE_WEBHOOK },
+  options: { direccion: { placeholder: '<url>', description: 'la dirección nueva' }, ...DE_WEBHOOK },
   positionals: [1, 1],
   async run(context) {
     const [code = ''] = context.positionals
@@ -167,7 +170,7 @@ const cambiar: CliCommand = {
     if (Object.keys(changes).length === 0)
       throw new UsageError('Diga qué cambia: --direccion, --tipos o --descripcion.')
     printWebhook(await context.api().webhooks.cambiar(code, changes, { signal: context.signal }), context)
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 
@@ -180,12 +183,12 @@ const createStateCommand = (
   summary,
   usage: [`webhooks ${name} <webhook>`],
   explanation,
-  opciones: {},
+  options: {},
   positionals: [1, 1],
   async run(context) {
     const [code = ''] = context.positionals
     printWebhook(await context.api().webhooks.cambiar(code, { estado }, { signal: context.signal }), context)
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 })
 
@@ -194,8 +197,11 @@ const rotarSecreto: CliCommand = {
   usage: ['webhooks rotar-secreto <webhook> [opciones]'],
   explanation: `Crea un secreto nuevo y lo da una sola vez. Durante el solapamiento cada envío
 lleva las dos firmas: cambie el secreto en su servidor con calma.`,
-  opciones: {
-    solapamiento: { valor: '<horas>', dice: 'cuánto sigue firmando el anterior; 24 si falta, 0 para que no' },
+  options: {
+    solapamiento: {
+      placeholder: '<horas>',
+      description: 'cuánto sigue firmando el anterior; 24 si falta, 0 para que no',
+    },
     ...SECRETO_OPTIONS,
   },
   positionals: [1, 1],
@@ -214,7 +220,7 @@ const eliminar: CliCommand = {
   explanation: `Deja de enviarle y borra sus avisos y sus secretos; no se puede deshacer. En
 una terminal pregunta antes; fuera de ella hace falta --si. Para dejar de enviar
 por un tiempo: guias webhooks pausar.`,
-  opciones: { si: { dice: 'elimina sin preguntar' } },
+  options: { si: { description: 'elimina sin preguntar' } },
   positionals: [1, 1],
   async run(context) {
     const [code = ''] = context.positionals
@@ -226,7 +232,7 @@ por un tiempo: guias webhooks pausar.`,
     }
     await webhooks.eliminar(code, { signal: context.signal })
     printLine(context.json ? JSON.stringify({ webhook: code, eliminado: true }) : `${sanitize(code)}  eliminado`)
-    return EXIT_CODE.bien
+    return EXIT_CODE.ok
   },
 }
 

@@ -1,5 +1,5 @@
 import { type Db, isDistributed, statement } from './db.ts'
-import { askThoseThere } from './spread.ts'
+import { queryReachableParts } from './spread.ts'
 
 // On Citus, merchants' rows lie in several databases (parts). There a change's audit line is written in the change's
 // part, in the same transaction. The part's table `bitacora` holds lines that wait to be collected. Code that reads or
@@ -39,7 +39,7 @@ const FORGET = statement<{ ids: readonly string[] }>(
 export async function collectAudit(db: Db): Promise<void> {
   if (!isDistributed(db)) return
   const anybody = db.central.asRole('guias_operacion')
-  await askThoseThere(anybody, async (there) => {
+  await queryReachableParts(anybody, async (there) => {
     for (let taken = MAX_LINES_PER_ROUND; taken === MAX_LINES_PER_ROUND; ) {
       const waiting = await there.query(WAITING)
       taken = waiting.length

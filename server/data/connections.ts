@@ -39,7 +39,7 @@ export interface ConnectionOptions {
 }
 
 /** Options of connections to a machine that has parts, instead of the coordinator. */
-type MachineOptions = ConnectionOptions & { enParte?: true }
+type MachineOptions = ConnectionOptions & { inPart?: true }
 
 const SESSION_SETTINGS = {
   /**
@@ -82,7 +82,7 @@ const DISK_FULL = '53100'
  */
 export const isFullDisk = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL
 
-/** Maximum connections of the pool whose sessions only wait for locks ({@link Connections.turns}). */
+/** Maximum connections of the pool whose sessions only wait for locks ({@link Connections.lockConnections}). */
 const TURN_CONNECTIONS = 2
 
 const namesByText = new Map<string, string>()
@@ -104,7 +104,7 @@ const CLOSE_DEADLINE_MS = 2_000
 export class Connections extends pg.Pool {
   /** True if statements are prepared under names. */
   readonly named: boolean
-  readonly shards: Placements | undefined
+  readonly placements: Placements | undefined
   /** Connection pools to the machines that hold merchants' rows, by the machine's address. */
   readonly #machines = new Map<string, Connections>()
   readonly #openMachine: (url: string) => Connections
@@ -130,7 +130,7 @@ export class Connections extends pg.Pool {
   rejectedAt = Number.NEGATIVE_INFINITY
 
   constructor(url: string, max: number, application_name: string, options: MachineOptions = {}) {
-    const { role, pooler, shards, enParte } = options
+    const { role, pooler, shards, inPart: enParte } = options
     const settings = { ...SESSION_SETTINGS, ...shards?.settings, ...options.settings }
     const startSettings = Object.entries(role ? { ...settings, role } : settings)
     const supportsNames = pooler?.supportsNames !== false
@@ -154,12 +154,12 @@ export class Connections extends pg.Pool {
         : {}),
     })
     this.named = supportsNames
-    this.shards = shards
+    this.placements = shards
     this.#openMachine = (machine) => {
       const connections = new Connections(machine, max, application_name, {
         role,
         settings: { ...options.settings, ...shards?.machineSettings },
-        enParte: true,
+        inPart: true,
       })
       connections.on('error', (error) => this.emit('error', error))
       return connections
@@ -202,9 +202,9 @@ export class Connections extends pg.Pool {
    * Runs a statement with a role and visible merchants, on the machine where its rows lie.
    * @param plan way in which PostgreSQL plans the statement; without effect if the statement has no scope
    */
-  ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, plan?: PlanChoice): Promise<pg.QueryResult> {
-    return this.atPlace(lugar, (connections, part) =>
-      connections.afterMigration(() => connections.#askScoped(ambito ?? this.#scopeOfNobody(part), config, plan, part)),
+  queryScoped({ scope, place }: QueryOrigin, config: pg.QueryConfig, plan?: PlanChoice): Promise<pg.QueryResult> {
+    return this.atPlace(place, (connections, part) =>
+      connections.afterMigration(() => connections.#askScoped(scope ?? this.#scopeOfNobody(part), config, plan, part)),
     )
   }
 
@@ -257,8 +257,8 @@ export class Connections extends pg.Pool {
     place: Place | undefined,
     work: (connections: Connections, part: Part | undefined) => Promise<T>,
   ): Promise<T> {
-    if (!place || !this.shards) return work(this, undefined)
-    return this.shards.follow(place, (part) => work(this.#machine(part.url), part))
+    if (!place || !this.placements) return work(this, undefined)
+    return this.placements.follow(place, (part) => work(this.#machine(part.url), part))
   }
 
   #machine(url: string): Connections {
@@ -274,7 +274,7 @@ export class Connections extends pg.Pool {
    * Pool of connections that only wait for the locks of `inTurn` (data/turns.ts). They are separate from the
    * connections of other statements.
    */
-  turns(): Connections {
+  lockConnections(): Connections {
     this.#turns ??= this.#openTurns()
     return this.#turns
   }
@@ -327,7 +327,8 @@ export class Connections extends pg.Pool {
    * again. A text without parameters may contain several statements and is not prepared.
    */
   async run(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
-    if (values !== undefined && values.length > 0) return this.ask({}, { name: statementName(text), text, values })
+    if (values !== undefined && values.length > 0)
+      return this.queryScoped({}, { name: statementName(text), text, values })
     const before = this.#scopeSql(undefined)
     const result: pg.QueryResult | pg.QueryResult[] = await this.query([...before, text].join('; '))
     const results = Array.isArray(result) ? result.slice(before.length) : [result]
@@ -343,7 +344,7 @@ export class Connections extends pg.Pool {
  * Removes the schema name that Prisma writes before each table. In a part of Citus, the tables are in another schema.
  */
 const withoutSchema = (config: pg.QueryConfig) =>
-  currentScope().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
+  currentScope().place ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
 /**
  * Pool with the interface that Prisma expects. Prisma's calls cannot pass a role, visible merchants or a place, so
@@ -353,8 +354,8 @@ export const forPrisma = (connections: Connections): pg.Pool =>
   new Proxy(connections, {
     get(_connections, property) {
       if (property === 'query')
-        return (config: pg.QueryConfig) => connections.ask(currentScope(), withoutSchema(config))
-      if (property === 'connect' && currentScope().ambito)
+        return (config: pg.QueryConfig) => connections.queryScoped(currentScope(), withoutSchema(config))
+      if (property === 'connect' && currentScope().scope)
         throw new Error('use inTransaction for a transaction with a scope')
       const value = Reflect.get(connections, property) as unknown
       return typeof value === 'function' ? value.bind(connections) : value

@@ -85,12 +85,12 @@ export interface Db {
   readonly pool: Connections
   readonly query: Query
   /** Role of the statements, and merchants whose rows they see. Undefined: the role with which the pool connects. */
-  readonly ambito?: RowScope | undefined
+  readonly scope?: RowScope | undefined
   /**
    * Database (part of a Citus cluster) in which statements about the rows of one part run. Undefined: each statement
    * runs in the part of the merchant that it names.
    */
-  readonly lugar?: Place | undefined
+  readonly place?: Place | undefined
   /**
    * Returns the same database, but its statements run with this role. The role `guias_api` sees only the rows of the
    * given merchants.
@@ -100,31 +100,31 @@ export interface Db {
    * Returns the same database, but its statements run in the part that has this merchant's rows. On Citus that part
    * also has rows of other merchants.
    */
-  de(comercio_id: string): Db
+  forComercio(comercio_id: string): Db
   /** Returns the same database, but its statements run in the part with this number. */
-  enParte(number: number): Db
+  inPart(number: number): Db
   /** The same database without a chosen part, for rows that belong to no merchant. */
   readonly central: Db
   /** Returns one database object per part of a Citus cluster; a single one if one machine has all rows. */
-  shards(): readonly Db[]
+  parts(): readonly Db[]
   close(): Promise<void>
 }
 
 /**
  * Reports whether merchants' rows lie in several databases (Citus). Some of them may be unreachable while others work.
  */
-export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.shards !== undefined
+export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.placements !== undefined
 
 /**
  * Runs statements on one connection as one transaction: all of them take effect, or none.
  * @param work runs again from its beginning if a migration changed tables meanwhile (`Connections.afterMigration`)
  */
 export const inTransaction = <T>(
-  { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
+  { pool, scope, place }: Pick<Db, 'pool' | 'scope' | 'place'>,
   work: InTransaction<T>,
 ): Promise<T> =>
-  pool.atPlace(lugar, (connections, part) =>
-    connections.afterMigration(() => runTransaction(connections, part, ambito, work)),
+  pool.atPlace(place, (connections, part) =>
+    connections.afterMigration(() => runTransaction(connections, part, scope, work)),
   )
 
 type InTransaction<T> = (query: Query, client: pg.PoolClient) => Promise<T>
@@ -268,11 +268,13 @@ const traced = <T>({ name = 'dynamic' }: WrittenStatement, run: () => Promise<T>
 
 /** Makes a function that runs statements with this role and these visible merchants, where their rows lie. */
 export const queryWith =
-  (connections: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
+  (connections: Connections, { scope, place }: QueryOrigin = {}): Query =>
   async (sqlStatement, ...[valuesByName]) => {
-    const where = connections.shards ? placeOf(sqlStatement, valuesByName, lugar) : undefined
+    const where = connections.placements ? placeOf(sqlStatement, valuesByName, place) : undefined
     const config = configDe(sqlStatement, valuesByName)
-    return (await traced(sqlStatement, () => connections.ask({ ambito, lugar: where }, config, sqlStatement.plan))).rows
+    return (
+      await traced(sqlStatement, () => connections.queryScoped({ scope, place: where }, config, sqlStatement.plan))
+    ).rows
   }
 
 /** Options of {@link openDb}. */
@@ -317,16 +319,16 @@ class LazyPrismaClient {
 
 class OpenDb implements Db {
   readonly pool: Connections
-  readonly ambito: RowScope | undefined
-  readonly lugar: Place | undefined
+  readonly scope: RowScope | undefined
+  readonly place: Place | undefined
   readonly query: Query
   readonly #client: LazyPrismaClient
 
-  constructor(pool: Connections, client: LazyPrismaClient, { ambito, lugar }: QueryOrigin) {
+  constructor(pool: Connections, client: LazyPrismaClient, { scope, place }: QueryOrigin) {
     this.pool = pool
-    this.ambito = ambito
-    this.lugar = lugar
-    this.query = queryWith(pool, { ambito, lugar })
+    this.scope = scope
+    this.place = place
+    this.query = queryWith(pool, { scope, place })
     this.#client = client
   }
 
@@ -335,23 +337,23 @@ class OpenDb implements Db {
   }
 
   asRole(role: Role, comercios: readonly string[] = []): Db {
-    return this.#at({ role, comercios }, this.lugar)
+    return this.#at({ role, comercios }, this.place)
   }
 
-  de(comercio_id: string): Db {
-    return this.pool.shards ? this.#at(this.ambito, { merchant: comercio_id }) : this
+  forComercio(comercio_id: string): Db {
+    return this.pool.placements ? this.#at(this.scope, { merchant: comercio_id }) : this
   }
 
-  enParte(number: number): Db {
-    return this.#at(this.ambito, { part: number })
+  inPart(number: number): Db {
+    return this.#at(this.scope, { part: number })
   }
 
   get central(): Db {
-    return this.lugar ? this.#at(this.ambito, undefined) : this
+    return this.place ? this.#at(this.scope, undefined) : this
   }
 
-  shards(): readonly Db[] {
-    return this.pool.shards?.parts().map(({ number }) => this.enParte(number)) ?? [this]
+  parts(): readonly Db[] {
+    return this.pool.placements?.parts().map(({ number }) => this.inPart(number)) ?? [this]
   }
 
   async close(): Promise<void> {
@@ -359,8 +361,8 @@ class OpenDb implements Db {
     await this.pool.end()
   }
 
-  #at(ambito: RowScope | undefined, lugar: Place | undefined): Db {
-    return new OpenDb(this.pool, this.#client, { ambito, lugar })
+  #at(scope: RowScope | undefined, place: Place | undefined): Db {
+    return new OpenDb(this.pool, this.#client, { scope, place })
   }
 }
 

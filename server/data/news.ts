@@ -3,7 +3,7 @@ import { type Db, statement } from './db.ts'
 // New events of guides of all merchants. A client keeps PostgreSQL snapshots, one per part of the data, and asks for
 // the events that are not visible in them.
 
-/** PostgreSQL snapshots (`pg_snapshot`), one for each database that `db.shards()` returns, in the same order. */
+/** PostgreSQL snapshots (`pg_snapshot`), one for each database that `db.parts()` returns, in the same order. */
 export type Snapshots = readonly string[]
 
 /** Maximum length of snapshots that a client sends, in characters. */
@@ -72,7 +72,7 @@ export interface News {
  * they belong to other parts.
  */
 export async function readNews(db: Db, since: Snapshots | undefined): Promise<News> {
-  const parts = db.shards()
+  const parts = db.parts()
   const rows = await Promise.all(
     parts.map(async (part, i) => {
       if (since?.length === parts.length) return (await part.query(SINCE, { snapshot: since[i]! }))[0]!

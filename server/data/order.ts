@@ -10,7 +10,7 @@ import pg from 'pg'
  * ends; it never loses an event.
  *
  * Each server has its own transaction numbers. A database may be moved to another server, or restored to an earlier
- * instant ({@link continueOrder}). A part of a Citus cluster may move to another machine (data/citus/laying.ts). An
+ * instant ({@link raiseXidOffsetIfNeeded}). A part of a Citus cluster may move to another machine (data/citus/laying.ts). An
  * offset (distance) is then added to the numbers, so that they keep growing.
  */
 export const VISIBLE_TO_FEED = 'xid < flujo_hasta()'
@@ -63,19 +63,19 @@ const NEWEST = `select flujo_fin()::text as next, coalesce(greatest(
  * and clients would miss new events. With the raised offset, all new numbers are larger, and existing cursors stay
  * valid. For a database on one machine; the caller holds the lock of the migrations.
  */
-export async function continueOrder(client: Pick<pg.Client, 'query'>): Promise<void> {
+export async function raiseXidOffsetIfNeeded(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { next, ultimo, server, known } = await readNewest(client)
-  if (ultimo >= next || (known !== null && known !== server)) await resumeOrder(client)
+  if (ultimo >= next || (known !== null && known !== server)) await raiseXidOffset(client)
   else if (known === null) await client.query(knownServer(server))
 }
 
 /**
- * Raises the offset like {@link continueOrder}, but always. For a copy of a whole server, whose identifier equals the
+ * Raises the offset like {@link raiseXidOffsetIfNeeded}, but always. For a copy of a whole server, whose identifier equals the
  * original's.
  */
-export async function resumeOrder(client: Pick<pg.Client, 'query'>): Promise<void> {
+export async function raiseXidOffset(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { next, ultimo } = await readNewest(client)
-  await takeOrder(client, ((ultimo > next ? ultimo : next) / STEP + 1n) * STEP)
+  await setXidOffset(client, ((ultimo > next ? ultimo : next) / STEP + 1n) * STEP)
 }
 
 async function readNewest(client: Pick<pg.Client, 'query'>) {
@@ -92,7 +92,7 @@ const knownServer = (server: string) =>
  * Sets the offset of a database on one machine. The `alter table` statements lock the tables. `LOCK TABLE` would need
  * rights that the owner lacks, because the audit record allows only inserts.
  */
-export async function takeOrder(client: Pick<pg.Client, 'query'>, distance: bigint): Promise<void> {
+export async function setXidOffset(client: Pick<pg.Client, 'query'>, distance: bigint): Promise<void> {
   const { server } = await readNewest(client)
   await client.query(`begin;
     alter table evento alter column xid set default ${ownPlace(distance)};

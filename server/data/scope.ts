@@ -159,8 +159,8 @@ export class ScopedQuery extends PgQuery {
  * role applies. Without `lugar` the query runs on the database that has the rows of all merchants.
  */
 export interface QueryOrigin {
-  readonly ambito?: RowScope | undefined
-  readonly lugar?: Place | undefined
+  readonly scope?: RowScope | undefined
+  readonly place?: Place | undefined
 }
 
 const current = new AsyncLocalStorage<QueryOrigin>()

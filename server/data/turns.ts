@@ -12,7 +12,7 @@ const TAKE = statement<{ clave: string }>(
  * pool of its own, so it never blocks other statements.
  */
 export const inTurn = <T>({ pool }: Pick<Db, 'pool'>, key: string, act: () => Promise<T>): Promise<T> =>
-  inTransaction({ pool: pool.turns() }, async (query) => {
+  inTransaction({ pool: pool.lockConnections() }, async (query) => {
     await query(TAKE, { clave: key })
     return act()
   })

@@ -30,7 +30,7 @@ import type { GuideWriter } from './guias/writing.ts'
 import type { LlaveUses } from './llaves/uses.ts'
 import type { MessageMetrics } from './mensajeria/metrics.ts'
 import type { WhatsappClient } from './mensajeria/whatsapp.ts'
-import type { ClaveDeWebhook, NotifyJobs } from './records/webhookKey.ts'
+import type { NotifyJobs, WebhookKey } from './records/webhookKey.ts'
 import type { ServiceThreadTasks } from './threadTasks.ts'
 import type { DryRun } from './webhooks/dryRun.ts'
 import type { WebhookMetrics } from './webhooks/metrics.ts'
@@ -170,7 +170,7 @@ export interface JobDeps extends Deps {
    */
   noWaitDb: Db
   /** Tells other processes that webhook endpoints have due deliveries. */
-  signalWebhooks: (webhooks: readonly ClaveDeWebhook[]) => void
+  signalWebhooks: (webhooks: readonly WebhookKey[]) => void
   /** Tells the worker of a queue that it has jobs. */
   wake: (queue: string) => void
   /** Reports that there is work, so that the queue's maintenance runs more often. */

@@ -1,6 +1,6 @@
 import { type Db, type Statement, statement } from '../data/db.ts'
 import { readStatus } from '../data/embedded/continuous/folder.ts'
-import { askAll } from '../data/spread.ts'
+import { queryAllParts } from '../data/spread.ts'
 import type { webhook } from '../generated/contract/prisma/client.ts'
 import { readChains, readUnchained } from './bitacora/chain.ts'
 import { subscribesTo } from './eventos/evento.ts'
@@ -146,12 +146,12 @@ const countOf =
 const countAt =
   (measuredStatement: CountAt): Measure['leer'] =>
   async ({ db, clock }) =>
-    sumCounts(await askAll(db, ({ query }) => query(measuredStatement, { ahora: clock() })))
+    sumCounts(await queryAllParts(db, ({ query }) => query(measuredStatement, { ahora: clock() })))
 const countSince =
   (measuredStatement: CountSince): Measure['leer'] =>
   async ({ db, clock }) => {
     const antes_de = new Date(clock().getTime() - STUCK_MS)
-    return sumCounts(await askAll(db, ({ query }) => query(measuredStatement, { antes_de })))
+    return sumCounts(await queryAllParts(db, ({ query }) => query(measuredStatement, { antes_de })))
   }
 const delayOf =
   (measuredStatement: Delay): Measure['leer'] =>

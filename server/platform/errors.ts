@@ -163,18 +163,18 @@ const LOST_CONNECTION =
 const LOST_MACHINE =
   /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
 
-interface ErrorDeBase {
+interface DatabaseError {
   code?: unknown
   severity?: unknown
   message: string
   /** Error of the driver, inside an error of Prisma. */
-  meta?: { driverAdapterError?: { cause?: ErrorDeBase } }
+  meta?: { driverAdapterError?: { cause?: DatabaseError } }
 }
 
 /** Returns the driver's error inside an error that Prisma translated, and any other error as it is. */
-const driverErrorOf = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
+const driverErrorOf = (error: DatabaseError) => error.meta?.driverAdapterError?.cause ?? error
 
-function isTransient(error: ErrorDeBase): boolean {
+function isTransient(error: DatabaseError): boolean {
   const { code, severity, message } = error
   if (typeof code === 'string' && (TRANSIENT_CODES.has(code) || code.startsWith('08') || isServerFault(code)))
     return true

@@ -23,7 +23,7 @@ import { eraseOldPersonas } from '../domain/personas/erase.ts'
 import { maintainErasures } from '../domain/personas/erasures.ts'
 import { deletePruebas } from '../domain/pruebasEntrega/erase.ts'
 import { bringPruebasForward, makePdfs, readPendingPruebas } from '../domain/pruebasEntrega/makePdf.ts'
-import type { ClaveDeWebhook } from '../domain/records/webhookKey.ts'
+import type { WebhookKey } from '../domain/records/webhookKey.ts'
 import { eraseUbicaciones } from '../domain/ubicacion/erase.ts'
 import { bringLinksForward, readPendingLinks, resolveLinks } from '../domain/ubicacion/resolveLinks.ts'
 import { advanceRecoveries, readPendingRecoveries } from '../domain/webhooks/advanceRecovery.ts'
@@ -119,7 +119,7 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
     cola: RETRY_QUEUE,
     opciones: { ...ROW_JOB_OPTIONS, retentionSeconds: 7 * 86_400 },
     advance: bringAvisosForward,
-    run: async ({ notifyJobs }, jobs) => notifyJobs(jobs.map(({ data }) => data as ClaveDeWebhook)),
+    run: async ({ notifyJobs }, jobs) => notifyJobs(jobs.map(({ data }) => data as WebhookKey)),
   },
   {
     cola: 'recuperaciones',

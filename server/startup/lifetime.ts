@@ -15,12 +15,12 @@ export class Lifetime {
   /** Probe of the database; undefined before the database is open. */
   probe: Probe | undefined
   readonly #log: Log
-  readonly #conWorkers: boolean
+  readonly #runsWorkers: boolean
 
-  /** @param conWorkers true if this process runs the queue's workers */
-  constructor(log: Log, conWorkers: boolean) {
+  /** @param runsWorkers true if this process runs the queue's workers */
+  constructor(log: Log, runsWorkers: boolean) {
     this.#log = log
-    this.#conWorkers = conWorkers
+    this.#runsWorkers = runsWorkers
   }
 
   readonly notifyJobs: NotifyJobs = (webhooks) => {
@@ -49,7 +49,7 @@ export class Lifetime {
 
   async health(): Promise<Health> {
     const { base_de_datos, escritura } = (await this.probe?.look()) ?? { base_de_datos: false, escritura: false }
-    const cola = base_de_datos && (!this.#conWorkers || (this.workers?.isHealthy() ?? false))
+    const cola = base_de_datos && (!this.#runsWorkers || (this.workers?.isHealthy() ?? false))
     return { ok: this.phase === 'lista' && escritura && cola, base_de_datos, escritura, cola, migraciones: true }
   }
 }

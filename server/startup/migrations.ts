@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { beforeMigrating, type Engine, type Kept, prepareEngine } from '../data/engine.ts'
-import { continueOrder } from '../data/order.ts'
+import { beforeMigrating, type Engine, type PreparedEngine, prepareEngine } from '../data/engine.ts'
+import { raiseXidOffsetIfNeeded } from '../data/order.ts'
 import { ROOT } from '../platform/root.ts'
 import { MINUTE_MS } from '../platform/time/units.ts'
 
@@ -76,7 +76,10 @@ export async function migrate(url: string): Promise<string[]> {
  * Does the work of {@link migrate}, and also finds the database's engine. Distributes the tables over the machines if
  * the engine is Citus.
  */
-export async function prepareDatabase(url: string, configured?: Engine): Promise<Kept & { migraciones: string[] }> {
+export async function prepareDatabase(
+  url: string,
+  configured?: Engine,
+): Promise<PreparedEngine & { migraciones: string[] }> {
   return withLock(url, async (client) => {
     const migraciones = await migrateWith(client)
     const kept = await prepareEngine(client, url, configured)
@@ -91,7 +94,7 @@ export async function prepareDatabase(url: string, configured?: Engine): Promise
  *   them
  */
 async function followOrder(client: pg.Client): Promise<void> {
-  await continueOrder(client).catch((cause: Error) => {
+  await raiseXidOffsetIfNeeded(client).catch((cause: Error) => {
     throw new MigrationError(
       `La base viene de otro servidor o de un respaldo, y no se pudo seguir el orden de sus eventos: ${cause.message}. El rol del servicio debe ser dueño de sus tablas y funciones.`,
       { cause },

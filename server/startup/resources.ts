@@ -1,7 +1,7 @@
 import { Connections, type Pooler } from '../data/connections.ts'
 import { type Db, openDb } from '../data/db.ts'
 import { acquirePostgres } from '../data/embedded/embedded.ts'
-import { type Kept, whyNoReplica } from '../data/engine.ts'
+import { type PreparedEngine, whyNoReplica } from '../data/engine.ts'
 import { type ReadDb, Replica } from '../data/replica.ts'
 import { openStore } from '../domain/archivos/openStore.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -14,13 +14,13 @@ import { Probe } from './probe.ts'
 import type { Teardown } from './teardown.ts'
 
 /** Address that statements use, the pooler at that address (if any), and the database's engine. */
-export interface DataRoute extends Kept {
+export interface DataRoute extends PreparedEngine {
   url: string
   pooler?: Pooler | undefined
 }
 
 /** Database with an up-to-date schema, and the keys that protect its contents. */
-interface Base {
+interface PreparedDatabase {
   /** URL of PostgreSQL itself, for work that needs a session of its own. */
   databaseUrl: string
   /** Address to which statements go, possibly a pooler's. */
@@ -33,7 +33,7 @@ interface Base {
 }
 
 /** Resources that every process needs: its database, and the file storage beside it. */
-export interface Resources extends Omit<Base, 'migraciones'> {
+export interface Resources extends Omit<PreparedDatabase, 'migraciones'> {
   db: Db
   /** Database or replica for reads that may be some seconds old. */
   readDb: ReadDb
@@ -132,7 +132,7 @@ interface Owner {
  * Opens the database, starts the embedded PostgreSQL if the configuration names no other, and applies missing
  * migrations.
  */
-export async function openDatabase(config: Config, teardown: Teardown, owner: Owner): Promise<Base> {
+export async function openDatabase(config: Config, teardown: Teardown, owner: Owner): Promise<PreparedDatabase> {
   const base = await findDatabase(config, teardown, owner)
   const { database } = config
   const { migraciones, ...kept } =

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import { Feeder } from '../data/queue/feeder.ts'
 import { MAINTENANCE_SECONDS } from '../data/queue/job.ts'
-import { HEARTBEAT_SECONDS, RESCUE_INTERVAL, Rescue } from '../data/queue/rescue.ts'
+import { HEARTBEAT_SECONDS, RESCUE_INTERVAL_MS, Rescue } from '../data/queue/rescue.ts'
 import { Rounds } from '../data/queue/round.ts'
 import { SignalListener } from '../data/queue/signals.ts'
 import type { JobDeps } from '../domain/deps.ts'
@@ -87,7 +87,7 @@ export async function startWorkers(
     logFailure,
   )
   const rescue = new Rescue(boss, deps, QUEUES)
-  const rescueRounds = new Rounds(() => rescue.look(), { busyInterval: RESCUE_INTERVAL }, logFailure)
+  const rescueRounds = new Rounds(() => rescue.look(), { busyInterval: RESCUE_INTERVAL_MS }, logFailure)
   const cleanupRounds = CLEANUPS.map(
     ({ intervalSeconds, perform }) =>
       new Rounds(() => perform(deps), { busyInterval: intervalSeconds * 1_000 }, logFailure),

@@ -10,20 +10,22 @@ import {
   SESION,
   type TestPersona,
 } from '../equipo/persona.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const BASE = '/operaciones/v1/aprobaciones'
-const aprobar = ({ request: pedir }: TestPersona, aprobacion: string) => pedir('POST', `${BASE}/${aprobacion}/aprobar`)
-const rechazar = ({ request: pedir }: TestPersona, aprobacion: string, razon = 'No la conozco') =>
-  pedir('POST', `${BASE}/${aprobacion}/rechazar`, { razon })
-const ver = async (aprobacion: string) => (await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo
-const dosQueAdministran = async () => [await createTestPersona(entorno), await createTestPersona(entorno)] as const
+const aprobar = ({ request }: TestPersona, aprobacion: string) => request('POST', `${BASE}/${aprobacion}/aprobar`)
+const rechazar = ({ request }: TestPersona, aprobacion: string, razon = 'No la conozco') =>
+  request('POST', `${BASE}/${aprobacion}/rechazar`, { razon })
+const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo
+const dosQueAdministran = async () =>
+  [await createTestPersona(environment), await createTestPersona(environment)] as const
 /** Leaves these alone with the scope. */
 const dejarA = (...personas: TestPersona[]) =>
-  entorno.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`, [
-    personas.map(({ membresia }) => membresia),
-  ])
+  environment.db.pool.query(
+    `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`,
+    [personas.map(({ membresia }) => membresia)],
+  )
 
 describe('inviting a person who administers', () => {
   it('waits for another person, whose approval invites', async () => {
@@ -38,30 +40,30 @@ describe('inviting a person who administers', () => {
       decide: null,
     })
     expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(72 * HOUR_MS)
-    expect(await findPendingCorreo(entorno, 'invitacion', correo)).toBeUndefined()
-    expect(await findPendingCorreo(entorno, 'aprobacion', bea.correo)).toMatchObject({
+    expect(await findPendingCorreo(environment, 'invitacion', correo)).toBeUndefined()
+    expect(await findPendingCorreo(environment, 'aprobacion', bea.correo)).toMatchObject({
       quien: 'Ana Pérez',
       que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
       enlace: expect.stringMatching(/\/cuenta$/),
     })
-    expect(await findPendingCorreo(entorno, 'aprobacion', ana.correo)).toBeUndefined()
+    expect(await findPendingCorreo(environment, 'aprobacion', ana.correo)).toBeUndefined()
     const hecha = await aprobar(bea, aprobacion)
     expect([hecha.status, hecha.cuerpo]).toMatchObject([
       200,
       { estado: 'aprobada', contenido: null, pide: ana.persona, decide: bea.persona },
     ])
-    const { enlace, nombre } = await findPendingCorreo(entorno, 'invitacion', correo)
+    const { enlace, nombre } = await findPendingCorreo(environment, 'invitacion', correo)
     expect(nombre).toBe('Eva Ruiz')
     const pedido = { token: enlace.split('/').at(-1), codigo }
-    expect((await requestFromPage(entorno, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
-    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toEqual({
+    expect((await requestFromPage(environment, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
+    expect(await findPendingCorreo(environment, 'decision', ana.correo)).toEqual({
       nombre: 'Ana Pérez',
       quien: 'Ana Pérez',
       razon: null,
       enlace: expect.stringMatching(/\/cuenta$/),
       que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
     })
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select accion, quien, sobre_tipo, despues from bitacora
        where sobre = $1 or despues ->> 'aprobacion' = $1 order by id`,
       [aprobacion],
@@ -88,9 +90,9 @@ describe('inviting a person who administers', () => {
       de('POST', '/operaciones/v1/invitaciones', { correo: createCorreoAddress(), nombre: 'Eva', alcances })
     expect((await invitar(ana.request, ['ver', 'operar'])).status).toBe(201)
     expect((await invitar(ana.request, ['administrar'])).status).toBe(202)
-    const llave = entorno.llaveDeOperacion
+    const llave = environment.llaveDeOperacion
     const porLlave = { correo: createCorreoAddress(), nombre: 'Eva', alcances: ['administrar'] }
-    const hecha = await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: porLlave })
+    const hecha = await environment.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: porLlave })
     expect(hecha.status).toBe(201)
     await dejarA(ana)
     expect((await invitar(ana.request, ['administrar'])).status).toBe(201)
@@ -100,27 +102,28 @@ describe('inviting a person who administers', () => {
 describe('giving a membership the scope to administer', () => {
   it('waits for another person', async () => {
     const [ana, bea] = await dosQueAdministran()
-    const eva = await createTestPersona(entorno, { alcances: ['ver'] })
-    const ruta = `/operaciones/v1/membresias/${eva.membresia}`
-    const pedida = await ana.request('PATCH', ruta, { alcances: ['ver', 'administrar'] })
+    const eva = await createTestPersona(environment, { alcances: ['ver'] })
+    const path = `/operaciones/v1/membresias/${eva.membresia}`
+    const pedida = await ana.request('PATCH', path, { alcances: ['ver', 'administrar'] })
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
       202,
       { tipo: 'cambiar_membresia', contenido: { persona: eva.persona, membresia: eva.membresia, correo: eva.correo } },
     ])
-    const alcances = async () => (await entorno.operar('GET', `/personas/${eva.persona}`)).cuerpo.membresias[0].alcances
+    const alcances = async () =>
+      (await environment.operar('GET', `/personas/${eva.persona}`)).cuerpo.membresias[0].alcances
     expect(await alcances()).toEqual(['ver'])
     expect((await aprobar(bea, pedida.cuerpo.aprobacion)).status).toBe(200)
     expect(await alcances()).toEqual(['ver', 'administrar'])
     // Who administers already keeps the scope without another approval.
-    expect((await ana.request('PATCH', ruta, { alcances: ['ver', 'operar', 'administrar'] })).status).toBe(200)
+    expect((await ana.request('PATCH', path, { alcances: ['ver', 'operar', 'administrar'] })).status).toBe(200)
   })
 
   it('changes nothing once the membership is gone', async () => {
     const [ana, bea] = await dosQueAdministran()
-    const eva = await createTestPersona(entorno, { alcances: ['ver'] })
-    const ruta = `/operaciones/v1/membresias/${eva.membresia}`
-    const { aprobacion } = (await ana.request('PATCH', ruta, { alcances: ['administrar'] })).cuerpo
-    await entorno.operar('DELETE', `/membresias/${eva.membresia}`)
+    const eva = await createTestPersona(environment, { alcances: ['ver'] })
+    const path = `/operaciones/v1/membresias/${eva.membresia}`
+    const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['administrar'] })).cuerpo
+    await environment.operar('DELETE', `/membresias/${eva.membresia}`)
     const { status, cuerpo } = await aprobar(bea, aprobacion)
     expect([status, cuerpo.codigo]).toEqual([409, 'aprobacion_cerrada'])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
@@ -135,14 +138,14 @@ describe('a decision', () => {
       const propia = await decidir(ana, aprobacion)
       expect([propia.status, propia.cuerpo.codigo]).toEqual([409, 'aprobacion_propia'])
       const sinAlcance = await decidir(
-        await createTestPersona(entorno, { alcances: ['ver', 'operar', 'caja'] }),
+        await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] }),
         aprobacion,
       )
       expect([sinAlcance.status, sinAlcance.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
     }
-    const porLlave = await entorno.request('POST', `${BASE}/${aprobacion}/aprobar`, {
-      llave: entorno.llaveDeOperacion,
-      cabeceras: { Origin: entorno.url },
+    const porLlave = await environment.request('POST', `${BASE}/${aprobacion}/aprobar`, {
+      llave: environment.llaveDeOperacion,
+      cabeceras: { Origin: environment.url },
     })
     expect([porLlave.status, porLlave.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
@@ -150,28 +153,30 @@ describe('a decision', () => {
 
   it('gives no scope that the person who decides lacks', async () => {
     const [ana] = await dosQueAdministran()
-    const eva = await createTestPersona(entorno, { alcances: ['ver'] })
-    const ruta = `/operaciones/v1/membresias/${eva.membresia}`
-    const { aprobacion } = (await ana.request('PATCH', ruta, { alcances: ['caja', 'administrar'] })).cuerpo
-    const sinCaja = await createTestPersona(entorno, { alcances: ['administrar'] })
+    const eva = await createTestPersona(environment, { alcances: ['ver'] })
+    const path = `/operaciones/v1/membresias/${eva.membresia}`
+    const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['caja', 'administrar'] })).cuerpo
+    const sinCaja = await createTestPersona(environment, { alcances: ['administrar'] })
     const { status, cuerpo } = await aprobar(sinCaja, aprobacion)
     expect([status, cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
   })
 
   it('is made once: of ten at once, one wins', async () => {
-    const personas = await Promise.all(Array.from({ length: 6 }, () => createTestPersona(entorno)))
-    const [ana, ...otras] = personas as [TestPersona, ...TestPersona[]]
-    for (let vez = 0; vez < 3; vez++) {
+    const personas = await Promise.all(Array.from({ length: 6 }, () => createTestPersona(environment)))
+    const [ana, ...others] = personas as [TestPersona, ...TestPersona[]]
+    for (let time = 0; time < 3; time++) {
       const { correo, aprobacion } = await requestInvitacionAprobacion(ana)
       const hechas = await Promise.all(
-        otras.flatMap((una) => [aprobar(una, aprobacion), rechazar(una, aprobacion, 'No hoy')]),
+        others.flatMap((one) => [aprobar(one, aprobacion), rechazar(one, aprobacion, 'No hoy')]),
       )
       expect(hechas.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
       const codigos = hechas.filter(({ status }) => status === 409).map(({ cuerpo }) => cuerpo.codigo)
       expect(new Set(codigos)).toEqual(new Set(['aprobacion_cerrada']))
       const { estado } = await ver(aprobacion)
-      const { rows } = await entorno.db.pool.query('select count(*)::int n from invitacion where correo = $1', [correo])
+      const { rows } = await environment.db.pool.query('select count(*)::int n from invitacion where correo = $1', [
+        correo,
+      ])
       expect([estado, rows[0].n]).toEqual(estado === 'aprobada' ? ['aprobada', 1] : ['rechazada', 0])
     }
   })
@@ -179,22 +184,22 @@ describe('a decision', () => {
   it('is too late once the person who asked no longer administers, and for one who is there by then', async () => {
     const [ana, bea] = await dosQueAdministran()
     const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
-    const otra = await requestInvitacionAprobacion(bea, correo)
-    await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
+    const other = await requestInvitacionAprobacion(bea, correo)
+    await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
     const { status, cuerpo } = await aprobar(bea, aprobacion)
     expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
       409,
       'aprobacion_cerrada',
       expect.stringContaining('ya no administra'),
     ])
-    await createTestPersona(entorno, { correo })
-    const cata = await createTestPersona(entorno)
-    const repetida = await aprobar(cata, otra.aprobacion)
-    expect([repetida.status, repetida.cuerpo.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
+    await createTestPersona(environment, { correo })
+    const cata = await createTestPersona(environment)
+    const repeated = await aprobar(cata, other.aprobacion)
+    expect([repeated.status, repeated.cuerpo.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
   })
 
   it('returns 404 for an unknown approval', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     for (const { status, cuerpo } of [await aprobar(ana, 'apr_000000000000'), await rechazar(ana, 'x')])
       expect([status, cuerpo.codigo]).toEqual([404, 'aprobacion_desconocida'])
   })
@@ -203,39 +208,39 @@ describe('a decision', () => {
 it('the database has neither name nor address of an approval in clear, and the row has no content afterwards', async () => {
   const [ana, bea] = await dosQueAdministran()
   const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
-  const leer = async () =>
-    (await entorno.db.pool.query('select * from aprobacion where aprobacion = $1', [aprobacion])).rows[0]
-  const fila = await leer()
-  expect(JSON.stringify({ ...fila, contenido: fila.contenido.toString('latin1') })).not.toMatch(
+  const read = async () =>
+    (await environment.db.pool.query('select * from aprobacion where aprobacion = $1', [aprobacion])).rows[0]
+  const row = await read()
+  expect(JSON.stringify({ ...row, contenido: row.contenido.toString('latin1') })).not.toMatch(
     new RegExp(`\\bEva\\b|${correo}`),
   )
   await aprobar(bea, aprobacion)
-  expect((await leer()).contenido).toBeNull()
+  expect((await read()).contenido).toBeNull()
 })
 
 it('erasing a person erases the approvals that it asked for and those about its address', async () => {
   const [ana, bea] = await dosQueAdministran()
   const suya = await requestInvitacionAprobacion(ana)
-  const { comercio } = await entorno.nuevoComercio()
-  const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
+  const { comercio } = await environment.createComercio()
+  const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
   const sobreElla = await requestInvitacionAprobacion(bea, eva.correo)
   for (const { persona } of [ana, eva])
-    expect((await entorno.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
+    expect((await environment.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
   for (const { aprobacion } of [suya, sobreElla])
-    expect((await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).status).toBe(404)
+    expect((await environment.operar('GET', `/aprobaciones/${aprobacion}`)).status).toBe(404)
 })
 
 it('a decision needs a proof of presence, and an approval ends after 72 hours', async () => {
   const [ana, bea] = await dosQueAdministran()
   const { aprobacion } = await requestInvitacionAprobacion(ana)
-  entorno.advance(5 * MINUTE_MS + 1)
-  await hasta(async () => {
+  environment.advance(5 * MINUTE_MS + 1)
+  await waitUntil(async () => {
     const { status, cuerpo } = await aprobar(bea, aprobacion)
     return status === 403 && cuerpo.codigo === 'presencia_requerida'
   })
   expect((await rechazar(bea, aprobacion)).cuerpo.codigo).toBe('presencia_requerida')
-  entorno.advance(72 * HOUR_MS)
-  const cata = await createTestPersona(entorno)
+  environment.advance(72 * HOUR_MS)
+  const cata = await createTestPersona(environment)
   for (const decidir of [aprobar, rechazar]) {
     const { status, cuerpo } = await decidir(cata, aprobacion)
     expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([

@@ -7,45 +7,45 @@ import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, requestInvitacionAprobacion } from '../equipo/persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 describe('approvals', () => {
   it('are listed newest first, in pages', async () => {
-    const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
     const pedidas: string[] = []
     for (let i = 0; i < 3; i++) pedidas.unshift((await requestInvitacionAprobacion(ana)).aprobacion)
-    const primera = (await entorno.operar('GET', '/aprobaciones?limite=2')).cuerpo
-    const cursor = encodeURIComponent(primera.cursor_siguiente)
-    const segunda = (await entorno.operar('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).cuerpo
-    const codigos = [...primera.datos, ...segunda.datos].map(({ aprobacion }) => aprobacion)
-    expect([codigos, segunda.cursor_siguiente]).toEqual([pedidas, null])
+    const first = (await environment.operar('GET', '/aprobaciones?limite=2')).cuerpo
+    const cursor = encodeURIComponent(first.cursor_siguiente)
+    const second = (await environment.operar('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).cuerpo
+    const codigos = [...first.datos, ...second.datos].map(({ aprobacion }) => aprobacion)
+    expect([codigos, second.cursor_siguiente]).toEqual([pedidas, null])
   })
 
   it('lose their content when they expire, of which who asked is told, and their row 30 days later', async () => {
-    const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
     const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-    const ajustes = { urlDePersonas: entorno.url } as Deps['settings']
+    const ajustes = { urlDePersonas: environment.url } as Deps['settings']
     const filas = async (pasado: number) => {
-      const reloj = () => new Date(entorno.clock().getTime() + pasado)
-      const nuevoId = createIdGenerator(reloj)
+      const clock = () => new Date(environment.clock().getTime() + pasado)
+      const nuevoId = createIdGenerator(clock)
       await purgeAprobaciones({
-        db: entorno.db,
-        clock: reloj,
+        db: environment.db,
+        clock,
         newId: nuevoId,
         secretos,
         settings: ajustes,
         notifyJobs: () => undefined,
       })
-      const { rows } = await entorno.db.pool.query('select contenido from aprobacion where aprobacion = $1', [
+      const { rows } = await environment.db.pool.query('select contenido from aprobacion where aprobacion = $1', [
         aprobacion,
       ])
       return rows.map(({ contenido }) => contenido !== null)
     }
     expect(await filas(71 * HOUR_MS)).toEqual([true])
-    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toBeUndefined()
+    expect(await findPendingCorreo(environment, 'decision', ana.correo)).toBeUndefined()
     expect(await filas(73 * HOUR_MS)).toEqual([false])
-    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toMatchObject({
+    expect(await findPendingCorreo(environment, 'decision', ana.correo)).toMatchObject({
       quien: null,
       que: expect.stringContaining(correo),
       razon: null,

@@ -4,23 +4,23 @@ import { useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
 import { administrar } from '../llaves/manage.ts'
 
-const entorno = useEnvironment()
-const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+const environment = useEnvironment()
+const { crearOperador, crearLlaveDeOperador, buscar } = administrar(environment)
 const OPERACIONES = '/operaciones/v1'
-const aprobar = ({ request: pedir }: TestPersona, aprobacion: string) =>
-  pedir('POST', `${OPERACIONES}/aprobaciones/${aprobacion}/aprobar`)
-const dos = async () => [await createTestPersona(entorno), await createTestPersona(entorno)] as const
-const pedirLlave = ({ request: pedir }: TestPersona, operador: string, cuerpo: object = {}) =>
-  pedir('POST', `${OPERACIONES}/operadores/${operador}/llaves`, cuerpo)
+const aprobar = ({ request }: TestPersona, aprobacion: string) =>
+  request('POST', `${OPERACIONES}/aprobaciones/${aprobacion}/aprobar`)
+const dos = async () => [await createTestPersona(environment), await createTestPersona(environment)] as const
+const pedirLlave = ({ request }: TestPersona, operador: string, body: object = {}) =>
+  request('POST', `${OPERACIONES}/operadores/${operador}/llaves`, body)
 const llavesDe = async (operador: string) =>
-  (await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos
+  (await environment.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos
 
 describe('an operator’s key with scope «administrar» for which a person asks', () => {
   it('is shown to the person and unknown until another one approves it', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     const redes = ['127.0.0.0/8']
-    const vence_en = new Date(entorno.clock().getTime() + 96 * HOUR_MS).toISOString()
+    const vence_en = new Date(environment.clock().getTime() + 96 * HOUR_MS).toISOString()
     const pedida = await pedirLlave(ana, operador, { redes, vence_en })
     const { aprobacion, llave } = pedida.cuerpo
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
@@ -40,24 +40,24 @@ describe('an operator’s key with scope «administrar» for which a person asks
       },
     ])
     expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
-    expect((await findPendingCorreo(entorno, 'aprobacion', bea.correo)).que).toContain(operador)
-    const vista = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
-    expect(JSON.stringify(vista)).not.toMatch(/secreto|hash|guia_oper_/)
+    expect((await findPendingCorreo(environment, 'aprobacion', bea.correo)).que).toContain(operador)
+    const view = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
+    expect(JSON.stringify(view)).not.toMatch(/secreto|hash|guia_oper_/)
     expect((await aprobar(ana, aprobacion)).cuerpo.codigo).toBe('aprobacion_propia')
     const hecha = await aprobar(bea, aprobacion)
     expect([hecha.status, JSON.stringify(hecha.cuerpo)]).toEqual([200, expect.not.stringContaining('guia_oper_')])
     await expect.poll(() => buscar(llave)).toBe(200)
-    const [fila] = await llavesDe(operador)
-    expect(fila).toMatchObject({ id: vista.contenido.llave.id, redes, vence_en, alcances: vista.contenido.alcances })
-    expect(entorno.log.join()).not.toContain(llave.slice(22, 40))
+    const [row] = await llavesDe(operador)
+    expect(row).toMatchObject({ id: view.contenido.llave.id, redes, vence_en, alcances: view.contenido.alcances })
+    expect(environment.log.join()).not.toContain(llave.slice(22, 40))
   })
 
   it('is refused for ever by a refusal', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     const { aprobacion, llave } = (await pedirLlave(ana, operador)).cuerpo
-    const ruta = `${OPERACIONES}/aprobaciones/${aprobacion}/rechazar`
-    expect((await bea.request('POST', ruta, { razon: 'No hace falta' })).status).toBe(200)
+    const path = `${OPERACIONES}/aprobaciones/${aprobacion}/rechazar`
+    expect((await bea.request('POST', path, { razon: 'No hace falta' })).status).toBe(200)
     expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
   })
 
@@ -65,8 +65,8 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     expect((await pedirLlave(ana, operador, { alcances: ['ver', 'operar'] })).status).toBe(201)
-    expect((await entorno.operar('POST', `/operadores/${operador}/llaves`, {})).status).toBe(201)
-    await entorno.db.pool.query(
+    expect((await environment.operar('POST', `/operadores/${operador}/llaves`, {})).status).toBe(201)
+    await environment.db.pool.query(
       `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> $1`,
       [ana.membresia],
     )
@@ -77,25 +77,25 @@ describe('an operator’s key with scope «administrar» for which a person asks
   it('is not created for a revoked operator, after its end, or by who lacks a scope', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
-    const vence_en = new Date(entorno.clock().getTime() + HOUR_MS).toISOString()
+    const vence_en = new Date(environment.clock().getTime() + HOUR_MS).toISOString()
     const pronto = (await pedirLlave(ana, operador, { vence_en })).cuerpo
-    const otra = (await pedirLlave(ana, operador)).cuerpo
-    const sinCaja = await createTestPersona(entorno, { alcances: ['administrar'] })
-    expect((await aprobar(sinCaja, otra.aprobacion)).cuerpo.codigo).toBe('alcance_insuficiente')
-    await entorno.operar('POST', `/operadores/${operador}/revocar`)
-    const revocado = await aprobar(bea, otra.aprobacion)
+    const other = (await pedirLlave(ana, operador)).cuerpo
+    const sinCaja = await createTestPersona(environment, { alcances: ['administrar'] })
+    expect((await aprobar(sinCaja, other.aprobacion)).cuerpo.codigo).toBe('alcance_insuficiente')
+    await environment.operar('POST', `/operadores/${operador}/revocar`)
+    const revocado = await aprobar(bea, other.aprobacion)
     expect([revocado.status, revocado.cuerpo.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
-    const libre = (await pedirLlave(ana, await crearOperador(), { vence_en })).cuerpo
-    entorno.advance(HOUR_MS + 1_000)
-    const cata = await createTestPersona(entorno)
+    const free = (await pedirLlave(ana, await crearOperador(), { vence_en })).cuerpo
+    environment.advance(HOUR_MS + 1_000)
+    const cata = await createTestPersona(environment)
     for (const [cual, porQue] of [
       [pronto, 'fue revocado'],
-      [libre, 'ya habría vencido'],
+      [free, 'ya habría vencido'],
     ]) {
       const { status, cuerpo } = await aprobar(cata, cual.aprobacion)
       expect([status, cuerpo.mensaje]).toEqual([409, expect.stringContaining(porQue)])
     }
-    entorno.advance(-HOUR_MS - 1_000)
+    environment.advance(-HOUR_MS - 1_000)
   })
 })
 
@@ -103,26 +103,26 @@ describe('rotating an operator’s key with scope «administrar»', () => {
   it('waits for another person, and the overlap starts with the approval', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
-    const vieja = await crearLlaveDeOperador(operador)
-    const rotar = () => ana.request('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`, { solapamiento_horas: 0 })
+    const old = await crearLlaveDeOperador(operador)
+    const rotar = () => ana.request('POST', `${OPERACIONES}/llaves/${old.id}/rotar`, { solapamiento_horas: 0 })
     const pedida = await rotar()
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
       202,
-      { tipo: 'rotar_llave', contenido: { llave: { operador, rota: vieja.id } } },
+      { tipo: 'rotar_llave', contenido: { llave: { operador, rota: old.id } } },
     ])
     const { aprobacion, llave } = pedida.cuerpo
-    expect([await buscar(vieja.llave), await buscar(llave)]).toEqual([200, 401])
-    const otra = (await rotar()).cuerpo
+    expect([await buscar(old.llave), await buscar(llave)]).toEqual([200, 401])
+    const other = (await rotar()).cuerpo
     expect((await aprobar(bea, aprobacion)).status).toBe(200)
-    await expect.poll(async () => [await buscar(vieja.llave), await buscar(llave)]).toEqual([401, 200])
-    const tarde = await aprobar(bea, otra.aprobacion)
-    expect([tarde.status, tarde.cuerpo.mensaje]).toEqual([409, expect.stringContaining('ya no vale')])
-    expect(await buscar(otra.llave)).toBe(401)
+    await expect.poll(async () => [await buscar(old.llave), await buscar(llave)]).toEqual([401, 200])
+    const late = await aprobar(bea, other.aprobacion)
+    expect([late.status, late.cuerpo.mensaje]).toEqual([409, expect.stringContaining('ya no vale')])
+    expect(await buscar(other.llave)).toBe(401)
   })
 
   it('differs from the rotation of a key with other scopes, which needs no approval', async () => {
     const [ana] = await dos()
-    const vieja = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'] })
-    expect((await ana.request('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`)).status).toBe(201)
+    const old = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'] })
+    expect((await ana.request('POST', `${OPERACIONES}/llaves/${old.id}/rotar`)).status).toBe(201)
   })
 })

@@ -8,21 +8,22 @@ import {
   type TestPersona,
 } from '../equipo/persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 /** Asks for `/cuenta`, or sends a form of it, as a browser of this person without a program. */
 async function cuenta({ cookie }: TestPersona, campos?: Record<string, string>) {
-  const respuesta = await fetch(`${entorno.url}/cuenta`, {
+  const response = await fetch(`${environment.url}/cuenta`, {
     redirect: 'manual',
-    headers: { Cookie: cookie, ...(campos && { Origin: entorno.url }) },
+    headers: { Cookie: cookie, ...(campos && { Origin: environment.url }) },
     ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
   })
-  return { status: respuesta.status, texto: await respuesta.text() }
+  return { status: response.status, texto: await response.text() }
 }
-const estado = async (aprobacion: string) => (await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo.estado
+const estado = async (aprobacion: string) =>
+  (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo.estado
 
 it('the account of a person who administers lists approvals, and gives, refuses and withdraws them', async () => {
-  const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+  const [ana, bea] = [await createTestPersona(environment), await createTestPersona(environment)]
   const [dada, negada, retirada] = [
     await requestInvitacionAprobacion(ana),
     await requestInvitacionAprobacion(ana),
@@ -34,11 +35,11 @@ it('the account of a person who administers lists approvals, and gives, refuses 
   const deAna = (await cuenta(ana)).texto
   expect(deAna.match(/value="retirar"/g)).toHaveLength(3)
   expect(deAna).not.toContain('value="aprobar"')
-  const sinAlcance = await createTestPersona(entorno, { alcances: ['ver', 'operar', 'caja'] })
+  const sinAlcance = await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] })
   expect((await cuenta(sinAlcance)).texto).not.toContain(dada.correo)
 
   expect((await cuenta(bea, { accion: 'aprobar', cual: dada.aprobacion })).status).toBe(303)
-  expect(await findPendingCorreo(entorno, 'invitacion', dada.correo)).toBeDefined()
+  expect(await findPendingCorreo(environment, 'invitacion', dada.correo)).toBeDefined()
   for (const razon of [' \u0000', 'x'.repeat(301)])
     expect((await cuenta(bea, { accion: 'rechazar', cual: negada.aprobacion, razon })).status).toBe(422)
   const negar = { accion: 'rechazar', cual: negada.aprobacion, razon: 'No la conozco' }
@@ -52,27 +53,27 @@ it('the account of a person who administers lists approvals, and gives, refuses 
 })
 
 it('the account decides nothing for its own approval, for a merchant’s person, or after five minutes', async () => {
-  const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-  const { comercio } = await entorno.nuevoComercio()
-  const eva = await createTestPersona(entorno, { comercio, alcances: ['propietario'] })
+  const [ana, bea] = [await createTestPersona(environment), await createTestPersona(environment)]
+  const { comercio } = await environment.createComercio()
+  const eva = await createTestPersona(environment, { comercio, alcances: ['propietario'] })
   const { aprobacion } = await requestInvitacionAprobacion(ana)
   const aprobar = { accion: 'aprobar', cual: aprobacion }
   expect([(await cuenta(ana, aprobar)).status, (await cuenta(eva, aprobar)).status]).toEqual([409, 403])
-  entorno.advance(5 * MINUTE_MS + 1)
-  const despues = (await cuenta(bea)).texto
-  expect(despues).toContain('<a href="cuenta/presencia">confirme que es usted</a>')
-  expect(despues).not.toContain('value="aprobar"')
+  environment.advance(5 * MINUTE_MS + 1)
+  const after = (await cuenta(bea)).texto
+  expect(after).toContain('<a href="cuenta/presencia">confirme que es usted</a>')
+  expect(after).not.toContain('value="aprobar"')
   expect((await cuenta(bea, aprobar)).status).toBe(303)
   expect(await estado(aprobacion)).toBe('pendiente')
 })
 
 it('the account names keys and removals in words, and offers no decision about oneself while a third person could', async () => {
   const [ana, bea, cata] = [
-    await createTestPersona(entorno),
-    await createTestPersona(entorno),
-    await createTestPersona(entorno),
+    await createTestPersona(environment),
+    await createTestPersona(environment),
+    await createTestPersona(environment),
   ]
-  const { operador } = (await entorno.operar('POST', '/operadores', { nombre: 'Almacén' })).cuerpo
+  const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Almacén' })).cuerpo
   const llave = { redes: ['203.0.113.0/24'], alcances: ['ver', 'administrar'] }
   expect((await ana.request('POST', `/operaciones/v1/operadores/${operador}/llaves`, llave)).status).toBe(202)
   const quitar = (await ana.request('DELETE', `/operaciones/v1/membresias/${bea.membresia}`)).cuerpo

@@ -9,24 +9,24 @@ import { FULL_RUN_ONLY } from '../factories.ts'
 import { waitForLock } from '../quiescence.ts'
 import { createDeliveredGuia } from './images.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 let guia: string
 let foto: string
 let firma: string
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  ;({ guia, foto, firma } = await createDeliveredGuia(entorno, comercio))
+  comercio = await environment.createComercio()
+  ;({ guia, foto, firma } = await createDeliveredGuia(environment, comercio))
 })
 
 const nuevo = async () => (await comercio.api.guias.pruebaEntrega(guia)).fotos[0]!
-const ruta = async () => (await nuevo()).url.slice(entorno.url.length)
+const path = async () => (await nuevo()).url.slice(environment.url.length)
 
 /** The target goes out as it is written: `fetch` would tidy it up. */
-const pedir = (destino: string, metodo = 'GET', headers: Record<string, string> = {}) =>
+const pedir = (destino: string, method = 'GET', headers: Record<string, string> = {}) =>
   new Promise<{ status: number; cabeceras: Record<string, unknown>; cuerpo: Buffer }>((resolve, reject) => {
-    const { hostname, port } = new URL(entorno.url)
-    const solicitud = request({ hostname, port, path: destino, method: metodo, headers }, async (res) => {
+    const { hostname, port } = new URL(environment.url)
+    const solicitud = request({ hostname, port, path: destino, method, headers }, async (res) => {
       const cuerpo = Buffer.concat(await Array.fromAsync(res))
       resolve({ status: res.statusCode!, cabeceras: res.headers, cuerpo })
     })
@@ -37,9 +37,9 @@ const pedir = (destino: string, metodo = 'GET', headers: Record<string, string> 
 
 /** An answer without what differs in every answer. */
 const comun = ({ status, cabeceras, cuerpo }: Awaited<ReturnType<typeof pedir>>) => {
-  const { id_solicitud: _1, ...resto } = JSON.parse(cuerpo.toString())
+  const { id_solicitud: _1, ...rest } = JSON.parse(cuerpo.toString())
   const { date: _3, 'x-request-id': _4, ratelimit: _5, ...otras } = cabeceras
-  return { status, otras, rest: resto }
+  return { status, otras, rest }
 }
 
 describe('GET /archivos/{archivo}', () => {
@@ -47,12 +47,12 @@ describe('GET /archivos/{archivo}', () => {
     const { url, bytes, sha256, vence_en } = await nuevo()
     expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
     expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
-    const respuesta = await fetch(url)
-    const cuerpo = Buffer.from(await respuesta.arrayBuffer())
-    expect([respuesta.status, cuerpo.length]).toEqual([200, bytes])
+    const response = await fetch(url)
+    const body = Buffer.from(await response.arrayBuffer())
+    expect([response.status, body.length]).toEqual([200, bytes])
     const { hash } = await import('node:crypto')
-    expect(hash('sha256', cuerpo)).toBe(sha256)
-    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+    expect(hash('sha256', body)).toBe(sha256)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'image/jpeg',
       'content-disposition': `inline; filename="${foto}.jpg"`,
       'cache-control': 'no-store',
@@ -65,46 +65,45 @@ describe('GET /archivos/{archivo}', () => {
   })
 
   it('answers every altered byte the same', FULL_RUN_ONLY, async () => {
-    const bueno = await ruta()
+    const good = await path()
     const negada = comun(await pedir(`/archivos/${foto}`))
     expect([negada.status, negada.rest.codigo]).toEqual([403, 'enlace_invalido'])
-    const desde = '/archivos/'.length
-    for (let i = desde; i < bueno.length; i++) {
-      for (const otra of ['0', 'A', 'z', '_', '=', '&', '+']) {
-        if (bueno[i] === otra) continue
-        const alterado = bueno.slice(0, i) + otra + bueno.slice(i + 1)
-        expect([alterado, comun(await pedir(alterado))]).toEqual([alterado, negada])
+    const from = '/archivos/'.length
+    for (let i = from; i < good.length; i++) {
+      for (const other of ['0', 'A', 'z', '_', '=', '&', '+']) {
+        if (good[i] === other) continue
+        const altered = good.slice(0, i) + other + good.slice(i + 1)
+        expect([altered, comun(await pedir(altered))]).toEqual([altered, negada])
       }
-      const sin = bueno.slice(0, i) + bueno.slice(i + 1)
-      if (i > desde) expect([sin, comun(await pedir(sin))]).toEqual([sin, negada])
+      const sin = good.slice(0, i) + good.slice(i + 1)
+      if (i > from) expect([sin, comun(await pedir(sin))]).toEqual([sin, negada])
     }
-    expect((await pedir(bueno)).status).toBe(200)
+    expect((await pedir(good)).status).toBe(200)
   })
 
   it('answers the same to what is missing, doubled, too much, foreign or nobody’s', async () => {
-    const bueno = await ruta()
+    const good = await path()
     const negada = comun(await pedir(`/archivos/${foto}`))
-    const [, consulta] = bueno.split('?')
-    const pares = consulta!.split('&')
-    const malos = [
-      ...pares.map((par) => `/archivos/${foto}?${pares.filter((otro) => otro !== par).join('&')}`),
-      ...pares.map((par) => `${bueno}&${par}`),
-      ...pares.map((par) => `${bueno}&${par.split('=')[0]}[]=1`),
-      `${bueno}&x=1`,
-      `${bueno}&v=2`,
-      `/archivos/${firma}?${consulta}`,
-      `/archivos/arch_0000000000000000?${consulta}`,
-      `/archivos/..%2f..%2fmaster_keys?${consulta}`,
-      `/archivos/%2e%2e%2f%2e%2e%2fetc%2fpasswd?${consulta}`,
-      `/archivos/${'x'.repeat(3_000)}?${consulta}`,
-      `/archivos/${foto}%00?${consulta}`,
-      `/archivos/${foto}?${consulta}${'0'.repeat(9_000)}`,
-      `/archivos/${foto.toLowerCase()}?${consulta}`,
-      bueno.replace('disp=inline', 'disp=attachment'),
-      bueno.replace(/exp=\d+/, 'exp=9999999999'),
+    const [, query] = good.split('?')
+    const pares = query!.split('&')
+    const bad = [
+      ...pares.map((pair) => `/archivos/${foto}?${pares.filter((other) => other !== pair).join('&')}`),
+      ...pares.map((pair) => `${good}&${pair}`),
+      ...pares.map((pair) => `${good}&${pair.split('=')[0]}[]=1`),
+      `${good}&x=1`,
+      `${good}&v=2`,
+      `/archivos/${firma}?${query}`,
+      `/archivos/arch_0000000000000000?${query}`,
+      `/archivos/..%2f..%2fmaster_keys?${query}`,
+      `/archivos/%2e%2e%2f%2e%2e%2fetc%2fpasswd?${query}`,
+      `/archivos/${'x'.repeat(3_000)}?${query}`,
+      `/archivos/${foto}%00?${query}`,
+      `/archivos/${foto}?${query}${'0'.repeat(9_000)}`,
+      `/archivos/${foto.toLowerCase()}?${query}`,
+      good.replace('disp=inline', 'disp=attachment'),
+      good.replace(/exp=\d+/, 'exp=9999999999'),
     ]
-    for (const malo of malos)
-      expect([malo.slice(0, 300), comun(await pedir(malo))]).toEqual([malo.slice(0, 300), negada])
+    for (const malo of bad) expect([malo.slice(0, 300), comun(await pedir(malo))]).toEqual([malo.slice(0, 300), negada])
     // No path out, however it is spelt; these name no file at all.
     for (const fuera of ['/archivos/../master_keys', '/archivos/', '/archivos/a/b'])
       expect([fuera, (await pedir(fuera)).status]).toEqual([fuera, 404])
@@ -114,68 +113,64 @@ describe('GET /archivos/{archivo}', () => {
     'refuses a bad link without reading the database, whose time would tell which files exist',
     FULL_RUN_ONLY,
     async () => {
-      const bueno = await ruta()
-      const malos = {
-        ultimo: `${bueno.slice(0, -1)}${bueno.endsWith('A') ? 'B' : 'A'}`,
-        primero: bueno.replace(/firma=./, (con) => (con.endsWith('A') ? 'firma=B' : 'firma=A')),
-        corta: bueno.slice(0, -20),
+      const good = await path()
+      const bad = {
+        ultimo: `${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
+        primero: good.replace(/firma=./, (con) => (con.endsWith('A') ? 'firma=B' : 'firma=A')),
+        corta: good.slice(0, -20),
         ninguna: `/archivos/${foto}`,
-        nadie: bueno.replace(foto, 'arch_0000000000000000'),
-        vencido: bueno.replace(/exp=\d+/, 'exp=1000000000'),
+        nadie: good.replace(foto, 'arch_0000000000000000'),
+        vencido: good.replace(/exp=\d+/, 'exp=1000000000'),
       }
-      const cliente = await entorno.db.pool.connect()
+      const client = await environment.db.pool.connect()
       try {
-        await cliente.query('begin')
-        await cliente.query('lock table archivo, archivo_indice in access exclusive mode')
-        for (const [nombre, malo] of Object.entries(malos))
-          expect([nombre, (await pedir(malo)).status]).toEqual([nombre, 403])
+        await client.query('begin')
+        await client.query('lock table archivo, archivo_indice in access exclusive mode')
+        for (const [name, malo] of Object.entries(bad)) expect([name, (await pedir(malo)).status]).toEqual([name, 403])
         // A good link waits for the tables.
-        const buena = pedir(bueno)
-        await waitForLock(entorno.db)
-        await cliente.query('rollback')
+        const buena = pedir(good)
+        await waitForLock(environment.db)
+        await client.query('rollback')
         expect((await buena).status).toBe(200)
       } finally {
-        cliente.release(true)
+        client.release(true)
       }
     },
   )
 
   it('is good until it expires, and no link is good for more than a day', async () => {
-    const deUnMinuto = (minutos: number, clave = MASTER_KEY) =>
+    const deUnMinuto = (minutes: number, key = MASTER_KEY) =>
       createSignedLinks({
-        secretos: createSecrets([Buffer.from(clave, 'base64')]),
+        secretos: createSecrets([Buffer.from(key, 'base64')]),
         clock: () => new Date(),
         publicUrl: '',
-        minutes: minutos,
+        minutes,
         folder: 'archivos',
       }).create(foto, 'attachment').url
-    const guardada = await pedir(deUnMinuto(1))
-    expect([guardada.status, guardada.cabeceras['content-disposition']]).toEqual([
-      200,
-      `attachment; filename="${foto}.jpg"`,
-    ])
+    const saved = await pedir(deUnMinuto(1))
+    expect([saved.status, saved.cabeceras['content-disposition']]).toEqual([200, `attachment; filename="${foto}.jpg"`])
     expect((await pedir(deUnMinuto(1_440))).status).toBe(200)
     expect((await pedir(deUnMinuto(1_442))).status).toBe(403)
     expect((await pedir(deUnMinuto(-1))).status).toBe(403)
     expect((await pedir(deUnMinuto(0))).status).toBe(403)
     expect((await pedir(deUnMinuto(1, Buffer.alloc(32, 9).toString('base64')))).status).toBe(403)
-    const bueno = await ruta()
-    entorno.advance(15 * 60_000 + 1_000)
-    const negada = comun(await pedir(bueno))
+    const good = await path()
+    environment.advance(15 * 60_000 + 1_000)
+    const negada = comun(await pedir(good))
     expect(negada).toEqual(comun(await pedir(`/archivos/${foto}`)))
-    expect((await pedir(await ruta())).status).toBe(200)
+    expect((await pedir(await path())).status).toBe(200)
   })
 
   it('knows GET and HEAD, and says so before it looks at the link', async () => {
-    const bueno = await ruta()
-    for (const metodo of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      for (const destino of [bueno, `/archivos/${foto}`]) {
-        const { status, cabeceras } = await pedir(destino, metodo)
-        expect([metodo, status, cabeceras.allow]).toEqual([metodo, 405, 'GET, HEAD'])
+    const good = await path()
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      for (const destino of [good, `/archivos/${foto}`]) {
+        const { status, cabeceras } = await pedir(destino, method)
+        expect([method, status, cabeceras.allow]).toEqual([method, 405, 'GET, HEAD'])
       }
     }
-    const cabeza = await pedir(bueno, 'HEAD')
-    expect([cabeza.status, cabeza.cuerpo.length, Number(cabeza.cabeceras['content-length'])]).toEqual([
+    const head = await pedir(good, 'HEAD')
+    expect([head.status, head.cuerpo.length, Number(head.cabeceras['content-length'])]).toEqual([
       200,
       0,
       (await nuevo()).bytes,
@@ -184,11 +179,11 @@ describe('GET /archivos/{archivo}', () => {
   })
 
   it('serves parts, and answers 304 to a client that already has the file', async () => {
-    const bueno = await ruta()
-    const { cuerpo: entero, cabeceras } = await pedir(bueno)
+    const good = await path()
+    const { cuerpo: entero, cabeceras } = await pedir(good)
     const n = entero.length
     const ETag = String(cabeceras.etag)
-    const partes: [string, number, number, number][] = [
+    const parts: [string, number, number, number][] = [
       ['bytes=0-99', 206, 0, 100],
       ['bytes=0-0', 206, 0, 1],
       [`bytes=${n - 1}-`, 206, n - 1, n],
@@ -202,42 +197,42 @@ describe('GET /archivos/{archivo}', () => {
       ['bytes=-', 200, 0, n],
       ['bytes=a-b', 200, 0, n],
     ]
-    for (const [range, status, desde, hasta] of partes) {
-      const parte = await pedir(bueno, 'GET', { range })
-      expect([range, parte.status, parte.cuerpo.equals(entero.subarray(desde, hasta))]).toEqual([range, status, true])
-      expect(parte.cabeceras['content-range']).toBe(status === 206 ? `bytes ${desde}-${hasta - 1}/${n}` : undefined)
+    for (const [range, status, from, hasta] of parts) {
+      const part = await pedir(good, 'GET', { range })
+      expect([range, part.status, part.cuerpo.equals(entero.subarray(from, hasta))]).toEqual([range, status, true])
+      expect(part.cabeceras['content-range']).toBe(status === 206 ? `bytes ${from}-${hasta - 1}/${n}` : undefined)
     }
     for (const range of [`bytes=${n}-`, `bytes=${n * 2}-${n * 3}`, 'bytes=-0']) {
-      const fuera = await pedir(bueno, 'GET', { range })
+      const fuera = await pedir(good, 'GET', { range })
       expect([range, fuera.status, fuera.cabeceras['content-range']]).toEqual([range, 416, `bytes */${n}`])
     }
-    expect((await pedir(bueno, 'GET', { range: 'bytes=0-9', 'if-range': ETag })).status).toBe(206)
-    expect((await pedir(bueno, 'GET', { range: 'bytes=0-9', 'if-range': '"otro"' })).status).toBe(200)
+    expect((await pedir(good, 'GET', { range: 'bytes=0-9', 'if-range': ETag })).status).toBe(206)
+    expect((await pedir(good, 'GET', { range: 'bytes=0-9', 'if-range': '"otro"' })).status).toBe(200)
     for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const igual = await pedir(bueno, 'GET', { 'if-none-match': suyo })
-      expect([suyo, igual.status, igual.cuerpo.length, igual.cabeceras.etag]).toEqual([suyo, 304, 0, ETag])
+      const same = await pedir(good, 'GET', { 'if-none-match': suyo })
+      expect([suyo, same.status, same.cuerpo.length, same.cabeceras.etag]).toEqual([suyo, 304, 0, ETag])
     }
-    expect((await pedir(bueno, 'GET', { 'if-none-match': '"otro"' })).status).toBe(200)
+    expect((await pedir(good, 'GET', { 'if-none-match': '"otro"' })).status).toBe(200)
     // A good ETag opens nothing.
     expect((await pedir(`/archivos/${foto}`, 'GET', { 'if-none-match': '*' })).status).toBe(403)
   })
 
   it('answers 503 when a file is missing, which must not happen, and 403 when it was deleted, which may', async () => {
-    const bueno = await ruta()
-    const archivo = join(entorno.dataDir, 'archivos', foto.slice(-2), foto)
-    await rename(archivo, `${archivo}.aparte`)
-    expect((await pedir(bueno)).status).toBe(503)
-    await rename(`${archivo}.aparte`, archivo)
-    const otra = await createDeliveredGuia(entorno, comercio)
-    const { url } = (await comercio.api.guias.pruebaEntrega(otra.guia)).firma!
-    await entorno.db.pool.query('delete from archivo where archivo = $1', [otra.firma])
-    expect((await pedir(url.slice(entorno.url.length))).status).toBe(403)
+    const good = await path()
+    const file = join(environment.dataDir, 'archivos', foto.slice(-2), foto)
+    await rename(file, `${file}.aparte`)
+    expect((await pedir(good)).status).toBe(503)
+    await rename(`${file}.aparte`, file)
+    const other = await createDeliveredGuia(environment, comercio)
+    const { url } = (await comercio.api.guias.pruebaEntrega(other.guia)).firma!
+    await environment.db.pool.query('delete from archivo where archivo = $1', [other.firma])
+    expect((await pedir(url.slice(environment.url.length))).status).toBe(403)
   })
 
   it('leaves links and signatures out of the log', async () => {
-    const bueno = await ruta()
-    await pedir(bueno)
-    await pedir(`${bueno}x`)
-    expect(entorno.log.join('')).not.toContain(/firma=(.+)$/.exec(bueno)![1]!)
+    const good = await path()
+    await pedir(good)
+    await pedir(`${good}x`)
+    expect(environment.log.join('')).not.toContain(/firma=(.+)$/.exec(good)![1]!)
   })
 })

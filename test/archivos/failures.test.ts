@@ -13,34 +13,34 @@ import type { FileStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { DAY_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
-import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findNodeProcess, listo, useProcesses } from '../processes.ts'
 import { createFoto, createGuiaOnRoute, uploadArchivo } from './images.ts'
 
-const entorno = useEnvironment()
-const procesos = useProcesses()
+const environment = useEnvironment()
+const processes = useProcesses()
 let guia: string
 let carpeta: string
 beforeAll(async () => {
-  guia = await createGuiaOnRoute(entorno, await entorno.nuevoComercio())
+  guia = await createGuiaOnRoute(environment, await environment.createComercio())
   carpeta = await mkdtemp(join(tmpdir(), 'guias-fallas-'))
 })
 afterAll(() => rm(carpeta, { recursive: true, force: true }))
 
 const diferencias: StoreDifferences[] = []
-const deps = (almacen: FileStore, dias = 0, log = createLog('silent')) => ({
-  db: entorno.db,
-  store: almacen,
-  clock: () => new Date(Date.now() + dias * DAY_MS),
+const deps = (store: FileStore, days = 0, log = createLog('silent')) => ({
+  db: environment.db,
+  store,
+  clock: () => new Date(Date.now() + days * DAY_MS),
   log,
   metrics: { differences: (halladas: StoreDifferences) => void diferencias.push(halladas) },
 })
-const guardados = async (almacen: FileStore) => (await Array.fromAsync(almacen.list())).map(({ clave }) => clave).sort()
+const guardados = async (store: FileStore) => (await Array.fromAsync(store.list())).map(({ clave }) => clave).sort()
 const filas = async () => {
-  const { rows } = await entorno.db.pool.query('select archivo, bytes from archivo order by 1')
+  const { rows } = await environment.db.pool.query('select archivo, bytes from archivo order by 1')
   return rows as { archivo: string; bytes: number }[]
 }
-const nombres = async () => (await filas()).map(({ archivo }) => archivo)
+const names = async () => (await filas()).map(({ archivo }) => archivo)
 
 // Somebody else's disk can't be filled: it takes a small one of our own, and who may mount it.
 const disco = process.platform === 'linux' && process.getuid?.() === 0
@@ -53,42 +53,42 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
     ['where uploads wait', 'subidas'],
     ['where files are kept', 'archivos'],
   ])('%s: 503, nothing half-written, no row; and again when there is room', async (_donde, cual) => {
-    const donde = join(entorno.dataDir, cual)
+    const donde = join(environment.dataDir, cual)
     await rm(donde, { recursive: true, force: true })
     await mkdir(donde)
     expect(montar(donde, 65_536)).toBe(0)
-    const antes = await filas()
+    const before = await filas()
     try {
       const grande = await createFoto({ ancho: 3_000, alto: 2_500, noise: 40 })
       expect(grande.length).toBeGreaterThan(1_000_000)
       for (let i = 0; i < 3; i++) {
-        const { status, cuerpo, cabeceras } = await uploadArchivo(entorno, guia, { bytes: grande })
+        const { status, cuerpo, cabeceras } = await uploadArchivo(environment, guia, { bytes: grande })
         expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
       }
       expect(await readdir(donde, { recursive: true }).then((hay) => hay.filter((n) => n.length > 2))).toEqual([])
-      expect(await filas()).toEqual(antes)
+      expect(await filas()).toEqual(before)
       // What fits is taken: it was the disk.
-      expect((await uploadArchivo(entorno, guia, { bytes: await createFoto({ ancho: 200, alto: 200 }) })).status).toBe(
-        201,
-      )
-      expect((await filas()).length).toBe(antes.length + 1)
+      expect(
+        (await uploadArchivo(environment, guia, { bytes: await createFoto({ ancho: 200, alto: 200 }) })).status,
+      ).toBe(201)
+      expect((await filas()).length).toBe(before.length + 1)
     } finally {
       expect(desmontar(donde)).toBe(0)
     }
-    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
+    expect((await uploadArchivo(environment, guia)).status).toBe(201)
     // What was kept on the small disk went with it.
-    await entorno.db.pool.query('delete from archivo')
-    await entorno.db.pool.query('delete from archivo_indice')
-    for (const clave of await guardados(localStoreIn(entorno.dataDir)))
-      await localStoreIn(entorno.dataDir).remove(clave)
+    await environment.db.pool.query('delete from archivo')
+    await environment.db.pool.query('delete from archivo_indice')
+    for (const key of await guardados(localStoreIn(environment.dataDir)))
+      await localStoreIn(environment.dataDir).remove(key)
   })
 })
 
 describe('a killed service', () => {
   it('leaves no row without its file, and what it leaves besides is swept', FULL_RUN_ONLY, async () => {
-    const dataDir = procesos.nextFolder()
-    const almacen = localStoreIn(dataDir)
-    const suya = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+    const dataDir = processes.nextFolder()
+    const store = localStoreIn(dataDir)
+    const suya = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
     const foto = new Uint8Array(await createFoto({ ancho: 2_000, alto: 1_500, noise: 30 }))
     const dadas: string[] = []
@@ -96,39 +96,39 @@ describe('a killed service', () => {
     const recibiendo = async () => (await readdir(join(dataDir, 'subidas')).catch(() => [])).length > 0
     for (const momento of [recibiendo, async () => dadas.length > 0, async () => dadas.length > 3]) {
       dadas.length = 0
-      const proceso = procesos.npmStart(base)
-      const url = await listo(proceso)
+      const child = processes.npmStart(base)
+      const url = await listo(child)
       const subidas = Array.from({ length: 6 }, async () => {
-        const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+        const response = await fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
           method: 'POST',
-          headers: { Authorization: `Bearer ${entorno.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
+          headers: { Authorization: `Bearer ${environment.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
           body: foto,
         })
-        const { archivo } = (await respuesta.json()) as { archivo: string }
-        expect(respuesta.status).toBe(201)
+        const { archivo } = (await response.json()) as { archivo: string }
+        expect(response.status).toBe(201)
         dadas.push(archivo)
       })
-      await hasta(momento)
+      await waitUntil(momento)
       process.kill(findNodeProcess(dataDir), 'SIGKILL')
       for (const { status } of await Promise.allSettled(subidas)) aCuenta.add(status)
-      await proceso.waitForEnd()
+      await child.waitForEnd()
       for (const { archivo, bytes } of await filas())
         expect([archivo, (await stat(join(dataDir, 'archivos', archivo.slice(-2), archivo))).size]).toEqual([
           archivo,
           bytes,
         ])
-      expect(await nombres()).toEqual(expect.arrayContaining(dadas))
+      expect(await names()).toEqual(expect.arrayContaining(dadas))
     }
     // Some were cut off, or this has shown nothing.
     expect(aCuenta).toContain('rejected')
-    await sweepArchivos(deps(almacen, 0.1))
-    expect(await guardados(almacen)).toEqual(await nombres())
-    const { rows } = await entorno.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
+    await sweepArchivos(deps(store, 0.1))
+    expect(await guardados(store)).toEqual(await names())
+    const { rows } = await environment.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
     expect(rows).toEqual([])
     // What waited for its turn is cleaned up an hour later, by whichever process takes an upload.
     const subidas = join(dataDir, 'subidas')
     const viejas = await readdir(subidas)
-    for (const vieja of viejas) await utimes(join(subidas, vieja), 0, 0)
+    for (const old of viejas) await utimes(join(subidas, old), 0, 0)
     await writeFile(join(subidas, 'de-otro-proceso'), 'x')
     await createReception(subidas).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
@@ -139,21 +139,21 @@ describe('uploads', () => {
   it('are 32 at once and no more, and one that waits for the storage holds up no other', async () => {
     const recepcion = createReception(join(carpeta, 'subidas'))
     const algo = () => Readable.from([Buffer.from('x')])
-    let soltar = () => {}
-    const puerta = new Promise<void>((resolve) => {
-      soltar = resolve
+    let release = () => {}
+    const door = new Promise<void>((resolve) => {
+      release = resolve
     })
     const decodificadas: number[] = []
     const aLaVez = Array.from({ length: 32 }, (_, i) =>
-      recepcion.receive(algo(), async (ruta, enTurno) => {
-        await enTurno(async () => decodificadas.push((await readFile(ruta)).length))
-        await puerta
+      recepcion.receive(algo(), async (path, enTurno) => {
+        await enTurno(async () => decodificadas.push((await readFile(path)).length))
+        await door
         return i
       }),
     )
     await expect(recepcion.receive(algo(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
-    await hasta(async () => decodificadas.length === 32)
-    soltar()
+    await waitUntil(async () => decodificadas.length === 32)
+    release()
     expect((await Promise.all(aLaVez)).length).toBe(32)
     expect(await recepcion.receive(algo(), async () => 'otra vez')).toBe('otra vez')
     expect(await readdir(join(carpeta, 'subidas'))).toEqual([])
@@ -161,13 +161,13 @@ describe('uploads', () => {
 
   it('leave files that another process writes, and delete files older than an hour', async () => {
     const donde = await mkdtemp(join(carpeta, 'edades-'))
-    for (const [nombre, minutos] of [
+    for (const [name, minutes] of [
       ['vieja', 61],
       ['reciente', 59],
     ] as const) {
-      await writeFile(join(donde, nombre), 'x')
-      const cuando = new Date(Date.now() - minutos * 60_000)
-      await utimes(join(donde, nombre), cuando, cuando)
+      await writeFile(join(donde, name), 'x')
+      const cuando = new Date(Date.now() - minutes * 60_000)
+      await utimes(join(donde, name), cuando, cuando)
     }
     await createReception(donde).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(donde)).toEqual(['reciente'])
@@ -181,13 +181,13 @@ async function touchFiles(folder: string): Promise<void> {
 }
 
 describe('the sweeper', () => {
-  const lineas: string[] = []
-  const log = createLog('info', { write: (linea) => lineas.push(linea) })
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => lines.push(line) })
 
   it('forgets no name while the storage fails', async () => {
-    const { cuerpo } = await uploadArchivo(entorno, guia)
-    const almacen = localStoreIn(entorno.dataDir)
-    const { save: guardar, leer, exists: existe, list: listar } = almacen
+    const { cuerpo } = await uploadArchivo(environment, guia)
+    const store = localStoreIn(environment.dataDir)
+    const { save: guardar, leer, exists: existe, list: listar } = store
     const ido: FileStore = {
       save: guardar,
       leer,
@@ -195,93 +195,94 @@ describe('the sweeper', () => {
       list: listar,
       remove: () => Promise.reject(new Error('storage')),
     }
-    await uploadArchivo(entorno, guia)
-    const antes = await nombres()
+    await uploadArchivo(environment, guia)
+    const before = await names()
     await expect(sweepArchivos(deps(ido, 8))).rejects.toThrow('storage')
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select archivo from archivo_indice where estado = 'borrando' order by 1`,
     )
-    expect(rows.map(({ archivo }) => archivo)).toEqual(antes)
-    expect(antes).toContain(cuerpo.archivo)
-    await sweepArchivos(deps(almacen))
-    expect(await guardados(almacen)).toEqual([])
+    expect(rows.map(({ archivo }) => archivo)).toEqual(before)
+    expect(before).toContain(cuerpo.archivo)
+    await sweepArchivos(deps(store))
+    expect(await guardados(store)).toEqual([])
   })
 
   it('goes on past a file that can’t be deleted, and comes back for it', async () => {
-    const almacen = localStoreIn(entorno.dataDir)
+    const store = localStoreIn(environment.dataDir)
     const suyas = [
-      await uploadArchivo(entorno, guia),
-      await uploadArchivo(entorno, guia),
-      await uploadArchivo(entorno, guia),
+      await uploadArchivo(environment, guia),
+      await uploadArchivo(environment, guia),
+      await uploadArchivo(environment, guia),
     ]
-    const [terca, ...otras] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
-    const { save: guardar, leer, exists: existe, list: listar } = almacen
+    const [terca, ...others] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
+    const { save: guardar, leer, exists: existe, list: listar } = store
     // As root restored it, say.
     const conUnaTerca: FileStore = {
       save: guardar,
       leer,
       exists: existe,
       list: listar,
-      remove: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.remove(clave)),
+      remove: (key) => (key === terca ? Promise.reject(new Error('not permitted')) : store.remove(key)),
     }
     await expect(sweepArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')
-    expect(await guardados(almacen)).toEqual([terca])
-    const { rows } = await entorno.db.pool.query('select archivo, estado from archivo_indice where archivo = any($1)', [
-      [terca, ...otras],
-    ])
+    expect(await guardados(store)).toEqual([terca])
+    const { rows } = await environment.db.pool.query(
+      'select archivo, estado from archivo_indice where archivo = any($1)',
+      [[terca, ...others]],
+    )
     expect(rows).toEqual([{ archivo: terca, estado: 'borrando' }])
-    await sweepArchivos(deps(almacen))
-    expect(await guardados(almacen)).toEqual([])
+    await sweepArchivos(deps(store))
+    expect(await guardados(store)).toEqual([])
   })
 
   it('deletes what has had no name for a week, but not where most of the files are unknown', async () => {
-    const almacen = localStoreIn(entorno.dataDir)
+    const store = localStoreIn(environment.dataDir)
     const suyas = await Promise.all([
-      uploadArchivo(entorno, guia),
-      uploadArchivo(entorno, guia),
-      uploadArchivo(entorno, guia),
+      uploadArchivo(environment, guia),
+      uploadArchivo(environment, guia),
+      uploadArchivo(environment, guia),
     ])
     const conNombre = suyas.map(({ cuerpo }) => cuerpo.archivo as string).sort()
-    await almacen.save('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
-    const cola = conNombre[0]!.slice(-2)
-    await writeFile(join(entorno.dataDir, 'archivos', cola, `arch_SINNOMBRE11111${cola}.parcial`), 'x')
-    await touchFiles(join(entorno.dataDir, 'archivos'))
+    await store.save('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
+    const queue = conNombre[0]!.slice(-2)
+    await writeFile(join(environment.dataDir, 'archivos', queue, `arch_SINNOMBRE11111${queue}.parcial`), 'x')
+    await touchFiles(join(environment.dataDir, 'archivos'))
     // As old as the service's clock says: its files get older, too.
-    await sweepUnknownFiles(deps(almacen, 6))
-    expect((await guardados(almacen)).length).toBe(5)
+    await sweepUnknownFiles(deps(store, 6))
+    expect((await guardados(store)).length).toBe(5)
     expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 0 })
-    await sweepUnknownFiles(deps(almacen, 8, log))
-    expect(lineas.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
-    expect(await guardados(almacen)).toEqual(conNombre)
+    await sweepUnknownFiles(deps(store, 8, log))
+    expect(lines.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
+    expect(await guardados(store)).toEqual(conNombre)
     expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 0, missingFiles: 0 })
     for (const { archivo } of await filas())
-      expect((await stat(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
+      expect((await stat(join(environment.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
     // What somebody else keeps in the same bucket is no file of ours, however few they are.
-    await almacen.save('respaldo-2026', Buffer.from('x'), 'application/pdf')
-    await sweepUnknownFiles(deps(almacen, 8))
-    expect(await guardados(almacen)).toEqual([...conNombre, 'respaldo-2026'])
-    await almacen.remove('respaldo-2026')
+    await store.save('respaldo-2026', Buffer.from('x'), 'application/pdf')
+    await sweepUnknownFiles(deps(store, 8))
+    expect(await guardados(store)).toEqual([...conNombre, 'respaldo-2026'])
+    await store.remove('respaldo-2026')
     // Another environment's files: whoever points a service at them keeps them.
-    const { store: ajeno } = await openStore(readConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
-    for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.save(clave, Buffer.from('x'), 'image/jpeg')
-    await sweepUnknownFiles(deps(ajeno, 8, log))
-    expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
+    const { store: foreign } = await openStore(readConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
+    for (const key of ['arch_AJENO1', 'arch_AJENO2']) await foreign.save(key, Buffer.from('x'), 'image/jpeg')
+    await sweepUnknownFiles(deps(foreign, 8, log))
+    expect(await guardados(foreign)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
     expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 3 })
-    expect(lineas.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
+    expect(lines.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
   })
 
   it('stops at the first page of 500 in which most files are unknown', async () => {
-    const { cuerpo } = await uploadArchivo(entorno, guia)
+    const { cuerpo } = await uploadArchivo(environment, guia)
     const ajenos = Array.from({ length: 500 }, (_, i) => `arch_AJENO${i}`)
     const borrados: string[] = []
-    const almacen: FileStore = {
-      ...localStoreIn(entorno.dataDir),
+    const store: FileStore = {
+      ...localStoreIn(environment.dataDir),
       async *list() {
         for (const clave of [...ajenos, cuerpo.archivo, 'arch_SINNOMBRE']) yield { clave, modifiedAt: new Date(0) }
       },
-      remove: async (clave) => void borrados.push(clave),
+      remove: async (key) => void borrados.push(key),
     }
-    await sweepUnknownFiles(deps(almacen))
+    await sweepUnknownFiles(deps(store))
     expect(borrados).toEqual([])
     expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 500 })
   })

@@ -11,18 +11,18 @@ const lisa = (width: number, height: number, color = '#369') =>
   sharp({ create: { width, height, channels: 3, background: color } })
 
 const buildPngChunk = (tipo: string, datos: Buffer) => {
-  const cuerpo = Buffer.concat([Buffer.from(tipo, 'latin1'), datos])
-  const largo = Buffer.alloc(4)
-  largo.writeUInt32BE(datos.length)
+  const body = Buffer.concat([Buffer.from(tipo, 'latin1'), datos])
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(datos.length)
   const checksum = Buffer.alloc(4)
-  checksum.writeUInt32BE(crc32(cuerpo))
-  return Buffer.concat([largo, cuerpo, checksum])
+  checksum.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, checksum])
 }
 const FIRMA_PNG = Buffer.from('89504e470d0a1a0a', 'hex')
-const buildPngHeader = (ancho: number, alto: number, bits: number) => {
+const buildPngHeader = (width: number, height: number, bits: number) => {
   const datos = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bits, 0, 0, 0, 0])
-  datos.writeUInt32BE(ancho, 0)
-  datos.writeUInt32BE(alto, 4)
+  datos.writeUInt32BE(width, 0)
+  datos.writeUInt32BE(height, 4)
   return Buffer.concat([FIRMA_PNG, buildPngChunk('IHDR', datos)])
 }
 /** All of its pixels are there, in some 35 KB. */
@@ -39,23 +39,23 @@ const insertSegment = (foto: Buffer, marker: number, datos: Buffer) => {
   return Buffer.concat([foto.subarray(0, 2), segmentHeader, datos, foto.subarray(2)])
 }
 const insertAfterHeader = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
-const conCola = async (imagen: Promise<Buffer>, cola: string) =>
-  Buffer.concat([await imagen, Buffer.from(cola, 'latin1')])
+const conCola = async (imagen: Promise<Buffer>, queue: string) =>
+  Buffer.concat([await imagen, Buffer.from(queue, 'latin1')])
 const createFrame = (color: string) => lisa(250, 240, color).png().toBuffer()
 const createOrientedJpeg = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */
 const conExif = (corrupt: (exif: Buffer) => void) => async () => {
   const foto = await createFoto()
-  const desde = foto.indexOf('Exif\0\0')
-  corrupt(foto.subarray(desde + 6, desde + 6 + 120))
+  const from = foto.indexOf('Exif\0\0')
+  corrupt(foto.subarray(from + 6, from + 6 + 120))
   return foto
 }
 
 /** A WebP whose EXIF has a date and two texts of that length; sharp leaves out a text of more than 65,535 bytes. */
-const webpConExif = (largo: number) =>
+const webpConExif = (length: number) =>
   lisa(640, 480)
     .withExif({
-      IFD0: { ImageDescription: 'x'.repeat(largo), Artist: 'x'.repeat(largo) },
+      IFD0: { ImageDescription: 'x'.repeat(length), Artist: 'x'.repeat(length) },
       IFD2: { DateTimeOriginal: '2026:11:20 15:04:05', OffsetTimeOriginal: '-06:00' },
     })
     .webp()

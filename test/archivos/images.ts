@@ -77,7 +77,7 @@ export async function registerEntrega(
   environment: TestEnvironment,
   guia: string,
   moreFields: object = {},
-  clave?: string,
+  key?: string,
 ) {
   const [foto, firma] = await Promise.all([
     uploadArchivo(environment, guia),
@@ -92,7 +92,7 @@ export async function registerEntrega(
     precision_m: 8.5,
     ...moreFields,
   }
-  const { cuerpo, status } = await environment.operar('POST', `/guias/${guia}/entrega`, entrega, clave)
+  const { cuerpo, status } = await environment.operar('POST', `/guias/${guia}/entrega`, entrega, key)
   if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)
   return { guia, foto: foto.cuerpo.archivo as string, firma: firma.cuerpo.archivo as string, evento: cuerpo }
 }

@@ -86,19 +86,19 @@ export async function createS3Server(bucket = 'guias-pruebas'): Promise<S3Server
 /** A process of its own: its page tokens need a cipher that OpenSSL keeps among the old ones. */
 async function startS3rver(directory: string, bucket: string) {
   const programPath = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'))
-  const opciones = ['-a', '127.0.0.1', '-p', '0', '-d', directory, '-s', '--configure-bucket', bucket]
-  const child = spawn(process.execPath, ['--openssl-legacy-provider', programPath, ...opciones], { stdio: 'pipe' })
+  const options = ['-a', '127.0.0.1', '-p', '0', '-d', directory, '-s', '--configure-bucket', bucket]
+  const child = spawn(process.execPath, ['--openssl-legacy-provider', programPath, ...options], { stdio: 'pipe' })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const port = await new Promise<number>((resolve, reject) => {
     let output = ''
-    const leer = (chunk: Buffer) => {
+    const read = (chunk: Buffer) => {
       output += chunk
-      const [, numero] = /listening on [\d.]+:(\d+)/.exec(output) ?? []
-      if (numero) resolve(Number(numero))
+      const [, number] = /listening on [\d.]+:(\d+)/.exec(output) ?? []
+      if (number) resolve(Number(number))
     }
-    child.stdout.on('data', leer)
-    child.stderr.on('data', leer)
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
     child.once('exit', () => reject(new Error(`s3rver didn't start: ${output}`)))
   })
   return {
@@ -121,10 +121,10 @@ async function handleRequest(s3Server: S3Server, innerPort: number, req: Incomin
   const fate = s3Server.decideFate(req)
   if (fate === 'cuelga') return
   if (fate === 'corta') return void req.once('data', () => req.destroy())
-  const cuerpo = Buffer.concat(await Array.fromAsync(req as AsyncIterable<Buffer>))
+  const body = Buffer.concat(await Array.fromAsync(req as AsyncIterable<Buffer>))
   if (fate === 'falla') return void refuse(res, 500, 'InternalError')
-  const falta = verificar(req, cuerpo)
-  if (falta) return void refuse(res, 403, falta)
+  const missing = verificar(req, body)
+  if (missing) return void refuse(res, 403, missing)
   const { method, url, headers } = req
   const innerRequest = request({ port: innerPort, host: '127.0.0.1', method, path: url, headers }, async (de) => {
     s3Server.servedRequests.push(`${method} ${url?.split('?')[0]}`)
@@ -135,7 +135,7 @@ async function handleRequest(s3Server: S3Server, innerPort: number, req: Incomin
     res.write(Buffer.concat(await Array.fromAsync(de as AsyncIterable<Buffer>)).subarray(0, 10))
   })
   innerRequest.on('error', () => res.destroy())
-  innerRequest.end(cuerpo)
+  innerRequest.end(body)
 }
 
 const refuse = (res: ServerResponse, status: number, codigo: string) =>
@@ -144,12 +144,12 @@ const refuse = (res: ServerResponse, status: number, codigo: string) =>
     .end(`<?xml version="1.0"?><Error><Code>${codigo}</Code><Message>${codigo}</Message></Error>`)
 
 const sha256 = (datos: string | Buffer) => createHash('sha256').update(datos).digest('hex')
-const hmac = (clave: string | Buffer, datos: string) => createHmac('sha256', clave).update(datos).digest()
-const percentEncode = (texto: string) =>
-  encodeURIComponent(texto).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+const hmac = (key: string | Buffer, datos: string) => createHmac('sha256', key).update(datos).digest()
+const percentEncode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** Signature version 4, in the header or in the query. The code of what is wrong; undefined: nothing. */
-function verificar({ method = '', url = '', headers }: IncomingMessage, cuerpo: Buffer): string | undefined {
+function verificar({ method = '', url = '', headers }: IncomingMessage, body: Buffer): string | undefined {
   const { pathname, searchParams } = new URL(url, 'http://x')
   const isPresigned = searchParams.has('X-Amz-Signature')
   const [, credencial = '', signedHeaders = '', firma = ''] = isPresigned
@@ -157,26 +157,26 @@ function verificar({ method = '', url = '', headers }: IncomingMessage, cuerpo: 
     : (/^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(headers.authorization ?? '') ??
       [])
   if (!firma) return 'AccessDenied'
-  const [llave, dia = '', region = '', servicio = '', fin = ''] = credencial.split('/')
+  const [llave, day = '', region = '', service = '', end = ''] = credencial.split('/')
   if (llave !== S3_CREDENTIALS.accessKeyId) return 'InvalidAccessKeyId'
   if (region !== REGION) return 'AuthorizationHeaderMalformed'
-  const fecha = (isPresigned ? searchParams.get('X-Amz-Date') : (headers['x-amz-date'] as string)) ?? ''
-  const desde = Date.parse(fecha.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
-  const hasta = desde + Number(searchParams.get('X-Amz-Expires') ?? 900) * 1_000
+  const date = (isPresigned ? searchParams.get('X-Amz-Date') : (headers['x-amz-date'] as string)) ?? ''
+  const from = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  const hasta = from + Number(searchParams.get('X-Amz-Expires') ?? 900) * 1_000
   if (!(Date.now() <= hasta)) return isPresigned ? 'AccessDenied' : 'RequestTimeTooSkewed'
-  const huella = isPresigned ? 'UNSIGNED-PAYLOAD' : String(headers['x-amz-content-sha256'])
-  if (!isPresigned && huella !== sha256(cuerpo)) return 'XAmzContentSHA256Mismatch'
+  const digest = isPresigned ? 'UNSIGNED-PAYLOAD' : String(headers['x-amz-content-sha256'])
+  if (!isPresigned && digest !== sha256(body)) return 'XAmzContentSHA256Mismatch'
   const canonicalQuery = [...searchParams]
-    .filter(([nombre]) => nombre !== 'X-Amz-Signature')
-    .map((par) => par.map(percentEncode).join('='))
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .map((pair) => pair.map(percentEncode).join('='))
     .sort()
     .join('&')
-  const cabeceras = signedHeaders.split(';').map((nombre) => `${nombre}:${String(headers[nombre] ?? '').trim()}\n`)
-  const canonicalRequest = [method, pathname, canonicalQuery, cabeceras.join(''), signedHeaders, huella].join('\n')
-  const ambito = [dia, region, servicio, fin].join('/')
-  const texto = ['AWS4-HMAC-SHA256', fecha, ambito, sha256(canonicalRequest)].join('\n')
-  const clave = [dia, region, servicio, fin].reduce<string | Buffer>(hmac, `AWS4${S3_CREDENTIALS.secretAccessKey}`)
-  return hmac(clave, texto).toString('hex') === firma ? undefined : 'SignatureDoesNotMatch'
+  const cabeceras = signedHeaders.split(';').map((name) => `${name}:${String(headers[name] ?? '').trim()}\n`)
+  const canonicalRequest = [method, pathname, canonicalQuery, cabeceras.join(''), signedHeaders, digest].join('\n')
+  const scope = [day, region, service, end].join('/')
+  const text = ['AWS4-HMAC-SHA256', date, scope, sha256(canonicalRequest)].join('\n')
+  const key = [day, region, service, end].reduce<string | Buffer>(hmac, `AWS4${S3_CREDENTIALS.secretAccessKey}`)
+  return hmac(key, text).toString('hex') === firma ? undefined : 'SignatureDoesNotMatch'
 }
 
 /** Takes connections and never says a word. */

@@ -9,36 +9,36 @@ import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { ACCEPTED_IMAGES, REFUSED_IMAGES } from './hostileFiles.ts'
 import { createDeliveredGuia, createFoto, createGuiaOnRoute, uploadArchivo } from './images.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 let guia: string
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 // A guide takes no more than some pictures.
 beforeEach(async () => {
-  guia = await createGuiaOnRoute(entorno, comercio)
+  guia = await createGuiaOnRoute(environment, comercio)
 })
 
-const almacen = () => createLocalStore(join(entorno.dataDir, 'archivos'))
-const guardados = async () => (await Array.fromAsync(almacen().list())).map(({ clave }) => clave).sort()
+const store = () => createLocalStore(join(environment.dataDir, 'archivos'))
+const guardados = async () => (await Array.fromAsync(store().list())).map(({ clave }) => clave).sort()
 const filas = async () => {
-  const { rows } = await entorno.db.pool.query('select archivo from archivo order by 1')
+  const { rows } = await environment.db.pool.query('select archivo from archivo order by 1')
   return rows.map(({ archivo }) => archivo as string)
 }
-const enDisco = (archivo: string) => readFile(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))
-const temporales = () => readdir(join(entorno.dataDir, 'subidas')).catch(() => [])
+const enDisco = (file: string) => readFile(join(environment.dataDir, 'archivos', file.slice(-2), file))
+const temporales = () => readdir(join(environment.dataDir, 'subidas')).catch(() => [])
 /** How many uploads may still be under way; on a slow machine they end before the test that waits for it. */
 let enCurso = 0
 /** Every row has its file, every file its row, and nothing is left of an upload. */
 const enOrden = async () => {
   expect(await guardados()).toEqual(await filas())
   // What a cut upload left is cleared after its answer.
-  await hasta(async () => (await temporales()).length <= enCurso)
+  await waitUntil(async () => (await temporales()).length <= enCurso)
 }
 
 /** EXIF of a place in Guatemala, with changes. */
@@ -52,7 +52,7 @@ const lugarExif = (cambios: Record<string, string>) => ({
 
 describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   it('keeps a photo made anew, and beside it what the camera had written into it', async () => {
-    const { status, cuerpo } = await uploadArchivo(entorno, guia)
+    const { status, cuerpo } = await uploadArchivo(environment, guia)
     expect(status).toBe(201)
     expect(cuerpo).toMatchObject({
       archivo: expect.stringMatching(/^arch_[0-9A-Z]{16}$/),
@@ -80,7 +80,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
         .withExif({ IFD3 })
         .jpeg()
         .toBuffer()
-      const { lat, lng } = (await uploadArchivo(entorno, guia, { bytes })).cuerpo
+      const { lat, lng } = (await uploadArchivo(environment, guia, { bytes })).cuerpo
       return [lat, lng]
     }
     expect(await lugarDe('0/1 0/1 0/1', '0/1 0/1 0/1')).toEqual([null, null])
@@ -110,30 +110,33 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       .withExif({ IFD3 })
       .jpeg()
       .toBuffer()
-    const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes })
+    const { status, cuerpo } = await uploadArchivo(environment, guia, { bytes })
     expect([status, cuerpo.lat, cuerpo.lng]).toEqual([201, null, null])
   })
 
   it.each(['image/jpeg; charset=binary', 'image/jpeg;charset=ISO-8859-1', 'image/jpeg; name="foto; charset=x.jpg"'])(
     'takes a photo of type %s, for a picture has no charset',
     async (mime) => {
-      expect((await uploadArchivo(entorno, guia, { mime })).status).toBe(201)
+      expect((await uploadArchivo(environment, guia, { mime })).status).toBe(201)
     },
   )
 
   it('turns it upright, makes it no larger than 2560 pixels, and takes PNG and WebP as well', async () => {
     const grande = sharp({ create: { width: 3_000, height: 1_000, channels: 3, background: '#369' } })
     const girada = await grande.clone().withMetadata({ orientation: 6 }).jpeg().toBuffer()
-    expect((await uploadArchivo(entorno, guia, { bytes: girada })).cuerpo).toMatchObject({ ancho: 853, alto: 2_560 })
+    expect((await uploadArchivo(environment, guia, { bytes: girada })).cuerpo).toMatchObject({
+      ancho: 853,
+      alto: 2_560,
+    })
     for (const formato of ['png', 'webp'] as const) {
       const bytes = await grande.clone().toFormat(formato).toBuffer()
-      const { cuerpo } = await uploadArchivo(entorno, guia, { bytes, mime: `image/${formato}` })
+      const { cuerpo } = await uploadArchivo(environment, guia, { bytes, mime: `image/${formato}` })
       expect(cuerpo).toMatchObject({ mime: 'image/jpeg', ancho: 2_560, alto: 853, capturado_en: null, lat: null })
     }
   })
 
   it('keeps a signature as PNG on white', async () => {
-    const { cuerpo } = await uploadArchivo(entorno, guia, { tipo: 'firma', mime: 'image/png' })
+    const { cuerpo } = await uploadArchivo(environment, guia, { tipo: 'firma', mime: 'image/png' })
     expect(cuerpo).toMatchObject({ tipo: 'firma', mime: 'image/png', ancho: 300, alto: 100 })
     const { data, info } = await sharp(await enDisco(cuerpo.archivo))
       .raw()
@@ -143,12 +146,12 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
 
   it.each(ACCEPTED_IMAGES)(
     'makes %s anew, and keeps nothing else of it',
-    async (_que, hacer, { tipo = 'foto', ...esperado }) => {
-      const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes: await hacer(), tipo })
-      expect([status, cuerpo]).toEqual([201, expect.objectContaining(esperado)])
+    async (_que, act, { tipo = 'foto', ...expected }) => {
+      const { status, cuerpo } = await uploadArchivo(environment, guia, { bytes: await act(), tipo })
+      expect([status, cuerpo]).toEqual([201, expect.objectContaining(expected)])
       const bytes = await enDisco(cuerpo.archivo)
-      for (const resto of ['script', 'PK\x03\x04', 'SECRETO', 'Exif', '%PDF', 'tEXt'])
-        expect(bytes.includes(resto)).toBe(false)
+      for (const rest of ['script', 'PK\x03\x04', 'SECRETO', 'Exif', '%PDF', 'tEXt'])
+        expect(bytes.includes(rest)).toBe(false)
       const { format, space, depth, orientation, pages, width, height } = await sharp(bytes).metadata()
       expect({ format, space, depth, orientation, pages, width, height }).toEqual({
         format: tipo === 'foto' ? 'jpeg' : 'png',
@@ -163,78 +166,78 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     },
   )
 
-  it.each(REFUSED_IMAGES)('refuses %s, and nothing of it is left', async (_que, hacer, detalle) => {
-    const antes = await filas()
+  it.each(REFUSED_IMAGES)('refuses %s, and nothing of it is left', async (_que, act, detalle) => {
+    const before = await filas()
     for (const tipo of ['foto', 'firma'] as const) {
-      const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes: await hacer(), tipo })
+      const { status, cuerpo } = await uploadArchivo(environment, guia, { bytes: await act(), tipo })
       expect([status, cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
       expect(cuerpo.mensaje).toMatch(detalle)
     }
-    expect(await filas()).toEqual(antes)
+    expect(await filas()).toEqual(before)
     await enOrden()
   })
 
   it('refuses a picture that unfolds to 17,000² pixels without unfolding it', async () => {
-    const [, hacer] = REFUSED_IMAGES.find(([que]) => que.includes('17,000²'))!
-    const bomba = await hacer()
+    const [, act] = REFUSED_IMAGES.find(([que]) => que.includes('17,000²'))!
+    const bomba = await act()
     globalThis.gc?.()
-    const antes = process.memoryUsage.rss()
+    const before = process.memoryUsage.rss()
     // The pixels would be given back before the answer, so the memory is measured meanwhile.
-    let mayor = antes
-    const medida = setInterval(() => {
+    let mayor = before
+    const measure = setInterval(() => {
       mayor = Math.max(mayor, process.memoryUsage.rss())
     }, 5)
     try {
-      for (let i = 0; i < 4; i++) expect((await uploadArchivo(entorno, guia, { bytes: bomba })).status).toBe(422)
+      for (let i = 0; i < 4; i++) expect((await uploadArchivo(environment, guia, { bytes: bomba })).status).toBe(422)
     } finally {
-      clearInterval(medida)
+      clearInterval(measure)
     }
-    expect((mayor - antes) / 1024 / 1024).toBeLessThan(100)
+    expect((mayor - before) / 1024 / 1024).toBeLessThan(100)
   })
 
   it('goes by what the bytes are, not by what they are called', async () => {
-    const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes: await createFoto(), mime: 'image/webp' })
+    const { status, cuerpo } = await uploadArchivo(environment, guia, { bytes: await createFoto(), mime: 'image/webp' })
     expect([status, cuerpo.mime]).toEqual([201, 'image/jpeg'])
   })
 
   it('answers 404 before it reads, and names what it needs', async () => {
-    expect((await uploadArchivo(entorno, '000000000000')).cuerpo.codigo).toBe('guia_desconocida')
-    for (const consulta of ['', '?tipo=pdf', '?tipo=foto&tipo=firma']) {
-      const { status, cuerpo } = await entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos${consulta}`, {
-        llave: entorno.llaveDeOperacion,
+    expect((await uploadArchivo(environment, '000000000000')).cuerpo.codigo).toBe('guia_desconocida')
+    for (const query of ['', '?tipo=pdf', '?tipo=foto&tipo=firma']) {
+      const { status, cuerpo } = await environment.request('POST', `/operaciones/v1/guias/${guia}/archivos${query}`, {
+        llave: environment.llaveDeOperacion,
         raw: new Uint8Array(await createFoto()),
         cabeceras: { 'Content-Type': 'image/jpeg' },
       })
-      expect([consulta, status, cuerpo.codigo]).toEqual([consulta, 400, 'parametro_invalido'])
+      expect([query, status, cuerpo.codigo]).toEqual([query, 400, 'parametro_invalido'])
     }
     await enOrden()
   })
 
-  const cabecera = (mas: string) =>
-    `POST /operaciones/v1/guias/${guia}/archivos?tipo=foto HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${entorno.llaveDeOperacion}\r\nContent-Type: image/jpeg\r\n${mas}\r\n\r\n`
+  const header = (more: string) =>
+    `POST /operaciones/v1/guias/${guia}/archivos?tipo=foto HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${environment.llaveDeOperacion}\r\nContent-Type: image/jpeg\r\n${more}\r\n\r\n`
 
   /** What comes back over a connection of its own, until it closes. */
-  const crudo = (escribir: (socket: Socket) => void) =>
+  const raw = (write: (socket: Socket) => void) =>
     new Promise<string>((resolve) => {
-      let texto = ''
-      const socket = connect(Number(new URL(entorno.url).port), '127.0.0.1')
+      let text = ''
+      const socket = connect(Number(new URL(environment.url).port), '127.0.0.1')
       socket.on('data', (datos) => {
-        texto += datos
+        text += datos
       })
       socket.on('error', () => {})
-      socket.on('close', () => resolve(texto))
-      escribir(socket)
+      socket.on('close', () => resolve(text))
+      write(socket)
     })
 
   // It takes as long as a client may: the others meanwhile.
-  let lenta: ReturnType<typeof crudo>
+  let lenta: ReturnType<typeof raw>
   it('lets in who sends slowly', FULL_RUN_ONLY, async () => {
-    lenta = crudo((socket) => {
-      socket.write(cabecera('Content-Length: 5000000'))
+    lenta = raw((socket) => {
+      socket.write(header('Content-Length: 5000000'))
       const goteo = setInterval(() => socket.write('\xff'), 200)
       socket.on('close', () => clearInterval(goteo))
     })
-    await hasta(async () => (await temporales()).length === 1)
+    await waitUntil(async () => (await temporales()).length === 1)
     enCurso = 1
   })
 
@@ -245,70 +248,70 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     ['two lengths', 'Content-Length: 10\r\nContent-Length: 20', /^HTTP\/1.1 400 /],
     ['a length and chunks', 'Content-Length: 10\r\nTransfer-Encoding: chunked', /^HTTP\/1.1 400 /],
     ['chunks that are none', 'Transfer-Encoding: chunked', /^HTTP\/1.1 400 /],
-  ])('refuses who announces %s', async (_que, anuncio, respuesta) => {
-    const antes = await filas()
-    expect(await crudo((socket) => socket.write(`${cabecera(anuncio)}zz\r\n`))).toMatch(respuesta)
-    expect(await filas()).toEqual(antes)
+  ])('refuses who announces %s', async (_que, anuncio, response) => {
+    const before = await filas()
+    expect(await raw((socket) => socket.write(`${header(anuncio)}zz\r\n`))).toMatch(response)
+    expect(await filas()).toEqual(before)
     await enOrden()
   })
 
   it('takes from the body no more than was announced, and what follows for nothing else', async () => {
-    const antes = await filas()
+    const before = await filas()
     const foto = await createFoto()
-    const texto = await crudo((socket) => {
-      socket.write(cabecera('Content-Length: 1000'))
+    const text = await raw((socket) => {
+      socket.write(header('Content-Length: 1000'))
       socket.write(foto)
     })
     // The parser may see what follows before the picture has been looked at.
-    const [ultima, antesDeElla] = texto.match(/(?<=^HTTP\/1.1 )\d+/gm)!.reverse()
-    expect([ultima, antesDeElla ?? '422']).toEqual(['400', '422'])
-    expect(await filas()).toEqual(antes)
+    const [last, antesDeElla] = text.match(/(?<=^HTTP\/1.1 )\d+/gm)!.reverse()
+    expect([last, antesDeElla ?? '422']).toEqual(['400', '422'])
+    expect(await filas()).toEqual(before)
     await enOrden()
   })
 
   it('ends a stream that grows past 10 MB with a 413, and keeps nothing', async () => {
-    const trozo = randomBytes(1 << 20)
-    const recibido = await crudo((socket) => {
-      socket.write(cabecera('Transfer-Encoding: chunked'))
-      const enviar = (quedan: number) => {
+    const chunk = randomBytes(1 << 20)
+    const received = await raw((socket) => {
+      socket.write(header('Transfer-Encoding: chunked'))
+      const send = (quedan: number) => {
         if (quedan === 0 || socket.destroyed) return
-        socket.write(`${trozo.length.toString(16)}\r\n`)
-        socket.write(trozo)
-        socket.write('\r\n', () => enviar(quedan - 1))
+        socket.write(`${chunk.length.toString(16)}\r\n`)
+        socket.write(chunk)
+        socket.write('\r\n', () => send(quedan - 1))
       }
-      enviar(40)
+      send(40)
     })
-    expect(recibido).toMatch(/^HTTP\/1.1 413[\s\S]*Connection: close[\s\S]*cuerpo_demasiado_grande/i)
+    expect(received).toMatch(/^HTTP\/1.1 413[\s\S]*Connection: close[\s\S]*cuerpo_demasiado_grande/i)
     await enOrden()
   })
 
   it('forgets an upload that is cut off', async () => {
-    const antes = await filas()
+    const before = await filas()
     for (let i = 0; i < 3; i++) {
-      const socket = connect(Number(new URL(entorno.url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(environment.url).port), '127.0.0.1')
       socket.on('error', () => {})
-      socket.write(cabecera('Content-Length: 5000000'))
+      socket.write(header('Content-Length: 5000000'))
       socket.write((await createFoto()).subarray(0, 1_000))
-      await hasta(async () => (await temporales()).length > enCurso)
+      await waitUntil(async () => (await temporales()).length > enCurso)
       socket.destroy()
     }
-    await hasta(async () => (await temporales()).length <= enCurso)
-    expect(await filas()).toEqual(antes)
-    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
+    await waitUntil(async () => (await temporales()).length <= enCurso)
+    expect(await filas()).toEqual(before)
+    expect((await uploadArchivo(environment, guia)).status).toBe(201)
     await enOrden()
   })
 
   it('answers 503 while the storage is full or gone, and no row says otherwise', async () => {
-    const carpeta = join(entorno.dataDir, 'archivos')
-    const antes = await filas()
-    await rename(carpeta, `${carpeta}.aparte`)
-    await writeFile(carpeta, 'no folder')
-    const { status, cuerpo, cabeceras } = await uploadArchivo(entorno, guia)
+    const folder = join(environment.dataDir, 'archivos')
+    const before = await filas()
+    await rename(folder, `${folder}.aparte`)
+    await writeFile(folder, 'no folder')
+    const { status, cuerpo, cabeceras } = await uploadArchivo(environment, guia)
     expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
-    await rm(carpeta)
-    await rename(`${carpeta}.aparte`, carpeta)
-    expect(await filas()).toEqual(antes)
-    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
+    await rm(folder)
+    await rename(`${folder}.aparte`, folder)
+    expect(await filas()).toEqual(before)
+    expect((await uploadArchivo(environment, guia)).status).toBe(201)
     await enOrden()
   })
 
@@ -324,29 +327,29 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       const enorme = await sharp({ create: { width: 7_300, height: 5_400, channels: 3, background: '#7a3' } })
         .jpeg({ progressive: true })
         .toBuffer()
-      await uploadArchivo(entorno, guia, { bytes: ruido })
-      const medir = async (bytes: Buffer, cuantas: number) => {
+      await uploadArchivo(environment, guia, { bytes: ruido })
+      const medir = async (bytes: Buffer, count: number) => {
         globalThis.gc?.()
-        const antes = process.memoryUsage.rss()
-        let pico = antes
-        const reloj = setInterval(() => {
+        const before = process.memoryUsage.rss()
+        let pico = before
+        const clock = setInterval(() => {
           pico = Math.max(pico, process.memoryUsage.rss())
         }, 5)
-        const trozos = function* () {
+        const chunks = function* () {
           for (let i = 0; i < bytes.length; i += 65_536) yield new Uint8Array(bytes.subarray(i, i + 65_536))
         }
-        const respuestas = await Promise.all(
-          Array.from({ length: cuantas }, () =>
-            entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
-              llave: entorno.llaveDeOperacion,
-              raw: ReadableStream.from(trozos()) as ReadableStream,
+        const responses = await Promise.all(
+          Array.from({ length: count }, () =>
+            environment.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+              llave: environment.llaveDeOperacion,
+              raw: ReadableStream.from(chunks()) as ReadableStream,
               cabeceras: { 'Content-Type': 'image/jpeg' },
             }),
           ),
         )
-        clearInterval(reloj)
-        expect(respuestas.map(({ status }) => status)).toEqual(Array.from({ length: cuantas }, () => 201))
-        return Math.round((pico - antes) / 1024 / 1024)
+        clearInterval(clock)
+        expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 201))
+        return Math.round((pico - before) / 1024 / 1024)
       }
       const crecido = { ochoDe10Mb: await medir(ruido, 8), ochoDe40Mp: await medir(enorme, 8) }
       console.log('RSS growth in MB', crecido)
@@ -358,54 +361,54 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   )
 
   it('shows the door to who still sends after half a minute', FULL_RUN_ONLY, async () => {
-    const texto = await lenta
+    const text = await lenta
     enCurso = 0
-    expect(texto).not.toMatch(/^HTTP\/1.1 2/)
-    await hasta(async () => (await temporales()).length === 0)
+    expect(text).not.toMatch(/^HTTP\/1.1 2/)
+    await waitUntil(async () => (await temporales()).length === 0)
     await enOrden()
   })
 })
 
 describe('the sweeper', () => {
-  const barrer = (dias: number) =>
+  const barrer = (days: number) =>
     sweepArchivos({
-      db: entorno.db,
-      store: almacen(),
-      clock: () => new Date(Date.now() + dias * 86_400_000),
+      db: environment.db,
+      store: store(),
+      clock: () => new Date(Date.now() + days * 86_400_000),
       log: createLog('silent'),
     })
 
   it('deletes what a crash left between file and row, and nothing younger than an hour', async () => {
-    const { rows } = await entorno.db.pool.query('select comercio_id, modo, id from guia limit 1')
+    const { rows } = await environment.db.pool.query('select comercio_id, modo, id from guia limit 1')
     const [{ comercio_id, modo, id }] = rows
-    const reservar = (archivo: string) =>
-      entorno.db.pool.query(`insert into archivo_indice values ($1, $2, $3, $4, 'subiendo', now())`, [
-        archivo,
+    const reservar = (file: string) =>
+      environment.db.pool.query(`insert into archivo_indice values ($1, $2, $3, $4, 'subiendo', now())`, [
+        file,
         comercio_id,
         modo,
         id,
       ])
-    const antes = await guardados()
+    const before = await guardados()
     // Killed after the bytes were safe, and killed in the middle of them.
     await reservar('arch_MUERTO0000000000')
-    await mkdir(join(entorno.dataDir, 'archivos/00'), { recursive: true })
-    await writeFile(join(entorno.dataDir, 'archivos/00/arch_MUERTO0000000000'), 'entero')
+    await mkdir(join(environment.dataDir, 'archivos/00'), { recursive: true })
+    await writeFile(join(environment.dataDir, 'archivos/00/arch_MUERTO0000000000'), 'entero')
     await reservar('arch_MUERTO1111111100')
-    await writeFile(join(entorno.dataDir, 'archivos/00/arch_MUERTO1111111100.parcial'), 'a medias')
+    await writeFile(join(environment.dataDir, 'archivos/00/arch_MUERTO1111111100.parcial'), 'a medias')
     await barrer(0)
     expect(await guardados()).toContain('arch_MUERTO0000000000')
     await barrer(0.1)
-    expect(await guardados()).toEqual(antes)
-    expect((await readdir(join(entorno.dataDir, 'archivos/00'))).filter((n) => n.includes('MUERTO'))).toEqual([])
-    const { rows: quedan } = await entorno.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
+    expect(await guardados()).toEqual(before)
+    expect((await readdir(join(environment.dataDir, 'archivos/00'))).filter((n) => n.includes('MUERTO'))).toEqual([])
+    const { rows: quedan } = await environment.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
     expect(quedan).toEqual([])
     await enOrden()
   })
 
   it('deletes what nobody used within seven days, and never what a proof holds', async () => {
-    const { guia: suya, foto, firma } = await createDeliveredGuia(entorno, comercio)
-    const pdf = await hasta(async () => (await comercio.api.guias.pruebaEntrega(suya)).pdf?.archivo)
-    const { cuerpo: suelta } = await uploadArchivo(entorno, guia)
+    const { guia: suya, foto, firma } = await createDeliveredGuia(environment, comercio)
+    const pdf = await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(suya)).pdf?.archivo)
+    const { cuerpo: suelta } = await uploadArchivo(environment, guia)
     await barrer(6)
     expect(await filas()).toContain(suelta.archivo)
     await barrer(8)
@@ -415,17 +418,17 @@ describe('the sweeper', () => {
   })
 
   it('tells an upload that it swept, so that no row names what is gone', async () => {
-    const { rows } = await entorno.db.pool.query('select comercio_id, modo, id from guia limit 1')
+    const { rows } = await environment.db.pool.query('select comercio_id, modo, id from guia limit 1')
     const { saveArchivo: guardarArchivo } = await import('../../server/domain/archivos/archivo.ts')
-    const lento = {
-      ...almacen(),
-      async save(...args: Parameters<ReturnType<typeof almacen>['save']>) {
-        const hecho = await almacen().save(...args)
+    const slow = {
+      ...store(),
+      async save(...args: Parameters<ReturnType<typeof store>['save']>) {
+        const done = await store().save(...args)
         await barrer(1)
-        return hecho
+        return done
       },
     }
-    const intento = guardarArchivo({ db: entorno.db, store: lento, clock: () => new Date() }, rows[0], {
+    const intento = guardarArchivo({ db: environment.db, store: slow, clock: () => new Date() }, rows[0], {
       contenido: Buffer.from('x'),
       tipo: 'foto',
       mime: 'image/jpeg',

@@ -7,23 +7,23 @@ import { createTestPersona } from '../equipo/persona.ts'
 import { buildGuia, EN_POSTGRES } from '../factories.ts'
 import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
-const entorno = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
 let yo: Mobile
-let otro: Mobile
+let other: Mobile
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  yo = await createMobile(entorno)
-  otro = await createMobile(entorno)
+  comercio = await environment.createComercio()
+  yo = await createMobile(environment)
+  other = await createMobile(environment)
 })
 
-const asignar = (cuerpo: object) => entorno.operar('POST', '/asignaciones', cuerpo)
-const nueva = async (de = comercio) => (await de.api.guias.crear(buildGuia())).guia
-const hoy = () => entorno.clock().toISOString().slice(0, 10)
-const asignadaA = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
-const lineas = async (guia: string) =>
+const asignar = (body: object) => environment.operar('POST', '/asignaciones', body)
+const fresh = async (de = comercio) => (await de.api.guias.crear(buildGuia())).guia
+const today = () => environment.clock().toISOString().slice(0, 10)
+const asignadaA = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
+const lines = async (guia: string) =>
   (
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `select accion, quien, antes, despues, modo, comercio_id from bitacora where sobre = $1 and accion = 'asignarGuias'
        order by id`,
       [guia],
@@ -32,8 +32,8 @@ const lineas = async (guia: string) =>
 
 describe('POST /operaciones/v1/asignaciones', () => {
   it('assigns guides of several merchants for today, and says who did it', EN_POSTGRES, async () => {
-    const ajeno = await entorno.nuevoComercio()
-    const guias = [await nueva(), await nueva(ajeno)]
+    const foreign = await environment.createComercio()
+    const guias = [await fresh(), await fresh(foreign)]
     const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
     expect([status, cuerpo.resultados]).toEqual([
       200,
@@ -43,66 +43,66 @@ describe('POST /operaciones/v1/asignaciones', () => {
       expect(await asignadaA(guia)).toEqual({
         repartidor: yo.repartidor,
         nombre: 'Carlos Méndez',
-        fecha: hoy(),
+        fecha: today(),
         autor: { autor: expect.stringMatching(/^op_/), nombre: expect.any(String) },
         asignado_en: expect.stringMatching(/Z$/),
       })
-    const despues = { repartidor: yo.repartidor, fecha: hoy() }
-    expect(await lineas(guias[0]!)).toMatchObject([{ quien: expect.stringMatching(/^op_/), antes: null, despues }])
-    const suya = await entorno.request('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: ajeno.llave })
+    const despues = { repartidor: yo.repartidor, fecha: today() }
+    expect(await lines(guias[0]!)).toMatchObject([{ quien: expect.stringMatching(/^op_/), antes: null, despues }])
+    const suya = await environment.request('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: foreign.llave })
     expect(suya.cuerpo.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
   })
 
   it('writes no event, changes no custody, and leaves the merchant’s guide as it was', async () => {
-    const guia = await nueva()
-    const antes = await comercio.api.guias.obtener(guia)
+    const guia = await fresh()
+    const before = await comercio.api.guias.obtener(guia)
     await asignar({ guias: [guia], repartidor: yo.repartidor })
-    expect(await comercio.api.guias.obtener(guia)).toEqual(antes)
-    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toBeNull()
+    expect(await comercio.api.guias.obtener(guia)).toEqual(before)
+    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toBeNull()
   })
 
   it('does nothing again for an equal request, and reassigns for another courier or day', EN_POSTGRES, async () => {
-    const guia = await nueva()
-    const fecha = addDays(hoy(), 1)
-    const pasos = [
+    const guia = await fresh()
+    const fecha = addDays(today(), 1)
+    const steps = [
       { repartidor: yo.repartidor },
-      { repartidor: yo.repartidor, fecha: hoy() },
+      { repartidor: yo.repartidor, fecha: today() },
       { repartidor: yo.repartidor, fecha },
-      { repartidor: otro.repartidor, fecha },
+      { repartidor: other.repartidor, fecha },
     ]
     const repetidas = []
-    for (const paso of pasos) repetidas.push((await asignar({ guias: [guia], ...paso })).cuerpo.resultados[0].repetida)
+    for (const step of steps) repetidas.push((await asignar({ guias: [guia], ...step })).cuerpo.resultados[0].repetida)
     expect(repetidas).toEqual([false, true, false, false])
-    expect(await asignadaA(guia)).toMatchObject({ repartidor: otro.repartidor, fecha })
-    expect((await lineas(guia)).map(({ antes, despues }) => [antes, despues])).toEqual([
-      [null, { repartidor: yo.repartidor, fecha: hoy() }],
+    expect(await asignadaA(guia)).toMatchObject({ repartidor: other.repartidor, fecha })
+    expect((await lines(guia)).map(({ antes, despues }) => [antes, despues])).toEqual([
+      [null, { repartidor: yo.repartidor, fecha: today() }],
       [
-        { repartidor: yo.repartidor, fecha: hoy() },
+        { repartidor: yo.repartidor, fecha: today() },
         { repartidor: yo.repartidor, fecha },
       ],
       [
         { repartidor: yo.repartidor, fecha },
-        { repartidor: otro.repartidor, fecha },
+        { repartidor: other.repartidor, fecha },
       ],
     ])
   })
 
   it('names the person who assigned it last', async () => {
-    const guia = await nueva()
+    const guia = await fresh()
     await asignar({ guias: [guia], repartidor: yo.repartidor })
-    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
-    await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: otro.repartidor })
+    const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
+    await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: other.repartidor })
     expect(await asignadaA(guia)).toMatchObject({
-      repartidor: otro.repartidor,
+      repartidor: other.repartidor,
       autor: { autor: ana.persona, nombre: 'Ana Pérez' },
     })
   })
 
   it('gives each guide its own verdict, in any spelling', async () => {
-    const guia = await nueva()
-    const { guia: fin } = await createDeliveredGuia(entorno, comercio)
-    const deOtro = await createGuiaOnRoute(entorno, comercio, otro.repartidor)
-    const guias = [guia, newGuideCode(), fin, deOtro, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
+    const guia = await fresh()
+    const { guia: end } = await createDeliveredGuia(environment, comercio)
+    const deOtro = await createGuiaOnRoute(environment, comercio, other.repartidor)
+    const guias = [guia, newGuideCode(), end, deOtro, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
     const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
     expect(status).toBe(200)
     expect(cuerpo.resultados).toMatchObject([
@@ -121,62 +121,62 @@ describe('POST /operaciones/v1/asignaciones', () => {
       { indice: 4, ok: true, guia },
       { indice: 5, ok: false, error: { codigo: 'guia_desconocida' } },
     ])
-    expect(await asignadaA(fin)).toBeNull()
+    expect(await asignadaA(end)).toBeNull()
     // A parcel stays with the courier who has it until the other one scans it.
-    expect((await entorno.operar('GET', `/guias/${deOtro}`)).cuerpo).toMatchObject({
-      repartidor: { repartidor: otro.repartidor },
+    expect((await environment.operar('GET', `/guias/${deOtro}`)).cuerpo).toMatchObject({
+      repartidor: { repartidor: other.repartidor },
       asignada_a: { repartidor: yo.repartidor },
     })
   })
 
   it('requires an active courier, a day of the next thirty, and 1 to 200 guides', async () => {
-    const guia = await nueva()
-    const inactivo = await createMobile(entorno)
-    await entorno.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
-    const falta = async (cuerpo: object) => {
-      const { status, cuerpo: problema } = await asignar({ guias: [guia], repartidor: yo.repartidor, ...cuerpo })
+    const guia = await fresh()
+    const inactivo = await createMobile(environment)
+    await environment.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
+    const missing = async (body: object) => {
+      const { status, cuerpo: problema } = await asignar({ guias: [guia], repartidor: yo.repartidor, ...body })
       return [status, problema.errores.map(({ campo, codigo }: Record<string, string>) => `${campo} ${codigo}`)]
     }
     for (const repartidor of [inactivo.repartidor, 'rep_NADIE'])
-      expect(await falta({ repartidor })).toEqual([422, ['/repartidor valor_no_admitido']])
-    for (const fecha of [addDays(hoy(), -1), addDays(hoy(), 31)])
-      expect(await falta({ fecha })).toEqual([422, ['/fecha fuera_de_rango']])
+      expect(await missing({ repartidor })).toEqual([422, ['/repartidor valor_no_admitido']])
+    for (const fecha of [addDays(today(), -1), addDays(today(), 31)])
+      expect(await missing({ fecha })).toEqual([422, ['/fecha fuera_de_rango']])
     for (const guias of [[], Array.from({ length: 201 }, () => newGuideCode())])
-      expect((await falta({ guias }))[0]).toBe(422)
+      expect((await missing({ guias }))[0]).toBe(422)
     expect(await asignadaA(guia)).toBeNull()
-    expect((await asignar({ guias: [guia], repartidor: yo.repartidor, fecha: addDays(hoy(), 30) })).status).toBe(200)
+    expect((await asignar({ guias: [guia], repartidor: yo.repartidor, fecha: addDays(today(), 30) })).status).toBe(200)
   })
 
   it('keeps the last of several assignments at once, each with its line', EN_POSTGRES, async () => {
-    const guias = await Promise.all(Array.from({ length: 5 }, () => nueva()))
-    const todos = await Promise.all(
-      [yo, otro, yo, otro].map(({ repartidor }, i) =>
-        asignar({ guias: i % 2 ? guias : guias.toReversed(), repartidor, fecha: addDays(hoy(), i + 1) }),
+    const guias = await Promise.all(Array.from({ length: 5 }, () => fresh()))
+    const all = await Promise.all(
+      [yo, other, yo, other].map(({ repartidor }, i) =>
+        asignar({ guias: i % 2 ? guias : guias.toReversed(), repartidor, fecha: addDays(today(), i + 1) }),
       ),
     )
-    expect(todos.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     for (const guia of guias) {
-      const escritas = await lineas(guia)
+      const escritas = await lines(guia)
       expect(escritas).toHaveLength(4)
       const { repartidor, fecha } = await asignadaA(guia)
       // Each line starts from the one before, so they form one chain that ends in the present assignment.
-      const desde = escritas.map(({ antes }) => JSON.stringify(antes))
-      const fines = escritas.map(({ despues }) => despues).filter((uno) => !desde.includes(JSON.stringify(uno)))
+      const from = escritas.map(({ antes }) => JSON.stringify(antes))
+      const fines = escritas.map(({ despues }) => despues).filter((one) => !from.includes(JSON.stringify(one)))
       expect(fines).toEqual([{ repartidor, fecha }])
-      expect(new Set(desde).size).toBe(4)
+      expect(new Set(from).size).toBe(4)
     }
   })
 })
 
 describe('the event with which the courier takes an assigned guide', () => {
   it('says to operators alone who assigned it', async () => {
-    const guia = await nueva()
-    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    const guia = await fresh()
+    const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: yo.repartidor })
     await yo.registrar(guia, { estado: 'recolectado', idempotencia: 'toma' })
     await yo.registrar(guia, { estado: 'en_bodega', idempotencia: 'deja' })
-    await otro.registrar(guia, { estado: 'en_ruta', idempotencia: 'sale' })
-    const { datos } = (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.eventos
+    await other.registrar(guia, { estado: 'en_ruta', idempotencia: 'sale' })
+    const { datos } = (await environment.operar('GET', `/guias/${guia}`)).cuerpo.eventos
     expect(datos.map(({ asignado_por }: { asignado_por: object | null }) => asignado_por)).toEqual([
       null,
       { autor: ana.persona, nombre: expect.any(String) },
@@ -186,7 +186,7 @@ describe('the event with which the courier takes an assigned guide', () => {
     const suya = JSON.stringify([await comercio.api.guias.obtener(guia), await comercio.api.eventos.listar()])
     expect(suya).toContain('guia.recolectado')
     for (const dato of ['asignad', ana.persona]) expect(suya).not.toContain(dato)
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select datos ->> 'asignado_por' as por, secuencia from evento where guia = $1 and datos ? 'asignado_por'`,
       [guia],
     )

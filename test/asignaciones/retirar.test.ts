@@ -4,41 +4,41 @@ import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, EN_POSTGRES } from '../factories.ts'
 import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 let comercio: Comercio
 let yo: Mobile
-let otro: Mobile
+let other: Mobile
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  yo = await createMobile(entorno)
-  otro = await createMobile(entorno)
+  comercio = await environment.createComercio()
+  yo = await createMobile(environment)
+  other = await createMobile(environment)
 })
 
-const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
+const fresh = async () => (await comercio.api.guias.crear(buildGuia())).guia
 const asignar = (guias: string[], { repartidor }: Mobile) =>
-  entorno.operar('POST', '/asignaciones', { guias, repartidor })
-const retirar = (cuerpo: object) => entorno.operar('POST', '/asignaciones/retirar', cuerpo)
-const vista = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
+  environment.operar('POST', '/asignaciones', { guias, repartidor })
+const retirar = (body: object) => environment.operar('POST', '/asignaciones/retirar', body)
+const view = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).cuerpo
 
 describe('POST /operaciones/v1/asignaciones/retirar', () => {
   it('takes assignments back, once, and writes who had them', EN_POSTGRES, async () => {
-    const [guia, libre] = [await nueva(), await nueva()]
+    const [guia, free] = [await fresh(), await fresh()]
     await asignar([guia], yo)
-    const guias = [guia, libre, newGuideCode()]
+    const guias = [guia, free, newGuideCode()]
     const { status, cuerpo } = await retirar({ guias })
     expect([status, cuerpo.resultados]).toMatchObject([
       200,
       [
         { indice: 0, ok: true, guia, repetida: false },
-        { indice: 1, ok: true, guia: libre, repetida: true },
+        { indice: 1, ok: true, guia: free, repetida: true },
         { indice: 2, ok: false, error: { codigo: 'guia_desconocida' } },
       ],
     ])
     expect((await retirar({ guias: [guia] })).cuerpo.resultados[0].repetida).toBe(true)
-    expect((await vista(guia)).asignada_a).toBeNull()
-    const { rows } = await entorno.db.pool.query(
+    expect((await view(guia)).asignada_a).toBeNull()
+    const { rows } = await environment.db.pool.query(
       `select sobre, antes, despues from bitacora where accion = 'retirarAsignaciones' and sobre = any($1)`,
-      [[guia, libre]],
+      [[guia, free]],
     )
     expect(rows).toEqual([
       {
@@ -50,22 +50,22 @@ describe('POST /operaciones/v1/asignaciones/retirar', () => {
   })
 
   it('leaves what was assigned to another courier meanwhile', async () => {
-    const [suya, deOtro] = [await nueva(), await nueva()]
+    const [suya, deOtro] = [await fresh(), await fresh()]
     await asignar([suya], yo)
-    await asignar([deOtro], otro)
+    await asignar([deOtro], other)
     const { resultados } = (await retirar({ guias: [suya, deOtro], repartidor: yo.repartidor })).cuerpo
     expect(resultados).toMatchObject([
       { ok: true, repetida: false },
       { ok: false, error: { codigo: 'carrera_perdida', mensaje: expect.stringContaining('otro repartidor') } },
     ])
-    expect((await vista(deOtro)).asignada_a.repartidor).toBe(otro.repartidor)
+    expect((await view(deOtro)).asignada_a.repartidor).toBe(other.repartidor)
   })
 
   it('leaves a parcel in the hands of the courier who took it', async () => {
-    const guia = await nueva()
+    const guia = await fresh()
     await asignar([guia], yo)
     await yo.registrar(guia, { estado: 'recolectado', idempotencia: guia })
     await retirar({ guias: [guia] })
-    expect(await vista(guia)).toMatchObject({ repartidor: { repartidor: yo.repartidor }, asignada_a: null })
+    expect(await view(guia)).toMatchObject({ repartidor: { repartidor: yo.repartidor }, asignada_a: null })
   })
 })

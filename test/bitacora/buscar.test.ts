@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, EN_POSTGRES, hasta } from '../factories.ts'
+import { buildGuia, EN_POSTGRES, waitUntil } from '../factories.ts'
 import { createMobile } from '../repartidores/phone.ts'
 
-const entorno = useEnvironment()
-const buscar = async (filtros = '') => (await entorno.operar('GET', `/bitacora${filtros}`)).cuerpo
-const acciones = async (filtros: string) =>
-  (await buscar(filtros)).datos.map(({ accion }: { accion: string }) => accion) as string[]
+const environment = useEnvironment()
+const search = async (filters = '') => (await environment.operar('GET', `/bitacora${filters}`)).cuerpo
+const acciones = async (filters: string) =>
+  (await search(filters)).datos.map(({ accion }: { accion: string }) => accion) as string[]
 
 describe('GET /operaciones/v1/bitacora', () => {
   it('finds the lines of everybody by who, what, on what, whose and when', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/1' })
-    const movil = await createMobile(entorno)
-    const { id } = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' })).cuerpo
-    await entorno.operar('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
-    await entorno.operar('POST', `/llaves/${id}/revocar`)
+    const phone = await createMobile(environment)
+    const { id } = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' })).cuerpo
+    await environment.operar('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
+    await environment.operar('POST', `/llaves/${id}/revocar`)
     expect(await acciones('')).toEqual([
       'revocarLlave',
       'rotarLlave',
@@ -25,10 +25,10 @@ describe('GET /operaciones/v1/bitacora', () => {
       'crearWebhook',
     ])
     expect(await acciones(`?sobre=${id}`)).toEqual(['revocarLlave', 'rotarLlave', 'crearLlave'])
-    expect(await acciones(`?quien=${movil.repartidor}`)).toEqual(['abrirSesion'])
+    expect(await acciones(`?quien=${phone.repartidor}`)).toEqual(['abrirSesion'])
     expect(await acciones(`?comercio=${comercio.comercio}&accion=crearWebhook`)).toEqual(['crearWebhook'])
     expect(await acciones('?comercio=com_000000000000')).toEqual([])
-    const { datos, cursor_siguiente } = await buscar('?limite=4')
+    const { datos, cursor_siguiente } = await search('?limite=4')
     expect(datos[1]).toMatchObject({
       comercio: comercio.comercio,
       modo: 'live',
@@ -36,9 +36,9 @@ describe('GET /operaciones/v1/bitacora', () => {
       red: '127.0.0.0/24',
     })
     expect(datos[3].comercio).toBeNull()
-    const resto = await buscar(`?limite=4&cursor=${cursor_siguiente}`)
-    expect(resto.datos.map(({ sobre }: { sobre: object }) => sobre)).toEqual([
-      { tipo: 'repartidor', identificador: movil.repartidor },
+    const rest = await search(`?limite=4&cursor=${cursor_siguiente}`)
+    expect(rest.datos.map(({ sobre }: { sobre: object }) => sobre)).toEqual([
+      { tipo: 'repartidor', identificador: phone.repartidor },
       { tipo: 'webhook', identificador: webhook },
     ])
     const { creado_en } = datos[3]
@@ -46,21 +46,21 @@ describe('GET /operaciones/v1/bitacora', () => {
   })
 
   it('tells which courier looked at a guide that he doesn’t carry, and nothing of those that he does', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const movil = await createMobile(entorno)
+    const comercio = await environment.createComercio()
+    const phone = await createMobile(environment)
     const guias = await Promise.all([1, 2].map(async () => (await comercio.api.guias.crear(buildGuia())).guia))
-    await entorno.operar('POST', `/guias/${guias[0]}/eventos`, {
+    await environment.operar('POST', `/guias/${guias[0]}/eventos`, {
       estado: 'recolectado',
-      repartidor: movil.repartidor,
+      repartidor: phone.repartidor,
     })
-    await movil.request('GET', `/guias?guia=${guias[0]}&guia=${guias[1]}`)
-    await movil.request('GET', `/guias/${guias[0]}`)
-    await movil.request('GET', `/guias/${guias[1]}`)
-    const lineas = await hasta(async () => {
-      const { datos } = await buscar(`?quien=${movil.repartidor}`)
+    await phone.request('GET', `/guias?guia=${guias[0]}&guia=${guias[1]}`)
+    await phone.request('GET', `/guias/${guias[0]}`)
+    await phone.request('GET', `/guias/${guias[1]}`)
+    const lines = await waitUntil(async () => {
+      const { datos } = await search(`?quien=${phone.repartidor}`)
       return datos.length === 3 && datos
     })
-    expect(lineas.map(({ accion, sobre }: { accion: string; sobre: object }) => [accion, sobre])).toEqual([
+    expect(lines.map(({ accion, sobre }: { accion: string; sobre: object }) => [accion, sobre])).toEqual([
       ['obtenerGuiaDeReparto', { tipo: 'guia', identificador: guias[1] }],
       ['listarGuiasDeReparto', { tipo: 'guia', identificador: guias[1] }],
       ['abrirSesion', null],
@@ -68,25 +68,25 @@ describe('GET /operaciones/v1/bitacora', () => {
   })
 
   it('has one line for many sign-ins that are refused at once', async () => {
-    const antes = (await acciones('?accion=abrirSesion')).length
+    const before = (await acciones('?accion=abrirSesion')).length
     const entrar = () =>
-      entorno.request('POST', '/repartidor/v1/sesion', {
+      environment.request('POST', '/repartidor/v1/sesion', {
         cuerpo: { codigo: 'AAAAA-AAAAA' },
-        cabeceras: { Origin: entorno.url },
+        cabeceras: { Origin: environment.url },
       })
-    const respuestas = await Promise.all(Array.from({ length: 60 }, entrar))
-    expect(respuestas.filter(({ status }) => status === 429).length).toBeGreaterThan(1)
-    const lineas = await hasta(async () => {
-      const { datos } = await buscar('?accion=abrirSesion')
-      return datos.length > antes && datos
+    const responses = await Promise.all(Array.from({ length: 60 }, entrar))
+    expect(responses.filter(({ status }) => status === 429).length).toBeGreaterThan(1)
+    const lines = await waitUntil(async () => {
+      const { datos } = await search('?accion=abrirSesion')
+      return datos.length > before && datos
     })
-    expect(lineas.length).toBe(antes + 1)
-    expect(lineas[0]).toMatchObject({ quien: { tipo: 'desconocido' }, sobre: null, despues: { rechazada: true } })
+    expect(lines.length).toBe(before + 1)
+    expect(lines[0]).toMatchObject({ quien: { tipo: 'desconocido' }, sobre: null, despues: { rechazada: true } })
   })
 
   it('needs administrar', async () => {
-    const llave = await entorno.createOperacionLlave(['ver', 'operar'])
-    expect((await entorno.request('GET', '/operaciones/v1/bitacora', { llave })).cuerpo.codigo).toBe(
+    const llave = await environment.createOperacionLlave(['ver', 'operar'])
+    expect((await environment.request('GET', '/operaciones/v1/bitacora', { llave })).cuerpo.codigo).toBe(
       'alcance_insuficiente',
     )
   })
@@ -94,29 +94,31 @@ describe('GET /operaciones/v1/bitacora', () => {
 
 describe('the record', () => {
   it('refuses every change, deletion and truncation', async () => {
-    for (const tabla of ['bitacora', 'eslabon', 'sello'])
-      for (const sql of [`update ${tabla} set creado_en = now()`, `delete from ${tabla}`, `truncate ${tabla}`])
-        await expect(entorno.db.pool.query(sql)).rejects.toThrow(`${tabla} is append-only`)
+    for (const table of ['bitacora', 'eslabon', 'sello'])
+      for (const sql of [`update ${table} set creado_en = now()`, `delete from ${table}`, `truncate ${table}`])
+        await expect(environment.db.pool.query(sql)).rejects.toThrow(`${table} is append-only`)
   })
 
   it(
     'has the line of every change that is made: where it can’t be written, nothing is changed',
     EN_POSTGRES,
     async () => {
-      const comercio = await entorno.nuevoComercio()
+      const comercio = await environment.createComercio()
       const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/2' })
-      await entorno.db.pool.query(`create function negar() returns trigger language plpgsql as $$
+      await environment.db.pool.query(`create function negar() returns trigger language plpgsql as $$
       begin raise exception 'no' using errcode = 'lock_not_available'; end $$`)
-      await entorno.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
-      const { cuerpo: cambio } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true })
-      const { status } = await entorno.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
+      await environment.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
+      const { cuerpo: cambio } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+        estricto: true,
+      })
+      const { status } = await environment.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
       expect([cambio.codigo, status]).toEqual(['no_disponible', 503])
       // Looks wait, and are written when they can be.
       const { guia } = await comercio.api.guias.crear(buildGuia())
-      await entorno.operar('GET', `/guias/${guia}`)
-      await hasta(async () => entorno.log.some((linea) => linea.includes('audit lines not written; retrying')))
-      await entorno.db.pool.query('drop trigger negar on bitacora')
-      await hasta(async () => (await acciones(`?sobre=${guia}`)).length === 1)
+      await environment.operar('GET', `/guias/${guia}`)
+      await waitUntil(async () => environment.log.some((line) => line.includes('audit lines not written; retrying')))
+      await environment.db.pool.query('drop trigger negar on bitacora')
+      await waitUntil(async () => (await acciones(`?sobre=${guia}`)).length === 1)
       expect((await comercio.api.cuenta.obtener()).estricto).toBe(false)
       expect((await comercio.api.webhooks.obtener(webhook)).estado).toBe('activo')
     },

@@ -13,97 +13,100 @@ import { buildGuia, EN_POSTGRES, readTestSettings } from '../factories.ts'
 import { chainAll } from './chains.ts'
 
 // Its own job does nothing meanwhile: here links are made when they are asked for.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-let dias = 0
-const reloj = () => new Date(entorno.clock().getTime() + dias * DAY_MS)
+let days = 0
+const clock = () => new Date(environment.clock().getTime() + days * DAY_MS)
 const encadenarYa = () =>
-  linkChains({ db: entorno.db, clock: reloj, log: createLog('silent'), secretos, settings: readTestSettings() })
-const avanzar = () => chainAll(entorno.db, encadenarYa)
+  linkChains({ db: environment.db, clock, log: createLog('silent'), secretos, settings: readTestSettings() })
+const avanzar = () => chainAll(environment.db, encadenarYa)
 const TODO = { desde: new Date(0), hasta: new Date('9999-01-01') }
-const verificar = (tiempo = TODO) => verifyChains({ db: entorno.db, secretos, clock: reloj }, tiempo)
-const consultar = async <T extends object>(sql: string, valores: unknown[] = []) =>
-  (await entorno.db.pool.query<T>(sql, valores)).rows
-const eslabones = async () => Number((await consultar<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
+const verificar = (tiempo = TODO) => verifyChains({ db: environment.db, secretos, clock }, tiempo)
+const query = async <T extends object>(sql: string, values: unknown[] = []) =>
+  (await environment.db.pool.query<T>(sql, values)).rows
+const eslabones = async () => Number((await query<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
 
 /** The triggers by which a table is only added to; what Citus distributes has none. */
-async function conDisparadores(tabla: string, que: 'disable' | 'enable'): Promise<void> {
-  if (tabla !== 'evento' || !isDistributed(entorno.db)) await consultar(`alter table ${tabla} ${que} trigger user`)
+async function conDisparadores(table: string, que: 'disable' | 'enable'): Promise<void> {
+  if (table !== 'evento' || !isDistributed(environment.db)) await query(`alter table ${table} ${que} trigger user`)
 }
 
 /** What somebody with the database in his hands does, and what it was before. */
-async function falsear(tabla: string, hacer: string, deshacer: string): Promise<string[]> {
-  await conDisparadores(tabla, 'disable')
-  await consultar(`create table copia as ${deshacer}`)
-  await consultar(hacer)
+async function falsear(table: string, act: string, deshacer: string): Promise<string[]> {
+  await conDisparadores(table, 'disable')
+  await query(`create table copia as ${deshacer}`)
+  await query(act)
   const { faltas } = await verificar()
-  await consultar(`delete from ${tabla}`)
-  await consultar(`insert into ${tabla} select * from copia`)
-  await consultar('drop table copia')
-  await conDisparadores(tabla, 'enable')
+  await query(`delete from ${table}`)
+  await query(`insert into ${table} select * from copia`)
+  await query('drop table copia')
+  await conDisparadores(table, 'enable')
   expect((await verificar()).faltas).toEqual([])
   return faltas
 }
-const cambiar = (tabla: string, hacer: string) => falsear(tabla, hacer, `select * from ${tabla}`)
+const cambiar = (table: string, act: string) => falsear(table, act, `select * from ${table}`)
 
-const columnasDe = async (tabla: string) => {
+const columnasDe = async (table: string) => {
   const sql = 'select column_name as columna from information_schema.columns where table_name = $1'
-  return (await consultar<{ columna: string }>(sql, [tabla])).map(({ columna }) => columna)
+  return (await query<{ columna: string }>(sql, [table])).map(({ columna }) => columna)
 }
 
 let guia: string
-let lineas: { id: string; linea: string }[]
+let lines: { id: string; linea: string }[]
 beforeEach(async () => {
-  const comercio = await entorno.nuevoComercio()
+  const comercio = await environment.createComercio()
   guia = (await comercio.api.guias.crear(buildGuia())).guia
-  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', descripcion: 'en la puerta de Ana' })
-  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', lat: 14.6, lng: -90.5 })
-  for (const nombre of ['Uno', 'Dos', 'Tres']) await entorno.operar('POST', '/operadores', { nombre })
+  await environment.operar('POST', `/guias/${guia}/eventos`, {
+    estado: 'recolectado',
+    descripcion: 'en la puerta de Ana',
+  })
+  await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', lat: 14.6, lng: -90.5 })
+  for (const nombre of ['Uno', 'Dos', 'Tres']) await environment.operar('POST', '/operadores', { nombre })
   await avanzar()
-  lineas = await consultar('select id, linea from bitacora order by xid desc, id desc limit 3')
+  lines = await query('select id, linea from bitacora order by xid desc, id desc limit 3')
 })
 
 describe('the chains', () => {
   it('go on from link to link, and rest when there is nothing new', async () => {
-    const antes = await eslabones()
+    const before = await eslabones()
     await avanzar()
-    expect(await eslabones()).toBe(antes)
-    await entorno.operar('POST', '/operadores', { nombre: 'Otro' })
+    expect(await eslabones()).toBe(before)
+    await environment.operar('POST', '/operadores', { nombre: 'Otro' })
     await avanzar()
-    expect(await eslabones()).toBe(antes + 1)
-    expect(await verificar()).toMatchObject({ faltas: [], eslabones: antes + 1 })
+    expect(await eslabones()).toBe(before + 1)
+    expect(await verificar()).toMatchObject({ faltas: [], eslabones: before + 1 })
   })
 
   it('name the line that was changed, removed, added or moved', async () => {
-    const [tercera, segunda, primera] = lineas as [(typeof lineas)[0], (typeof lineas)[0], (typeof lineas)[0]]
-    const de = (linea: string) => expect.stringContaining(` ${linea} (eslabón `)
-    expect(await cambiar('bitacora', `update bitacora set accion = 'x' where id = '${segunda.id}'`)).toEqual([
-      expect.stringMatching(`^bitacora: cambió ${segunda.linea} `),
+    const [third, second, first] = lines as [(typeof lines)[0], (typeof lines)[0], (typeof lines)[0]]
+    const de = (line: string) => expect.stringContaining(` ${line} (eslabón `)
+    expect(await cambiar('bitacora', `update bitacora set accion = 'x' where id = '${second.id}'`)).toEqual([
+      expect.stringMatching(`^bitacora: cambió ${second.linea} `),
     ])
-    expect(await cambiar('bitacora', `delete from bitacora where id = '${segunda.id}'`)).toEqual([
-      expect.stringMatching(`^bitacora: falta ${segunda.id} `),
+    expect(await cambiar('bitacora', `delete from bitacora where id = '${second.id}'`)).toEqual([
+      expect.stringMatching(`^bitacora: falta ${second.id} `),
     ])
-    const otra = `insert into bitacora select gen_random_uuid(), 'bit_FALSA', comercio_id, modo, accion, quien_tipo, quien,
+    const other = `insert into bitacora select gen_random_uuid(), 'bit_FALSA', comercio_id, modo, accion, quien_tipo, quien,
       llave, sobre_tipo, sobre, campos, antes, despues, id_solicitud, red, creado_en, xid
-      from bitacora where id = '${segunda.id}'`
-    expect(await cambiar('bitacora', otra)).toEqual([expect.stringMatching('^bitacora: se agregó bit_FALSA ')])
+      from bitacora where id = '${second.id}'`
+    expect(await cambiar('bitacora', other)).toEqual([expect.stringMatching('^bitacora: se agregó bit_FALSA ')])
     const movida = `update bitacora b set xid = o.xid from bitacora o
-      where (b.id, o.id) in (('${primera.id}', '${tercera.id}'), ('${tercera.id}', '${primera.id}'))`
+      where (b.id, o.id) in (('${first.id}', '${third.id}'), ('${third.id}', '${first.id}'))`
     // Where they lie in different links, what lies between them is said to have moved, too.
-    expect(await cambiar('bitacora', movida)).toEqual(expect.arrayContaining([de(primera.linea), de(tercera.linea)]))
+    expect(await cambiar('bitacora', movida)).toEqual(expect.arrayContaining([de(first.linea), de(third.linea)]))
   })
 
   it('name the line that no link can have, or none has long after it was written', async () => {
-    const otra = (linea: string, xid: string, hace: string) =>
-      `insert into bitacora select gen_random_uuid(), '${linea}', comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo,
+    const other = (line: string, xid: string, hace: string) =>
+      `insert into bitacora select gen_random_uuid(), '${line}', comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo,
         sobre, campos, antes, despues, id_solicitud, red, now() - interval '${hace}', ${xid}
-       from bitacora where id = '${lineas[0]!.id}'`
-    expect(await cambiar('bitacora', otra('bit_FUTURA', "'9000000000000000000'", '0'))).toEqual([
+       from bitacora where id = '${lines[0]!.id}'`
+    expect(await cambiar('bitacora', other('bit_FUTURA', "'9000000000000000000'", '0'))).toEqual([
       'bitacora: bit_FUTURA es de una transacción que aún no existe',
     ])
     const presente = 'pg_current_xact_id()'
-    expect(await cambiar('bitacora', otra('bit_RECIENTE', presente, '1 minute'))).toEqual([])
-    expect(await cambiar('bitacora', otra('bit_SUELTA', presente, '2 hours'))).toEqual([
+    expect(await cambiar('bitacora', other('bit_RECIENTE', presente, '1 minute'))).toEqual([])
+    expect(await cambiar('bitacora', other('bit_SUELTA', presente, '2 hours'))).toEqual([
       'bitacora: bit_SUELTA sigue sin eslabón más de una hora después',
     ])
   })
@@ -143,20 +146,20 @@ describe('the chains', () => {
       creado_en: "creado_en + interval '1 ms'",
     }
     expect([...(await columnasDe('bitacora'))].sort()).toEqual([...Object.keys(columnas), 'id', 'xid'].sort())
-    for (const _ of Object.keys(columnas)) await entorno.operar('POST', '/operadores', { nombre: 'Otro' })
+    for (const _ of Object.keys(columnas)) await environment.operar('POST', '/operadores', { nombre: 'Otro' })
     await avanzar()
-    const ultimas = await consultar<{ id: string; linea: string }>(
+    const ultimas = await query<{ id: string; linea: string }>(
       'select id, linea from bitacora order by xid desc, id desc limit $1',
       [Object.keys(columnas).length],
     )
     // Each column is changed in a line of its own.
     const cambios = Object.entries(columnas).map(
-      ([columna, valor], i) => `update bitacora set ${columna} = ${valor} where id = '${ultimas[i]!.id}'`,
+      ([column, value], i) => `update bitacora set ${column} = ${value} where id = '${ultimas[i]!.id}'`,
     )
     const faltas = await cambiar('bitacora', cambios.join(';'))
-    const nombradas = Object.keys(columnas).filter((columna, i) => {
-      const linea = columna === 'linea' ? 'bit_OTRA' : ultimas[i]!.linea
-      return faltas.some((falta) => falta.startsWith(`bitacora: cambió ${linea} `))
+    const nombradas = Object.keys(columnas).filter((column, i) => {
+      const line = column === 'linea' ? 'bit_OTRA' : ultimas[i]!.linea
+      return faltas.some((missing) => missing.startsWith(`bitacora: cambió ${line} `))
     })
     expect(nombradas).toEqual(Object.keys(columnas))
   })
@@ -193,48 +196,47 @@ describe('the chains', () => {
       [...Object.keys(columnas), ...libres, 'guia_id', 'secuencia', 'xid'].sort(),
     )
     for (const _ of Object.keys(columnas))
-      await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Otra' })
+      await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Otra' })
     await avanzar()
     const cambios = Object.entries(columnas).map(
-      ([columna, valor], i) =>
-        `update evento set ${columna} = ${valor} where guia = '${guia}' and secuencia = ${i + 4}`,
+      ([column, value], i) => `update evento set ${column} = ${value} where guia = '${guia}' and secuencia = ${i + 4}`,
     )
     const faltas = await cambiar(
       'evento',
       `set session_replication_role = replica; ${cambios.join(';')}; reset session_replication_role`,
     )
     const nombradas = Object.keys(columnas).filter((_, i) =>
-      faltas.some((falta) => falta.startsWith(`evento: cambió evt_${guia}_${i + 4} `)),
+      faltas.some((missing) => missing.startsWith(`evento: cambió evt_${guia}_${i + 4} `)),
     )
     expect(nombradas).toEqual(Object.keys(columnas))
   })
 
   it('aren’t broken by erasing what is personal', async () => {
-    await consultar(`update evento set descripcion = null, lat = null, lng = null, datos = null, foto = '{}',
+    await query(`update evento set descripcion = null, lat = null, lng = null, datos = null, foto = '{}',
       external_ref = null`)
     expect((await verificar()).faltas).toEqual([])
   })
 
   it('have only what no transaction under way can come before', async () => {
-    const antes = await verificar()
-    await inTransaction(entorno.db, async (_consultar, cliente) => {
-      await cliente.query('select pg_current_xact_id()')
-      await entorno.operar('POST', '/operadores', { nombre: 'Mientras' })
+    const before = await verificar()
+    await inTransaction(environment.db, async (_consultar, client) => {
+      await client.query('select pg_current_xact_id()')
+      await environment.operar('POST', '/operadores', { nombre: 'Mientras' })
       await encadenarYa()
-      expect((await verificar()).lineas).toBe(antes.lineas)
+      expect((await verificar()).lineas).toBe(before.lineas)
     })
     await avanzar()
-    expect((await verificar()).lineas).toBe(antes.lineas + 1)
+    expect((await verificar()).lineas).toBe(before.lineas + 1)
   })
 
   it('take many lines in links of a bounded size', async () => {
-    const antes = await verificar()
-    await consultar(`insert into bitacora (id, linea, accion, quien_tipo, creado_en)
+    const before = await verificar()
+    await query(`insert into bitacora (id, linea, accion, quien_tipo, creado_en)
       select gen_random_uuid(), 'bit_' || n, 'x', 'trabajo', now() from generate_series(1, 11000) n`)
     await avanzar()
-    const despues = await verificar()
-    expect(despues).toMatchObject({ faltas: [], eslabones: antes.eslabones + 11, lineas: antes.lineas + 11_000 })
-    const [bytes] = await consultar<{ n: number }>(
+    const after = await verificar()
+    expect(after).toMatchObject({ faltas: [], eslabones: before.eslabones + 11, lineas: before.lineas + 11_000 })
+    const [bytes] = await query<{ n: number }>(
       'select (sum(pg_column_size(eslabon)) / sum(lineas))::int n from eslabon',
     )
     expect(bytes!.n).toBeLessThan(40)
@@ -243,55 +245,53 @@ describe('the chains', () => {
 
 describe('the seals', () => {
   it('say each day where the chains stand, signed, and each names the one before', async () => {
-    dias = 1
+    days = 1
     await avanzar()
     await avanzar()
-    await entorno.operar('POST', '/operadores', { nombre: 'Del segundo día' })
+    await environment.operar('POST', '/operadores', { nombre: 'Del segundo día' })
     await avanzar()
-    dias = 2
+    days = 2
     await avanzar()
-    dias = 3
+    days = 3
     await avanzar()
     expect(await verificar()).toMatchObject({ seals: 2, faltas: [] })
-    expect(await consultar('select kid from clave_publica')).toHaveLength(1)
-    const [primero] = await consultar<{ jws: string }>('select jws from sello order by dia')
-    const falso = `${primero!.jws.slice(0, -4)}AAAA`
-    expect(await cambiar('sello', `update sello set jws = '${falso}' where jws = '${primero!.jws}'`)).toContainEqual(
+    expect(await query('select kid from clave_publica')).toHaveLength(1)
+    const [first] = await query<{ jws: string }>('select jws from sello order by dia')
+    const falso = `${first!.jws.slice(0, -4)}AAAA`
+    expect(await cambiar('sello', `update sello set jws = '${falso}' where jws = '${first!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
   })
 
   it('tell that one between two others was removed', async () => {
     for (let n = 0; n < 3; n++) {
-      await entorno.operar('POST', '/operadores', { nombre: 'De otro día' })
+      await environment.operar('POST', '/operadores', { nombre: 'De otro día' })
       await avanzar()
-      dias++
+      days++
       await avanzar()
     }
-    const [ultimo, medio] = await consultar<{ dia: string }>(
-      'select dia::text as dia from sello order by sello.dia desc',
-    )
+    const [last, medio] = await query<{ dia: string }>('select dia::text as dia from sello order by sello.dia desc')
     expect(await cambiar('sello', `delete from sello where dia = '${medio!.dia}'`)).toEqual([
-      `sello del ${ultimo!.dia}: falta el anterior, o es otro`,
+      `sello del ${last!.dia}: falta el anterior, o es otro`,
     ])
   })
 
   it('are made with our master keys alone: a key that somebody put into the database makes none', async () => {
     await avanzar()
-    const [sello] = await consultar<{ jws: string }>('select jws from sello order by dia desc')
+    const [sello] = await query<{ jws: string }>('select jws from sello order by dia desc')
     const contenido = JSON.parse(Buffer.from(sello!.jws.split('.')[1]!, 'base64url').toString())
     const { jws, publicKey: publica } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
-    await consultar('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
+    await query('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
     expect(await cambiar('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
-    await consultar('delete from clave_publica where kid = $1', [publica.kid])
+    await query('delete from clave_publica where kid = $1', [publica.kid])
   })
 
   it('tell that a chain was made anew', async () => {
-    const hacer = `update eslabon set hash = sha256(hash) where registro = 'bitacora' and numero =
+    const act = `update eslabon set hash = sha256(hash) where registro = 'bitacora' and numero =
       (select max(numero) from eslabon where registro = 'bitacora' and creado_en::date = (select min(dia) from sello))`
-    const faltas = await cambiar('eslabon', hacer)
+    const faltas = await cambiar('eslabon', act)
     expect(faltas).toContainEqual(expect.stringMatching(/^bitacora: el eslabón \d+ no es el de sus líneas$/))
     expect(faltas).toContainEqual(expect.stringMatching(/^sello del .*: el eslabón \d+ de bitacora es otro$/))
     const sinUno = await cambiar('eslabon', `delete from eslabon where registro = 'bitacora' and numero = 2`)

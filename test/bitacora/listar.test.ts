@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 const pausar = { estado: 'pausado' as const }
 
 describe('GET /api/v1/bitacora', () => {
   it('tells a merchant who changed what is his, newest first, page by page', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/ruta-secreta', descripcion: 'la de Ana' })
     await api.webhooks.cambiar(webhook, pausar)
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true, nombre: 'Otro nombre' })
-    const primera = await api.cuenta.bitacora({ limite: 2 })
-    const segunda = await api.cuenta.bitacora({ limite: 2, cursor: primera.cursor_siguiente! })
-    expect(segunda.cursor_siguiente).toBeNull()
-    const [ajustes, pausa, creacion] = [...primera.datos, ...segunda.datos]
+    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true, nombre: 'Otro nombre' })
+    const first = await api.cuenta.bitacora({ limite: 2 })
+    const second = await api.cuenta.bitacora({ limite: 2, cursor: first.cursor_siguiente! })
+    expect(second.cursor_siguiente).toBeNull()
+    const [ajustes, pausa, creacion] = [...first.datos, ...second.datos]
     expect(ajustes).toMatchObject({
       accion: 'cambiarComercio',
       quien: { tipo: 'operador', identificador: expect.stringMatching(/^op_/), llave: null },
@@ -49,8 +49,8 @@ describe('GET /api/v1/bitacora', () => {
   })
 
   it('tells the values of each policy of a merchant, before and after', async () => {
-    const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    const comercio = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       evidencia: { fotos_minimas: 2, firma: 'no', documento: 'no' },
       politica_de_intentos: {
         maximos: 4,
@@ -60,8 +60,8 @@ describe('GET /api/v1/bitacora', () => {
         destinatario_decide: true,
       },
     })
-    const [linea] = (await comercio.api.cuenta.bitacora()).datos
-    expect([linea!.antes, linea!.despues]).toEqual([
+    const [line] = (await comercio.api.cuenta.bitacora()).datos
+    expect([line!.antes, line!.despues]).toEqual([
       {
         evidencia_fotos: 1,
         evidencia_firma: 'opcional',
@@ -86,38 +86,38 @@ describe('GET /api/v1/bitacora', () => {
   })
 
   it('tells which operator looked at his guides, and nothing of other merchants or of the other mode', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const otro = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
+    const other = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await otro.api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
-    await entorno.operar('GET', `/guias/${guia}`)
-    const vista = await hasta(async () => (await comercio.api.cuenta.bitacora()).datos[0])
-    expect(vista).toMatchObject({
+    await other.api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
+    await environment.operar('GET', `/guias/${guia}`)
+    const view = await waitUntil(async () => (await comercio.api.cuenta.bitacora()).datos[0])
+    expect(view).toMatchObject({
       accion: 'consultarGuia',
       quien: { tipo: 'operador' },
       sobre: { tipo: 'guia', identificador: guia },
       modo: 'test',
     })
-    const enVivo = await entorno.createLlave(comercio, { modo: 'live' })
-    expect((await entorno.request('GET', '/api/v1/bitacora', { llave: enVivo })).cuerpo.datos).toEqual([])
-    expect((await otro.api.cuenta.bitacora()).datos.map(({ accion }) => accion)).toEqual(['crearWebhook'])
+    const enVivo = await environment.createLlave(comercio, { modo: 'live' })
+    expect((await environment.request('GET', '/api/v1/bitacora', { llave: enVivo })).cuerpo.datos).toEqual([])
+    expect((await other.api.cuenta.bitacora()).datos.map(({ accion }) => accion)).toEqual(['crearWebhook'])
   })
 
   it('takes filters that add up, and asks for a scope of its own', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/1' })
-    const otra = await api.webhooks.crear({ url: 'http://127.0.0.1:9/2' })
+    const other = await api.webhooks.crear({ url: 'http://127.0.0.1:9/2' })
     await api.webhooks.cambiar(webhook, pausar)
-    const acciones = async (filtros: Parameters<typeof api.cuenta.bitacora>[0]) =>
-      (await api.cuenta.bitacora(filtros)).datos.map(({ accion }) => accion)
+    const acciones = async (filters: Parameters<typeof api.cuenta.bitacora>[0]) =>
+      (await api.cuenta.bitacora(filters)).datos.map(({ accion }) => accion)
     expect(await acciones({ sobre: webhook })).toEqual(['cambiarWebhook', 'crearWebhook'])
-    expect(await acciones({ sobre: otra.webhook, accion: 'cambiarWebhook' })).toEqual([])
+    expect(await acciones({ sobre: other.webhook, accion: 'cambiarWebhook' })).toEqual([])
     expect(await acciones({ accion: 'crearWebhook' })).toEqual(['crearWebhook', 'crearWebhook'])
     const { creado_en } = (await api.cuenta.bitacora({ limite: 1 })).datos[0]!
     expect(await acciones({ creado_desde: creado_en })).toEqual(['cambiarWebhook'])
     expect(await acciones({ creado_hasta: creado_en, sobre: webhook })).toEqual(['crearWebhook'])
-    const llave = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
-    expect((await entorno.request('GET', '/api/v1/bitacora', { llave })).cuerpo.codigo).toBe('alcance_insuficiente')
+    const llave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
+    expect((await environment.request('GET', '/api/v1/bitacora', { llave })).cuerpo.codigo).toBe('alcance_insuficiente')
   })
 })

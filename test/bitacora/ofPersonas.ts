@@ -19,8 +19,8 @@ type PendingResponse = Promise<Pick<TestResponse, 'status'>>
 /** What is sent, and what its line is to be on; whatever it takes was made before. */
 export type PersonaScene = () => Promise<{ request: () => PendingResponse; sobre?: string }>
 
-export const toScene = (pedir: () => PendingResponse, sobre?: string) => ({
-  request: pedir,
+export const toScene = (request: () => PendingResponse, sobre?: string) => ({
+  request,
   ...(sobre === undefined ? {} : { sobre }),
 })
 
@@ -29,10 +29,10 @@ export const toScene = (pedir: () => PendingResponse, sobre?: string) => ({
  * row for each operation.
  */
 export function createPersonaScenes(environment: TestEnvironment) {
-  const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => environment.operar(metodo, ruta, cuerpo)
-  const dePersona = async (metodo: string, ruta: string) => {
+  const operar = (method: string, path: string, body?: unknown) => () => environment.operar(method, path, body)
+  const dePersona = async (method: string, path: string) => {
     const testPersona = await createTestPersona(environment)
-    return toScene(() => testPersona.request(metodo, `/operaciones/v1${ruta}`))
+    return toScene(() => testPersona.request(method, `/operaciones/v1${path}`))
   }
   return {
     invitarPersona: async () =>
@@ -70,8 +70,8 @@ export function createPersonaScenes(environment: TestEnvironment) {
     rechazarAprobacion: async () => {
       const [requester, approver] = [await createTestPersona(environment), await createTestPersona(environment)]
       const { aprobacion } = await requestInvitacionAprobacion(requester)
-      const ruta = `/operaciones/v1/aprobaciones/${aprobacion}/rechazar`
-      return toScene(() => approver.request('POST', ruta, { razon: 'No conozco a Ana' }), aprobacion)
+      const path = `/operaciones/v1/aprobaciones/${aprobacion}/rechazar`
+      return toScene(() => approver.request('POST', path, { razon: 'No conozco a Ana' }), aprobacion)
     },
     retirarAprobacion: async () => {
       const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
@@ -151,8 +151,8 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     quitarPasskey: async () => {
       const testPersona = await createTestPersona(environment)
-      const { passkey, request: pedir } = await addPasskey(environment, testPersona)
-      return toScene(() => pedir('DELETE', `/operaciones/v1/sesion/passkeys/${passkey}`), testPersona.persona)
+      const { passkey, request } = await addPasskey(environment, testPersona)
+      return toScene(() => request('DELETE', `/operaciones/v1/sesion/passkeys/${passkey}`), testPersona.persona)
     },
     abrirSesionConPasskey: async () => {
       const testPersona = await createTestPersona(environment)
@@ -181,7 +181,7 @@ export function createPersonaScenes(environment: TestEnvironment) {
       return toScene(() => testPersona.request('POST', '/operaciones/v1/sesion/totp', { codigo }), testPersona.persona)
     },
     quitarTotp: async () => {
-      const { comercio } = await environment.nuevoComercio()
+      const { comercio } = await environment.createComercio()
       const testPersona = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
       return toScene(() => testPersona.request('DELETE', '/operaciones/v1/sesion/totp'), testPersona.persona)
     },
@@ -207,8 +207,8 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     elegirMembresia: async () => {
       const testPersona = await createTestPersona(environment)
-      const cuerpo = { membresia: testPersona.membresia, modo: 'test' }
-      return toScene(() => testPersona.request('PATCH', '/operaciones/v1/sesion', cuerpo), testPersona.persona)
+      const body = { membresia: testPersona.membresia, modo: 'test' }
+      return toScene(() => testPersona.request('PATCH', '/operaciones/v1/sesion', body), testPersona.persona)
     },
   } satisfies Partial<Record<OperationId, PersonaScene>>
 }

@@ -10,26 +10,26 @@ import {
   uploadArchivo,
 } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { createTelefono } from '../mensajeria/channel.ts'
 import { createMobile, type Mobile, signInByMobile } from '../repartidores/phone.ts'
 import { createPersonaScenes, type PersonaScene, toScene } from './ofPersonas.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
-let movil: Mobile
+let phone: Mobile
 let operador: string
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  movil = await createMobile(entorno)
-  operador = (await entorno.operar('GET', '/operadores')).cuerpo.datos[0].operador
+  comercio = await environment.createComercio()
+  phone = await createMobile(environment)
+  operador = (await environment.operar('GET', '/operadores')).cuerpo.datos[0].operador
 })
 
-const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
-const suya = (metodo: string, ruta: string, cuerpo?: unknown) => () =>
-  entorno.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
-const publica = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.request(metodo, ruta, { cuerpo })
-const deReparto = (metodo: string, ruta: string, cuerpo?: unknown) => () => movil.request(metodo, ruta, cuerpo)
+const operar = (method: string, path: string, body?: unknown) => () => environment.operar(method, path, body)
+const suya = (method: string, path: string, cuerpo?: unknown) => () =>
+  environment.request(method, `/api/v1${path}`, { llave: comercio.llave, cuerpo })
+const publica = (method: string, path: string, cuerpo?: unknown) => () => environment.request(method, path, { cuerpo })
+const deReparto = (method: string, path: string, body?: unknown) => () => phone.request(method, path, body)
 
 const nuevaGuia = async () => (await comercio.api.guias.crear(buildGuia())).guia
 /** Each to a telephone of its own: one telephone is asked five times a day at most. */
@@ -44,10 +44,10 @@ const lectura = (estado?: string) => ({
 /** One that this courier carries. */
 const enReparto = async () => {
   const guia = await nuevaGuia()
-  for (const estado of ['recolectado', 'en_ruta']) await movil.registrar(guia, lectura(estado))
+  for (const estado of ['recolectado', 'en_ruta']) await phone.registrar(guia, lectura(estado))
   return guia
 }
-const conIntento = () => createFailedGuia(entorno, comercio)
+const conIntento = () => createFailedGuia(environment, comercio)
 let urls = 0
 const otraUrl = () => ({ url: `http://127.0.0.1:9/${++urls}` })
 const nuevoWebhook = async (): Promise<string> => (await suya('POST', '/webhooks', otraUrl())()).cuerpo.webhook
@@ -62,7 +62,7 @@ const anAviso = async () => {
   return { webhook, aviso: `avi_${webhook.slice(3)}_${await nuevaGuia()}_1` }
 }
 const unaPrueba = async () => {
-  const { guia } = await createDeliveredGuia(entorno, comercio)
+  const { guia } = await createDeliveredGuia(environment, comercio)
   return (await suya('GET', `/guias/${guia}/prueba-entrega`)()).cuerpo
 }
 const sobreComercio = () => comercio.comercio
@@ -101,8 +101,8 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   },
   reenviarAvisoDeComercio: async () => {
     const { webhook, aviso } = await anAviso()
-    const ruta = `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`
-    return toScene(operar('POST', ruta), aviso)
+    const path = `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`
+    return toScene(operar('POST', path), aviso)
   },
   crearNota: async () => {
     const guia = await nuevaGuia()
@@ -140,7 +140,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   retirarAsignaciones: async () => {
     const guia = await nuevaGuia()
     const { repartidor } = await nuevoRepartidor()
-    await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor })
+    await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor })
     return toScene(operar('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
   },
   listarAsignaciones: async () => {
@@ -156,8 +156,8 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   obtenerJornada: async () => toScene(operar('GET', '/jornada')),
   obtenerServicio: async () => toScene(operar('GET', '/servicio')),
   registrarEntrega: async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
+    const guia = await createGuiaOnRoute(environment, comercio)
+    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
     return toScene(
       operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }),
     )
@@ -173,16 +173,16 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     return toScene(operar('POST', `/llaves/${llave}/revocar`), llave)
   },
   revocarOperador: async () => {
-    const otro = await nuevoOperador()
-    return toScene(operar('POST', `/operadores/${otro}/revocar`), otro)
+    const other = await nuevoOperador()
+    return toScene(operar('POST', `/operadores/${other}/revocar`), other)
   },
   rotarLlave: async () => {
     const llave = await nuevaLlave()
     return toScene(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
   },
   subirArchivo: async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    return toScene(() => uploadArchivo(entorno, guia))
+    const guia = await createGuiaOnRoute(environment, comercio)
+    return toScene(() => uploadArchivo(environment, guia))
   },
   corregirGuiaPorOperador: async () =>
     toScene(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
@@ -195,9 +195,9 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     const { secuencia } = await comercio.api.guias.obtener(guia)
     return toScene(operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
   },
-  ...createPersonaScenes(entorno),
+  ...createPersonaScenes(environment),
   obtenerPruebaDeEntregaPorOperador: async () => {
-    const { guia } = await createDeliveredGuia(entorno, comercio)
+    const { guia } = await createDeliveredGuia(environment, comercio)
     return toScene(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
   },
   listarIntentosPorOperador: async () => {
@@ -206,7 +206,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   },
   reenviarSolicitudPorOperador: async () => {
     const guia = await sinLugar()
-    await entorno.waitForQuiet(comercio)
+    await environment.waitForQuiet(comercio)
     return toScene(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
   },
   // Of merchants
@@ -264,7 +264,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   },
   reenviarSolicitud: async () => {
     const guia = await sinLugar()
-    await entorno.waitForQuiet(comercio)
+    await environment.waitForQuiet(comercio)
     return toScene(suya('POST', `/guias/${guia}/reenviar-solicitud`))
   },
   rotarSecreto: async () => {
@@ -282,18 +282,18 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()
-    return toScene(() => signInByMobile(entorno, codigo))
+    return toScene(() => signInByMobile(environment, codigo))
   },
   cerrarSesion: async () => {
-    const otro = await createMobile(entorno)
-    return toScene(() => otro.request('DELETE', '/sesion'))
+    const other = await createMobile(environment)
+    return toScene(() => other.request('DELETE', '/sesion'))
   },
   listarGuiasDeReparto: async () => toScene(deReparto('GET', `/guias?guia=${await enReparto()}`)),
   obtenerGuiaDeReparto: async () => toScene(deReparto('GET', `/guias/${await enReparto()}`)),
   obtenerSesion: async () => toScene(deReparto('GET', '/sesion')),
   registrarEntregaDeReparto: async () => {
     const guia = await enReparto()
-    const fotos = [(await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo]
+    const fotos = [(await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo]
     const recibido_por = { nombre: 'x', relacion: 'familiar' }
     return toScene(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por, fotos }))
   },
@@ -304,7 +304,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   subirArchivoDeReparto: async () => {
     const guia = await enReparto()
     const foto = await createFoto()
-    return toScene(() => movil.upload(guia, 'foto', foto))
+    return toScene(() => phone.upload(guia, 'foto', foto))
   },
   // Of anybody
   comprobarDisponibilidad: async () => toScene(publica('GET', '/readyz')),
@@ -349,33 +349,33 @@ interface Vista {
   sobre: string | undefined
   lineas: BitacoraRow[]
 }
-const vistas = new Map<OperationId, Vista>()
+const seen = new Map<OperationId, Vista>()
 
 /** A millisecond in which nothing happened: what was written before it is older, and what comes is younger. */
 async function frontera(): Promise<Date> {
-  const ahora = Date.now()
-  while (Date.now() <= ahora + 1) await new Promise((resolve) => setImmediate(resolve))
-  return new Date(ahora + 1)
+  const now = Date.now()
+  while (Date.now() <= now + 1) await new Promise((resolve) => setImmediate(resolve))
+  return new Date(now + 1)
 }
 
 /** Does every scene, one after the other, and reads what was written while each was asked for. */
 async function verTodas() {
   const tramos: { id: OperationId; status: number; sobre: string | undefined; desde: Date; hasta: Date }[] = []
   for (const [id] of DICHO) {
-    const { request: pedir, sobre } = await ESCENAS[id]()
+    const { request, sobre } = await ESCENAS[id]()
     const desde = await frontera()
-    const { status } = await pedir()
+    const { status } = await request()
     tramos.push({ id, status, sobre, desde, hasta: await frontera() })
   }
   // A look is written within half a second, in its turn: once the last one is there, so are those before.
-  await entorno.operar('GET', '/guias?limite=1')
-  const todas = await hasta(async () => {
-    const { rows } = await entorno.db.pool.query<BitacoraRow>('select * from bitacora order by id')
+  await environment.operar('GET', '/guias?limite=1')
+  const all = await waitUntil(async () => {
+    const { rows } = await environment.db.pool.query<BitacoraRow>('select * from bitacora order by id')
     return rows.at(-1)?.accion === 'buscarGuias' && rows
   })
-  for (const { id, status, sobre, desde, hasta: fin } of tramos) {
-    const lineas = todas.filter(({ creado_en }) => creado_en > desde && creado_en <= fin)
-    vistas.set(id, { status, sobre, lineas })
+  for (const { id, status, sobre, desde, hasta: end } of tramos) {
+    const lineas = all.filter(({ creado_en }) => creado_en > desde && creado_en <= end)
+    seen.set(id, { status, sobre, lineas })
   }
 }
 
@@ -383,33 +383,33 @@ describe('every operation', () => {
   beforeAll(verTodas)
 
   it('says what it leaves in the record', () => {
-    const valores = ['cambio', 'consulta', 'ajena', 'evento', 'nada']
-    expect(DICHO.filter(([, dicho]) => !valores.includes(dicho ?? ''))).toEqual([])
+    const values = ['cambio', 'consulta', 'ajena', 'evento', 'nada']
+    expect(DICHO.filter(([, dicho]) => !values.includes(dicho ?? ''))).toEqual([])
     expect(DICHO.map(([id]) => id).sort()).toEqual(Object.keys(ESCENAS).sort())
   })
 
   it.each(DICHO)('%s leaves what it says: %s', (id, dicho) => {
-    const { status, sobre, lineas } = vistas.get(id)!
+    const { status, sobre, lineas } = seen.get(id)!
     if (!RECHAZADAS.includes(id)) expect(status).toBeLessThan(300)
     if (dicho !== 'cambio' && dicho !== 'consulta') return expect(lineas).toEqual([])
     expect(lineas).toHaveLength(1)
-    const [linea] = lineas
-    expect(linea).toMatchObject({ accion: id, ...autor(id), red: '127.0.0.0/24' })
-    expect(linea!.linea).toMatch(/^bit_[0-9A-Z]{12}$/)
-    expect(linea!.id_solicitud).toMatch(/^[0-9a-f-]{36}$/)
-    if (sobre !== undefined) expect(linea!.sobre).toBe(sobre)
+    const [line] = lineas
+    expect(line).toMatchObject({ accion: id, ...autor(id), red: '127.0.0.0/24' })
+    expect(line!.linea).toMatch(/^bit_[0-9A-Z]{12}$/)
+    expect(line!.id_solicitud).toMatch(/^[0-9a-f-]{36}$/)
+    if (sobre !== undefined) expect(line!.sobre).toBe(sobre)
     // Neither personal data nor secrets, whoever writes it.
-    expect(JSON.stringify(linea)).not.toMatch(/\bAna\b|Pérez|5025555|secreto-en|Ceiba|guia_test_|whsec_/)
+    expect(JSON.stringify(line)).not.toMatch(/\bAna\b|Pérez|5025555|secreto-en|Ceiba|guia_test_|whsec_/)
   })
 })
 
 it('the audit record keeps the request id of the caller unchanged', async () => {
-  const { status, cuerpo } = await entorno.request('POST', '/operaciones/v1/operadores', {
-    llave: entorno.llaveDeOperacion,
+  const { status, cuerpo } = await environment.request('POST', '/operaciones/v1/operadores', {
+    llave: environment.llaveDeOperacion,
     cuerpo: { nombre: 'x' },
     cabeceras: { 'X-Request-Id': 'consola' },
   })
   expect(status).toBe(201)
-  const linea = await entorno.db.prisma.bitacora.findFirstOrThrow({ where: { sobre: cuerpo.operador } })
-  expect(linea).toMatchObject({ id_solicitud: 'consola', quien_tipo: 'operador', red: '127.0.0.0/24' })
+  const line = await environment.db.prisma.bitacora.findFirstOrThrow({ where: { sobre: cuerpo.operador } })
+  expect(line).toMatchObject({ id_solicitud: 'consola', quien_tipo: 'operador', red: '127.0.0.0/24' })
 })

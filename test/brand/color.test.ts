@@ -30,7 +30,7 @@ describe('a colour', () => {
   it('stays as it is where it can be read, and else changes no more than it must', () => {
     expect(darker('#e2001a')).toBe('#e2001a')
     expect(forDarkMode('#ffcc00')).toBe('#ffcc00')
-    for (const color of COLORES.filter((uno) => contrastWithWhite(uno) < 4.5))
+    for (const color of COLORES.filter((one) => contrastWithWhite(one) < 4.5))
       expect(contrastWithWhite(darker(color))).toBeLessThan(4.7)
   })
 })

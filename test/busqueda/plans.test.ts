@@ -7,49 +7,49 @@ import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'planes_de_busqueda'
 const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
-const cliente = new pg.Client({ connectionString: url })
+const client = new pg.Client({ connectionString: url })
 beforeAll(async () => {
   await createTestDatabase(BASE)
-  await cliente.connect()
+  await client.connect()
 })
 afterAll(async () => {
-  await cliente.end()
+  await client.end()
   await dropTestDatabase(BASE)
 })
 
 /** The statements that a search of this text runs while nothing is found. */
-async function sentenciasDe(texto: string): Promise<Statement[]> {
+async function sentenciasDe(text: string): Promise<Statement[]> {
   const pedidas: Statement[] = []
-  const consultar = async (sentencia: Statement, valores: { claves?: readonly string[] }) => {
-    pedidas.push(sentencia)
-    return (valores.claves ?? []).map((clave) => ({ clave }))
+  const query = async (sql: Statement, values: { claves?: readonly string[] }) => {
+    pedidas.push(sql)
+    return (values.claves ?? []).map((clave) => ({ clave }))
   }
-  const db = { query: consultar, pool: {}, shards: () => [{ query: consultar }] }
-  await searchGuias(db as never, texto, { ahora: new Date(), limite: 10 })
-  return [...new Map(pedidas.map((una) => [una.text, una])).values()]
+  const db = { query, pool: {}, parts: () => [{ query }] }
+  await searchGuias(db as never, text, { ahora: new Date(), limite: 10 })
+  return [...new Map(pedidas.map((one) => [one.text, one])).values()]
 }
 
 /** The plan of a statement as an operator runs it. */
-async function planDe({ text, parameters: parametros }: Statement): Promise<string> {
-  await cliente.query(`begin; set local plan_cache_mode = 'force_generic_plan'; set local enable_seqscan = off`)
-  await cliente.query('set local role guias_operacion')
-  await cliente.query(`prepare esta as ${text}`)
-  const { rows } = await cliente.query(`explain (costs off) execute esta(${parametros.map(() => 'null').join(', ')})`)
-  await cliente.query('rollback; deallocate esta')
-  return rows.map((fila) => fila['QUERY PLAN']).join('\n')
+async function planDe({ text, parameters }: Statement): Promise<string> {
+  await client.query(`begin; set local plan_cache_mode = 'force_generic_plan'; set local enable_seqscan = off`)
+  await client.query('set local role guias_operacion')
+  await client.query(`prepare esta as ${text}`)
+  const { rows } = await client.query(`explain (costs off) execute esta(${parameters.map(() => 'null').join(', ')})`)
+  await client.query('rollback; deallocate esta')
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
 it('each statement of a search finds its guides by an index, with all its conditions', EN_POSTGRES, async () => {
-  const sentencias = [
+  const statements = [
     ...(await sentenciasDe('María López Mixco')),
     ...(await sentenciasDe('5921 7733')),
     STATEMENTS.get('busqueda.porCodigo')!,
   ]
-  for (const sentencia of sentencias) {
-    const plan = await planDe(sentencia)
+  for (const sql of statements) {
+    const plan = await planDe(sql)
     expect(plan).not.toContain('Seq Scan')
     expect(plan, plan).toMatch(/Index Cond: .*/)
-    const condiciones = sentencia.text.match(/claves @@/g)?.length ?? 0
+    const condiciones = sql.text.match(/claves @@/g)?.length ?? 0
     if (condiciones > 1) expect(plan.match(/Index Cond: (.*)/)![1]!.match(/@@/g), plan).toHaveLength(condiciones)
   }
 })

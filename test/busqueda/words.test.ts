@@ -18,16 +18,16 @@ describe('the sound of a word', () => {
     ['Muñoz', 'munos'],
     ['Anna', 'Ana'],
     ['Karina', 'Carina'],
-  ])('is the same for %s and %s', (una, otra) => {
-    expect(sonido(otra)).toBe(sonido(una))
+  ])('is the same for %s and %s', (one, other) => {
+    expect(sonido(other)).toBe(sonido(one))
   })
 
   it.each([
     ['Marta', 'María'],
     ['Sancho', 'Santo'],
     ['Rosa', 'Roja'],
-  ])('is another one for %s and %s', (una, otra) => {
-    expect(sonido(otra)).not.toBe(sonido(una))
+  ])('is another one for %s and %s', (one, other) => {
+    expect(sonido(other)).not.toBe(sonido(one))
   })
 
   it('leaves words that are not of plain letters as they are', () => {
@@ -44,17 +44,17 @@ describe('the words of a name', () => {
 })
 
 describe('the words with one typing error', () => {
-  it.each(['mari', 'mariia', 'marla', 'amria', 'aria', 'mraia', 'maria'])('have %s among those of maria', (otra) => {
-    expect(similarWords('maria')).toContain(otra)
+  it.each(['mari', 'mariia', 'marla', 'amria', 'aria', 'mraia', 'maria'])('have %s among those of maria', (other) => {
+    expect(similarWords('maria')).toContain(other)
   })
 
-  it.each(['mar', 'mirna', 'aamri'])('lack %s, which has two', (otra) => {
-    expect(similarWords('maria')).not.toContain(otra)
+  it.each(['mar', 'mirna', 'aamri'])('lack %s, which has two', (other) => {
+    expect(similarWords('maria')).not.toContain(other)
   })
 
   it('are digits for a number', () => {
     expect(similarWords('12').toSorted()).toEqual(
-      [...new Set(similarWords('12'))].filter((otra) => /^\d{1,3}$/.test(otra)).toSorted(),
+      [...new Set(similarWords('12'))].filter((other) => /^\d{1,3}$/.test(other)).toSorted(),
     )
     expect(similarWords('12')).toContain('21')
   })

@@ -14,26 +14,26 @@ import { distanceKm } from '../../server/platform/maps/point.ts'
 import { lote100 } from '../factories.ts'
 
 /** The code that a destination has, or its suggestions. */
-function leer(departamento: string, municipio: string) {
-  const leido = findDestino(departamento, municipio)
-  return 'suggest' in leido ? leido.suggest() : leido.municipio.codigo
+function read(departamento: string, municipio: string) {
+  const read = findDestino(departamento, municipio)
+  return 'suggest' in read ? read.suggest() : read.municipio.codigo
 }
 const nombreDe = (departamento: string, municipio: string) => {
-  const leido = findDestino(departamento, municipio)
-  return 'suggest' in leido ? leido.suggest() : `${leido.departamento.codigo} ${leido.municipio.nombre}`
+  const read = findDestino(departamento, municipio)
+  return 'suggest' in read ? read.suggest() : `${read.departamento.codigo} ${read.municipio.nombre}`
 }
 
 describe('the hundred real destinations', () => {
   it.each(lote100().guias.map(({ departamento, municipio }) => [departamento, municipio] as const))(
     '%s, %s',
     (departamento, municipio) => {
-      const leido = findDestino(departamento, municipio)
-      if ('suggest' in leido) return expect(leido.suggest()).toBe('found')
-      expect([leido.departamento.nombre, leido.departamento.pais]).toEqual([departamento, 'GT'])
+      const read = findDestino(departamento, municipio)
+      if ('suggest' in read) return expect(read.suggest()).toBe('found')
+      expect([read.departamento.nombre, read.departamento.pais]).toEqual([departamento, 'GT'])
       const guia = lote100().guias.find((g) => g.departamento === departamento && g.municipio === municipio)!
       // The real ones say where they are: the catalogue must agree.
       if (guia.lat !== undefined) {
-        expect(distanceKm(leido.municipio, { lat: guia.lat, lng: guia.lng! })).toBeLessThan(5)
+        expect(distanceKm(read.municipio, { lat: guia.lat, lng: guia.lng! })).toBeLessThan(5)
       }
     },
   )
@@ -53,7 +53,7 @@ describe('a municipality that is only a zone or the capital', () => {
     ['Francisco Morazán', 'Capital', ['Distrito Central']],
     ['Nadie sabe', 'zona 10', []],
   ])('suggests the one that %s, %s means', (departamento, municipio, municipios) =>
-    expect(leer(departamento, municipio)).toEqual({ departamentos: [], municipios }),
+    expect(read(departamento, municipio)).toEqual({ departamentos: [], municipios }),
   )
 })
 
@@ -171,7 +171,7 @@ describe('spellings', () => {
     ['Jutiapa', 'El Progreso', 'GT-JU-2202'],
     ['Zacapa', 'La Unión', 'GT-ZA-1909'],
   ])('%s, %s: %s', (departamento, municipio, codigo) => {
-    expect(leer(departamento, municipio)).toBe(codigo)
+    expect(read(departamento, municipio)).toBe(codigo)
   })
 
   it.each([
@@ -259,12 +259,12 @@ describe('suggestions', () => {
     ['', '', [], []],
     ['¿?', '***', [], []],
   ])('%s, %s', (departamento, municipio, deDepartamentos, deMunicipios) => {
-    expect(leer(departamento, municipio)).toEqual({ departamentos: deDepartamentos, municipios: deMunicipios })
+    expect(read(departamento, municipio)).toEqual({ departamentos: deDepartamentos, municipios: deMunicipios })
   })
 
   it('are three at most, the nearest first', () => {
     expect(similarDepartamentos('San Marco')[0]).toBe('San Marcos')
-    const { municipios } = leer('Guatemala', 'San Jose') as { municipios: string[] }
+    const { municipios } = read('Guatemala', 'San Jose') as { municipios: string[] }
     expect(municipios).toEqual(['San José del Golfo', 'San José Pinula'])
     expect(
       nearestNames(
@@ -276,16 +276,16 @@ describe('suggestions', () => {
   })
 
   it('stay within the distance of the last of a full list, and take any near name before that', () => {
-    const nombres = ['xabcabcabcad', 'xabcabcadddd', 'xabcabcabcdd', 'xabcabcabddd'].map((x) => ({
+    const names = ['xabcabcabcad', 'xabcabcadddd', 'xabcabcabcdd', 'xabcabcabddd'].map((x) => ({
       nombre: x,
       clave: x,
     }))
-    expect(nearestNames('xabcabcabcab', nombres, 3)).toEqual(['xabcabcabcad', 'xabcabcabcdd', 'xabcabcabddd'])
+    expect(nearestNames('xabcabcabcab', names, 3)).toEqual(['xabcabcabcad', 'xabcabcabcdd', 'xabcabcabddd'])
   })
 
   it('count what the plain algorithm counts', () => {
-    const letra = fc.constantFrom('a', 'b', 'c')
-    const palabra = fc.array(letra, { minLength: 4, maxLength: 14 }).map((letras) => `x${letras.join('')}`)
+    const letter = fc.constantFrom('a', 'b', 'c')
+    const palabra = fc.array(letter, { minLength: 4, maxLength: 14 }).map((letras) => `x${letras.join('')}`)
     fc.assert(
       fc.property(palabra, palabra, (a, b) => {
         const tope = Math.min(4, Math.floor(a.length / 3))
@@ -297,7 +297,7 @@ describe('suggestions', () => {
   })
 
   it('never throws, and never says too much', () => {
-    const texto = fc.oneof(
+    const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
       fc.string({ maxLength: 20 }),
       fc.constantFrom(
@@ -314,14 +314,14 @@ describe('suggestions', () => {
       ),
     )
     fc.assert(
-      fc.property(texto, texto, (departamento, municipio) => {
-        const leido = findDestino(departamento, municipio)
+      fc.property(text, text, (departamento, municipio) => {
+        const read = findDestino(departamento, municipio)
         const centro = centreOf(departamento, municipio)
-        if ('suggest' in leido) {
+        if ('suggest' in read) {
           expect(centro).toBeUndefined()
-          expect(leido.suggest().departamentos.length).toBeLessThanOrEqual(3)
-          expect(leido.suggest().municipios.length).toBeLessThanOrEqual(3)
-        } else expect(centro).toEqual({ lat: leido.municipio.lat, lng: leido.municipio.lng })
+          expect(read.suggest().departamentos.length).toBeLessThanOrEqual(3)
+          expect(read.suggest().municipios.length).toBeLessThanOrEqual(3)
+        } else expect(centro).toEqual({ lat: read.municipio.lat, lng: read.municipio.lng })
         municipiosOf(departamento)
         similarDepartamentos(departamento)
       }),
@@ -352,8 +352,8 @@ describe('the data', () => {
         expect([nombre, lat >= sur && lat <= norte && lng >= oeste && lng <= este]).toEqual([nombre, true])
       }
       // GeoNames' mistakes are of this kind: a place with the coordinates of its namesake in another department.
-      const lejos = municipios.filter((m) => distanceKm(m, departamento) > (DIAMETRO[pais] ?? 0))
-      expect(lejos.map(({ nombre }) => nombre)).toEqual([])
+      const far = municipios.filter((m) => distanceKm(m, departamento) > (DIAMETRO[pais] ?? 0))
+      expect(far.map(({ nombre }) => nombre)).toEqual([])
     }
   })
 
@@ -361,8 +361,8 @@ describe('the data', () => {
     const codigos = new Set<string>()
     for (const { codigo } of departamentos()) {
       for (const municipio of municipiosOf(codigo)) {
-        expect(leer(codigo, municipio.nombre)).toBe(municipio.codigo)
-        expect(leer(codigo, municipio.nombre.toUpperCase())).toBe(municipio.codigo)
+        expect(read(codigo, municipio.nombre)).toBe(municipio.codigo)
+        expect(read(codigo, municipio.nombre.toUpperCase())).toBe(municipio.codigo)
         codigos.add(municipio.codigo)
       }
     }

@@ -2,15 +2,15 @@ import { type Departamento, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
-const reunir = async <T>(lista: AsyncIterable<T>) => {
-  const todos: T[] = []
-  for await (const elemento of lista) todos.push(elemento)
-  return todos
+const reunir = async <T>(list: AsyncIterable<T>) => {
+  const all: T[] = []
+  for await (const elemento of list) all.push(elemento)
+  return all
 }
 
 describe('listarDepartamentos', () => {
@@ -24,10 +24,10 @@ describe('listarDepartamentos', () => {
   })
 
   it('gives all of them over pages, each once', async () => {
-    const todos: Departamento[] = await reunir(comercio.api.catalogo.departamentos({ limite: 50 }))
-    expect(todos).toHaveLength(156)
-    expect(new Set(todos.map(({ codigo }) => codigo)).size).toBe(156)
-    expect([...new Set(todos.map(({ pais }) => pais))]).toEqual(['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX'])
+    const all: Departamento[] = await reunir(comercio.api.catalogo.departamentos({ limite: 50 }))
+    expect(all).toHaveLength(156)
+    expect(new Set(all.map(({ codigo }) => codigo)).size).toBe(156)
+    expect([...new Set(all.map(({ pais }) => pais))]).toEqual(['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX'])
   })
 
   it('refuses a country that it doesn’t know, and another filter’s cursor', async () => {

@@ -2,15 +2,15 @@ import { ErrorNoEncontrado, type Municipio } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
-const reunir = async <T>(lista: AsyncIterable<T>) => {
-  const todos: T[] = []
-  for await (const elemento of lista) todos.push(elemento)
-  return todos
+const reunir = async <T>(list: AsyncIterable<T>) => {
+  const all: T[] = []
+  for await (const elemento of list) all.push(elemento)
+  return all
 }
 
 describe('listarMunicipios', () => {
@@ -45,8 +45,8 @@ describe('listarMunicipios', () => {
   })
 
   it('gives those of every country with a department of that name', async () => {
-    const todos = await reunir(comercio.api.catalogo.municipios({ departamento: 'La Paz' }))
-    expect([...new Set(todos.map(({ departamento }) => departamento))]).toEqual(['SV-PA', 'HN-LP'])
+    const all = await reunir(comercio.api.catalogo.municipios({ departamento: 'La Paz' }))
+    expect([...new Set(all.map(({ departamento }) => departamento))]).toEqual(['SV-PA', 'HN-LP'])
   })
 
   it('names the nearest departments when there is none', async () => {
@@ -54,12 +54,14 @@ describe('listarMunicipios', () => {
     expect(error).toBeInstanceOf(ErrorNoEncontrado)
     expect(error).toMatchObject({ codigo: 'departamento_desconocido', status: 404 })
     expect(String(error)).toContain('¿Quiso decir Sacatepéquez?')
-    const nada = await comercio.api.catalogo.municipios({ departamento: 'x'.repeat(100) }).catch((e: unknown) => e)
-    expect(String(nada)).toContain('Vea los que hay en el catálogo de departamentos')
+    const nothing = await comercio.api.catalogo.municipios({ departamento: 'x'.repeat(100) }).catch((e: unknown) => e)
+    expect(String(nothing)).toContain('Vea los que hay en el catálogo de departamentos')
   })
 
   it('needs a department', async () => {
-    const { status, cuerpo } = await entorno.request('GET', '/api/v1/catalogo/municipios', { llave: comercio.llave })
+    const { status, cuerpo } = await environment.request('GET', '/api/v1/catalogo/municipios', {
+      llave: comercio.llave,
+    })
     expect([status, cuerpo.errores[0].campo, cuerpo.errores[0].codigo]).toEqual([400, 'departamento', 'requerido'])
   })
 })

@@ -3,48 +3,48 @@ import { expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { buildGuiaWithoutDestino } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 /** Runs as a role, for some merchants, and undoes it. */
 async function como(rol: string, comercios: readonly string[] | undefined, sql: string): Promise<pg.QueryResult> {
-  const cliente = new pg.Client({ connectionString: entorno.databaseUrl })
-  await cliente.connect()
+  const client = new pg.Client({ connectionString: environment.databaseUrl })
+  await client.connect()
   try {
-    await cliente.query(`set citus.propagate_set_commands to 'local'; begin; set local role ${rol}`)
-    if (comercios) await cliente.query(`set local guias.comercios = '{${comercios}}'`)
-    return await cliente.query(sql)
+    await client.query(`set citus.propagate_set_commands to 'local'; begin; set local role ${rol}`)
+    if (comercios) await client.query(`set local guias.comercios = '{${comercios}}'`)
+    return await client.query(sql)
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 it('the wall stands on every machine: a merchant’s role sees his rows alone, and none without a merchant', async () => {
-  const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-  for (const { api } of [uno, otro]) await api.guias.crear(buildGuiaWithoutDestino())
-  const { rows: tablas } = await entorno.db.pool.query<{ tabla: string }>(
+  const [one, other] = [await environment.createComercio(), await environment.createComercio()]
+  for (const { api } of [one, other]) await api.guias.crear(buildGuiaWithoutDestino())
+  const { rows: tables } = await environment.db.pool.query<{ tabla: string }>(
     `select logicalrelid::text as tabla from pg_dist_partition where partmethod = 'h' and logicalrelid::text <> 'dueno'`,
   )
-  expect(tablas.length).toBeGreaterThan(15)
+  expect(tables.length).toBeGreaterThan(15)
   const deLaEmpresa = ['nota', 'asignacion']
-  for (const tabla of deLaEmpresa)
-    await expect(como('guias_api', [uno.id], `select from ${tabla}`), tabla).rejects.toThrow('permission denied')
-  for (const { tabla } of tablas.filter(({ tabla }) => !deLaEmpresa.includes(tabla))) {
-    const { rows } = await como('guias_api', [uno.id], `select distinct comercio_id as de from ${tabla}`)
+  for (const table of deLaEmpresa)
+    await expect(como('guias_api', [one.id], `select from ${table}`), table).rejects.toThrow('permission denied')
+  for (const { tabla } of tables.filter(({ tabla }) => !deLaEmpresa.includes(tabla))) {
+    const { rows } = await como('guias_api', [one.id], `select distinct comercio_id as de from ${tabla}`)
     expect(
-      rows.filter(({ de }) => de !== uno.id),
+      rows.filter(({ de }) => de !== one.id),
       tabla,
     ).toEqual([])
   }
-  for (const tabla of ['guia', 'evento', 'mensaje', 'guia_indice']) {
+  for (const table of ['guia', 'evento', 'mensaje', 'guia_indice']) {
     expect(
-      (await como('guias_api', [uno.id, otro.id], `select distinct comercio_id from ${tabla}`)).rowCount,
-      tabla,
+      (await como('guias_api', [one.id, other.id], `select distinct comercio_id from ${table}`)).rowCount,
+      table,
     ).toBe(2)
-    await expect(como('guias_api', undefined, `select from ${tabla}`), tabla).rejects.toThrow(
+    await expect(como('guias_api', undefined, `select from ${table}`), table).rejects.toThrow(
       /guias\.comercios|array literal/,
     )
   }
-  const deOtro = `insert into guia_indice values ('0', '${otro.id}', 'live', gen_random_uuid())`
-  await expect(como('guias_api', [uno.id], deOtro)).rejects.toThrow('row-level security')
-  await expect(como('guias_api', [uno.id], 'select from llave')).rejects.toThrow('permission denied')
+  const deOtro = `insert into guia_indice values ('0', '${other.id}', 'live', gen_random_uuid())`
+  await expect(como('guias_api', [one.id], deOtro)).rejects.toThrow('row-level security')
+  await expect(como('guias_api', [one.id], 'select from llave')).rejects.toThrow('permission denied')
 })

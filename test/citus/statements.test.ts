@@ -8,7 +8,7 @@ import { ROOT } from '../../server/platform/root.ts'
 import { useEnvironment } from '../environment.ts'
 import { openShards } from '../postgres.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 /** What is about everybody's rows, and asks every machine by the coordinator: why nobody's request waits for it, or must. */
 const A_TODAS: Readonly<Record<string, string>> = {
@@ -30,11 +30,11 @@ const A_TODAS: Readonly<Record<string, string>> = {
 const UNO = '11111111-1111-4111-8111-111111111111'
 
 /** A value of that type, as SQL. */
-function valor(tipo: string, nombre: string): string {
-  if (nombre === 'comercio_id') return `'${UNO}'::uuid`
-  if (tipo.endsWith('[]')) return `array[${valor(tipo.slice(0, -2), '')}]::${tipo}`
+function value(tipo: string, name: string): string {
+  if (name === 'comercio_id') return `'${UNO}'::uuid`
+  if (tipo.endsWith('[]')) return `array[${value(tipo.slice(0, -2), '')}]::${tipo}`
   if (tipo === 'uuid') return `'22222222-2222-4222-8222-222222222222'::uuid`
-  if (nombre === 'fecha') return `'2026-11-20'::${tipo}`
+  if (name === 'fecha') return `'2026-11-20'::${tipo}`
   if (tipo === 'text') return `'test'::text`
   if (tipo === 'boolean') return 'true'
   if (tipo === 'json' || tipo === 'jsonb') return `'[{"comercio_id": "${UNO}", "modo": "test", "n": 1}]'::${tipo}`
@@ -44,52 +44,52 @@ function valor(tipo: string, nombre: string): string {
 }
 
 /** The plan of a statement, of made-up values. */
-async function planDe(cliente: pg.ClientBase, nombre: string): Promise<string[]> {
-  const { text, parameters: parametros } = STATEMENTS.get(nombre)!
-  await cliente.query(`prepare esta as ${text}`)
-  const { rows } = await cliente.query<{ tipos: string[] }>(
+async function planDe(client: pg.ClientBase, name: string): Promise<string[]> {
+  const { text, parameters } = STATEMENTS.get(name)!
+  await client.query(`prepare esta as ${text}`)
+  const { rows } = await client.query<{ tipos: string[] }>(
     `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
   )
   const conValores = text.replace(/\$(\d+)/g, (_todo, i) =>
-    valor(rows[0]!.tipos[Number(i) - 1]!, parametros[Number(i) - 1]!),
+    value(rows[0]!.tipos[Number(i) - 1]!, parameters[Number(i) - 1]!),
   )
-  const plan = await cliente.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${conValores}`)
-  return plan.rows.map((fila) => fila['QUERY PLAN'])
+  const plan = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${conValores}`)
+  return plan.rows.map((row) => row['QUERY PLAN'])
 }
 
 /** What is wrong with a statement where it is run; undefined if nothing is. */
-async function pegaDe(nombre: string, parte: Part): Promise<string | undefined> {
-  const { reach } = STATEMENTS.get(nombre)!
-  const cliente = new pg.Client({ connectionString: reach === 'central' ? entorno.databaseUrl : parte.url })
-  await cliente.connect()
+async function pegaDe(name: string, part: Part): Promise<string | undefined> {
+  const { reach } = STATEMENTS.get(name)!
+  const client = new pg.Client({ connectionString: reach === 'central' ? environment.databaseUrl : part.url })
+  await client.connect()
   try {
-    if (reach !== 'central') await cliente.query(`set search_path = ${parte.schema}`)
-    const lineas = await planDe(cliente, nombre)
-    if (reach !== 'central') return lineas.some((linea) => linea.includes('Citus')) ? 'is planned by Citus' : undefined
-    const tareas = Math.max(0, ...lineas.map((linea) => Number(/Task Count: (\d+)/.exec(linea)?.[1] ?? 0)))
+    if (reach !== 'central') await client.query(`set search_path = ${part.schema}`)
+    const lines = await planDe(client, name)
+    if (reach !== 'central') return lines.some((line) => line.includes('Citus')) ? 'is planned by Citus' : undefined
+    const tareas = Math.max(0, ...lines.map((line) => Number(/Task Count: (\d+)/.exec(line)?.[1] ?? 0)))
     return tareas > 1 ? `asks ${tareas} parts` : undefined
   } catch (error) {
     return (error as Error).message
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 it('each statement about rows of one part is PostgreSQL’s own there, and few ask every machine', async () => {
   const archivos = globSync('server/**/*.ts', {
     cwd: fileURLToPath(ROOT),
-    exclude: (ruta) => ruta.includes('generated'),
+    exclude: (path) => path.includes('generated'),
   })
-  for (const archivo of archivos) {
-    const ruta = fileURLToPath(new URL(archivo, ROOT))
-    if (!ruta.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
+  for (const file of archivos) {
+    const path = fileURLToPath(new URL(file, ROOT))
+    if (!path.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(path, 'utf8'))) await import(path)
   }
-  const [parte] = (await openShards(entorno.databaseUrl))!.parts()
+  const [part] = (await openShards(environment.databaseUrl))!.parts()
   const halladas: Record<string, string> = {}
-  for (const nombre of STATEMENTS.keys()) {
-    const pega = await pegaDe(nombre, parte!)
-    if (pega && !(nombre in A_TODAS)) halladas[nombre] = pega
+  for (const name of STATEMENTS.keys()) {
+    const pega = await pegaDe(name, part!)
+    if (pega && !(name in A_TODAS)) halladas[name] = pega
   }
   expect(halladas).toEqual({})
-  expect(Object.keys(A_TODAS).filter((nombre) => STATEMENTS.get(nombre)?.reach !== 'central')).toEqual([])
+  expect(Object.keys(A_TODAS).filter((name) => STATEMENTS.get(name)?.reach !== 'central')).toEqual([])
 })

@@ -23,11 +23,11 @@ describe('codes of guides', () => {
 
   it('find any single wrong character', () => {
     fc.assert(
-      fc.property(fc.nat({ max: 11 }), fc.nat({ max: 30 }), (lugar, salto) => {
+      fc.property(fc.nat({ max: 11 }), fc.nat({ max: 30 }), (place, salto) => {
         const codigo = newGuideCode()
         const alfabeto = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-        const otra = alfabeto[(alfabeto.indexOf(codigo[lugar]!) + 1 + salto) % 32]!
-        expect(normalizeGuideCode(codigo.slice(0, lugar) + otra + codigo.slice(lugar + 1))).toBeUndefined()
+        const other = alfabeto[(alfabeto.indexOf(codigo[place]!) + 1 + salto) % 32]!
+        expect(normalizeGuideCode(codigo.slice(0, place) + other + codigo.slice(place + 1))).toBeUndefined()
         expect(normalizeGuideCode(codigo)).toBe(codigo)
       }),
     )
@@ -37,10 +37,10 @@ describe('codes of guides', () => {
 
 describe('ids', () => {
   it('increase strictly, also within a millisecond and when the clock steps back a little', () => {
-    let ahora = 1_800_000_000_000
-    const nuevoId = createIdGenerator(() => new Date(ahora))
+    let now = 1_800_000_000_000
+    const nuevoId = createIdGenerator(() => new Date(now))
     const hechos = Array.from({ length: 10_000 }, (_, i) => {
-      if (i === 5_000) ahora -= 900
+      if (i === 5_000) now -= 900
       return nuevoId()
     })
     expect(hechos.map(({ id }) => id)).toEqual([...hechos.map(({ id }) => id)].sort())
@@ -49,11 +49,11 @@ describe('ids', () => {
   })
 
   it('follow a clock that steps back further', () => {
-    let ahora = 1_800_000_000_000
-    const nuevoId = createIdGenerator(() => new Date(ahora))
+    let now = 1_800_000_000_000
+    const nuevoId = createIdGenerator(() => new Date(now))
     nuevoId()
-    ahora -= 3_600_000
-    expect(nuevoId().creado_en).toEqual(new Date(ahora))
+    now -= 3_600_000
+    expect(nuevoId().creado_en).toEqual(new Date(now))
   })
 
   it('are at or above the lowest of their instant, and below the next', () => {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
-const entorno = shareEnvironment()
-const cambiar = (comercio: string, cuerpo: object) => entorno.operar('PATCH', `/comercios/${comercio}`, cuerpo)
-const crear = async () => (await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).cuerpo
+const environment = shareEnvironment()
+const cambiar = (comercio: string, body: object) => environment.operar('PATCH', `/comercios/${comercio}`, body)
+const create = async () =>
+  (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).cuerpo
 
 describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
   it('changes what it names and nothing else', async () => {
-    let antes = await crear()
+    let before = await create()
     const ritmos = { solicitudes: 10, guias: 2_000 }
     for (const cambio of [
       { pais: 'SV' },
@@ -17,15 +18,15 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
       { pais: null },
       { evidencia: { fotos_minimas: 10, firma: 'no', documento: 'obligatoria' } },
     ]) {
-      const { status, cuerpo } = await cambiar(antes.comercio, cambio)
-      expect([status, cuerpo]).toEqual([200, { ...antes, ...cambio }])
-      antes = cuerpo
+      const { status, cuerpo } = await cambiar(before.comercio, cambio)
+      expect([status, cuerpo]).toEqual([200, { ...before, ...cambio }])
+      before = cuerpo
     }
-    expect((await entorno.operar('GET', '/comercios')).cuerpo.datos).toContainEqual(antes)
+    expect((await environment.operar('GET', '/comercios')).cuerpo.datos).toContainEqual(before)
   })
 
   it('changes one member of the evidence policy and leaves the others', async () => {
-    const { comercio } = await crear()
+    const { comercio } = await create()
     const politicas = []
     for (const evidencia of [{ fotos_minimas: 2 }, { firma: 'opcional' }, { documento: 'no' }])
       politicas.push((await cambiar(comercio, { evidencia })).cuerpo.evidencia)
@@ -37,28 +38,28 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
   })
 
   it('keeps the changes of all who change other members at the same time', async () => {
-    const antes = await crear()
+    const before = await create()
     const cambios = [{ nombre: 'Otra' }, { estricto: true }, { evidencia: { fotos_minimas: 2 } }]
-    const cliente = await entorno.db.pool.connect()
+    const client = await environment.db.pool.connect()
     try {
-      await cliente.query('begin')
-      await cliente.query('select from comercio where comercio = $1 for no key update', [antes.comercio])
-      const respuestas = cambios.map((cambio) => cambiar(antes.comercio, cambio))
-      await hasta(async () => {
-        const { rows } = await entorno.db.pool.query<{ n: number }>(
+      await client.query('begin')
+      await client.query('select from comercio where comercio = $1 for no key update', [before.comercio])
+      const responses = cambios.map((cambio) => cambiar(before.comercio, cambio))
+      await waitUntil(async () => {
+        const { rows } = await environment.db.pool.query<{ n: number }>(
           `select count(*)::int as n from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock'`,
         )
         return rows[0]!.n === cambios.length
       })
-      await cliente.query('commit')
-      for (const respuesta of respuestas) expect((await respuesta).status).toBe(200)
+      await client.query('commit')
+      for (const response of responses) expect((await response).status).toBe(200)
     } finally {
-      cliente.release(true)
+      client.release(true)
     }
-    const { datos } = (await entorno.operar('GET', '/comercios')).cuerpo
-    const evidencia = { ...antes.evidencia, fotos_minimas: 2 }
-    expect(datos).toContainEqual({ ...antes, nombre: 'Otra', estricto: true, evidencia })
+    const { datos } = (await environment.operar('GET', '/comercios')).cuerpo
+    const evidencia = { ...before.evidencia, fotos_minimas: 2 }
+    expect(datos).toContainEqual({ ...before, nombre: 'Otra', estricto: true, evidencia })
   })
 
   it.each([
@@ -77,9 +78,9 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     [{ evidencia: { fotos: 2 } }, '/evidencia/fotos'],
     [{ comercio: 'com_000000000000' }, '/comercio'],
   ])('refuses %o', async (cambio, campo) => {
-    const { comercio } = await crear()
+    const { comercio } = await create()
     const { status, cuerpo } = await cambiar(comercio, cambio)
-    expect([status, cuerpo.errores.map((falla: { campo: string }) => falla.campo)]).toEqual([422, [campo]])
+    expect([status, cuerpo.errores.map((fault: { campo: string }) => fault.campo)]).toEqual([422, [campo]])
   })
 
   it('knows no other merchant', async () => {

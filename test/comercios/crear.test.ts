@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('POST /operaciones/v1/comercios', () => {
   it('creates a merchant that the list then shows', async () => {
-    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
     expect([status, cuerpo]).toEqual([
       201,
       {
@@ -25,23 +25,23 @@ describe('POST /operaciones/v1/comercios', () => {
         creado_en: expect.any(String),
       },
     ])
-    expect((await entorno.operar('GET', '/comercios?limite=1')).cuerpo.datos).toEqual([cuerpo])
+    expect((await environment.operar('GET', '/comercios?limite=1')).cuerpo.datos).toEqual([cuerpo])
   })
 
   it('takes a setting that is null for absent', async () => {
     const settings = { pais: null, estricto: null, politica_de_intentos: null }
-    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
+    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
     expect([status, cuerpo.pais, cuerpo.estricto, cuerpo.politica_de_intentos.maximos]).toEqual([201, null, false, 3])
   })
 
   it('takes its country and whether it is strict', async () => {
     const ajustes = { nombre: 'Tienda El Amate', pais: 'SV', estricto: true }
-    const { status, cuerpo } = await entorno.operar('POST', '/comercios', ajustes)
+    const { status, cuerpo } = await environment.operar('POST', '/comercios', ajustes)
     expect([status, cuerpo]).toEqual([201, expect.objectContaining(ajustes)])
   })
 
   it('refuses a country that the catalogue has not', async () => {
-    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'x', pais: 'ES' })
+    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: 'x', pais: 'ES' })
     expect([status, cuerpo.errores]).toEqual([
       422,
       [{ campo: '/pais', codigo: 'incompatible', mensaje: expect.stringContaining('por ejemplo GT') }],
@@ -49,7 +49,7 @@ describe('POST /operaciones/v1/comercios', () => {
   })
 
   it('refuses a blank name', async () => {
-    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: ' ' })
+    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: ' ' })
     expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, ['/nombre']])
   })
 })

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { ALCANCES } from '../../server/generated/contract/vocabulary.ts'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('GET /api/v1/cuenta', () => {
   it('says whose the key is, what it may do, and the settings', async () => {
     for (const modo of ['test', 'live'] as const) {
-      const { api, comercio } = await entorno.nuevoComercio(modo)
+      const { api, comercio } = await environment.createComercio(modo)
       const ajustes = {
         pais: 'GT',
         estricto: false,
@@ -35,17 +35,17 @@ describe('GET /api/v1/cuenta', () => {
   })
 
   it('accepts a key with any scopes', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.createLlave(comercio, { alcances: ['webhooks:admin'] })
-    const { status, cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
+    const comercio = await environment.createComercio()
+    const llave = await environment.createLlave(comercio, { alcances: ['webhooks:admin'] })
+    const { status, cuerpo } = await environment.request('GET', '/api/v1/cuenta', { llave })
     expect([status, cuerpo.alcances]).toEqual([200, ['webhooks:admin']])
   })
 
   it('shows what operators change, in less than a second', async () => {
-    const { api, comercio } = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio}`, { nombre: 'El Amate', pais: 'SV', estricto: true })
+    const { api, comercio } = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio}`, { nombre: 'El Amate', pais: 'SV', estricto: true })
     const evidencia = { fotos_minimas: 2, firma: 'obligatoria', documento: 'no' } as const
-    await entorno.operar('PATCH', `/comercios/${comercio}`, { evidencia })
+    await environment.operar('PATCH', `/comercios/${comercio}`, { evidencia })
     await expect
       .poll(() => api.cuenta.obtener(), { timeout: 120_000 })
       .toMatchObject({ comercio, nombre: 'El Amate', pais: 'SV', estricto: true, evidencia })

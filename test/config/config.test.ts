@@ -6,13 +6,13 @@ import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
 import { ownMasterKeys } from '../../server/startup/masterKeys.ts'
 
 it('keeps the service’s own master keys in a file that only its owner reads', async () => {
-  const carpeta = await mkdtemp(join(tmpdir(), 'guias-llaves-'))
+  const folder = await mkdtemp(join(tmpdir(), 'guias-llaves-'))
   try {
-    const llaves = await ownMasterKeys(carpeta)
-    expect(((await stat(join(carpeta, 'master_keys'))).mode & 0o777).toString(8)).toBe('600')
-    expect(await ownMasterKeys(carpeta)).toEqual(llaves)
+    const llaves = await ownMasterKeys(folder)
+    expect(((await stat(join(folder, 'master_keys'))).mode & 0o777).toString(8)).toBe('600')
+    expect(await ownMasterKeys(folder)).toEqual(llaves)
   } finally {
-    await rm(carpeta, { recursive: true })
+    await rm(folder, { recursive: true })
   }
 })
 
@@ -31,8 +31,8 @@ describe('configuration', () => {
     })
     expect(() => con('smtps://correo.ejemplo.com', '')).toThrow('MAIL_FROM: hace falta con SMTP_URL')
     expect(() => con('smtps://correo.ejemplo.com', 'Ana')).toThrow('MAIL_FROM: debe ser una dirección de correo')
-    for (const mala of ['correo.ejemplo.com', 'https://ejemplo.com', 'smtp://', 'smtp://a?tls=no', 'smtp://a/b'])
-      expect(() => con(mala)).toThrow('SMTP_URL: debe ser una dirección smtp(s)://')
+    for (const bad of ['correo.ejemplo.com', 'https://ejemplo.com', 'smtp://', 'smtp://a?tls=no', 'smtp://a/b'])
+      expect(() => con(bad)).toThrow('SMTP_URL: debe ser una dirección smtp(s)://')
   })
 
   it('has defaults for everything', () => {
@@ -98,11 +98,11 @@ describe('configuration', () => {
 
   it('knows where files are kept, and names each fault of it', () => {
     const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
-    const leer = (env: Record<string, string>) => {
+    const read = (env: Record<string, string>) => {
       const { storage: almacenamiento } = readConfig(env, '/')
       return almacenamiento.tipo === 's3' ? almacenamiento : undefined
     }
-    expect(leer(s3)).toEqual({
+    expect(read(s3)).toEqual({
       tipo: 's3',
       bucket: 'mis-guias',
       region: 'sa-east-1',
@@ -112,9 +112,9 @@ describe('configuration', () => {
       secretAccessKey: undefined,
       prefix: '',
     })
-    const propio = { S3_ENDPOINT: 'http://minio:9000/', S3_PATH_STYLE: '1', S3_PREFIX: 'datos/guias' }
+    const own = { S3_ENDPOINT: 'http://minio:9000/', S3_PATH_STYLE: '1', S3_PREFIX: 'datos/guias' }
     const llave = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' }
-    expect(leer({ STORAGE: 's3', S3_BUCKET: 'mis-guias', ...propio, ...llave })).toEqual({
+    expect(read({ STORAGE: 's3', S3_BUCKET: 'mis-guias', ...own, ...llave })).toEqual({
       tipo: 's3',
       bucket: 'mis-guias',
       region: 'us-east-1',
@@ -124,18 +124,18 @@ describe('configuration', () => {
       secretAccessKey: 'b',
       prefix: 'datos/guias/',
     })
-    const fallas = (env: Record<string, string>) => {
+    const faults = (env: Record<string, string>) => {
       try {
         readConfig(env, '/')
         return []
       } catch (error) {
-        return (error as ConfigError).faults.map((falla) => falla.split(':')[0]).sort()
+        return (error as ConfigError).faults.map((fault) => fault.split(':')[0]).sort()
       }
     }
-    expect(fallas({ STORAGE: 'nube' })).toEqual(['STORAGE'])
-    expect(fallas({ STORAGE: 's3' })).toEqual(['S3_BUCKET', 'S3_REGION'])
-    expect(fallas({ ...s3, S3_ACCESS_KEY_ID: 'a' })).toEqual(['S3_SECRET_ACCESS_KEY'])
-    expect(fallas({ ...s3, S3_SECRET_ACCESS_KEY: 'a' })).toEqual(['S3_ACCESS_KEY_ID'])
+    expect(faults({ STORAGE: 'nube' })).toEqual(['STORAGE'])
+    expect(faults({ STORAGE: 's3' })).toEqual(['S3_BUCKET', 'S3_REGION'])
+    expect(faults({ ...s3, S3_ACCESS_KEY_ID: 'a' })).toEqual(['S3_SECRET_ACCESS_KEY'])
+    expect(faults({ ...s3, S3_SECRET_ACCESS_KEY: 'a' })).toEqual(['S3_ACCESS_KEY_ID'])
     const malas = {
       S3_BUCKET: 'Mis Guías',
       S3_ENDPOINT: 'ftp://x/y',
@@ -143,24 +143,24 @@ describe('configuration', () => {
       S3_PREFIX: '../x',
       S3_REGION: '!',
     }
-    expect(fallas({ STORAGE: 's3', ...malas })).toEqual(Object.keys(malas).sort())
+    expect(faults({ STORAGE: 's3', ...malas })).toEqual(Object.keys(malas).sort())
     // What isn't used isn't asked for.
-    expect(fallas({ S3_BUCKET: 'Mis Guías' })).toEqual([])
+    expect(faults({ S3_BUCKET: 'Mis Guías' })).toEqual([])
   })
 
   it('reads a brand: its colour can be read, its telephone is written as people do', () => {
-    const leer = (env: Record<string, string>) => readConfig(env, '/srv')
-    const marca = { BRAND_COLOR: '#1A4FA0', BRAND_LOGO: 'marca/logo.svg', SUPPORT_PHONE: '(+502) 2345-6789' }
-    expect(leer(marca)).toMatchObject({
+    const read = (env: Record<string, string>) => readConfig(env, '/srv')
+    const mark = { BRAND_COLOR: '#1A4FA0', BRAND_LOGO: 'marca/logo.svg', SUPPORT_PHONE: '(+502) 2345-6789' }
+    expect(read(mark)).toMatchObject({
       brandColor: '#1a4fa0',
       brandLogo: '/srv/marca/logo.svg',
       helpPhone: { e164: '+50223456789', visible: '2345 6789' },
     })
-    expect(leer({ BRAND_LOGO: 'https://marca.example/logo.png' }).brandLogo).toBe('https://marca.example/logo.png')
-    const falla = 'el contraste de #ffcc00 con el blanco es 1.51 y hace falta 4.5; el más parecido que sirve es #917300'
-    expect(() => leer({ BRAND_COLOR: '#FFCC00' })).toThrow(`BRAND_COLOR: ${falla}`)
-    expect(leer({ BRAND_COLOR: '#917300' }).brandColor).toBe('#917300')
-    expect(() => leer({ SUPPORT_PHONE: '2345 6789' })).toThrow(/SUPPORT_PHONE: .*código de país/)
+    expect(read({ BRAND_LOGO: 'https://marca.example/logo.png' }).brandLogo).toBe('https://marca.example/logo.png')
+    const fault = 'el contraste de #ffcc00 con el blanco es 1.51 y hace falta 4.5; el más parecido que sirve es #917300'
+    expect(() => read({ BRAND_COLOR: '#FFCC00' })).toThrow(`BRAND_COLOR: ${fault}`)
+    expect(read({ BRAND_COLOR: '#917300' }).brandColor).toBe('#917300')
+    expect(() => read({ SUPPORT_PHONE: '2345 6789' })).toThrow(/SUPPORT_PHONE: .*código de país/)
   })
 
   it('reads the days without deliveries, and says how they are written', () => {
@@ -173,7 +173,7 @@ describe('configuration', () => {
   })
 
   it('tells every fault at once', () => {
-    const malo = {
+    const bad = {
       PORT: '70000',
       HOST: 'a b',
       DATABASE_URL: 'mysql://x',
@@ -190,27 +190,27 @@ describe('configuration', () => {
     }
     const error = (() => {
       try {
-        return readConfig(malo, '/')
+        return readConfig(bad, '/')
       } catch (e) {
         return e
       }
     })()
     expect(error).toBeInstanceOf(ConfigError)
-    expect((error as ConfigError).faults.map((falla) => falla.split(':')[0]).sort()).toEqual(Object.keys(malo).sort())
+    expect((error as ConfigError).faults.map((fault) => fault.split(':')[0]).sort()).toEqual(Object.keys(bad).sort())
     expect(() => readConfig({ DATABASE_URL: base.DATABASE_URL }, '/')).toThrow(/MASTER_KEYS/)
   })
 
   it('asks how recipients are messaged where there is a DATABASE_URL, and not in the embedded default', () => {
     const { MESSAGING: _, ...sin } = base
-    const falla = /^ {2}- MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .* o «buzon» /m
-    expect(() => readConfig(sin, '/')).toThrow(falla)
-    expect(() => readConfig({ ...sin, MESSAGING: '  ' }, '/')).toThrow(falla)
+    const fault = /^ {2}- MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .* o «buzon» /m
+    expect(() => readConfig(sin, '/')).toThrow(fault)
+    expect(() => readConfig({ ...sin, MESSAGING: '  ' }, '/')).toThrow(fault)
     expect(readConfig(base, '/').mensajeria).toEqual({ tipo: 'buzon' })
     expect(readConfig({}, '/').mensajeria).toEqual({ tipo: 'buzon' })
   })
 
   it('refuses a mailbox or webhooks to loopback that are asked for where other machines come in', () => {
-    const fallas = (env: Record<string, string>) => {
+    const faults = (env: Record<string, string>) => {
       try {
         readConfig(env, '/')
         return []
@@ -218,21 +218,21 @@ describe('configuration', () => {
         return (error as ConfigError).faults
       }
     }
-    for (const entorno of [{}, base])
-      for (const nombre of ['MAILBOX', 'WEBHOOKS_LOOPBACK']) {
-        const con = (env: Record<string, string>) => fallas({ ...entorno, [nombre]: '1', ...env })
+    for (const environment of [{}, base])
+      for (const name of ['MAILBOX', 'WEBHOOKS_LOOPBACK']) {
+        const con = (env: Record<string, string>) => faults({ ...environment, [name]: '1', ...env })
         expect(con({ PUBLIC_URL: 'https://guias.example' })).toEqual([
-          `${nombre}: solo vale en la propia máquina y PUBLIC_URL=https://guias.example la abre a otras; quítela, o quite esa otra`,
+          `${name}: solo vale en la propia máquina y PUBLIC_URL=https://guias.example la abre a otras; quítela, o quite esa otra`,
         ])
         expect(con({ TRUST_PROXY: '1' })).toEqual([
-          expect.stringContaining(`${nombre}: solo vale en la propia máquina y TRUST_PROXY=1 la abre a otras`),
+          expect.stringContaining(`${name}: solo vale en la propia máquina y TRUST_PROXY=1 la abre a otras`),
         ])
         expect(con({ PUBLIC_URL: 'http://10.0.0.7', TRUST_PROXY: '2' })).toEqual([
           expect.stringContaining('PUBLIC_URL=http://10.0.0.7 y TRUST_PROXY=2'),
         ])
         for (const PUBLIC_URL of ['http://localhost:8080', 'https://127.0.0.1/guias', 'http://[::1]:3000'])
           expect(con({ PUBLIC_URL, TRUST_PROXY: '0' })).toEqual([])
-        expect(con({ [nombre]: '0', TRUST_PROXY: '1' })).toEqual([])
+        expect(con({ [name]: '0', TRUST_PROXY: '1' })).toEqual([])
       }
   })
 })

@@ -6,16 +6,16 @@ import { withCommonResponses } from '../../scripts/generate/common.ts'
 import { DOCUMENT_NAMES } from '../../scripts/generate/mergeContracts.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
-const refDe = (archivo: string, nombre: string) => ({ $ref: `../../componentes/${archivo}.yaml#/${nombre}` })
-const problema = (nombre: string) => refDe('respuestas/problemas', nombre)
+const refDe = (file: string, name: string) => ({ $ref: `../../componentes/${file}.yaml#/${name}` })
+const problema = (name: string) => refDe('respuestas/problemas', name)
 const exito = { description: 'Listo.', content: { 'application/json': { schema: { type: 'object' } } } }
 const json = { required: true, content: { 'application/json': { schema: { type: 'object' } } } }
 const respuestasDe = (operacion: JsonObject) =>
   withCommonResponses({ operationId: 'x', ...operacion }).responses as JsonObject
 const deEstados = (operacion: JsonObject) =>
   Object.entries(respuestasDe({ responses: { 200: exito }, ...operacion })).map(
-    ([estado, una]) =>
-      `${estado} ${String((una as JsonObject).$ref ?? '')
+    ([estado, one]) =>
+      `${estado} ${String((one as JsonObject).$ref ?? '')
         .split('/')
         .at(-1)}`,
   )
@@ -44,7 +44,7 @@ describe('the common answers of an operation', () => {
     expect(conBinario).toEqual(
       expect.arrayContaining(['400 ParametroInvalido', '413 CuerpoDemasiadoGrande', '415 TipoNoAdmitido']),
     )
-    expect(conBinario.some((una) => una.startsWith('422'))).toBe(false)
+    expect(conBinario.some((one) => one.startsWith('422'))).toBe(false)
     expect(deEstados({ security: [], requestBody: json })).toEqual(
       expect.arrayContaining(['400 CuerpoIlegible', '413 CuerpoDemasiadoGrande', '422 DatosNoValidos']),
     )
@@ -52,10 +52,10 @@ describe('the common answers of an operation', () => {
 
   it('include 304 and an ETag for a conditional request', () => {
     const parameters = [refDe('parametros/parametros', 'SiNoCoincide')]
-    const { 200: bien, 304: igual } = respuestasDe({ security: [], parameters, responses: { 200: exito } })
-    expect(igual).toEqual(refDe('respuestas/condicional', 'SinCambios'))
-    const cabeceras = Object.keys((bien as JsonObject).headers as JsonObject)
-    expect(cabeceras).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'])
+    const { 200: bien, 304: same } = respuestasDe({ security: [], parameters, responses: { 200: exito } })
+    expect(same).toEqual(refDe('respuestas/condicional', 'SinCambios'))
+    const headers = Object.keys((bien as JsonObject).headers as JsonObject)
+    expect(headers).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'])
   })
 
   it('are taken from the security of the document if the operation has none', () => {
@@ -88,10 +88,10 @@ describe('an answer that the path file writes in full', () => {
   const headers = { Location: refDe('respuestas/cabeceras', 'Location') }
 
   it('gets the common headers before its own', () => {
-    const { 201: creada } = respuestasDe({ security: [], responses: { 201: { ...exito, headers } } })
-    const suyas = (creada as JsonObject).headers as JsonObject
+    const { 201: created } = respuestasDe({ security: [], responses: { 201: { ...exito, headers } } })
+    const suyas = (created as JsonObject).headers as JsonObject
     expect(Object.keys(suyas)).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location'])
-    expect(Object.keys(creada as JsonObject)).toEqual(['description', 'headers', 'content'])
+    expect(Object.keys(created as JsonObject)).toEqual(['description', 'headers', 'content'])
   })
 
   it('keeps its headers if it writes X-Request-Id itself', () => {
@@ -113,34 +113,34 @@ describe('an answer that the path file writes in full', () => {
 })
 
 describe.each(DOCUMENT_NAMES)('the published document %s', (documento) => {
-  const contrato = JSON.parse(
+  const contract = JSON.parse(
     readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8'),
   ) as JsonObject
 
   it('has 405 and 429 on every operation, and X-Request-Id on every answer', () => {
-    const operaciones = operacionesOf(contrato)
+    const operaciones = operacionesOf(contract)
     expect(operaciones.length).toBeGreaterThan(10)
-    for (const { id, definition: definicion } of operaciones) {
-      const respuestas = Object.entries(definicion.responses as JsonObject)
-      expect(Object.keys(definicion.responses as JsonObject), id).toEqual(expect.arrayContaining(['405', '429']))
-      for (const [estado, una] of respuestas)
-        expect(Object.keys(resolveRef(contrato, una).headers as JsonObject), `${id} ${estado}`).toContain(
+    for (const { id, definition } of operaciones) {
+      const responses = Object.entries(definition.responses as JsonObject)
+      expect(Object.keys(definition.responses as JsonObject), id).toEqual(expect.arrayContaining(['405', '429']))
+      for (const [estado, one] of responses)
+        expect(Object.keys(resolveRef(contract, one).headers as JsonObject), `${id} ${estado}`).toContain(
           'X-Request-Id',
         )
     }
   })
 
   it('names no exception', () => {
-    expect(JSON.stringify(contrato)).not.toContain('x-sin-respuestas')
+    expect(JSON.stringify(contract)).not.toContain('x-sin-respuestas')
   })
 })
 
 it('no path file writes an answer or a header of the list that it gets anyway', () => {
   const siempre = Object.values(COMMON_RESPONSES.find(([condicion]) => condicion === 'siempre')![1])
-  const sobra = [...siempre.map((ruta) => ruta.split('/')[1]), 'RateLimit', 'RateLimitPolicy', 'ProblemaRfc9457']
-  const repetidas = globSync('openapi/*/paths/*.yaml', { cwd: ROOT }).filter((archivo) => {
-    const texto = readFileSync(new URL(archivo, ROOT), 'utf8')
-    return sobra.some((nombre) => texto.includes(`#/${nombre}'`))
+  const sobra = [...siempre.map((path) => path.split('/')[1]), 'RateLimit', 'RateLimitPolicy', 'ProblemaRfc9457']
+  const repetidas = globSync('openapi/*/paths/*.yaml', { cwd: ROOT }).filter((file) => {
+    const text = readFileSync(new URL(file, ROOT), 'utf8')
+    return sobra.some((name) => text.includes(`#/${name}'`))
   })
   expect(repetidas).toEqual([])
 })

@@ -8,22 +8,22 @@ import { crearLote } from '../../server/domain/guias/crearLote.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 /** Keys of the greatest length that the JSON reader lets through, none like another. */
-const clavesAjenas = (cuantas: number) => Array.from({ length: cuantas }, (_, i) => `${i}_`.padEnd(120, 'x'))
+const clavesAjenas = (count: number) => Array.from({ length: count }, (_, i) => `${i}_`.padEnd(120, 'x'))
 
 describe('explaining what somebody else chose the number of', () => {
   it('looks at as many faults as it tells, and counts the others', () => {
     let mirados = 0
-    const errores = clavesAjenas(6_300).map((clave) => ({
+    const errores = clavesAjenas(6_300).map((key) => ({
       keyword: 'additionalProperties',
       instancePath: '',
       schemaPath: '#/additionalProperties',
       parentSchema: { properties: { telefono: {} } },
       get params() {
         mirados++
-        return { additionalProperty: clave }
+        return { additionalProperty: key }
       },
     })) as unknown as ErrorObject[]
     const { listedFaults: dichas, omittedCount: omitidas } = explainErrors(errores, 50)
@@ -41,9 +41,9 @@ describe('explaining what somebody else chose the number of', () => {
       data: 'x',
       parentSchema: keyword === 'pattern' ? { 'x-mensaje': 'solo lleva letras' } : {},
     })
-    const [largo, forma] = [error('maxLength', { limit: 3 }), error('pattern', {})]
+    const [length, forma] = [error('maxLength', { limit: 3 }), error('pattern', {})]
     const { listedFaults: dichas, omittedCount: omitidas } = explainErrors(
-      [largo, forma, largo] as unknown as ErrorObject[],
+      [length, forma, length] as unknown as ErrorObject[],
       50,
     )
     expect([dichas, omitidas]).toEqual([
@@ -58,7 +58,7 @@ describe('explaining what somebody else chose the number of', () => {
   it('looks at no more than 101 unknown members of an object, and at all that the contract knows', async () => {
     const explicador = new Explainer(() => forInput(readDocument()))
     const { telefono, ...sinTelefono } = buildGuia()
-    const ajenas = Object.fromEntries(clavesAjenas(20_000).map((clave) => [clave, 1]))
+    const ajenas = Object.fromEntries(clavesAjenas(20_000).map((key) => [key, 1]))
     const { listedFaults: dichas, omittedCount: omitidas } = explicador.faults(
       schemaRef('GuiaIndividual'),
       { ...ajenas, ...sinTelefono, municipio: 5 },
@@ -80,19 +80,19 @@ describe('explaining what somebody else chose the number of', () => {
     let turnos = 0
     const girar = () => {
       turnos++
-      siguiente = setImmediate(girar)
+      next = setImmediate(girar)
     }
-    let siguiente = setImmediate(girar)
+    let next = setImmediate(girar)
     const body = { guias: Array.from({ length: 100 }, () => ({})) }
     await crearLote({ body, identity: identidad, requestId: 'x' } as never, deps as never)
-    clearImmediate(siguiente)
+    clearImmediate(next)
     expect(turnos).toBeGreaterThanOrEqual(12)
   })
 
   it('tells at most 500 of a batch of 5,000 unknown keys, at least one of each entry, and the exact rest', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const ajenas = Object.fromEntries(clavesAjenas(50).map((clave) => [clave, 1]))
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
+    const { llave } = await environment.createComercio()
+    const ajenas = Object.fromEntries(clavesAjenas(50).map((key) => [key, 1]))
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
       cuerpo: { guias: Array.from({ length: 100 }, () => ({ ...buildGuia(), maps_url: undefined, ...ajenas })) },
     })
@@ -106,18 +106,18 @@ describe('explaining what somebody else chose the number of', () => {
   })
 
   it('tells the first of 990 unknown parameters, without a key and with one', async () => {
-    const consulta = clavesAjenas(990).join('&')
-    const { llave } = await entorno.nuevoComercio()
-    const suya = await entorno.request('GET', `/api/v1/guias?${consulta.slice(0, 12_000)}`, { llave })
+    const query = clavesAjenas(990).join('&')
+    const { llave } = await environment.createComercio()
+    const suya = await environment.request('GET', `/api/v1/guias?${query.slice(0, 12_000)}`, { llave })
     expect(suya.status).toBe(400)
     expect(suya.cuerpo.errores).toHaveLength(50)
-    expect(suya.cuerpo.errores_omitidos).toBe(consulta.slice(0, 12_000).split('&').length - 50)
-    const ajena = await entorno.request(
+    expect(suya.cuerpo.errores_omitidos).toBe(query.slice(0, 12_000).split('&').length - 50)
+    const foreign = await environment.request(
       'GET',
       `/proveedores/whatsapp?${Array.from({ length: 990 }, (_, i) => `p${i}`).join('&')}`,
     )
-    expect(ajena.status).toBe(400)
-    expect(ajena.cuerpo.errores).toHaveLength(50)
-    expect(ajena.cuerpo.errores.length + ajena.cuerpo.errores_omitidos).toBeGreaterThanOrEqual(990)
+    expect(foreign.status).toBe(400)
+    expect(foreign.cuerpo.errores).toHaveLength(50)
+    expect(foreign.cuerpo.errores.length + foreign.cuerpo.errores_omitidos).toBeGreaterThanOrEqual(990)
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 const SIN_HORA = ['2026-11-20', expect.stringMatching(/^le faltan la hora y la zona: 2026-11-20T00:00:00-06:00 /)]
 const SIN_ZONA = ['2026-11-20T10:30:00', expect.stringMatching(/^le falta la zona: escriba 2026-11-20T10:30:00-06:00 /)]
@@ -11,33 +11,33 @@ describe('an instant in a query string', () => {
   it.each(['guias?creado_desde', 'guias?creado_hasta', 'guias?actualizado_desde', 'eventos?desde'])(
     'for %s gets one message for each mistake',
     async (filtro) => {
-      const { llave } = await entorno.nuevoComercio()
+      const { llave } = await environment.createComercio()
       const [, campo] = filtro.split('?')
-      for (const [escrito, mensaje] of [
+      for (const [written, mensaje] of [
         SIN_HORA,
         SIN_ZONA,
         ['2026-11-20T10:30:00+02:00', expect.stringMatching(/llegó como un espacio: .* 2026-11-20T10:30:00%2B02:00$/)],
         ['ayer', expect.stringContaining('AAAA-MM-DDThh:mm:ssZ')],
       ]) {
-        const { status, cuerpo } = await entorno.request('GET', `/api/v1/${filtro}=${escrito}`, { llave })
+        const { status, cuerpo } = await environment.request('GET', `/api/v1/${filtro}=${written}`, { llave })
         expect([status, cuerpo.errores]).toEqual([400, [{ campo, codigo: 'formato_invalido', mensaje }]])
       }
-      for (const bueno of ['2026-11-20T10:30:00%2B02:00', '2026-11-20T00:00:00-06:00'])
-        expect((await entorno.request('GET', `/api/v1/${filtro}=${bueno}`, { llave })).status).toBe(200)
+      for (const good of ['2026-11-20T10:30:00%2B02:00', '2026-11-20T00:00:00-06:00'])
+        expect((await environment.request('GET', `/api/v1/${filtro}=${good}`, { llave })).status).toBe(200)
     },
   )
 })
 
 describe('an instant in a body', () => {
   it('has one message for each mistake', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'https://1.1.1.1/avisos' })
     for (const [desde, mensaje] of [
       SIN_HORA,
       SIN_ZONA,
       ['2026-11-20T10:30:00 02:00', expect.stringMatching(/espacio donde va el \+ .* 2026-11-20T10:30:00\+02:00$/)],
     ]) {
-      const { status, cuerpo } = await entorno.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
+      const { status, cuerpo } = await environment.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
         llave: comercio.llave,
         cuerpo: { desde },
       })
@@ -46,8 +46,8 @@ describe('an instant in a body', () => {
   })
 
   it('tells a day with an hour to leave it away', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const { cuerpo } = await entorno.request('POST', '/api/v1/guias/7K3M9QX2A1B4/reintentar', {
+    const { llave } = await environment.createComercio()
+    const { cuerpo } = await environment.request('POST', '/api/v1/guias/7K3M9QX2A1B4/reintentar', {
       llave,
       cuerpo: { fecha: '2026-02-30' },
     })

@@ -7,7 +7,7 @@ import { forInput } from '../../server/api/contract/schemas.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const removeNulls = createNullRemover(forInput(readDocument()))
 const strip = (value: unknown) => removeNulls('/components/schemas/GuiaIndividual', value)
 
@@ -57,22 +57,22 @@ const withNulls = (guide: Partial<GuiaIndividual>) => ({
 })
 
 const post = async (path: string, cuerpo: object) =>
-  entorno.request('POST', path, { llave: (await entorno.nuevoComercio()).llave, cuerpo })
+  environment.request('POST', path, { llave: (await environment.createComercio()).llave, cuerpo })
 
 describe('a guide whose absent members are null', () => {
   it('is created as without them, with no warning, if it has a place and a reference', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const guide = buildGuia()
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
     expect([status, cuerpo.advertencias]).toEqual([201, []])
     const { datos, repetida } = await api.guias.crear(guide).conRespuesta()
     expect([repetida, datos.guia]).toEqual([true, cuerpo.guia])
   })
 
   it('warns of the place and the reference that it does not have, as long as they matter', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const { external_ref: _, ...guide } = buildGuiaWithoutDestino()
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
     expect([status, cuerpo.ubicacion.estado, cuerpo.external_ref]).toEqual([201, 'solicitada', null])
     const codes = (warnings: { codigo: string; campo: string | null }[]) =>
       warnings.map(({ codigo, campo }) => `${codigo} ${campo}`).filter((one) => one.includes('nul'))

@@ -5,18 +5,18 @@ import { findMeant, otherWayThan } from '../../server/api/contract/otherNames.ts
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 async function fault(path: string) {
-  const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.request('GET', `/api/v1/${path}`, { llave })
+  const { llave } = await environment.createComercio()
+  const { status, cuerpo } = await environment.request('GET', `/api/v1/${path}`, { llave })
   expect([status, cuerpo.errores?.length]).toEqual([400, 1])
   return cuerpo.errores[0] as { campo: string; codigo: string; mensaje: string }
 }
 
 async function post(path: string, body: unknown) {
-  const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.request('POST', `/api/v1/${path}`, {
+  const { llave } = await environment.createComercio()
+  const { status, cuerpo } = await environment.request('POST', `/api/v1/${path}`, {
     llave,
     raw: JSON.stringify(body),
     cabeceras: { 'content-type': 'application/json' },
@@ -66,16 +66,16 @@ describe('a filter with several values', () => {
   ])('%s is told to repeat the parameter', async (path, way) => expect((await fault(path)).mensaje).toContain(way))
 
   it('admits the form that the message tells', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     for (const form of ['guias?estado=aceptado&estado=en_ruta', 'eventos?tipo=guia.*&tipo=ubicacion.*'])
-      expect((await entorno.request('GET', `/api/v1/${form}`, { llave })).status).toBe(200)
+      expect((await environment.request('GET', `/api/v1/${form}`, { llave })).status).toBe(200)
   })
 
   it('is told to ask for each value apart, where a filter takes one', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const { webhook } = await api.webhooks.crear({ url: 'https://1.1.1.1/avisos' })
     for (const query of ['estado=fallido,pendiente', 'estado=fallido&estado=pendiente']) {
-      const { cuerpo } = await entorno.request('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
+      const { cuerpo } = await environment.request('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
       expect(cuerpo.errores).toEqual([
         expect.objectContaining({ campo: 'estado', mensaje: expect.stringContaining('cada uno por separado') }),
       ])
@@ -120,8 +120,8 @@ describe('guides at the wrong operation', () => {
 
 describe('the words of other APIs', () => {
   it('are none of the contract’s own parameters where they would lead elsewhere', () => {
-    for (const { id, parameters: parametros } of readOperations(readDocument())) {
-      const names = parametros.filter((one) => one.in === 'query').map(({ name }) => name)
+    for (const { id, parameters } of readOperations(readDocument())) {
+      const names = parameters.filter((one) => one.in === 'query').map(({ name }) => name)
       for (const name of names) {
         const others = names.filter((one) => one !== name)
         if (findMeant(name, names) !== name) expect([id, name, findMeant(name, others)]).toEqual([id, name, name])

@@ -40,9 +40,9 @@ const verdictOn = (operation: Operation, req: Request) =>
   new Promise<unknown>((resolve) => judgeParameters(operation, () => validator)(req, {} as never, resolve))
 
 /** The query as express-openapi-validator leaves it, undefined where it refuses the request. */
-async function queryOfValidator(operation: Operation, valores: Valores): Promise<unknown> {
+async function queryOfValidator(operation: Operation, values: Valores): Promise<unknown> {
   // Nothing is named by what stands behind the last &, but the quick judge leaves such a query to the validator.
-  const req = requestTo(operation, { ...valores, query: `${valores.query || '?'}&` })
+  const req = requestTo(operation, { ...values, query: `${values.query || '?'}&` })
   const error = (await verdictOn(operation, req)) as { status?: number } | undefined
   if (error && error.status !== 400) throw error
   return error ? undefined : { ...req.query }
@@ -90,21 +90,21 @@ const PLAUSIBLES = {
 }
 
 function valoresPara({ parameters: suyos }: Operation): fc.Arbitrary<Valores> {
-  const de = (donde: string) => suyos.filter((uno) => uno.in === donde).map(({ name }) => name)
-  const cada = (nombres: readonly string[], siempre: boolean, text = TEXTO) =>
-    fc.record(Object.fromEntries(nombres.map((nombre) => [nombre, text])), siempre ? {} : { requiredKeys: [] })
-  const plausibles = Object.entries(PLAUSIBLES).filter(([nombre]) => de('query').includes(nombre))
-  const par = fc.oneof(
+  const de = (donde: string) => suyos.filter((one) => one.in === donde).map(({ name }) => name)
+  const cada = (names: readonly string[], siempre: boolean, text = TEXTO) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, text])), siempre ? {} : { requiredKeys: [] })
+  const plausibles = Object.entries(PLAUSIBLES).filter(([name]) => de('query').includes(name))
+  const pair = fc.oneof(
     fc.tuple(fc.constantFrom(...de('query'), 'otro'), TEXTO, fc.boolean()),
-    ...plausibles.map(([nombre, valor]) => ({
+    ...plausibles.map(([name, value]) => ({
       weight: 3,
-      arbitrary: fc.boolean().map((cruda) => [nombre, valor, cruda] as const),
+      arbitrary: fc.boolean().map((cruda) => [name, value, cruda] as const),
     })),
   )
-  const consulta = fc
-    .array(par, { maxLength: 3 })
-    .map((pares) => pares.map(([nombre, valor, cruda]) => `${nombre}=${cruda ? valor : encodeURIComponent(valor)}`))
-    .map((partes) => (partes.length > 0 ? `?${partes.join('&').replaceAll('#', '')}` : ''))
+  const query = fc
+    .array(pair, { maxLength: 3 })
+    .map((pares) => pares.map(([name, value, cruda]) => `${name}=${cruda ? value : encodeURIComponent(value)}`))
+    .map((parts) => (parts.length > 0 ? `?${parts.join('&').replaceAll('#', '')}` : ''))
   return fc.record({
     params: cada(
       de('path'),
@@ -112,46 +112,46 @@ function valoresPara({ parameters: suyos }: Operation): fc.Arbitrary<Valores> {
       TEXTO.filter((text) => text !== ''),
     ) as fc.Arbitrary<Record<string, string>>,
     headers: cada(de('header'), false) as fc.Arbitrary<Record<string, string>>,
-    query: consulta,
+    query,
   })
 }
 
 describe('the quick judge of parameters', () => {
   it('has its schemas for every operation with parameters', () => {
     const con = (donde: string) =>
-      operaciones.filter((una) => una.parameters.some((uno) => uno.in === donde)).map(({ id }) => id)
-    for (const [donde, tabla] of [
+      operaciones.filter((one) => one.parameters.some((one) => one.in === donde)).map(({ id }) => id)
+    for (const [donde, table] of [
       ['path', PATH_VALIDATORS] as const,
       ['query', QUERY_VALIDATORS] as const,
       ['header', HEADER_VALIDATORS] as const,
     ])
-      expect(Object.keys(tabla).sort()).toEqual(con(donde).sort())
+      expect(Object.keys(table).sort()).toEqual(con(donde).sort())
   })
 
-  it.each(operaciones.filter((una) => una.parameters.length > 0).map((una) => [una.id, una] as const))(
+  it.each(operaciones.filter((one) => one.parameters.length > 0).map((one) => [one.id, one] as const))(
     'lets nothing through to %s that express-openapi-validator refuses, and reads queries as it does',
     async (_id, operacion) => {
       const basta = createFastJudge(operacion)
       await fc.assert(
-        fc.asyncProperty(valoresPara(operacion), async (valores) => {
-          const req = requestTo(operacion, valores)
+        fc.asyncProperty(valoresPara(operacion), async (values) => {
+          const req = requestTo(operacion, values)
           if (!basta(req)) return
-          const read = await queryOfValidator(operacion, valores)
-          expect(read, JSON.stringify(valores)).toBeDefined()
+          const read = await queryOfValidator(operacion, values)
+          expect(read, JSON.stringify(values)).toBeDefined()
           // Without a query there is nothing to put defaults in.
-          if (valores.query !== '') expect({ ...req.query }).toEqual(read)
+          if (values.query !== '') expect({ ...req.query }).toEqual(read)
         }),
       )
     },
   )
 
   it('decides by itself what clients ask for every day', () => {
-    const decide = (id: string, consulta: string, headers = {}) => {
-      const operacion = operaciones.find((una) => una.id === id)!
+    const decide = (id: string, query: string, headers = {}) => {
+      const operacion = operaciones.find((one) => one.id === id)!
       const req = requestTo(operacion, {
         params: { guia: '7K3M9QX2A1B4', webhook: 'wh_4T8WQ2ZK7NHB' },
         headers,
-        query: consulta,
+        query,
       })
       return createFastJudge(operacion)(req) && { ...req.query }
     }
@@ -166,7 +166,7 @@ describe('the quick judge of parameters', () => {
       creado_desde: '2026-11-20T15:04:05Z',
       limite: 25,
     })
-    for (const consulta of [
+    for (const query of [
       '?limite=101',
       '?limite=1e1',
       '?limite=',
@@ -175,7 +175,7 @@ describe('the quick judge of parameters', () => {
       '?limite=5;',
       '?desde=ahora',
     ])
-      expect(decide('listarEventos', consulta), consulta).toBe(false)
+      expect(decide('listarEventos', query), query).toBe(false)
   })
 
   it('fails for a request that express-openapi-validator does not recognise', async () => {

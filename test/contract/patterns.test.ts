@@ -11,20 +11,20 @@ import { readDocument } from '../../server/api/contract/contract.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
 const DOCUMENTOS = ['comercios', 'operaciones', 'publico']
-const leer = (documento: string): JsonObject =>
+const read = (documento: string): JsonObject =>
   JSON.parse(readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8'))
 
-function* objetosDe(nodo: Json): Generator<JsonObject> {
-  if (nodo === null || typeof nodo !== 'object') return
-  if (!Array.isArray(nodo)) yield nodo
-  for (const dentro of Object.values(nodo)) yield* objetosDe(dentro)
+function* objetosDe(node: Json): Generator<JsonObject> {
+  if (node === null || typeof node !== 'object') return
+  if (!Array.isArray(node)) yield node
+  for (const inside of Object.values(node)) yield* objetosDe(inside)
 }
 
 /** The expressions of a contract, by where they stand: `components/schemas/Nombre`. */
-function patronesDe(nodo: Json, donde = ''): [donde: string, patron: string][] {
-  if (nodo === null || typeof nodo !== 'object') return []
-  return Object.entries(nodo).flatMap(([clave, dentro]): [string, string][] =>
-    clave === 'pattern' && typeof dentro === 'string' ? [[donde, dentro]] : patronesDe(dentro, `${donde}/${clave}`),
+function patronesDe(node: Json, donde = ''): [donde: string, patron: string][] {
+  if (node === null || typeof node !== 'object') return []
+  return Object.entries(node).flatMap(([key, inside]): [string, string][] =>
+    key === 'pattern' && typeof inside === 'string' ? [[donde, inside]] : patronesDe(inside, `${donde}/${key}`),
   )
 }
 
@@ -64,58 +64,58 @@ const TODOS_LA_LEEN =
   /^(?!.*(?:&&|~~|--))\^(?:\(\?:|\)|[*+?]|\{\d{1,3}\}|\[\^?(?:[^\\[\]]|\\x[0-9A-F]{2}|\\[tnr])+\]|[ \w-])+\$$/
 
 const publicados = [
-  ...new Set(DOCUMENTOS.flatMap((documento) => patronesDe(leer(documento)).map(([, patron]) => patron))),
+  ...new Set(DOCUMENTOS.flatMap((documento) => patronesDe(read(documento)).map(([, pattern]) => pattern))),
 ]
 
-describe.each(publicados)('the published pattern %s', (patron) => {
-  it('is written in what all engines have in common', () => expect(patron).toMatch(TODOS_LA_LEEN))
+describe.each(publicados)('the published pattern %s', (pattern) => {
+  it('is written in what all engines have in common', () => expect(pattern).toMatch(TODOS_LA_LEEN))
 
   it('judges alike in RE2 and in JavaScript with and without flags', () => {
-    const re2 = RE2JS.compile(patron)
+    const re2 = RE2JS.compile(pattern)
     for (const texto of TEXTOS) {
-      const sinBanderas = new RegExp(patron).test(texto)
+      const sinBanderas = new RegExp(pattern).test(texto)
       expect({ texto, re2: re2.matcher(texto).find() }).toEqual({ texto, re2: sinBanderas })
-      expect({ texto, u: new RegExp(patron, 'u').test(texto) }).toEqual({ texto, u: sinBanderas })
+      expect({ texto, u: new RegExp(pattern, 'u').test(texto) }).toEqual({ texto, u: sinBanderas })
     }
   })
 })
 
 it('judge alike in Python', async () => {
-  const programa =
+  const program =
     'import json, re, sys\nps, ts = json.loads(sys.argv[1])\nprint(json.dumps([[bool(re.search(p, t)) for t in ts] for p in ps]))'
   // Python's `$` also stands before a last line break: no text here ends in one.
-  const { stdout } = await promisify(execFile)('python3', ['-c', programa, JSON.stringify([publicados, TEXTOS])])
-  expect(JSON.parse(stdout)).toEqual(publicados.map((p) => TEXTOS.map((texto) => new RegExp(p).test(texto))))
+  const { stdout } = await promisify(execFile)('python3', ['-c', program, JSON.stringify([publicados, TEXTOS])])
+  expect(JSON.parse(stdout)).toEqual(publicados.map((p) => TEXTOS.map((text) => new RegExp(p).test(text))))
 })
 
 describe('a pattern of the server that differs from the published one', () => {
   const propios = new Map(patronesDe(readDocument() as unknown as JsonObject))
   const pares = DOCUMENTOS.flatMap((documento) =>
-    patronesDe(leer(documento)).map(([donde, patron]) => [donde, patron, propios.get(donde)] as const),
-  ).filter(([, patron, propio]) => propio !== undefined && propio !== patron)
+    patronesDe(read(documento)).map(([donde, pattern]) => [donde, pattern, propios.get(donde)] as const),
+  ).filter(([, pattern, own]) => own !== undefined && own !== pattern)
 
   it('exists for the free texts', () => expect(pares.length).toBeGreaterThan(10))
 
   it('accepts only texts that the published one accepts', () => {
-    const texto = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 12 }))
-    const distintos = new Map(pares.map(([, patron, propio]) => [`${patron} ${propio}`, [patron, propio!] as const]))
-    for (const [patron, propio] of distintos.values()) {
-      const [publico, servidor] = [new RegExp(patron), new RegExp(propio, 'u')]
-      const vale = (t: string) => !servidor.test(t) || publico.test(t)
+    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 12 }))
+    const distintos = new Map(pares.map(([, pattern, own]) => [`${pattern} ${own}`, [pattern, own!] as const]))
+    for (const [pattern, own] of distintos.values()) {
+      const [publico, server] = [new RegExp(pattern), new RegExp(own, 'u')]
+      const vale = (t: string) => !server.test(t) || publico.test(t)
       expect(TEXTOS.filter((t) => !vale(t))).toEqual([])
-      fc.assert(fc.property(texto, vale), { numRuns: 2_000 })
+      fc.assert(fc.property(text, vale), { numRuns: 2_000 })
     }
   })
 })
 
 it.each(DOCUMENTOS)('%s is published without the marks of our own machinery', (documento) => {
-  const marcas = [...objetosDe(leer(documento))].flatMap((objeto) => Object.keys(objeto))
-  expect(marcas.filter((clave) => INTERNAL_EXTENSIONS.has(clave))).toEqual([])
+  const marcas = [...objetosDe(read(documento))].flatMap((objeto) => Object.keys(objeto))
+  expect(marcas.filter((key) => INTERNAL_EXTENSIONS.has(key))).toEqual([])
 })
 
 it('the server keeps the marks that decide', () => {
   const marcas = new Set(
     [...objetosDe(readDocument() as unknown as JsonObject)].flatMap((objeto) => Object.keys(objeto)),
   )
-  expect([...INTERNAL_EXTENSIONS].filter((marca) => marca !== 'x-patron' && !marcas.has(marca))).toEqual([])
+  expect([...INTERNAL_EXTENSIONS].filter((mark) => mark !== 'x-patron' && !marcas.has(mark))).toEqual([])
 })

@@ -18,15 +18,15 @@ interface Medio {
   examples: Record<string, { value: Parameters<typeof asRfc9457>[0] }>
 }
 
-const leer = (nombre: string) =>
-  JSON.parse(readFileSync(new URL(`server/generated/contract/${nombre}.json`, ROOT), 'utf8')) as JsonObject
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`server/generated/contract/${name}.json`, ROOT), 'utf8')) as JsonObject
 
-describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (nombre) => {
-  const contrato = leer(nombre)
-  const errores = operacionesOf(contrato).flatMap(({ id, definition: definicion }) =>
-    Object.entries(definicion.responses as JsonObject)
+describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (name) => {
+  const contract = read(name)
+  const errores = operacionesOf(contract).flatMap(({ id, definition }) =>
+    Object.entries(definition.responses as JsonObject)
       .filter(([estado]) => Number(estado) >= 400)
-      .map(([estado, respuesta]) => ({ cual: `${id} ${estado}`, respuesta: resolveRef(contrato, respuesta) }))
+      .map(([estado, response]) => ({ cual: `${id} ${estado}`, respuesta: resolveRef(contract, response) }))
       // What /readyz says with a 503 is how it is, and no error of a request.
       .filter(({ cual }) => !/^comprobarDisponibilidad /.test(cual)),
   )
@@ -37,12 +37,12 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
       Medio
     >
     expect([json?.schema.$ref, rfc9457?.schema.$ref]).toEqual(
-      ['Problema', 'ProblemaRfc9457'].map((esquema) => `#/components/schemas/${esquema}`),
+      ['Problema', 'ProblemaRfc9457'].map((schema) => `#/components/schemas/${schema}`),
     )
-    const ejemplos = examplesOf(contrato, respuesta)
-    expect(ejemplos.length).toBeGreaterThan(0)
-    for (const [clave, { value }] of ejemplos) {
-      const suyo = rfc9457!.examples[clave]!.value
+    const examples = examplesOf(contract, respuesta)
+    expect(examples.length).toBeGreaterThan(0)
+    for (const [key, { value }] of examples) {
+      const suyo = rfc9457!.examples[key]!.value
       expect(suyo).toEqual(asRfc9457(value as never))
       expect(findSchemaFaults(json!.schema.$ref, value)).toBeUndefined()
       expect(findSchemaFaults(rfc9457!.schema.$ref, suyo)).toBeUndefined()
@@ -56,8 +56,8 @@ describe('the list of codes', () => {
     { ajeno?: boolean }
   >
   const propios = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
-  const listaDe = (nombre: string) => {
-    const { CodigoDeProblema = {} } = schemasOf(leer(nombre))
+  const listaDe = (name: string) => {
+    const { CodigoDeProblema = {} } = schemasOf(read(name))
     return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as JsonObject) }
   }
 
@@ -71,7 +71,7 @@ describe('the list of codes', () => {
     const tipos = readFileSync(new URL('sdk/src/generated/types.gen.ts', ROOT), 'utf8')
     const [, delSdk = ''] = /export type CodigoDeProblema = ([^;]+);/.exec(tipos) ?? []
     expect([...delSdk.matchAll(/'(\w+)'/g)].map(([, codigo]) => codigo)).toEqual(propios)
-    const guia = JSON.stringify(leer('comercios'))
+    const guia = JSON.stringify(read('comercios'))
     const anclas = [...guia.matchAll(/id=\\"error-(\w+)\\"/g)].map(([, codigo]) => codigo)
     expect(anclas.sort()).toEqual([...propios].sort())
   })

@@ -17,52 +17,52 @@ interface Hueco extends Afirmacion {
   rows: string[]
 }
 
-const leer = (documento: string) =>
+const read = (documento: string) =>
   JSON.parse(readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8')) as Nodo
-const comercios = leer('comercios')
+const comercios = read('comercios')
 
-const escapar = (paso: string) => paso.replaceAll('~', '~0').replaceAll('/', '~1')
-const operacion = (metodo: string, ruta: string) => `/paths/${escapar(ruta)}/${metodo}`
+const escapar = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1')
+const operacion = (method: string, path: string) => `/paths/${escapar(path)}/${method}`
 const json = '/content/application~1json/schema'
-const esquema = (nombre: string) => `/components/schemas/${nombre}`
-const campo = (nombre: string, propiedad: string) => `${esquema(nombre)}/properties/${propiedad}`
+const schema = (name: string) => `/components/schemas/${name}`
+const campo = (name: string, propiedad: string) => `${schema(name)}/properties/${propiedad}`
 
 /** The element at a pointer; what stands beside a `$ref` stands over what it refers to. */
 function resolver(documento: Nodo, puntero: string): Nodo {
-  const entero = (nodo: Nodo): Nodo => {
-    const { $ref, ...propio } = nodo
-    return typeof $ref === 'string' ? { ...resolver(documento, $ref.slice(1)), ...propio } : nodo
+  const entero = (node: Nodo): Nodo => {
+    const { $ref, ...own } = node
+    return typeof $ref === 'string' ? { ...resolver(documento, $ref.slice(1)), ...own } : node
   }
   return puntero
     .split('/')
     .slice(1)
-    .map((paso) => paso.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((nodo, paso) => {
-      if (!(paso in nodo)) throw new Error(`${puntero}: there is no ${paso}`)
-      return entero(nodo[paso] as Nodo)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((node, step) => {
+      if (!(step in node)) throw new Error(`${puntero}: there is no ${step}`)
+      return entero(node[step] as Nodo)
     }, documento)
 }
 
 /** Pointers of every element that claims to be specified, by its own mark or by what it refers to. */
 function especificados(documento: Nodo): string[] {
   const hallados: string[] = []
-  const recorrer = (valor: unknown, puntero: string) => {
-    if (valor === null || typeof valor !== 'object') return
-    const { 'x-origen': propio, $ref } = valor as Nodo
-    const origen = propio ?? (typeof $ref === 'string' && resolver(documento, $ref.slice(1))['x-origen'])
+  const recorrer = (value: unknown, puntero: string) => {
+    if (value === null || typeof value !== 'object') return
+    const { 'x-origen': own, $ref } = value as Nodo
+    const origen = own ?? (typeof $ref === 'string' && resolver(documento, $ref.slice(1))['x-origen'])
     if (origen === 'especificado') hallados.push(puntero)
-    for (const [clave, hijo] of Object.entries(valor))
-      if (!/^(examples?|x-.*)$/.test(clave)) recorrer(hijo, `${puntero}/${escapar(clave)}`)
+    for (const [key, child] of Object.entries(value))
+      if (!/^(examples?|x-.*)$/.test(key)) recorrer(child, `${puntero}/${escapar(key)}`)
   }
   recorrer(documento, '')
   return hallados
 }
 
-const texto = { type: 'string' }
-const numero = { type: 'number' }
+const text = { type: 'string' }
+const number = { type: 'number' }
 const entero = { type: 'integer' }
-const exige = (...nombres: string[]) => ({ required: expect.arrayContaining(nombres) })
-const sinExigir = (nombre: string) => ({ required: expect.not.arrayContaining([nombre]) })
+const exige = (...names: string[]) => ({ required: expect.arrayContaining(names) })
+const sinExigir = (name: string) => ({ required: expect.not.arrayContaining([name]) })
 
 const CREAR = operacion('post', '/api/v1/guias')
 const LOTE = operacion('post', '/api/v1/guias/bulk')
@@ -84,12 +84,12 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     },
     {
       dice: 'With destination coordinates the delivery address is confirmed immediately',
-      en: [[esquema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['confirmada']) }]],
+      en: [[schema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['confirmada']) }]],
     },
     {
       dice: 'Without them, the service sends a location-confirmation message through a messaging app',
       en: [
-        [esquema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['solicitada']) }],
+        [schema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['solicitada']) }],
         [campo('Ubicacion', 'solicitud'), 'decision'],
       ],
     },
@@ -123,30 +123,28 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     },
   ],
   'Resources and their fields': [
-    { dice: 'A guide to create', en: [[esquema('GuiaParaCrear'), 'especificado', { type: 'object' }]] },
+    { dice: 'A guide to create', en: [[schema('GuiaParaCrear'), 'especificado', { type: 'object' }]] },
     {
       dice: 'telefono: a string in international format',
-      en: [
-        [campo('GuiaParaCrear', 'telefono'), 'especificado', { ...texto, examples: [expect.stringMatching(/^\+/)] }],
-      ],
+      en: [[campo('GuiaParaCrear', 'telefono'), 'especificado', { ...text, examples: [expect.stringMatching(/^\+/)] }]],
     },
-    { dice: 'departamento: string', en: [[campo('GuiaParaCrear', 'departamento'), 'especificado', texto]] },
-    { dice: 'municipio: string', en: [[campo('GuiaParaCrear', 'municipio'), 'especificado', texto]] },
-    { dice: 'lat: destination latitude, number', en: [[campo('GuiaParaCrear', 'lat'), 'especificado', numero]] },
-    { dice: 'lng: destination longitude, number', en: [[campo('GuiaParaCrear', 'lng'), 'especificado', numero]] },
-    { dice: 'maps_url: a map link, string', en: [[campo('GuiaParaCrear', 'maps_url'), 'especificado', texto]] },
+    { dice: 'departamento: string', en: [[campo('GuiaParaCrear', 'departamento'), 'especificado', text]] },
+    { dice: 'municipio: string', en: [[campo('GuiaParaCrear', 'municipio'), 'especificado', text]] },
+    { dice: 'lat: destination latitude, number', en: [[campo('GuiaParaCrear', 'lat'), 'especificado', number]] },
+    { dice: 'lng: destination longitude, number', en: [[campo('GuiaParaCrear', 'lng'), 'especificado', number]] },
+    { dice: 'maps_url: a map link, string', en: [[campo('GuiaParaCrear', 'maps_url'), 'especificado', text]] },
     { dice: 'recogida: object', en: [[campo('GuiaParaCrear', 'recogida'), 'especificado', { type: 'object' }]] },
-    { dice: 'guia: identifier, string', en: [[campo('ResultadoCreado', 'guia'), 'especificado', texto]] },
-    { dice: 'estado: current state, string', en: [[campo('ResultadoCreado', 'estado'), 'especificado', texto]] },
-    { dice: 'recogida.maps_url: string', en: [[campo('Recogida', 'maps_url'), 'especificado', texto]] },
-    { dice: 'recogida.lat: number', en: [[campo('Recogida', 'lat'), 'especificado', numero]] },
-    { dice: 'recogida.lng: number', en: [[campo('Recogida', 'lng'), 'especificado', numero]] },
-    { dice: 'recogida.nombre: string', en: [[campo('Recogida', 'nombre'), 'especificado', texto]] },
+    { dice: 'guia: identifier, string', en: [[campo('ResultadoCreado', 'guia'), 'especificado', text]] },
+    { dice: 'estado: current state, string', en: [[campo('ResultadoCreado', 'estado'), 'especificado', text]] },
+    { dice: 'recogida.maps_url: string', en: [[campo('Recogida', 'maps_url'), 'especificado', text]] },
+    { dice: 'recogida.lat: number', en: [[campo('Recogida', 'lat'), 'especificado', number]] },
+    { dice: 'recogida.lng: number', en: [[campo('Recogida', 'lng'), 'especificado', number]] },
+    { dice: 'recogida.nombre: string', en: [[campo('Recogida', 'nombre'), 'especificado', text]] },
     {
       dice: 'A pickup point is given either as coordinates (lat and lng) or as maps_url',
       en: [
         [
-          esquema('Recogida'),
+          schema('Recogida'),
           'especificado',
           { anyOf: [exige('lat', 'lng'), exige('maps_url')], dependentRequired: { lat: ['lng'], lng: ['lat'] } },
         ],
@@ -154,13 +152,13 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     },
     {
       dice: 'Destination coordinates are given as lat and lng, or as maps_url, directly on the guide',
-      en: [[esquema('GuiaParaCrear'), 'especificado', { dependentRequired: { lat: ['lng'], lng: ['lat'] } }]],
+      en: [[schema('GuiaParaCrear'), 'especificado', { dependentRequired: { lat: ['lng'], lng: ['lat'] } }]],
     },
   ],
   'States and transitions': [
     {
       dice: 'A created guide becomes aceptado, the only state value given',
-      en: [[esquema('Estado'), 'decision', { 'x-transiciones': { iniciales: ['aceptado'] } }]],
+      en: [[schema('Estado'), 'decision', { 'x-transiciones': { iniciales: ['aceptado'] } }]],
     },
   ],
   'Create a guide': [
@@ -170,8 +168,8 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       en: [
         [`${CREAR}/requestBody`, 'especificado', { required: true }],
         [`${CREAR}/requestBody${json}/allOf/0`, 'especificado', { title: 'Guía para crear' }],
-        [`${esquema('GuiaIndividual')}/allOf/0`, 'especificado'],
-        [`${esquema('GuiaIndividual')}/allOf/1/properties/recogida`, 'especificado'],
+        [`${schema('GuiaIndividual')}/allOf/0`, 'especificado'],
+        [`${schema('GuiaIndividual')}/allOf/1/properties/recogida`, 'especificado'],
       ],
     },
   ],
@@ -182,7 +180,7 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       en: [
         [`${LOTE}/requestBody`, 'especificado', { required: true }],
         [`${LOTE}/requestBody${json}`, 'especificado', { type: 'object' }],
-        [esquema('LoteParaCrear'), 'especificado', exige('guias')],
+        [schema('LoteParaCrear'), 'especificado', exige('guias')],
       ],
     },
     {
@@ -196,8 +194,8 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       dice: 'recogida: object, not required, default pickup point; each guide may override it',
       en: [
         [campo('LoteParaCrear', 'recogida'), 'especificado', { type: 'object' }],
-        [esquema('LoteParaCrear'), 'especificado', sinExigir('recogida')],
-        [esquema('GuiaParaCrear'), 'especificado', sinExigir('recogida')],
+        [schema('LoteParaCrear'), 'especificado', sinExigir('recogida')],
+        [schema('GuiaParaCrear'), 'especificado', sinExigir('recogida')],
       ],
     },
     {
@@ -205,7 +203,7 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       en: [
         [`${LOTE}/responses/200`, 'especificado'],
         [`${LOTE}/responses/200${json}`, 'especificado', { type: 'object' }],
-        [esquema('LoteCreado'), 'especificado', exige('ok', 'creadas', 'fallidas', 'resultados')],
+        [schema('LoteCreado'), 'especificado', exige('ok', 'creadas', 'fallidas', 'resultados')],
       ],
     },
     { dice: 'ok: boolean', en: [[campo('LoteCreado', 'ok'), 'especificado', { type: 'boolean' }]] },
@@ -222,7 +220,7 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     {
       dice: 'indice: integer, zero-based position in the submitted guias array',
       en: [
-        [esquema('Indice'), 'especificado', { ...entero, minimum: 0, maximum: 99 }],
+        [schema('Indice'), 'especificado', { ...entero, minimum: 0, maximum: 99 }],
         [campo('ResultadoCreado', 'indice'), 'especificado'],
         [campo('ResultadoFallido', 'indice'), 'especificado'],
       ],
@@ -236,13 +234,13 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     },
     {
       dice: 'guia and estado: present on success',
-      en: [[esquema('ResultadoCreado'), 'especificado', exige('indice', 'ok', 'guia', 'estado')]],
+      en: [[schema('ResultadoCreado'), 'especificado', exige('indice', 'ok', 'guia', 'estado')]],
     },
     {
       dice: 'error: present instead of guia when this guide failed',
       en: [
         [
-          esquema('ResultadoFallido'),
+          schema('ResultadoFallido'),
           'especificado',
           { ...exige('indice', 'ok', 'error'), properties: expect.not.objectContaining({ guia: expect.anything() }) },
         ],
@@ -253,15 +251,15 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
   'Rules of the batch': [
     {
       dice: 'Every guide must resolve a pickup point, the batch’s or its own',
-      en: [[esquema('GuiaIndividual'), 'decision', { allOf: [{}, { required: ['recogida'] }] }]],
+      en: [[schema('GuiaIndividual'), 'decision', { allOf: [{}, { required: ['recogida'] }] }]],
     },
     {
       dice: 'A guide without destination coordinates triggers one message; lat and lng, or maps_url, avoid it',
-      en: [[esquema('GuiaParaCrear'), 'especificado', { description: expect.stringContaining('**un** mensaje') }]],
+      en: [[schema('GuiaParaCrear'), 'especificado', { description: expect.stringContaining('**un** mensaje') }]],
     },
     {
       dice: 'A caller must examine each entry by its indice',
-      en: [[esquema('LoteCreado'), 'especificado', { description: expect.stringContaining('por su `indice`') }]],
+      en: [[schema('LoteCreado'), 'especificado', { description: expect.stringContaining('por su `indice`') }]],
     },
   ],
   'Other operations': [
@@ -280,32 +278,32 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'Required or optional status of each guide field',
       rows: ['Qué campos de la guía son obligatorios'],
-      en: [[esquema('GuiaIndividual'), 'decision']],
+      en: [[schema('GuiaIndividual'), 'decision']],
     },
     {
       dice: 'Complete field list of a guide, semantics and format of external_ref',
       rows: ['Otros campos', 'La guía en las respuestas', 'Formato de `external_ref`', 'Qué es «la misma» creación'],
       en: [
-        [esquema('Guia'), 'decision'],
+        [schema('Guia'), 'decision'],
         [campo('GuiaDeAviso', 'external_ref'), 'decision'],
-        [esquema('RecogidaDeGuia'), 'decision'],
-        [esquema('ReferenciaExterna'), 'decision'],
-        [esquema('CodigoDeGuia'), 'decision'],
+        [schema('RecogidaDeGuia'), 'decision'],
+        [schema('ReferenciaExterna'), 'decision'],
+        [schema('CodigoDeGuia'), 'decision'],
         ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'metadatos'].map(
-          (nombre): Elemento => [campo('GuiaParaCrear', nombre), 'decision'],
+          (name): Elemento => [campo('GuiaParaCrear', name), 'decision'],
         ),
       ],
     },
     {
       dice: 'Fields of an event-history record',
       rows: ['Campos de un evento del historial'],
-      en: [[esquema('Evento'), 'decision']],
+      en: [[schema('Evento'), 'decision']],
     },
     {
       dice: 'Fields of the proof-of-delivery record, and the format of its signed links',
       rows: ['Campos de la prueba de entrega', 'Enlaces firmados'],
       en: [
-        [esquema('PruebaDeEntrega'), 'decision'],
+        [schema('PruebaDeEntrega'), 'decision'],
         [campo('PruebaDeEntrega', 'fotos'), 'decision'],
         [campo('ArchivoDePrueba', 'url'), 'decision'],
       ],
@@ -315,7 +313,7 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'The full list of states; transitions',
       rows: ['Estados y transiciones'],
-      en: [[esquema('Estado'), 'decision']],
+      en: [[schema('Estado'), 'decision']],
     },
   ],
   Endpoints: [
@@ -330,10 +328,10 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'Method, path, parameters and payload of the listing, the detail and the proof',
       rows: ['Lista, detalle y prueba de entrega', 'Paginación'],
-      en: [LISTAR, DETALLE, PRUEBA].flatMap((una): Elemento[] => [
-        [una, 'decision'],
-        [`${una}/parameters/0`, 'decision'],
-        [`${una}/responses/200`, 'decision'],
+      en: [LISTAR, DETALLE, PRUEBA].flatMap((one): Elemento[] => [
+        [one, 'decision'],
+        [`${one}/parameters/0`, 'decision'],
+        [`${one}/responses/200`, 'decision'],
       ]),
     },
   ],
@@ -355,7 +353,7 @@ const HUECOS: Record<string, Hueco[]> = {
         'Cómo se registra un webhook',
       ],
       en: [
-        [esquema('TipoDeEvento'), 'decision'],
+        [schema('TipoDeEvento'), 'decision'],
         [`${AVISO}/requestBody`, 'decision'],
         [`${AVISO}/parameters/2`, 'decision', { name: 'webhook-signature' }],
         [operacion('post', '/api/v1/webhooks'), 'decision'],
@@ -366,14 +364,14 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'Shape and content of the error value in a batch entry',
       rows: ['`error` de una entrada'],
-      en: [[esquema('Problema'), 'decision']],
+      en: [[schema('Problema'), 'decision']],
     },
     { dice: 'Value of the top-level ok when some entries fail', rows: ['`ok` del lote'], en: [] },
     {
       dice: 'Error codes, status codes and the error body for other failures',
       rows: ['Errores', 'Códigos y estados HTTP de las fallas'],
       en: [
-        [esquema('CodigoDeProblema'), 'decision'],
+        [schema('CodigoDeProblema'), 'decision'],
         ...['401', '422'].map((estado): Elemento => [`${CREAR}/responses/${estado}`, 'decision']),
       ],
     },
@@ -394,14 +392,14 @@ const HUECOS: Record<string, Hueco[]> = {
   ],
 }
 
-const casos = (tabla: Record<string, Afirmacion[]>) =>
-  Object.entries(tabla).flatMap(([seccion, filas]) => filas.map((fila) => [seccion, fila.dice, fila.en] as const))
+const cases = (table: Record<string, Afirmacion[]>) =>
+  Object.entries(table).flatMap(([seccion, rows]) => rows.map((row) => [seccion, row.dice, row.en] as const))
 
 /** What the world has at this one place (RFC 8615), for whoever checks a proof: it has no version and takes no key. */
 const CLAVES_PUBLICAS = '/.well-known/jwks.json'
 
 describe('a statement of the specification', () => {
-  it.each(casos(AFIRMACIONES))('%s: %s', (_seccion, _dice, elementos) => {
+  it.each(cases(AFIRMACIONES))('%s: %s', (_seccion, _dice, elementos) => {
     for (const [puntero, origen, es = {}] of elementos) {
       expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
     }
@@ -409,30 +407,30 @@ describe('a statement of the specification', () => {
 
   it('Endpoints: every request carries the key, and requests and answers are JSON', () => {
     expect(comercios.security).toEqual([{ llaveDeComercio: [] }])
-    for (const [ruta, metodos] of Object.entries(comercios.paths as Record<string, Record<string, Nodo>>)) {
-      for (const [metodo, una] of Object.entries(metodos)) {
-        expect(una.security, ruta).toEqual(ruta === CLAVES_PUBLICAS ? [] : [{ llaveDeComercio: expect.any(Array) }])
-        const cuerpos = [una.requestBody, ...Object.keys(una.responses as Nodo)]
+    for (const [path, metodos] of Object.entries(comercios.paths as Record<string, Record<string, Nodo>>)) {
+      for (const [method, one] of Object.entries(metodos)) {
+        expect(one.security, path).toEqual(path === CLAVES_PUBLICAS ? [] : [{ llaveDeComercio: expect.any(Array) }])
+        const cuerpos = [one.requestBody, ...Object.keys(one.responses as Nodo)]
           .filter(Boolean)
-          .map((cuerpo) =>
-            typeof cuerpo === 'string' ? resolver(comercios, `${operacion(metodo, ruta)}/responses/${cuerpo}`) : cuerpo,
+          .map((body) =>
+            typeof body === 'string' ? resolver(comercios, `${operacion(method, path)}/responses/${body}`) : body,
           ) as Nodo[]
         for (const { content } of cuerpos)
-          expect(Object.keys(content ?? { 'application/json': {} }), ruta).toContain('application/json')
+          expect(Object.keys(content ?? { 'application/json': {} }), path).toContain('application/json')
       }
     }
   })
 
   it('Versioning: every path has the prefix /api/v1', () => {
-    const rutas = Object.keys(comercios.paths as Nodo).filter((ruta) => ruta !== CLAVES_PUBLICAS)
-    for (const ruta of rutas) expect(ruta).toMatch(/^\/api\/v1\//)
+    const paths = Object.keys(comercios.paths as Nodo).filter((path) => path !== CLAVES_PUBLICAS)
+    for (const path of paths) expect(path).toMatch(/^\/api\/v1\//)
   })
 })
 
 describe('a gap of the specification', () => {
   const decisiones = readFileSync(new URL('openapi/DECISIONES.md', ROOT), 'utf8')
 
-  it.each(casos(HUECOS))('%s: %s', (_seccion, _dice, elementos) => {
+  it.each(cases(HUECOS))('%s: %s', (_seccion, _dice, elementos) => {
     for (const [puntero, origen, es = {}] of elementos) {
       expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
     }
@@ -441,9 +439,9 @@ describe('a gap of the specification', () => {
   it.each(
     Object.values(HUECOS)
       .flat()
-      .map(({ dice, rows: filas }) => [dice, filas] as const),
-  )('has its rows in DECISIONES.md: %s', (_dice, filas) => {
-    for (const fila of filas) expect(decisiones).toContain(`\n| ${fila} | `)
+      .map(({ dice, rows }) => [dice, rows] as const),
+  )('has its rows in DECISIONES.md: %s', (_dice, rows) => {
+    for (const row of rows) expect(decisiones).toContain(`\n| ${row} | `)
   })
 })
 
@@ -455,6 +453,6 @@ describe('nothing else', () => {
   )
 
   it.each(['comercios', 'operaciones', 'publico'])('in %s claims to be specified', (documento) => {
-    expect(especificados(leer(documento)).filter((puntero) => !dichos.has(puntero))).toEqual([])
+    expect(especificados(read(documento)).filter((puntero) => !dichos.has(puntero))).toEqual([])
   })
 })

@@ -4,24 +4,22 @@ import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
-const leer = (archivo: string) => readFileSync(new URL(archivo, ROOT), 'utf8')
+const read = (file: string) => readFileSync(new URL(file, ROOT), 'utf8')
 
 describe('an operation', () => {
-  const handlers = leer('server/startup/handlers.ts')
+  const handlers = read('server/startup/handlers.ts')
 
   it.each(readOperations(readDocument()).map(({ id }) => id))(
     '%s has its tests at test/<slice>/<verb>.test.ts',
     (id) => {
-      const [, archivo] = new RegExp(`import \\{ ${id} \\} from '\\.\\./domain/(.+)\\.ts'`).exec(handlers) ?? []
-      const suyo = `test/${archivo}.test.ts`
+      const [, file] = new RegExp(`import \\{ ${id} \\} from '\\.\\./domain/(.+)\\.ts'`).exec(handlers) ?? []
+      const suyo = `test/${file}.test.ts`
       expect(existsSync(new URL(suyo, ROOT)), suyo).toBe(true)
     },
   )
 })
 
 it('no file of tests has more than 500 lines', () => {
-  const largos = globSync('test/**/*.test.ts', { cwd: ROOT }).filter(
-    (archivo) => leer(archivo).split('\n').length > 501,
-  )
+  const largos = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) => read(file).split('\n').length > 501)
   expect(largos).toEqual([])
 })

@@ -21,7 +21,7 @@ import { buildGuia, FULL_RUN_ONLY } from '../factories.ts'
 import { PYTHON_WITH_DATEUTIL } from '../interpreters.ts'
 
 const CONTRATO = fileURLToPath(new URL('server/generated/contract/openapi.json', ROOT))
-const contrato: JsonObject = JSON.parse(fillRelativeDays(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
+const contract: JsonObject = JSON.parse(fillRelativeDays(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
 
 interface Caso {
   operacion: string
@@ -32,15 +32,15 @@ interface Caso {
 }
 
 /** Every example of a JSON body or answer, with the schema that stands beside it. */
-const casos: Caso[] = operacionesOf(contrato).flatMap(({ id, definition: definicion }) => {
-  const partes = {
-    ...(definicion.requestBody ? { cuerpo: definicion.requestBody } : {}),
-    ...(definicion.responses as JsonObject),
+const cases: Caso[] = operacionesOf(contract).flatMap(({ id, definition }) => {
+  const parts = {
+    ...(definition.requestBody ? { cuerpo: definition.requestBody } : {}),
+    ...(definition.responses as JsonObject),
   }
-  return Object.entries(partes).flatMap(([de, parte]) => {
-    const { schema = null } = ((resolveRef(contrato, parte).content as JsonObject)?.['application/json'] ??
+  return Object.entries(parts).flatMap(([de, part]) => {
+    const { schema = null } = ((resolveRef(contract, part).content as JsonObject)?.['application/json'] ??
       {}) as JsonObject
-    return examplesOf(contrato, parte).map(([, { value = null }]) => ({
+    return examplesOf(contract, part).map(([, { value = null }]) => ({
       operacion: id,
       de,
       scheme: schema,
@@ -49,34 +49,34 @@ const casos: Caso[] = operacionesOf(contrato).flatMap(({ id, definition: definic
   })
 })
 
-let carpeta = ''
-const en = (archivo: string) => join(carpeta, archivo)
+let folder = ''
+const en = (file: string) => join(folder, file)
 beforeAll(async () => {
   // In the project, where what is generated finds the packages that it imports.
   const memoria = fileURLToPath(new URL('node_modules/.cache/guias/', ROOT))
   await mkdir(memoria, { recursive: true })
-  carpeta = await mkdtemp(join(memoria, 'herramientas-'))
+  folder = await mkdtemp(join(memoria, 'herramientas-'))
 })
-afterAll(() => rm(carpeta, { recursive: true }))
+afterAll(() => rm(folder, { recursive: true }))
 
-const programa = (ruta: string, ...args: string[]) => [
+const program = (path: string, ...args: string[]) => [
   process.execPath,
-  fileURLToPath(new URL(`node_modules/${ruta}`, ROOT)),
+  fileURLToPath(new URL(`node_modules/${path}`, ROOT)),
   ...args,
 ]
 
 async function exigir(orden: string[]) {
-  const { codigo, output: salida, errores } = await runProgram(orden, { cwd: carpeta })
-  expect(codigo, salida + errores).toBe(0)
-  return salida
+  const { codigo, output, errores } = await runProgram(orden, { cwd: folder })
+  expect(codigo, output + errores).toBe(0)
+  return output
 }
 
-it('has an example of most bodies and answers', () => expect(casos.length).toBeGreaterThan(250))
+it('has an example of most bodies and answers', () => expect(cases.length).toBeGreaterThan(250))
 
 describe('orval with zod', () => {
   let esquemas: Record<string, ZodType> = {}
   beforeAll(async () => {
-    await exigir(programa('orval/dist/bin/orval.mjs', '--input', CONTRATO, '--output', en('zod.ts'), '--client', 'zod'))
+    await exigir(program('orval/dist/bin/orval.mjs', '--input', CONTRATO, '--output', en('zod.ts'), '--client', 'zod'))
     esquemas = await import(en('zod.ts'))
   })
 
@@ -84,16 +84,20 @@ describe('orval with zod', () => {
     esquemas[`${operacion[0]!.toUpperCase()}${operacion.slice(1)}${de === 'cuerpo' ? 'Body' : 'Response'}`]
 
   /** What it makes schemas of: bodies, and the first good answer of each operation. */
-  const leidos = casos.filter(
+  const leidos = cases.filter(
     ({ operacion, de }) =>
-      de === 'cuerpo' || de === casos.find((c) => c.operacion === operacion && c.de.startsWith('2'))?.de,
+      de === 'cuerpo' || de === cases.find((c) => c.operacion === operacion && c.de.startsWith('2'))?.de,
   )
 
   it('takes every example', () => {
     expect(leidos.length).toBeGreaterThan(50)
-    const mal = leidos.map((caso) => [caso.operacion, caso.de, suyo(caso)?.safeParse(caso.valor).error?.issues])
-    expect(mal.filter(([, , fallas]) => fallas !== undefined)).toEqual([])
-    expect(leidos.filter((caso) => !suyo(caso))).toEqual([])
+    const bad = leidos.map((testCase) => [
+      testCase.operacion,
+      testCase.de,
+      suyo(testCase)?.safeParse(testCase.valor).error?.issues,
+    ])
+    expect(bad.filter(([, , faults]) => faults !== undefined)).toEqual([])
+    expect(leidos.filter((testCase) => !suyo(testCase))).toEqual([])
   })
 
   it('takes a valid guide with letters of Spanish, and refuses one without its municipality', () => {
@@ -108,44 +112,47 @@ describe('openapi-typescript', () => {
   it('gives types that every example has', FULL_RUN_ONLY, async () => {
     // It would make obligatory, in requests too, whatever has a default.
     const opcional = ['--default-non-nullable', 'false']
-    await exigir(programa('openapi-typescript/bin/cli.js', CONTRATO, ...opcional, '-o', en('tipos.d.ts')))
-    const constantes = casos.map(({ operacion, de, valor }, i) => {
-      const parte =
+    await exigir(program('openapi-typescript/bin/cli.js', CONTRATO, ...opcional, '-o', en('tipos.d.ts')))
+    const constantes = cases.map(({ operacion, de, valor }, i) => {
+      const part =
         de === 'cuerpo'
           ? "NonNullable<operations['OP']['requestBody']>"
           : `operations['OP']['responses'][${/^\d+$/.test(de) ? de : `'${de}'`}]`
-      const tipo = `${parte.replace('OP', operacion)}['content']['application/json']`
+      const tipo = `${part.replace('OP', operacion)}['content']['application/json']`
       return `export const caso${i}: ${tipo} = ${JSON.stringify(valor)}`
     })
-    const mal = "// @ts-expect-error\nexport const mal: components['schemas']['GuiaIndividual'] = { telefono: 1 }"
-    const cabeza = "import type { components, operations } from './tipos.d.ts'"
-    await writeFile(en('casos.ts'), [cabeza, ...constantes, mal].join('\n'))
-    const opciones = ['--noEmit', '--strict', '--ignoreConfig', '--allowImportingTsExtensions', 'casos.ts']
-    await exigir(programa('typescript-7/bin/tsc', ...opciones))
+    const bad = "// @ts-expect-error\nexport const mal: components['schemas']['GuiaIndividual'] = { telefono: 1 }"
+    const head = "import type { components, operations } from './tipos.d.ts'"
+    await writeFile(en('casos.ts'), [head, ...constantes, bad].join('\n'))
+    const options = ['--noEmit', '--strict', '--ignoreConfig', '--allowImportingTsExtensions', 'casos.ts']
+    await exigir(program('typescript-7/bin/tsc', ...options))
   })
 })
 
 describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
   it('makes models that read every example', async () => {
     const propiedad = ({ operacion, de }: Caso) => `${operacion}_${de}`
-    const esquema = {
-      $defs: schemasOf(contrato),
+    const schema = {
+      $defs: schemasOf(contract),
       type: 'object',
       additionalProperties: false,
-      properties: Object.fromEntries(casos.map((caso) => [propiedad(caso), caso.scheme])),
+      properties: Object.fromEntries(cases.map((testCase) => [propiedad(testCase), testCase.scheme])),
     }
-    const fuente = new JSONSchemaInput(new FetchingJSONSchemaStore())
-    await fuente.addSource({
+    const source = new JSONSchemaInput(new FetchingJSONSchemaStore())
+    await source.addSource({
       name: 'Todo',
-      schema: JSON.stringify(esquema).replaceAll('#/components/schemas/', '#/$defs/'),
+      schema: JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/'),
     })
     const inputData = new InputData()
-    inputData.addInput(fuente)
+    inputData.addInput(source)
     const { lines } = await quicktype({ inputData, lang: 'python', rendererOptions: { 'python-version': '3.7' } })
     await writeFile(en('modelos.py'), lines.join('\n'))
-    await writeFile(en('casos.json'), JSON.stringify(casos.map((caso) => ({ [propiedad(caso)]: caso.valor }))))
+    await writeFile(
+      en('casos.json'),
+      JSON.stringify(cases.map((testCase) => ({ [propiedad(testCase)]: testCase.valor }))),
+    )
     await writeFile(en('leer.py'), LECTOR)
-    expect(await exigir([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${casos.length}\n`)
+    expect(await exigir([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${cases.length}\n`)
   })
 })
 

@@ -13,12 +13,12 @@ const conCuerpo = operaciones.filter(carriesJson)
 const explicador = new Explainer(() => forInput(readDocument()))
 const PAISES = [undefined, null, 'GT', 'MX']
 
-type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** The contracts as they are published: what the server reads has no examples. */
 const publicados = ['comercios', 'operaciones', 'publico'].map(
-  (nombre) =>
-    JSON.parse(readFileSync(new URL(`server/generated/contract/${nombre}.json`, ROOT), 'utf8')) as ReturnType<
+  (name) =>
+    JSON.parse(readFileSync(new URL(`server/generated/contract/${name}.json`, ROOT), 'utf8')) as ReturnType<
       typeof readDocument
     >,
 )
@@ -29,17 +29,17 @@ interface Ejemplo {
 }
 
 /** The examples of an operation's body in the contract. */
-function ejemplosDe({ path: ruta, method: metodo, tipos }: Operation): Json[] {
-  const { paths, components } = publicados.find((uno) => ruta in uno.paths)!
+function ejemplosDe({ path, method, tipos }: Operation): Json[] {
+  const { paths, components } = publicados.find((one) => path in one.paths)!
   const sueltos = (components as unknown as { examples: Record<string, Ejemplo> }).examples
-  const { example, examples = {} } = paths[ruta]![metodo]!.requestBody!.content[tipos[0]!] as {
+  const { example, examples = {} } = paths[path]![method]!.requestBody!.content[tipos[0]!] as {
     example?: Json
     examples?: Record<string, Ejemplo>
   }
-  const valores = Object.values(examples).map(({ $ref, value }) =>
+  const values = Object.values(examples).map(({ $ref, value }) =>
     $ref ? sueltos[$ref.split('/').at(-1)!]!.value : value,
   )
-  return [example, ...valores].filter((uno) => uno !== undefined)
+  return [example, ...values].filter((one) => one !== undefined)
 }
 
 const CUALQUIERA: fc.Arbitrary<Json> = fc.oneof(
@@ -59,52 +59,52 @@ const CUALQUIERA: fc.Arbitrary<Json> = fc.oneof(
 )
 
 /** A value with one of its parts, somewhere, replaced, removed, or joined by another. */
-function alterar(valor: Json, camino: readonly number[], nueva: Json): Json {
-  const [n = 0, ...resto] = camino
-  if (valor === null || typeof valor !== 'object') return nueva
-  const claves = Object.keys(valor)
-  const clave = claves[n % (claves.length + 2)]
-  if (clave === undefined) return Array.isArray(valor) ? [...valor, nueva] : { ...valor, [`otra${n}`]: nueva }
-  if (resto.length === 0 && n % 3 === 0)
-    return Array.isArray(valor)
-      ? valor.toSpliced(Number(clave), 1)
-      : Object.fromEntries(Object.entries(valor).filter(([otra]) => otra !== clave))
-  const dentro = alterar((valor as Record<string, Json>)[clave]!, resto, nueva)
-  return Array.isArray(valor) ? valor.with(Number(clave), dentro) : { ...valor, [clave]: dentro }
+function alterar(value: Json, camino: readonly number[], fresh: Json): Json {
+  const [n = 0, ...rest] = camino
+  if (value === null || typeof value !== 'object') return fresh
+  const keys = Object.keys(value)
+  const key = keys[n % (keys.length + 2)]
+  if (key === undefined) return Array.isArray(value) ? [...value, fresh] : { ...value, [`otra${n}`]: fresh }
+  if (rest.length === 0 && n % 3 === 0)
+    return Array.isArray(value)
+      ? value.toSpliced(Number(key), 1)
+      : Object.fromEntries(Object.entries(value).filter(([other]) => other !== key))
+  const inside = alterar((value as Record<string, Json>)[key]!, rest, fresh)
+  return Array.isArray(value) ? value.with(Number(key), inside) : { ...value, [key]: inside }
 }
 
 describe('the validators that were compiled with the server', () => {
   it('are there for each JSON body and for the parameters of each path', () => {
     expect(Object.keys(BODY_VALIDATORS).sort()).toEqual(conCuerpo.map(({ id }) => id).sort())
-    const conRuta = operaciones.filter(({ parameters: parametros }) => parametros.some((uno) => uno.in === 'path'))
+    const conRuta = operaciones.filter(({ parameters }) => parameters.some((one) => one.in === 'path'))
     expect(Object.keys(PATH_VALIDATORS).sort()).toEqual(conRuta.map(({ id }) => id).sort())
   })
 
   it('are of the contract that is served, and of no other', () => {
-    const texto = readContractText()
-    expect(() => requireCompiled(texto)).not.toThrow()
-    expect(() => requireCompiled(texto.replace('"maxLength":', '"minLength":'))).toThrow('npm run generate')
+    const text = readContractText()
+    expect(() => requireCompiled(text)).not.toThrow()
+    expect(() => requireCompiled(text.replace('"maxLength":', '"minLength":'))).toThrow('npm run generate')
   })
 
   it.each(conCuerpo.map((operacion) => [operacion.id, operacion] as const))(
     'admit of %s what the contract admits, read at run time, and nothing else',
     (id, operacion) => {
-      const ejemplos = ejemplosDe(operacion)
-      expect(ejemplos.length).toBeGreaterThan(0)
-      const comparar = (cuerpo: Json, pais: string | null | undefined) => {
-        const admitido = BODY_VALIDATORS[id]!.call({ pais }, structuredClone(cuerpo))
-        const { listedFaults: dichas } = explicador.faults(bodyRef(operacion), cuerpo, 1, { pais } as never)
-        expect(admitido, JSON.stringify(cuerpo)).toBe(dichas.length === 0)
+      const examples = ejemplosDe(operacion)
+      expect(examples.length).toBeGreaterThan(0)
+      const comparar = (body: Json, pais: string | null | undefined) => {
+        const admitido = BODY_VALIDATORS[id]!.call({ pais }, structuredClone(body))
+        const { listedFaults: dichas } = explicador.faults(bodyRef(operacion), body, 1, { pais } as never)
+        expect(admitido, JSON.stringify(body)).toBe(dichas.length === 0)
         return admitido
       }
-      for (const ejemplo of ejemplos) comparar(ejemplo, undefined)
+      for (const example of examples) comparar(example, undefined)
       fc.assert(
         fc.property(
-          fc.constantFrom(...ejemplos),
+          fc.constantFrom(...examples),
           fc.array(fc.nat(30), { minLength: 1, maxLength: 3 }),
           CUALQUIERA,
           fc.constantFrom(...PAISES),
-          (ejemplo, camino, nueva, pais) => void comparar(alterar(ejemplo, camino, nueva), pais),
+          (example, camino, fresh, pais) => void comparar(alterar(example, camino, fresh), pais),
         ),
         { numRuns: 200 },
       )
@@ -112,10 +112,10 @@ describe('the validators that were compiled with the server', () => {
   )
 
   it('judge a guide of a batch as the contract does', () => {
-    const [ejemplo] = ejemplosDe(conCuerpo.find(({ id }) => id === 'crearGuia')!)
+    const [example] = ejemplosDe(conCuerpo.find(({ id }) => id === 'crearGuia')!)
     fc.assert(
-      fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, nueva) => {
-        const guia = camino.length === 0 ? ejemplo! : alterar(ejemplo!, camino, nueva)
+      fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, fresh) => {
+        const guia = camino.length === 0 ? example! : alterar(example!, camino, fresh)
         const { listedFaults: dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
         expect(SCHEMA_VALIDATORS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
       }),
@@ -123,9 +123,9 @@ describe('the validators that were compiled with the server', () => {
   })
 
   it('put in what the contract says of what is left out', () => {
-    const con = (id: OperationId, cuerpo: object) => {
-      expect(BODY_VALIDATORS[id]!(cuerpo)).toBe(true)
-      return cuerpo
+    const con = (id: OperationId, body: object) => {
+      expect(BODY_VALIDATORS[id]!(body)).toBe(true)
+      return body
     }
     expect(con('rotarSecreto', {})).toEqual({ solapamiento_horas: 24 })
     expect(con('simularUbicacion', {})).toMatchObject({ resultado: 'confirmada' })

@@ -4,7 +4,7 @@ import { readEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/et
 import { createGuiaForEtiqueta, downloadEtiquetas, etiquetasComercio, useEtiquetas } from '../etiquetas/etiquetas.ts'
 import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 
-const entorno = useEtiquetas()
+const environment = useEtiquetas()
 
 const api = () => etiquetasComercio.api.guias
 const codigos = async (guia: string) => (await api().obtener(guia)).advertencias.map(({ codigo }) => codigo)
@@ -47,9 +47,9 @@ describe('a label that was made before a correction', () => {
 
   it('is out of date at once if the first correction comes while it is made', async () => {
     const guia = await createGuiaForEtiqueta()
-    const filas = await readEtiquetas(entorno.db, 'todos', [guia])
+    const rows = await readEtiquetas(environment.db, 'todos', [guia])
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
-    await recordEtiquetas(entorno.db, filas, entorno.clock())
+    await recordEtiquetas(environment.db, rows, environment.clock())
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
     await imprimir(guia)
     expect(await codigos(guia)).toEqual([])

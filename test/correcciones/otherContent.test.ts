@@ -1,31 +1,31 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/channel.ts'
 
 const canal = useChannel()
-const { environment, requested: pedida, tipos, leer, reply: contestar } = canal
+const { environment, requested: pedida, tipos, leer, reply: answer } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 
-const corregida = async (esta: SentUbicacionRequest) => {
+const corrected = async (esta: SentUbicacionRequest) => {
   await comercio.api.guias.corregir(esta.guia, { contenido: 'Una caja' })
   return esta
 }
 
 describe('a guide that waits for its place, corrected in something else than its telephone', () => {
   it('takes an answer of its recipient that quotes no message', async () => {
-    const { telefono, ...esta } = await corregida(await pedida(comercio))
-    await contestar('location', RECIPIENT_POSITION, { telefono })
+    const { telefono, ...esta } = await corrected(await pedida(comercio))
+    await answer('location', RECIPIENT_POSITION, { telefono })
     expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario' })
   })
 
   it('reports that nobody answered in time', async () => {
-    const esta = await corregida(await pedida(comercio))
+    const esta = await corrected(await pedida(comercio))
     canal.advance(73 * 3_600_000)
-    await hasta(async () => (await leer(comercio, esta)).ubicacion.estado === 'vencida')
+    await waitUntil(async () => (await leer(comercio, esta)).ubicacion.estado === 'vencida')
     expect(await tipos(comercio, esta)).toEqual([
       'guia.aceptado',
       'ubicacion.solicitada',

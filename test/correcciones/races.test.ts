@@ -1,55 +1,55 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, conClave } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { createTelefono, RECIPIENT_POSITION, useChannel } from '../mensajeria/channel.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 
 const canal = useChannel()
-const { environment, createUbicacionRequest: nueva, mensajes, waitForQuiet } = canal
+const { environment, createUbicacionRequest: fresh, mensajes, waitForQuiet } = canal
 const nuevoReceptor = useReceivers()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 
 /** Status of a request, which is repeated while the service is too busy, as a merchant's program does. */
-async function hecho(pedir: () => Promise<Response>): Promise<number> {
-  const { status } = await pedir()
-  return status === 503 ? hecho(pedir) : status
+async function done(request: () => Promise<Response>): Promise<number> {
+  const { status } = await request()
+  return status === 503 ? done(request) : status
 }
 
 describe('corrections, scans and answers at the same time, in two processes', () => {
   it('lose no update, leave no gap, and send each telephone one message at most', async () => {
-    const otro = await canal.otroServicio()
-    const urls = [environment.url, otro.url]
-    const guias = await Promise.all(Array.from({ length: 12 }, () => nueva(comercio)))
-    const pedir = (i: number, metodo: string, ruta: string, cuerpo: object, clave?: string, llave = comercio.llave) =>
-      hecho(() =>
-        fetch(urls[i % 2] + ruta, {
-          method: metodo,
-          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json', ...conClave(clave) },
-          body: JSON.stringify(cuerpo),
+    const other = await canal.otroServicio()
+    const urls = [environment.url, other.url]
+    const guias = await Promise.all(Array.from({ length: 12 }, () => fresh(comercio)))
+    const request = (i: number, method: string, path: string, body: object, key?: string, llave = comercio.llave) =>
+      done(() =>
+        fetch(urls[i % 2] + path, {
+          method,
+          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json', ...conClave(key) },
+          body: JSON.stringify(body),
         }),
       )
     const telefonos = guias.map(() => [createTelefono(), createTelefono(), createTelefono()])
     const estados = await Promise.all(
       guias.flatMap(({ guia }, g) => [
         ...telefonos[g]!.map((telefono, i) =>
-          pedir(i, 'PATCH', `/api/v1/guias/${guia}`, { telefono: `+${telefono}` }, `${guia}-telefono-${i}`),
+          request(i, 'PATCH', `/api/v1/guias/${guia}`, { telefono: `+${telefono}` }, `${guia}-telefono-${i}`),
         ),
         ...[1, 2, 3].map((n) =>
-          pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}` }, `${guia}-caja-${n}`),
+          request(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}` }, `${guia}-caja-${n}`),
         ),
         ...(g % 3 === 0
           ? [
-              pedir(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, {
+              request(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, {
                 lat: RECIPIENT_POSITION.latitude,
                 lng: RECIPIENT_POSITION.longitude,
               }),
             ]
           : []),
         ...['recolectado', 'en_bodega'].map((estado, i) =>
-          pedir(
+          request(
             i,
             'POST',
             `/operaciones/v1/guias/${guia}/eventos`,
@@ -63,27 +63,27 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     expect(new Set(estados.filter((status) => ![200, 201, 409].includes(status)))).toEqual(new Set())
     await waitForQuiet()
     for (const [g, { guia, telefono }] of guias.entries()) {
-      const leida = await canal.leer(comercio, { guia })
-      const eventos = leida.eventos.datos
+      const read = await canal.leer(comercio, { guia })
+      const eventos = read.eventos.datos
       expect(eventos.map(({ secuencia }) => secuencia)).toEqual(eventos.map((_, i) => i + 1))
       const corregidas = eventos.filter(({ tipo }) => tipo === 'guia.corregida')
-      const veces = (campo: string) => corregidas.filter(({ campos }) => campos!.includes(campo)).length
+      const times = (campo: string) => corregidas.filter(({ campos }) => campos!.includes(campo)).length
       // Each accepted correction is one event: nobody's was overwritten unseen.
-      expect([veces('/telefono'), veces('/contenido')]).toEqual([3, 3])
-      expect(telefonos[g]).toContain(leida.telefono!.slice(1))
+      expect([times('/telefono'), times('/contenido')]).toEqual([3, 3])
+      expect(telefonos[g]).toContain(read.telefono!.slice(1))
       const suyos = await mensajes({ guia })
-      const porTelefono = (uno: string) =>
-        suyos.filter((m) => m.telefono === `+${uno}` && m.tipo === 'solicitud_ubicacion')
-      for (const uno of [telefono, ...telefonos[g]!]) expect(porTelefono(uno).length).toBeLessThanOrEqual(1)
-      if (leida.ubicacion.estado !== 'confirmada')
-        await hasta(async () =>
-          (await mensajes({ guia })).some((m) => m.telefono === leida.telefono && m.estado === 'enviado'),
+      const porTelefono = (one: string) =>
+        suyos.filter((m) => m.telefono === `+${one}` && m.tipo === 'solicitud_ubicacion')
+      for (const one of [telefono, ...telefonos[g]!]) expect(porTelefono(one).length).toBeLessThanOrEqual(1)
+      if (read.ubicacion.estado !== 'confirmada')
+        await waitUntil(async () =>
+          (await mensajes({ guia })).some((m) => m.telefono === read.telefono && m.estado === 'enviado'),
         )
     }
   })
 
   it('show in each webhook the guide as it was at its event, when it is sent again after all of them', async () => {
-    const prueba = await environment.nuevoComercio()
+    const prueba = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const { webhook } = await prueba.api.webhooks.crear({ url: receptor.url })
     const { guia } = await prueba.api.guias.crear({
@@ -102,11 +102,11 @@ describe('corrections, scans and answers at the same time, in two processes', ()
         environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `n${n}` }),
       ])
     }
-    await hasta(async () => receptor.receivedWebhooks.length === 11)
+    await waitUntil(async () => receptor.receivedWebhooks.length === 11)
     const primeros = new Map(receptor.receivedWebhooks.map(({ id, cuerpo }) => [id, cuerpo]))
     for (let secuencia = 1; secuencia <= 11; secuencia++)
       await prueba.api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${guia}_${secuencia}`)
-    await hasta(async () => receptor.receivedWebhooks.length === 22)
+    await waitUntil(async () => receptor.receivedWebhooks.length === 22)
     for (const { id, cuerpo } of receptor.receivedWebhooks.slice(11)) expect(cuerpo).toBe(primeros.get(id))
   })
 })

@@ -7,11 +7,11 @@ import { consoleEnvironment, runInProcess } from '../console.ts'
 import { useEnvironment } from '../environment.ts'
 import { createComercioPersona, createTestPersona, requestCode, type TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { openMailServer, parseCorreo } from './server.ts'
 
 let mailServer: Awaited<ReturnType<typeof openMailServer>>
-const entorno = useEnvironment(undefined, async () => {
+const environment = useEnvironment(undefined, async () => {
   mailServer = await openMailServer()
   return { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, MAIL_FROM: 'avisos@mensajeria.example' }
 })
@@ -47,11 +47,11 @@ const report = (messageId: string, action = 'failed', status = '5.1.1') =>
 async function deliver(text: string) {
   const file = join(inject('runFolder'), randomUUID())
   writeFileSync(file, text)
-  const { codigo, output } = await runInProcess(['correos', 'rebote', file, '--json'], consoleEnvironment(entorno))
+  const { codigo, output } = await runInProcess(['correos', 'rebote', file, '--json'], consoleEnvironment(environment))
   return { codigo, ...JSON.parse(output) }
 }
 const isBounced = async ({ persona }: TestPersona) =>
-  (await entorno.operar('GET', `/personas/${persona}`)).cuerpo.correo_rebotado_en !== null
+  (await environment.operar('GET', `/personas/${persona}`)).cuerpo.correo_rebotado_en !== null
 /** Identity of the newest mail that the mail server took for a person. */
 const lastMessageId = ({ correo }: TestPersona) => {
   const mail = mailServer.receivedCorreos.findLast(({ to }) => to === correo)
@@ -61,22 +61,22 @@ const lastMessageId = ({ correo }: TestPersona) => {
 describe('a person whose mails bounce', () => {
   // First, because the console has a clock of its own.
   it('is shown with a bounce that came later, once, and another person is not', async () => {
-    const [ana, eva] = [await createTestPersona(entorno), await createComercioPersona(entorno)]
-    const messageId = await hasta(async () => lastMessageId(ana))
-    await entorno.waitForQuiet()
+    const [ana, eva] = [await createTestPersona(environment), await createComercioPersona(environment)]
+    const messageId = await waitUntil(async () => lastMessageId(ana))
+    await environment.waitForQuiet()
     expect(await deliver(report(messageId))).toEqual({ codigo: 0, rebotados: 1 })
     expect([await isBounced(ana), await isBounced(eva)]).toEqual([true, false])
     expect(await deliver(report(messageId))).toEqual({ codigo: 0, rebotados: 0 })
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select codigo from correo where estado = 'rebotado' order by id desc limit 1`,
     )
     expect(rows).toEqual([{ codigo: 'dsn_5.1.1' }])
   })
 
   it('is not shown for a delay, for a mail of somebody else, or for an answer of a person', async () => {
-    const ana = await createTestPersona(entorno)
-    const messageId = await hasta(async () => lastMessageId(ana))
-    await entorno.waitForQuiet()
+    const ana = await createTestPersona(environment)
+    const messageId = await waitUntil(async () => lastMessageId(ana))
+    await environment.waitForQuiet()
     for (const text of [
       report(messageId, 'delayed', '4.4.1'),
       report(messageId, 'delivered', '2.0.0'),
@@ -89,21 +89,21 @@ describe('a person whose mails bounce', () => {
   })
 
   it('is shown with it, from a refusal at once until another mail leaves', async () => {
-    const ana = await createTestPersona(entorno)
-    await entorno.waitForQuiet()
+    const ana = await createTestPersona(environment)
+    await environment.waitForQuiet()
     expect(await isBounced(ana)).toBe(false)
     mailServer.recipientRefusalStatus = 550
-    await requestCode(entorno, ana.correo)
-    await hasta(() => isBounced(ana))
+    await requestCode(environment, ana.correo)
+    await waitUntil(() => isBounced(ana))
     mailServer.recipientRefusalStatus = 0
-    const { datos } = (await entorno.operar('GET', '/personas')).cuerpo
+    const { datos } = (await environment.operar('GET', '/personas')).cuerpo
     expect(datos[0]).toMatchObject({ persona: ana.persona, correo_rebotado_en: expect.any(String) })
-    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
     expect((await ir('/central/equipo')).texto).toContain('sus correos rebotan')
     expect((await ir(`/central/equipo/${ana.persona}`)).texto).toContain('El último correo rebotó el')
-    entorno.advance(1_000)
-    await requestCode(entorno, ana.correo)
-    await hasta(async () => !(await isBounced(ana)))
+    environment.advance(1_000)
+    await requestCode(environment, ana.correo)
+    await waitUntil(async () => !(await isBounced(ana)))
   })
 })
 

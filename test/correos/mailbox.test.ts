@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
-const entorno = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
-const probar = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(entorno))
-const readBuzon = async () => (await fetch(`${entorno.url}/buzon`)).text()
+const environment = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
+const probar = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(environment))
+const readBuzon = async () => (await fetch(`${environment.url}/buzon`)).text()
 
 describe('the local mailbox', () => {
   it('shows mails when no mail server is configured', async () => {
     expect(await readBuzon()).not.toContain('Correos')
     expect(await probar("o'hara+<b>@ejemplo.com")).toMatchObject({ codigo: 1 })
     expect(await probar("o'hara+b@ejemplo.com")).toMatchObject({ codigo: 0 })
-    await hasta(async () => (await readBuzon()).includes('Para o&#39;hara+b@ejemplo.com · enviado'))
-    const pagina = await readBuzon()
-    expect(pagina).toContain('<h3>Prueba de correo de Guías</h3>')
-    expect(pagina.match(/<li class="tarjeta">/g)).toHaveLength(1)
+    await waitUntil(async () => (await readBuzon()).includes('Para o&#39;hara+b@ejemplo.com · enviado'))
+    const page = await readBuzon()
+    expect(page).toContain('<h3>Prueba de correo de Guías</h3>')
+    expect(page.match(/<li class="tarjeta">/g)).toHaveLength(1)
   })
 })
 
@@ -24,12 +24,12 @@ describe('a service without mail server and mailbox', () => {
   it('keeps mails until it has one of them', async () => {
     const env = { DATABASE_URL: mudo.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: mudo.dataDir }
     expect(await runInProcess(['correos', 'probar', 'ana@ejemplo.com'], env)).toMatchObject({ codigo: 0 })
-    const fila = async () => (await mudo.db.pool.query('select estado, codigo, contenido from correo')).rows[0]
-    await hasta(async () => (await fila()).codigo === 'sin_servidor')
-    expect(await fila()).toMatchObject({ estado: 'pendiente' })
-    expect((await fila()).contenido).not.toBeNull()
+    const row = async () => (await mudo.db.pool.query('select estado, codigo, contenido from correo')).rows[0]
+    await waitUntil(async () => (await row()).codigo === 'sin_servidor')
+    expect(await row()).toMatchObject({ estado: 'pendiente' })
+    expect((await row()).contenido).not.toBeNull()
     mudo.advance(11 * 60_000)
     await mudo.reset({ MAILBOX: '1' })
-    await hasta(async () => (await fila()).estado === 'enviado')
+    await waitUntil(async () => (await row()).estado === 'enviado')
   })
 })

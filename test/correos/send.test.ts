@@ -7,56 +7,58 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { openMailServer, parseCorreo } from './server.ts'
 
 let puertoDeMetricas: number
-let servidor: Awaited<ReturnType<typeof openMailServer>>
-const entorno = useEnvironment(undefined, async () => {
-  servidor = await openMailServer()
+let server: Awaited<ReturnType<typeof openMailServer>>
+const environment = useEnvironment(undefined, async () => {
+  server = await openMailServer()
   puertoDeMetricas = await findFreePort()
   return {
-    SMTP_URL: `smtp://127.0.0.1:${servidor.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
     MAIL_FROM: 'avisos@mensajeria.example',
     BRAND_NAME: 'Quetzal <Exprés>',
     METRICS_PORT: String(puertoDeMetricas),
   }
 })
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const nuevoId = createIdGenerator(() => entorno.clock())
-let cuantos = 0
-const nuevaDireccion = () => `persona${++cuantos}@ejemplo.com`
+const nuevoId = createIdGenerator(() => environment.clock())
+let count = 0
+const nuevaDireccion = () => `persona${++count}@ejemplo.com`
 
-const escribir = (para: string, minutos = 60) =>
-  inTransaction(entorno.db, (consultar) =>
-    saveCorreo(consultar, { secretos, newId: nuevoId }, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: minutos }),
+const write = (para: string, minutes = 60) =>
+  inTransaction(environment.db, (query) =>
+    saveCorreo(query, { secretos, newId: nuevoId }, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: minutes }),
   )
 const filaDe = async (para: string) => {
-  const clave = secretos.current('correos').clave
-  const huella = createHmac('sha256', clave).update(para).digest()
-  const { rows } = await entorno.db.pool.query('select * from correo where huella = $1', [huella])
+  const key = secretos.current('correos').clave
+  const digest = createHmac('sha256', key).update(para).digest()
+  const { rows } = await environment.db.pool.query('select * from correo where huella = $1', [digest])
   return rows[0]
 }
-const esperar = async (para: string, estado: string) => {
-  await hasta(async () => (await filaDe(para))?.estado === estado)
+const wait = async (para: string, estado: string) => {
+  await waitUntil(async () => (await filaDe(para))?.estado === estado)
   return filaDe(para)
 }
-const correosA = (para: string) => servidor.receivedCorreos.filter((uno) => uno.to === para)
+const correosA = (para: string) => server.receivedCorreos.filter((one) => one.to === para)
 /** Values of a metric, by its labels. */
-const metrica = async (nombre: string) => {
-  const texto = await (await fetch(`http://127.0.0.1:${puertoDeMetricas}/metrics`)).text()
-  return texto.split('\n').filter((linea) => linea.startsWith(nombre))
+const metrica = async (name: string) => {
+  const text = await (await fetch(`http://127.0.0.1:${puertoDeMetricas}/metrics`)).text()
+  return text.split('\n').filter((line) => line.startsWith(name))
 }
 
 // First, because the console has a clock of its own.
 describe('npm run admin -- correos probar', () => {
-  const admin = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(entorno))
+  const admin = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(environment))
   it('writes a mail that the running service sends, and an audit line', async () => {
     const para = nuevaDireccion()
     expect(await admin(` ${para.toUpperCase()} `)).toMatchObject({ codigo: 0, errores: '' })
-    await hasta(async () => correosA(para).length === 1)
-    const { rows } = await entorno.db.pool.query(`select campos, despues from bitacora where accion = 'probarCorreo'`)
+    await waitUntil(async () => correosA(para).length === 1)
+    const { rows } = await environment.db.pool.query(
+      `select campos, despues from bitacora where accion = 'probarCorreo'`,
+    )
     expect(rows).toEqual([{ campos: ['para'], despues: null }])
   })
   it.each([
@@ -74,28 +76,24 @@ describe('npm run admin -- correos probar', () => {
 describe('a mail', () => {
   it('leaves once, in the brand, and its content is then erased', async () => {
     const para = nuevaDireccion()
-    await escribir(para)
+    await write(para)
     const { contenido } = await filaDe(para)
     if (contenido) expect(contenido.toString('latin1')).not.toContain(para)
-    const fila = await esperar(para, 'enviado')
-    expect(fila).toMatchObject({ canal: 'smtp', intentos: 1, contenido: null, codigo: null })
-    await entorno.waitForQuiet()
-    const [recibido, ...mas] = correosA(para)
-    expect(mas).toEqual([])
-    const { texto, html } = parseCorreo(recibido!)
+    const row = await wait(para, 'enviado')
+    expect(row).toMatchObject({ canal: 'smtp', intentos: 1, contenido: null, codigo: null })
+    await environment.waitForQuiet()
+    const [received, ...more] = correosA(para)
+    expect(more).toEqual([])
+    const { texto, html } = parseCorreo(received!)
     expect(texto).toContain('el servicio de Quetzal <Exprés> ya puede')
     expect(html).toContain('Quetzal &lt;Exprés&gt;')
-    expect(entorno.log.join()).not.toContain(para)
+    expect(environment.log.join()).not.toContain(para)
   })
 
   it('is not written when its transaction fails', async () => {
     const para = nuevaDireccion()
-    const fallida = inTransaction(entorno.db, async (consultar) => {
-      await saveCorreo(
-        consultar,
-        { secretos, newId: nuevoId },
-        { tipo: 'prueba', para, datos: {}, lifetimeMinutes: 60 },
-      )
+    const fallida = inTransaction(environment.db, async (query) => {
+      await saveCorreo(query, { secretos, newId: nuevoId }, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: 60 })
       throw new Error('la causa falló')
     })
     await expect(fallida).rejects.toThrow('la causa falló')
@@ -104,14 +102,14 @@ describe('a mail', () => {
 
   it('bounces when the server refuses its recipient for ever, and is not tried again', async () => {
     const para = nuevaDireccion()
-    servidor.recipientRefusalStatus = 550
-    await escribir(para, 3 * 1_440)
-    const fila = await esperar(para, 'rebotado')
-    servidor.recipientRefusalStatus = 0
-    expect(fila).toMatchObject({ codigo: 'smtp_550', intentos: 1, contenido: null })
+    server.recipientRefusalStatus = 550
+    await write(para, 3 * 1_440)
+    const row = await wait(para, 'rebotado')
+    server.recipientRefusalStatus = 0
+    expect(row).toMatchObject({ codigo: 'smtp_550', intentos: 1, contenido: null })
     expect(await metrica('guias_correos_rebotados')).toEqual(['guias_correos_rebotados 1'])
-    entorno.advance(DAY_MS)
-    await entorno.waitForQuiet()
+    environment.advance(DAY_MS)
+    await environment.waitForQuiet()
     expect(correosA(para)).toEqual([])
     expect(await metrica('guias_correos_total{resultado="rebotado"}')).toEqual([expect.stringMatching(/ 1$/)])
     expect(await metrica('guias_correos_rebotados')).toEqual(['guias_correos_rebotados 0'])
@@ -120,72 +118,72 @@ describe('a mail', () => {
 
   it('is tried again later, as the same mail', async () => {
     const para = nuevaDireccion()
-    servidor.mailRefusalStatus = 451
-    await escribir(para, 1_440)
-    await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
+    server.mailRefusalStatus = 451
+    await write(para, 1_440)
+    await waitUntil(async () => (await filaDe(para))?.codigo === 'smtp_451')
     expect(await filaDe(para)).toMatchObject({ estado: 'pendiente', intentos: 1 })
-    entorno.advance(MINUTE_MS)
-    await hasta(async () => (await filaDe(para)).intentos === 2)
-    servidor.mailRefusalStatus = 0
-    entorno.advance(10 * MINUTE_MS)
-    const { id } = await esperar(para, 'enviado')
+    environment.advance(MINUTE_MS)
+    await waitUntil(async () => (await filaDe(para)).intentos === 2)
+    server.mailRefusalStatus = 0
+    environment.advance(10 * MINUTE_MS)
+    const { id } = await wait(para, 'enviado')
     expect(correosA(para)).toHaveLength(1)
     expect(parseCorreo(correosA(para)[0]!).readHeader('Message-ID')).toBe(`<${id}@mensajeria.example>`)
   })
 
   it('waits five seconds after its first attempt, and longer after each other', async () => {
     const para = nuevaDireccion()
-    servidor.mailRefusalStatus = 451
-    entorno.freezeClock()
-    await escribir(para, 1_440)
+    server.mailRefusalStatus = 451
+    environment.freezeClock()
+    await write(para, 1_440)
     const esperas: number[] = []
     for (const intentos of [1, 2, 3]) {
-      const fila = await hasta(async () => {
-        const una = await filaDe(para)
-        return una?.estado === 'pendiente' && una.intentos === intentos && una
+      const row = await waitUntil(async () => {
+        const one = await filaDe(para)
+        return one?.estado === 'pendiente' && one.intentos === intentos && one
       })
-      esperas.push(fila.proximo_en.getTime() - entorno.clock().getTime())
-      entorno.advance(esperas.at(-1)!)
+      esperas.push(row.proximo_en.getTime() - environment.clock().getTime())
+      environment.advance(esperas.at(-1)!)
     }
     expect(esperas).toEqual([5_000, 30_000, 120_000])
-    servidor.mailRefusalStatus = 0
-    entorno.advance(HOUR_MS)
-    await esperar(para, 'enviado')
+    server.mailRefusalStatus = 0
+    environment.advance(HOUR_MS)
+    await wait(para, 'enviado')
   })
 
   it('does not leave when its time is over', async () => {
     const para = nuevaDireccion()
-    servidor.mailRefusalStatus = 451
-    await escribir(para, 10)
-    await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
-    servidor.mailRefusalStatus = 0
-    entorno.advance(HOUR_MS)
-    expect(await esperar(para, 'caducado')).toMatchObject({ contenido: null })
+    server.mailRefusalStatus = 451
+    await write(para, 10)
+    await waitUntil(async () => (await filaDe(para))?.codigo === 'smtp_451')
+    server.mailRefusalStatus = 0
+    environment.advance(HOUR_MS)
+    expect(await wait(para, 'caducado')).toMatchObject({ contenido: null })
     expect(correosA(para)).toEqual([])
   })
 
   it('is sent by another process when its sender dies', async () => {
     const para = nuevaDireccion()
-    servidor.mailRefusalStatus = 451
-    await escribir(para, 1_440)
-    await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
-    servidor.mailRefusalStatus = 0
-    await entorno.db.pool.query(
+    server.mailRefusalStatus = 451
+    await write(para, 1_440)
+    await waitUntil(async () => (await filaDe(para))?.codigo === 'smtp_451')
+    server.mailRefusalStatus = 0
+    await environment.db.pool.query(
       `update correo set estado = 'enviando', proximo_en = $1::timestamptz + interval '2 minutes' where estado = 'pendiente'`,
-      [entorno.clock()],
+      [environment.clock()],
     )
-    entorno.advance(MINUTE_MS)
+    environment.advance(MINUTE_MS)
     const [atraso = ''] = await metrica('guias_correos_atraso_segundos')
     expect(Number(atraso.split(' ')[1])).toBeGreaterThanOrEqual(60)
-    entorno.advance(2 * MINUTE_MS)
-    expect(await esperar(para, 'enviado')).toMatchObject({ intentos: 2 })
+    environment.advance(2 * MINUTE_MS)
+    expect(await wait(para, 'enviado')).toMatchObject({ intentos: 2 })
   })
 
   it('is deleted after 30 days', async () => {
-    await escribir(nuevaDireccion())
-    await entorno.waitForQuiet()
-    entorno.advance(31 * DAY_MS)
-    await entorno.reset()
-    await hasta(async () => (await entorno.db.pool.query('select from correo')).rowCount === 0)
+    await write(nuevaDireccion())
+    await environment.waitForQuiet()
+    environment.advance(31 * DAY_MS)
+    await environment.reset()
+    await waitUntil(async () => (await environment.db.pool.query('select from correo')).rowCount === 0)
   })
 })

@@ -15,7 +15,7 @@ export interface ReceivedCorreo {
 export const createRefusal = (status: number) => Object.assign(new Error('no'), { responseCode: status })
 
 /** A real mail server on a free port. What it refuses may change while it runs. */
-export async function openMailServer(opciones: SMTPServerOptions = {}, host = '127.0.0.1') {
+export async function openMailServer(options: SMTPServerOptions = {}, host = '127.0.0.1') {
   const receivedCorreos: ReceivedCorreo[] = []
   const intentos: string[] = []
   const mailServer = {
@@ -38,15 +38,15 @@ export async function openMailServer(opciones: SMTPServerOptions = {}, host = '1
       intentos.push(address)
       listo(mailServer.recipientRefusalStatus ? createRefusal(mailServer.recipientRefusalStatus) : null)
     },
-    onData(flujo, { envelope }, listo) {
-      text(flujo).then((raw) => {
+    onData(stream, { envelope }, listo) {
+      text(stream).then((raw) => {
         if (mailServer.mailRefusalStatus) return listo(createRefusal(mailServer.mailRefusalStatus))
         const from = envelope.mailFrom ? envelope.mailFrom.address : ''
         receivedCorreos.push({ from, to: envelope.rcptTo.map(({ address }) => address).join(), raw })
         listo(null)
       }, listo)
     },
-    ...opciones,
+    ...options,
   })
   smtp.on('error', () => {})
   const netServer = smtp.listen(0, host)
@@ -59,16 +59,16 @@ export async function openMailServer(opciones: SMTPServerOptions = {}, host = '1
 /** The parts of a mail that a person reads: subject, plain text and HTML, decoded. */
 export function parseCorreo({ raw }: ReceivedCorreo) {
   const [headerBlock = '', ...mimeParts] = raw.split(/\r\n--[-\w=.]+(?:\r\n|--)/)
-  const cabeceras = headerBlock.replace(/\r\n[ \t]+/g, ' ')
-  const readHeader = (nombre: string) => new RegExp(`^${nombre}: (.*)$`, 'im').exec(cabeceras)?.[1]?.trim() ?? ''
+  const headers = headerBlock.replace(/\r\n[ \t]+/g, ' ')
+  const readHeader = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(headers)?.[1]?.trim() ?? ''
   const readMimePart = (tipo: string) => {
     const matchingPart = mimeParts.find((mimePart) => mimePart.toLowerCase().includes(`content-type: ${tipo}`)) ?? ''
     const headerEnd = matchingPart.indexOf('\r\n\r\n')
-    const cuerpo = matchingPart.slice(headerEnd + 4)
+    const body = matchingPart.slice(headerEnd + 4)
     if (/transfer-encoding: base64/i.test(matchingPart.slice(0, headerEnd)))
-      return Buffer.from(cuerpo, 'base64').toString()
-    if (!/transfer-encoding: quoted-printable/i.test(matchingPart.slice(0, headerEnd))) return cuerpo
-    const bytes = cuerpo
+      return Buffer.from(body, 'base64').toString()
+    if (!/transfer-encoding: quoted-printable/i.test(matchingPart.slice(0, headerEnd))) return body
+    const bytes = body
       .replace(/=\r\n/g, '')
       .replace(/=([\dA-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
     return Buffer.from(bytes, 'latin1').toString()

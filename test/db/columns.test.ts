@@ -5,7 +5,7 @@ import { CAMPOS } from '../../server/domain/records/guiaFields.ts'
 import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/fields.ts'
 import { useEnvironment } from '../environment.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 it('returns the columns with all wanted properties, in the order of the table', () => {
   const columns = { b: { shown: true, kind: 'x' }, c: { shown: true, kind: 'y' }, a: { shown: true, kind: 'x' }, d: {} }
@@ -20,17 +20,17 @@ it('picks columns of a row', () => {
 it.each([
   ['webhook', CAMPOS_DE_WEBHOOK],
   ['llave', LLAVE_FIELDS],
-])('declares every column of %s', async (tabla, campos) => {
-  const { rows } = await entorno.db.pool.query(
+])('declares every column of %s', async (table, campos) => {
+  const { rows } = await environment.db.pool.query(
     `select column_name as nombre from information_schema.columns
      where table_schema = 'public' and table_name = $1 order by 1`,
-    [tabla],
+    [table],
   )
   expect(rows.map(({ nombre }) => nombre)).toEqual(Object.keys(campos).sort())
 })
 
 it('declares every column of guia with its type', async () => {
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     `select column_name as nombre, udt_name as tipo from information_schema.columns
      where table_schema = 'public' and table_name = 'guia' order by 1`,
   )

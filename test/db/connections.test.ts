@@ -3,7 +3,7 @@ import { Connections } from '../../server/data/connections.ts'
 import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const AJUSTES = dynamicStatement<object, { zona: string; timeout: string; role: string }>(
   'central',
   `select current_setting('timezone') as zona, current_setting('statement_timeout') as timeout, current_user as role`,
@@ -13,17 +13,17 @@ const AJUSTES = dynamicStatement<object, { zona: string; timeout: string; role: 
 it('a pool that has ended has no session left on the server', async () => {
   for (let round = 0; round < 20; round++) {
     const name = `ended ${round}`
-    const pool = new Connections(entorno.databaseUrl, 4, name)
+    const pool = new Connections(environment.databaseUrl, 4, name)
     await Promise.all(Array.from({ length: 4 }, () => pool.query('select pg_sleep(0.01)')))
     await pool.end()
-    const { rows } = await entorno.db.pool.query('select from pg_stat_activity where application_name = $1', [name])
+    const { rows } = await environment.db.pool.query('select from pg_stat_activity where application_name = $1', [name])
     expect(rows).toEqual([])
   }
 })
 
 describe('a session of a pooler', () => {
   it.each([true, false])('is set anew for each statement, with named statements: %s', async (conNombres) => {
-    const db = openDb(entorno.databaseUrl, {
+    const db = openDb(environment.databaseUrl, {
       connections: 1,
       role: 'guias_trabajos',
       pooler: { supportsNames: conNombres },
@@ -35,8 +35,8 @@ describe('a session of a pooler', () => {
       const leidas = [
         await db.query(AJUSTES),
         await suya.query(AJUSTES),
-        await inTransaction(db, (consultar) => consultar(AJUSTES)),
-        await inTransaction(suya, (consultar) => consultar(AJUSTES)),
+        await inTransaction(db, (query) => query(AJUSTES)),
+        await inTransaction(suya, (query) => query(AJUSTES)),
       ]
       expect(leidas.flat()).toEqual(
         ['guias_trabajos', 'guias_operacion', 'guias_trabajos', 'guias_operacion'].map((papel) => ({

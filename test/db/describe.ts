@@ -30,13 +30,13 @@ class DescribeQuery {
     this.text = text
     this.finish = finish
   }
-  submit(conexion: Conexion) {
-    conexion.once('parameterDescription', ({ dataTypeIDs }) => {
+  submit(connection: Conexion) {
+    connection.once('parameterDescription', ({ dataTypeIDs }) => {
       this.parameters = dataTypeIDs
     })
-    conexion.parse({ name: '', text: this.text, types: [] })
-    conexion.describe({ type: 'S', name: '' })
-    conexion.sync()
+    connection.parse({ name: '', text: this.text, types: [] })
+    connection.describe({ type: 'S', name: '' })
+    connection.sync()
   }
   handleRowDescription({ fields }: { fields: Campo[] }) {
     this.campos = fields
@@ -50,9 +50,9 @@ class DescribeQuery {
 }
 
 /** @returns a function that describes statements over that connection */
-export async function createDescriber(cliente: pg.Client): Promise<(text: string) => Promise<StatementDescription>> {
-  const { rows: tipos } = await cliente.query('select oid, typname from pg_type')
-  const { rows: columnRows } = await cliente.query(
+export async function createDescriber(client: pg.Client): Promise<(text: string) => Promise<StatementDescription>> {
+  const { rows: tipos } = await client.query('select oid, typname from pg_type')
+  const { rows: columnRows } = await client.query(
     'select attrelid, attnum from pg_attribute where not attnotnull and attnum > 0',
   )
   const nombre = new Map(tipos.map(({ oid, typname }) => [Number(oid), typname as string]))
@@ -60,7 +60,7 @@ export async function createDescriber(cliente: pg.Client): Promise<(text: string
   return async (text) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const describeQuery = new DescribeQuery(text, (error) => (error ? reject(error) : resolve()))
-    cliente.query(describeQuery as unknown as pg.Submittable)
+    client.query(describeQuery as unknown as pg.Submittable)
     await promise
     return {
       parameters: describeQuery.parameters.map((oid) => nombre.get(oid)!),

@@ -13,7 +13,7 @@ const COMERCIO = '01990000-0000-7000-8000-000000000001'
 /** One of the small merchants. */
 const OTRO = '01990000-0000-7000-8001-000000000002'
 const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
-const cliente = new pg.Client(url)
+const client = new pg.Client(url)
 let db: Db
 
 /**
@@ -47,14 +47,14 @@ const LLENAR_OTROS = `
 
 beforeAll(async () => {
   await createTestDatabase(BASE)
-  await cliente.connect()
-  await cliente.query(LLENAR)
-  await cliente.query('vacuum analyze guia')
+  await client.connect()
+  await client.query(LLENAR)
+  await client.query('vacuum analyze guia')
   db = openDb(url, { connections: 1 })
 })
 afterAll(async () => {
   await db.close()
-  await cliente.end()
+  await client.end()
   await dropTestDatabase(BASE)
 })
 
@@ -65,41 +65,41 @@ interface Nodo {
   'Rows Removed by Filter'?: number
   Plans?: Nodo[]
 }
-const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
+const nodosDe = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodosDe)]
 
 /** Rows of guides that the scans of a merchant's list read. */
-const leidas = (filtros: GuiaFilters) => leidasPor('guias_api', { comercioId: COMERCIO, modo: 'live', ...filtros })
+const leidas = (filters: GuiaFilters) => leidasPor('guias_api', { comercioId: COMERCIO, modo: 'live', ...filters })
 /** Rows of guides that the scans of the operators' list read. */
-const leidasDeTodos = (filtros: GuiaFilters) => leidasPor('guias_operacion', filtros)
+const leidasDeTodos = (filters: GuiaFilters) => leidasPor('guias_operacion', filters)
 
-async function leidasPor(rol: Role, filtros: GuiaFilters): Promise<number> {
+async function leidasPor(rol: Role, filters: GuiaFilters): Promise<number> {
   const pedidas: [Statement, Record<string, unknown>][] = []
-  const consultar = async (...pedida: [Statement, Record<string, unknown>]) => {
+  const query = async (...pedida: [Statement, Record<string, unknown>]) => {
     pedidas.push(pedida)
     throw new Error('not run')
   }
-  const quien = { operacion: 'listarGuias', dueno: COMERCIO }
-  const lista = findGuiaPage(
-    { db: { query: consultar } as never, cursors: {} as never },
-    quien,
-    { limite: 50, ...filtros },
+  const caller = { operacion: 'listarGuias', dueno: COMERCIO }
+  const list = findGuiaPage(
+    { db: { query } as never, cursors: {} as never },
+    caller,
+    { limite: 50, ...filters },
     () => {},
   )
-  await expect(lista).rejects.toThrow('not run')
-  const [sentencia, valores] = pedidas[0]!
+  await expect(list).rejects.toThrow('not run')
+  const [sql, values] = pedidas[0]!
   // The service's own connection, with its settings.
-  const [fila] = await db.asRole(rol, rol === 'guias_api' ? [COMERCIO] : []).query(
+  const [row] = await db.asRole(rol, rol === 'guias_api' ? [COMERCIO] : []).query(
     {
-      ...sentencia,
+      ...sql,
       name: undefined,
-      text: `explain (analyze, timing off, format json) ${sentencia.text}`,
+      text: `explain (analyze, timing off, format json) ${sql.text}`,
     } as Statement<Record<string, unknown>, { 'QUERY PLAN': [{ Plan: Nodo }] }>,
-    valores,
+    values,
   )
-  return nodosDe(fila!['QUERY PLAN'][0].Plan)
-    .filter(({ 'Relation Name': tabla }) => tabla === 'guia')
+  return nodosDe(row!['QUERY PLAN'][0].Plan)
+    .filter(({ 'Relation Name': table }) => table === 'guia')
     .reduce(
-      (suma, nodo) => suma + nodo['Actual Loops'] * (nodo['Actual Rows'] + (nodo['Rows Removed by Filter'] ?? 0)),
+      (sum, node) => sum + node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
       0,
     )
 }
@@ -113,8 +113,8 @@ const deUnComercio = () => {
     ['closed decisions of no guide', { decision: ['aplicada'] }],
     ['open decisions beside a telephone', { decision: ['tomada'], telefono: '+50255550000' }],
     ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
-  ] as [string, GuiaFilters][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
-    expect(await leidas(filtros)).toBe(4_000)
+  ] as [string, GuiaFilters][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filters) => {
+    expect(await leidas(filters)).toBe(4_000)
   })
 
   it('reads 2,000 guides, and one more of each other state, by metadata and three states', async () => {
@@ -133,8 +133,8 @@ const deUnComercio = () => {
     ['metadata of all guides', { metadatos: { canal: 'web' } }],
     ['the location of all guides', { ubicacion: ['confirmada'] }],
     ['an unconfirmed location', { ubicacion: ['fallida'] }],
-  ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
-    expect(await leidas(filtros)).toBeLessThanOrEqual(51)
+  ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filters) => {
+    expect(await leidas(filters)).toBeLessThanOrEqual(51)
   })
 }
 
@@ -142,8 +142,8 @@ describe('the first page of the only merchant’s list', EN_POSTGRES, deUnComerc
 
 describe('among 1,000 merchants', EN_POSTGRES, () => {
   beforeAll(async () => {
-    await cliente.query(LLENAR_OTROS)
-    await cliente.query('vacuum analyze guia')
+    await client.query(LLENAR_OTROS)
+    await client.query('vacuum analyze guia')
   })
 
   describe('the first page of a merchant’s list', deUnComercio)
@@ -154,8 +154,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['location', { ubicacion: ['fallida'] }],
       ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
       ['closed decisions of no guide', { decision: ['aplicada'] }],
-    ] as [string, GuiaFilters][])('reads 2,000 guides, and one more of the other mode, by %s', async (_de, filtros) => {
-      expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(4_002)
+    ] as [string, GuiaFilters][])('reads 2,000 guides, and one more of the other mode, by %s', async (_de, filters) => {
+      expect(await leidasDeTodos(filters)).toBeLessThanOrEqual(4_002)
     })
 
     it.each([
@@ -163,8 +163,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
     ] as [string, GuiaFilters][])(
       'reads 2,000 guides and the position of the last one, by %s',
-      async (_de, filtros) => {
-        expect(await leidasDeTodos(filtros)).toBe(4_000)
+      async (_de, filters) => {
+        expect(await leidasDeTodos(filters)).toBe(4_000)
       },
     )
 
@@ -173,9 +173,9 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
     ] as [string, GuiaFilters][])(
       'reads 2,000 guides of each mode at most, by merchant and %s',
-      async (_de, filtros) => {
-        expect(await leidasDeTodos({ comercioId: COMERCIO, ...filtros })).toBe(4_000)
-        expect(await leidasDeTodos({ comercioId: OTRO, ...filtros })).toBeLessThanOrEqual(2 * 51)
+      async (_de, filters) => {
+        expect(await leidasDeTodos({ comercioId: COMERCIO, ...filters })).toBe(4_000)
+        expect(await leidasDeTodos({ comercioId: OTRO, ...filters })).toBeLessThanOrEqual(2 * 51)
       },
     )
 
@@ -192,8 +192,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['a mode', { modo: 'test' }],
       ['two states of a mode', { estado: ['devuelto', 'cancelado'], modo: 'live' }],
       ['a merchant and an unconfirmed location', { comercioId: COMERCIO, ubicacion: ['fallida'] }],
-    ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
-      expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(51)
+    ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filters) => {
+      expect(await leidasDeTodos(filters)).toBeLessThanOrEqual(51)
     })
 
     it.each([
@@ -202,8 +202,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['metadata of all guides', { metadatos: { canal: 'web' } }],
       ['the location of all guides', { ubicacion: ['confirmada'] }],
       ['three frequent states', { estado: ['aceptado', 'en_ruta', 'entregado'] }],
-    ] as [string, GuiaFilters][])('reads what it shows, and one more of each range, by %s', async (_de, filtros) => {
-      expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(51 + 2 * (filtros.estado?.length ?? 1))
+    ] as [string, GuiaFilters][])('reads what it shows, and one more of each range, by %s', async (_de, filters) => {
+      expect(await leidasDeTodos(filters)).toBeLessThanOrEqual(51 + 2 * (filters.estado?.length ?? 1))
     })
 
     it('reads a page of each mode of a big merchant', async () => {

@@ -5,10 +5,10 @@ import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 it('a column that comes later breaks none of the statements that are prepared', async () => {
-  const { api } = await entorno.nuevoComercio()
+  const { api } = await environment.createComercio()
   /** On every connection of the process. */
   const trabajar = () =>
     Promise.all(
@@ -18,29 +18,29 @@ it('a column that comes later breaks none of the statements that are prepared', 
         return (await api.guias.obtener(guia)).eventos.datos.length
       }),
     )
-  const antes = await trabajar()
-  await entorno.db.pool.query(
+  const before = await trabajar()
+  await environment.db.pool.query(
     ['guia', 'evento', 'comercio', 'llave', 'archivo', 'prueba_entrega', 'webhook', 'bitacora']
-      .map((tabla) => `alter table ${tabla} add column llego_despues text`)
+      .map((table) => `alter table ${table} add column llego_despues text`)
       .join('; '),
   )
-  expect(await trabajar()).toEqual(antes)
+  expect(await trabajar()).toEqual(before)
 })
 
 it('a transaction whose statement was prepared before a new column begins again, once', async () => {
-  const db = openDb(entorno.databaseUrl, { connections: 1 })
+  const db = openDb(environment.databaseUrl, { connections: 1 })
   const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('central', 'select * from operador limit 1', true)
-  let veces = 0
-  const leer = () =>
-    inTransaction(db, (consultar) => {
-      veces++
-      return consultar(TODOS)
+  let times = 0
+  const read = () =>
+    inTransaction(db, (query) => {
+      times++
+      return query(TODOS)
     })
   try {
-    await leer()
+    await read()
     await db.pool.query('alter table operador add column llego_luego text')
-    const [fila] = await leer()
-    expect([Object.keys(fila!).includes('llego_luego'), veces]).toEqual([true, 3])
+    const [row] = await read()
+    expect([Object.keys(row!).includes('llego_luego'), times]).toEqual([true, 3])
   } finally {
     await db.close()
   }

@@ -28,8 +28,8 @@ export const createMutants = (text: string) =>
   }))
 
 /** What is gathered in an array has no order of its own, and where the server's transactions end is nobody's doing. */
-const ignoreOrder = (clave: string, valor: unknown) =>
-  clave === 'fin' ? undefined : Array.isArray(valor) ? [...valor].sort() : valor
+const ignoreOrder = (key: string, value: unknown) =>
+  key === 'fin' ? undefined : Array.isArray(value) ? [...value].sort() : value
 
 interface InterceptedQuery extends pg.QueryConfig {
   submit?: unknown
@@ -56,34 +56,34 @@ export function watchForMutants(url: string, comercio: string, othersSql: string
   let turno: Promise<unknown> = Promise.resolve()
 
   /** What a statement does, in a sub-transaction of which nothing stays. */
-  async function probar(cliente: pg.Client, { text, values }: pg.QueryConfig, isBehindWall: boolean): Promise<string> {
-    await consultar.call(cliente, 'savepoint prueba')
+  async function probar(client: pg.Client, { text, values }: pg.QueryConfig, isBehindWall: boolean): Promise<string> {
+    await consultar.call(client, 'savepoint prueba')
     try {
       await consultar.call(
-        cliente,
+        client,
         isBehindWall ? `set local role guias_api; set local guias.comercios = '{${comercio}}'` : 'set local role none',
       )
-      const { rows, rowCount } = await consultar.call(cliente, { text, values })
-      await consultar.call(cliente, 'set local role none')
-      const { rows: despues } = await consultar.call(cliente, othersSql)
-      return JSON.stringify([rowCount, rows.map((row) => JSON.stringify(row, ignoreOrder)).sort(), despues])
+      const { rows, rowCount } = await consultar.call(client, { text, values })
+      await consultar.call(client, 'set local role none')
+      const { rows: after } = await consultar.call(client, othersSql)
+      return JSON.stringify([rowCount, rows.map((row) => JSON.stringify(row, ignoreOrder)).sort(), after])
     } catch (error) {
       return String((error as { code?: string }).code)
     } finally {
-      await consultar.call(cliente, 'rollback to savepoint prueba')
+      await consultar.call(client, 'rollback to savepoint prueba')
     }
   }
 
-  async function tryMutants(cliente: pg.Client, { name, text, values }: InterceptedQuery): Promise<void> {
-    const wholeResult = await probar(cliente, { text, values: values! }, true)
+  async function tryMutants(client: pg.Client, { name, text, values }: InterceptedQuery): Promise<void> {
+    const wholeResult = await probar(client, { text, values: values! }, true)
     for (const [i, mutant] of createMutants(text).entries()) {
-      const clave = `${text} ${i}`
-      const knownMutant = mutants.get(clave)
-      const differsBehindWall = (await probar(cliente, { text: mutant.text, values: values! }, true)) !== wholeResult
+      const key = `${text} ${i}`
+      const knownMutant = mutants.get(key)
+      const differsBehindWall = (await probar(client, { text: mutant.text, values: values! }, true)) !== wholeResult
       const differsWithoutWall =
         knownMutant?.differsWithoutWall ||
-        (await probar(cliente, { text: mutant.text, values: values! }, false)) !== wholeResult
-      mutants.set(clave, {
+        (await probar(client, { text: mutant.text, values: values! }, false)) !== wholeResult
+      mutants.set(key, {
         statement: name && !/[0-9a-f]{40}$/.test(name) ? name.replace('guias_api.', '') : text,
         missing: `${i + 1}: ${mutant.missing}`,
         differsBehindWall: differsBehindWall || (knownMutant?.differsBehindWall ?? false),

@@ -3,9 +3,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { newsAfter, readSnapshots } from '../../server/data/news.ts'
 
-const cliente = new pg.Client(inject('postgres'))
-beforeAll(() => cliente.connect())
-afterAll(() => cliente.end())
+const client = new pg.Client(inject('postgres'))
+beforeAll(() => client.connect())
+afterAll(() => client.end())
 
 /** Transactions with numbers near to each other. */
 const XID = fc.bigInt({ min: 1n, max: 60n })
@@ -21,7 +21,7 @@ it('leaves out the events that PostgreSQL calls visible in the snapshot, each pa
       const events = snapshots.flatMap((_, part) =>
         Array.from({ length: 62 }, (_, i) => ({ guia: `${part}-${i}`, xid: BigInt(i + 1), part })),
       )
-      const { rows } = await cliente.query<{ guia: string }>(
+      const { rows } = await client.query<{ guia: string }>(
         `select part - 1 || '-' || i - 1 as guia
          from unnest($1::pg_snapshot[]) with ordinality s (s, part), generate_series(1, 62) i
          where not pg_visible_in_snapshot(i::text::xid8, s) order by part, i`,
@@ -45,7 +45,7 @@ const TEXT = fc.oneof(
 it('takes from a client no snapshot that PostgreSQL cannot read, and every one that it writes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(TEXT, { minLength: 200, maxLength: 200 }), async (texts) => {
-      const { rows } = await cliente.query<{ text: string; valid: boolean; same: boolean | null }>(
+      const { rows } = await client.query<{ text: string; valid: boolean; same: boolean | null }>(
         `select text, valid, case when valid then text::pg_snapshot::text = text end as same
          from (select text, pg_input_is_valid(text, 'pg_snapshot') as valid from unnest($1::text[]) text offset 0) t`,
         [texts],

@@ -12,49 +12,49 @@ const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` })
 const COMERCIO = '01990000-0000-7000-8000-000000000001'
 const WEBHOOK = 'wh_000000000001'
 
-const cliente = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
+const client = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
 const abiertas: Db[] = []
-const abrir = (opciones: DbOptions = {}) => {
-  const db = openDb(url, { ...opciones, connections: 1 })
+const open = (options: DbOptions = {}) => {
+  const db = openDb(url, { ...options, connections: 1 })
   abiertas.push(db)
   return db
 }
 
 beforeAll(async () => {
   await createTestDatabase(BASE)
-  await cliente.connect()
+  await client.connect()
 })
 afterAll(async () => {
   await Promise.all(abiertas.map((db) => db.close()))
-  await cliente.end()
+  await client.end()
   await dropTestDatabase(BASE)
 })
 
 /** Plans of a connection's prepared statement: kept ones, and ones made anew. */
-async function planesDe({ pool }: Db, nombre: string) {
+async function planesDe({ pool }: Db, name: string) {
   const { rows } = await pool.query<{ generic_plans: string; custom_plans: string }>(
     'select generic_plans, custom_plans from pg_prepared_statements where name = $1',
-    [nombre],
+    [name],
   )
   return rows.map(({ generic_plans, custom_plans }) => [Number(generic_plans), Number(custom_plans)])
 }
 
-const leer = (db: Db) => readFeed(db.asRole('guias_api', [COMERCIO]), COMERCIO, 'live', FEED_START, {}, 50)
+const read = (db: Db) => readFeed(db.asRole('guias_api', [COMERCIO]), COMERCIO, 'live', FEED_START, {}, 50)
 
 describe('a statement with a generic plan', EN_POSTGRES, () => {
   const pooler = { supportsNames: true }
   it.each([['sessions of its own', {}] as const, ['a pooler that knows names', { pooler }] as const])(
     'is never planned anew, and leaves its session as it was: %s',
-    async (_de, opciones) => {
-      const db = abrir(opciones)
-      for (let i = 0; i < 8; i++) await leer(db)
+    async (_de, options) => {
+      const db = open(options)
+      for (let i = 0; i < 8; i++) await read(db)
       expect(await planesDe(db, 'guias_api.eventos.flujo')).toEqual([[8, 0]])
       expect((await db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }])
     },
   )
 
   it('runs where a pooler knows no names', async () => {
-    expect(await leer(abrir({ pooler: { supportsNames: false } }))).toEqual([])
+    expect(await read(open({ pooler: { supportsNames: false } }))).toEqual([])
   })
 })
 
@@ -65,72 +65,72 @@ interface Nodo {
   'Rows Removed by Filter'?: number
   Plans?: Nodo[]
 }
-const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
+const nodosDe = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodosDe)]
 
 /** The statement of an endpoint's deliveries with those filters. It isn't run. */
 async function deEntregas(query: object): Promise<Statement> {
   const pedidas: Statement[] = []
-  const consultar = async (sentencia: Statement) => {
-    pedidas.push(sentencia)
+  const consultar = async (sql: Statement) => {
+    pedidas.push(sql)
     throw new Error('not run')
   }
-  const lista = listarAvisosDeWebhook(
+  const list = listarAvisosDeWebhook(
     { path: { webhook: WEBHOOK }, query, identity: { comercioId: COMERCIO, modo: 'live' } } as never,
     { db: { query: consultar }, cursors: { decrypt: () => [0, COMERCIO, 1] } } as never,
   )
-  await expect(lista).rejects.toThrow('not run')
+  await expect(list).rejects.toThrow('not run')
   return pedidas[0]!
 }
 
 /** The statement of a list of guides, with its values. The statement isn't run. */
-async function deGuias(filtros: GuiaFilters) {
+async function deGuias(filters: GuiaFilters) {
   const pedidas: { sentencia: Statement; values: Record<string, unknown> }[] = []
-  const consultar = async (sentencia: Statement, valores: Record<string, unknown>) => {
-    pedidas.push({ sentencia, values: valores })
+  const query = async (sentencia: Statement, values: Record<string, unknown>) => {
+    pedidas.push({ sentencia, values })
     return [{ id: null, hasta: null }]
   }
   await findGuiaPage(
-    { db: { query: consultar }, cursors: {} } as never,
+    { db: { query }, cursors: {} } as never,
     { operacion: '', dueno: '' },
-    filtros,
-    (una) => una,
+    filters,
+    (one) => one,
   ).catch(() => {})
   return pedidas[0]!
 }
 
 /** Indexes of guides that a list reads, and the rows that it reads and drops. */
-async function lecturaDe(filtros: GuiaFilters) {
-  const { sentencia, values: valores } = await deGuias(filtros)
-  const rol = filtros.comercioId ? 'guias_api' : 'guias_operacion'
-  await cliente.query(
+async function lecturaDe(filters: GuiaFilters) {
+  const { sentencia, values } = await deGuias(filters)
+  const rol = filters.comercioId ? 'guias_api' : 'guias_operacion'
+  await client.query(
     `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${rol}; set local enable_sort = off`,
   )
-  await cliente.query(`set local guias.comercios = '{${filtros.comercioId ?? ''}}'`)
-  await cliente.query(`prepare lista as ${sentencia.text}`)
-  const datos = sentencia.parameters.map((nombre) => cliente.escapeLiteral(String(valores[nombre])))
-  const lista = datos.length > 0 ? `(${datos.join(', ')})` : ''
-  const { rows } = await cliente.query(`explain (analyze, timing off, format json) execute lista${lista}`)
-  await cliente.query('rollback; deallocate lista')
-  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan).filter((nodo) => nodo['Relation Name'] === 'guia')
+  await client.query(`set local guias.comercios = '{${filters.comercioId ?? ''}}'`)
+  await client.query(`prepare lista as ${sentencia.text}`)
+  const datos = sentencia.parameters.map((name) => client.escapeLiteral(String(values[name])))
+  const list = datos.length > 0 ? `(${datos.join(', ')})` : ''
+  const { rows } = await client.query(`explain (analyze, timing off, format json) execute lista${list}`)
+  await client.query('rollback; deallocate lista')
+  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan).filter((node) => node['Relation Name'] === 'guia')
   return {
-    indices: [...new Set(nodos.map((nodo) => nodo['Index Name'] ?? nodo['Node Type']))],
-    quitadas: nodos.reduce((suma, nodo) => suma + (nodo['Rows Removed by Filter'] ?? 0), 0),
+    indices: [...new Set(nodos.map((node) => node['Index Name'] ?? node['Node Type']))],
+    quitadas: nodos.reduce((sum, node) => sum + (node['Rows Removed by Filter'] ?? 0), 0),
   }
 }
 
 /** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
-async function planDe({ text, parameters: parametros }: Statement) {
-  await cliente.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
-  await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
-  await cliente.query(`prepare lista as ${text}`)
-  const nulos = parametros.map(() => 'null').join(', ')
-  const { rows } = await cliente.query(`explain (format json) execute lista(${nulos})`)
-  await cliente.query('rollback; deallocate lista')
+async function planDe({ text, parameters }: Statement) {
+  await client.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
+  await client.query(`set local guias.comercios = '{${COMERCIO}}'`)
+  await client.query(`prepare lista as ${text}`)
+  const nulos = parameters.map(() => 'null').join(', ')
+  const { rows } = await client.query(`explain (format json) execute lista(${nulos})`)
+  await client.query('rollback; deallocate lista')
   const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan)
-  const grandes = nodos.filter(({ 'Relation Name': tabla = '' }) => ['evento', 'webhook_aviso'].includes(tabla))
+  const grandes = nodos.filter(({ 'Relation Name': table = '' }) => ['evento', 'webhook_aviso'].includes(table))
   return {
-    indices: grandes.map((nodo) => `${nodo['Node Type']}: ${nodo['Index Name']}`),
-    ordena: nodos.filter((nodo) => nodo['Node Type'].includes('Sort')).length,
+    indices: grandes.map((node) => `${node['Node Type']}: ${node['Index Name']}`),
+    ordena: nodos.filter((node) => node['Node Type'].includes('Sort')).length,
   }
 }
 
@@ -155,7 +155,7 @@ const FALLIDAS = 'Index Scan: webhook_aviso_fallido_idx'
 
 const esperados = async () => {
   const deNombre = Object.fromEntries(
-    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([nombre, hecha]) => [nombre, hecha]),
+    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([name, hecha]) => [name, hecha]),
   )
   expect(Object.keys(deNombre).sort()).toEqual(['eventos.flujo', 'eventos.flujoDeTipos'])
   return [
@@ -180,13 +180,13 @@ describe('the plan that is kept of each of them reads one index in its order', E
   it('while the tables are empty, and when they are full and nobody has analyzed them', async () => {
     for (const { sentencia, ...plan } of await esperados())
       expect(await planDe(sentencia), sentencia.text).toEqual(plan)
-    await cliente.query(LLENAR)
+    await client.query(LLENAR)
     for (const { sentencia, ...plan } of await esperados())
       expect(await planDe(sentencia), sentencia.text).toEqual(plan)
   })
 
   it('when one merchant has nearly everything', async () => {
-    await cliente.query('vacuum (analyze) evento, webhook_aviso')
+    await client.query('vacuum (analyze) evento, webhook_aviso')
     for (const { sentencia, ...plan } of await esperados()) {
       expect(sentencia.plan).toBe('generic')
       expect(await planDe(sentencia), sentencia.text).toEqual(plan)
@@ -211,8 +211,8 @@ const SUYAS = { comercioId: COMERCIO, modo: 'live' } as const
 
 describe('a list of guides reads no guide that does not match its filter', EN_POSTGRES, () => {
   beforeAll(async () => {
-    await cliente.query(LLENAR_GUIAS)
-    await cliente.query('vacuum (analyze) guia')
+    await client.query(LLENAR_GUIAS)
+    await client.query('vacuum (analyze) guia')
   })
 
   it.each<[string, GuiaFilters, string]>([
@@ -224,7 +224,7 @@ describe('a list of guides reads no guide that does not match its filter', EN_PO
     ['of a state of all merchants', { estado: ['extraviado'] }, 'guia_estado_todas_idx'],
     ['of a mode and state of all merchants', { estado: ['extraviado'], modo: 'test' }, 'guia_estado_todas_idx'],
     ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_decision_todas_idx'],
-  ])('%s', async (_cual, filtros, indice) => {
-    expect(await lecturaDe(filtros)).toEqual({ indices: [indice], quitadas: 0 })
+  ])('%s', async (_cual, filters, index) => {
+    expect(await lecturaDe(filters)).toEqual({ indices: [index], quitadas: 0 })
   })
 })

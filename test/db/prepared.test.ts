@@ -6,22 +6,22 @@ import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const abiertas: Db[] = []
 afterAll(() => Promise.all(abiertas.map((db) => db.close())))
 
 /** Every choice among members, each given or not. */
 function combinar<T extends object>(miembros: T): Partial<T>[] {
   let hechos: Partial<T>[] = [{}]
-  for (const [nombre, valor] of Object.entries(miembros))
-    hechos = hechos.flatMap((hecho) => [hecho, { ...hecho, [nombre]: valor }])
+  for (const [name, value] of Object.entries(miembros))
+    hechos = hechos.flatMap((done) => [done, { ...done, [name]: value }])
   return hechos
 }
 
 it('a connection keeps at most 64 prepared statements for all combinations of filters', async () => {
-  const { id: comercioId, api } = await entorno.nuevoComercio()
+  const { id: comercioId, api } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
-  const db = openDb(entorno.databaseUrl, { connections: 1 })
+  const db = openDb(environment.databaseUrl, { connections: 1 })
   abiertas.push(db)
   const cursores = createCursors(createSecrets([Buffer.from(MASTER_KEY, 'base64')]))
   const comunes = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
@@ -33,8 +33,8 @@ it('a connection keeps at most 64 prepared statements for all combinations of fi
     telefono: '+50255551234',
     estado: ['aceptado', 'cancelado'] satisfies GuiaFilters['estado'],
   })
-  for (const filtros of deGuias)
-    await findGuiaPage({ db, cursors: cursores }, { operacion: 'x', dueno: 'y' }, filtros, () => 0)
+  for (const filters of deGuias)
+    await findGuiaPage({ db, cursors: cursores }, { operacion: 'x', dueno: 'y' }, filters, () => 0)
   const deEntregas = combinar({
     ...comunes,
     estado: 'fallido' as const,

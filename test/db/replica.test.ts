@@ -7,18 +7,18 @@ import { createLog } from '../../server/platform/log.ts'
 
 it('orders positions of the log whose second part has fewer digits', () => {
   const posiciones = ['0/16B3748', '0/FFFFFFFF', '1/0', '1/9', '1/A0000000', '10/1']
-  expect(posiciones.map(readLsn).toSorted((una, otra) => (una < otra ? -1 : 1))).toEqual(posiciones.map(readLsn))
+  expect(posiciones.map(readLsn).toSorted((one, other) => (one < other ? -1 : 1))).toEqual(posiciones.map(readLsn))
   expect(readLsn('16/B374D848')).toBe(0x16_b374_d848n)
 })
 
 const DONDE = dynamicStatement<object, { de: string }>('central', 'select 1 as de', true)
 
 /** A replica whose server, database and time do what the test says. The real ones: `startup/replica.test.ts`. */
-function nueva() {
+function fresh() {
   const mundo = { ahora: 100_000, written: 1, rehecho: 1, falla: undefined as Error | undefined }
-  const lsn = (numero: number) => [{ lsn: `0/${numero.toString(16)}` }]
-  const conexiones = {
-    ask: async (_donde: unknown, { name }: { name: string }) => {
+  const lsn = (number: number) => [{ lsn: `0/${number.toString(16)}` }]
+  const connections = {
+    queryScoped: async (_donde: unknown, { name }: { name: string }) => {
       if (mundo.falla) throw mundo.falla
       return { rows: name === DONDE.name ? [{ de: 'réplica' }] : lsn(mundo.rehecho) }
     },
@@ -26,29 +26,29 @@ function nueva() {
   const primaria = {
     query: async ({ name }: { name: string }) => (name === DONDE.name ? [{ de: 'primaria' }] : lsn(mundo.written)),
   } as unknown as Db
-  const replica = new Replica(primaria, conexiones, createLog('silent'), () => mundo.ahora)
+  const replica = new Replica(primaria, connections, createLog('silent'), () => mundo.ahora)
   /** Tells who answers now. A check of the delay ends in the background. */
   const quien = async () => {
-    const [fila] = await replica.query(DONDE)
+    const [row] = await replica.query(DONDE)
     await new Promise(setImmediate)
-    return fila!.de
+    return row!.de
   }
   /** Lets that many seconds pass. The database writes in each of them, and each has a query. */
-  const pasar = async (segundos: number) => {
-    const vistos: string[] = []
-    for (let i = 0; i < segundos; i++) {
+  const pasar = async (seconds: number) => {
+    const seen: string[] = []
+    for (let i = 0; i < seconds; i++) {
       mundo.ahora += 1_001
       mundo.written++
-      vistos.push(await quien())
+      seen.push(await quien())
     }
-    return vistos
+    return seen
   }
   return { mundo, quien, pasar }
 }
 
 describe('a replica', () => {
   it('is read after a check, and not beyond five seconds after the position that it has', async () => {
-    const { mundo, quien, pasar } = nueva()
+    const { mundo, quien, pasar } = fresh()
     expect([await quien(), await quien()]).toEqual(['primaria', 'réplica'])
     // It stands still while the database goes on.
     expect(await pasar(7)).toEqual([...Array(4).fill('réplica'), ...Array(3).fill('primaria')])
@@ -57,7 +57,7 @@ describe('a replica', () => {
   })
 
   it('that fails is missed by no query, and is left alone for five seconds', async () => {
-    const { mundo, quien, pasar } = nueva()
+    const { mundo, quien, pasar } = fresh()
     await quien()
     mundo.falla = Object.assign(new Error('terminating connection'), { code: '57P01' })
     expect(await quien()).toBe('primaria')
@@ -68,7 +68,7 @@ describe('a replica', () => {
   })
 
   it('passes on an error of the query itself', async () => {
-    const { mundo, quien } = nueva()
+    const { mundo, quien } = fresh()
     await quien()
     mundo.falla = Object.assign(new Error('division by zero'), { code: '22012' })
     await expect(quien()).rejects.toThrow('division by zero')

@@ -7,10 +7,10 @@ import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../factories.
 import { correctColumns } from '../guias/corregir.ts'
 import { createMutants, type Mutant, watchForMutants } from './mutants.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
-const filas = async <Fila>(sql: string, ...valores: unknown[]) =>
-  (await entorno.db.pool.query(sql, valores)).rows as Fila[]
+const filas = async <Fila>(sql: string, ...values: unknown[]) =>
+  (await environment.db.pool.query(sql, values)).rows as Fila[]
 
 /** Tables of merchants: the column that says whose a row is. */
 const tablasDeComercio = () =>
@@ -23,42 +23,42 @@ const tablasDeComercio = () =>
 
 /** Runs as a role, for some merchants, and undoes it. */
 async function como(rol: string, comercios: readonly string[] | undefined, sql: string): Promise<pg.QueryResult> {
-  const cliente = new pg.Client({ connectionString: entorno.databaseUrl })
-  await cliente.connect()
+  const client = new pg.Client({ connectionString: environment.databaseUrl })
+  await client.connect()
   try {
-    await cliente.query(`begin; set local role ${rol}`)
-    if (comercios) await cliente.query(`set local guias.comercios = '{${comercios}}'`)
-    return await cliente.query(sql)
+    await client.query(`begin; set local role ${rol}`)
+    if (comercios) await client.query(`set local guias.comercios = '{${comercios}}'`)
+    return await client.query(sql)
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 describe('the wall', () => {
   it('stands before every table of a merchant, which shows its rows and takes no others', async () => {
-    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    for (const { api } of [uno, otro]) await api.guias.crear(buildGuiaWithoutDestino())
-    const tablas = await tablasDeComercio()
-    expect(tablas.length).toBeGreaterThan(18)
-    expect(tablas.filter(({ rls }) => !rls)).toEqual([])
-    for (const { tabla, columna } of tablas) {
+    const [one, other] = [await environment.createComercio(), await environment.createComercio()]
+    for (const { api } of [one, other]) await api.guias.crear(buildGuiaWithoutDestino())
+    const tables = await tablasDeComercio()
+    expect(tables.length).toBeGreaterThan(18)
+    expect(tables.filter(({ rls }) => !rls)).toEqual([])
+    for (const { tabla, columna } of tables) {
       // A merchant's requests have no right at all.
       if (['llave', 'nota', 'asignacion'].includes(tabla)) continue
-      const { rows } = await como('guias_api', [uno.id], `select distinct ${columna} as de from ${tabla}`)
+      const { rows } = await como('guias_api', [one.id], `select distinct ${columna} as de from ${tabla}`)
       expect(
-        rows.filter(({ de }) => de !== uno.id),
+        rows.filter(({ de }) => de !== one.id),
         tabla,
       ).toEqual([])
-      const todas = `select count(distinct ${columna})::int as n from ${tabla}`
-      const [deDos] = (await como('guias_api', [uno.id, otro.id], todas)).rows
-      const [deTodos] = (await como('guias_operacion', undefined, todas)).rows
+      const all = `select count(distinct ${columna})::int as n from ${tabla}`
+      const [deDos] = (await como('guias_api', [one.id, other.id], all)).rows
+      const [deTodos] = (await como('guias_operacion', undefined, all)).rows
       expect(deTodos.n, tabla).toBeGreaterThanOrEqual(deDos.n)
-      if (deTodos.n > 0) await expect(como('guias_api', undefined, todas), tabla).rejects.toThrow('guias.comercios')
+      if (deTodos.n > 0) await expect(como('guias_api', undefined, all), tabla).rejects.toThrow('guias.comercios')
     }
-    expect((await como('guias_api', [uno.id], 'select from guia')).rowCount).toBe(1)
-    expect((await como('guias_api', [uno.id, otro.id], 'select from guia')).rowCount).toBe(2)
-    const mudar = `update guia set comercio_id = '${otro.id}'`
-    await expect(como('guias_api', [uno.id], mudar)).rejects.toThrow('row-level security')
+    expect((await como('guias_api', [one.id], 'select from guia')).rowCount).toBe(1)
+    expect((await como('guias_api', [one.id, other.id], 'select from guia')).rowCount).toBe(2)
+    const mudar = `update guia set comercio_id = '${other.id}'`
+    await expect(como('guias_api', [one.id], mudar)).rejects.toThrow('row-level security')
   })
 
   it('has roles that can do no more than their part', async () => {
@@ -73,10 +73,10 @@ describe('the wall', () => {
       `select grantee as rol, table_name as tabla, array_agg(privilege_type::text order by privilege_type) as que
        from information_schema.role_table_grants where table_schema = 'public' and grantee like 'guias\\_%' group by 1, 2`,
     )
-    const de = (rol: string, tabla: string) =>
-      permisos.find((permiso) => permiso.rol === rol && permiso.tabla === tabla)?.que
+    const de = (rol: string, table: string) =>
+      permisos.find((permiso) => permiso.rol === rol && permiso.tabla === table)?.que
     // A merchant's requests know nothing of keys and people, and delete nothing but an endpoint's secrets.
-    for (const tabla of [
+    for (const table of [
       'llave',
       'operador',
       'repartidor',
@@ -86,17 +86,17 @@ describe('the wall', () => {
       'asignacion',
       '_prisma_migrations',
     ])
-      expect(de('guias_api', tabla), tabla).toBeUndefined()
+      expect(de('guias_api', table), table).toBeUndefined()
     expect(
       permisos.filter(({ rol, que }) => rol === 'guias_api' && que.includes('DELETE')).map(({ tabla }) => tabla),
     ).toEqual(['webhook_secreto'])
     expect(permisos.filter(({ rol, que }) => rol === 'guias_lectura' && que.join() !== 'SELECT')).toEqual([])
-    for (const tabla of ['llave', 'repartidor', 'sesion_repartidor', 'webhook_secreto'])
-      expect(de('guias_lectura', tabla), tabla).toBeUndefined()
-    expect(permisos.filter(({ que }) => que.some((uno) => /TRUNCATE|TRIGGER|REFERENCES/.test(uno)))).toEqual([])
+    for (const table of ['llave', 'repartidor', 'sesion_repartidor', 'webhook_secreto'])
+      expect(de('guias_lectura', table), table).toBeUndefined()
+    expect(permisos.filter(({ que }) => que.some((one) => /TRUNCATE|TRIGGER|REFERENCES/.test(one)))).toEqual([])
     for (const rol of ['guias_api', 'guias_operacion', 'guias_trabajos'])
       expect(de(rol, 'bitacora'), rol).toEqual(['INSERT', 'SELECT'])
-    for (const tabla of ['eslabon', 'sello']) expect(de('guias_trabajos', tabla), tabla).toEqual(['INSERT', 'SELECT'])
+    for (const table of ['eslabon', 'sello']) expect(de('guias_trabajos', table), table).toEqual(['INSERT', 'SELECT'])
   })
 })
 
@@ -121,7 +121,7 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
 /** Something of everything. */
 async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const { webhook } = (
-    await entorno.request('POST', '/api/v1/webhooks', {
+    await environment.request('POST', '/api/v1/webhooks', {
       llave: comercio.llave,
       cuerpo: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo` },
       cabeceras: conClave('webhook-suyo'),
@@ -133,25 +133,25 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const telefono = `+5023148${Math.floor(1_000 + 9_000 * Math.random())}`
   const preguntada = (await comercio.api.guias.crear({ ...buildGuiaWithoutDestino(), telefono })).guia
   const simulable = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
-  const { guia: probada } = await createDeliveredGuia(entorno, comercio)
-  const sinEntregar = await createFailedGuia(entorno, comercio)
-  const porDevolver = await createFailedGuia(entorno, comercio)
-  const porDecidir = await createFailedGuia(entorno, comercio)
+  const { guia: probada } = await createDeliveredGuia(environment, comercio)
+  const sinEntregar = await createFailedGuia(environment, comercio)
+  const porDevolver = await createFailedGuia(environment, comercio)
+  const porDecidir = await createFailedGuia(environment, comercio)
   const { recuperacion } = (
-    await entorno.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
+    await environment.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
       llave: comercio.llave,
       cuerpo: { desde: AYER },
     })
   ).cuerpo
-  await entorno.waitForQuiet()
+  await environment.waitForQuiet()
   await filas(
     `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = '${webhook}' and secuencia = 2`,
   )
-  await entorno.request('PATCH', `/api/v1/webhooks/${webhook}`, {
+  await environment.request('PATCH', `/api/v1/webhooks/${webhook}`, {
     llave: comercio.llave,
     cuerpo: { estado: 'pausado' },
   })
-  await correctColumns(entorno.db, guia, { indicaciones: 'Otras' })
+  await correctColumns(environment.db, guia, { indicaciones: 'Otras' })
   return {
     guia,
     referencia,
@@ -179,11 +179,11 @@ async function clonar(de: Comercio, para: Comercio): Promise<void> {
   )
   for (const { tabla } of await tablasDeComercio()) {
     if (['comercio', 'llave', 'bitacora'].includes(tabla)) continue
-    const otras = unicas
+    const others = unicas
       .filter((unica) => unica.tabla === tabla)
       .map(({ columna }) => `|| jsonb_build_object('${columna}', gen_random_uuid())`)
     await filas(
-      `insert into ${tabla} select (jsonb_populate_record(t, jsonb_build_object('comercio_id', '${para.id}') ${otras.join(' ')})).*
+      `insert into ${tabla} select (jsonb_populate_record(t, jsonb_build_object('comercio_id', '${para.id}') ${others.join(' ')})).*
        from ${tabla} t where comercio_id = '${de.id}' on conflict do nothing`,
     )
   }
@@ -192,21 +192,21 @@ async function clonar(de: Comercio, para: Comercio): Promise<void> {
      from webhook w, generate_series(1, 20) n where comercio_id = '${para.id}' and url like '%suyo'`,
   )
   // Whoever looks for the highest number finds his.
-  for (const [tabla, numero] of [
+  for (const [table, number] of [
     ['mensaje', 'numero'],
     ['webhook_secreto', 'version'],
   ])
-    await filas(`update ${tabla} set ${numero} = ${numero} + 1 where comercio_id = '${para.id}'`)
-  for (const { llave } of [de, para]) await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+    await filas(`update ${table} set ${number} = ${number} + 1 where comercio_id = '${para.id}'`)
+  for (const { llave } of [de, para]) await environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
 }
 
 /** Calls every operation of merchants with their own or with somebody else's things; what destroys goes last. */
 async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
-  const vistas: { operacion: string; status: number; cuerpo: unknown }[] = []
-  const orden = ({ id, method: metodo }: (typeof LLAMADAS)[number]) => {
+  const seen: { operacion: string; status: number; cuerpo: unknown }[] = []
+  const orden = ({ id, method }: (typeof LLAMADAS)[number]) => {
     // While the newest event is somebody else's.
     if (['cambiarWebhook', 'recuperarAvisosDeWebhook'].includes(id)) return 0
-    return metodo === 'delete' || id === 'cancelarGuia' ? 2 : 1
+    return method === 'delete' || id === 'cancelarGuia' ? 2 : 1
   }
   const llamadas = LLAMADAS.toSorted((a, b) => orden(a) - orden(b))
   const guiaDe: Record<string, string> = {
@@ -218,19 +218,19 @@ async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
     devolverGuia: ids.porDevolver!,
     simularDecision: ids.porDecidir!,
   }
-  for (const { id, method: metodo, path: ruta } of llamadas) {
-    const simulada = ruta.startsWith('/api/v1/simulador/')
+  for (const { id, method, path } of llamadas) {
+    const simulada = path.startsWith('/api/v1/simulador/')
     const guia = guiaDe[id] ?? (simulada ? ids.simulable! : ids.guia!)
-    const camino = ruta.replace(/\{(\w+)\}/g, (_todo, nombre: string) => (nombre === 'guia' ? guia : ids[nombre]!))
-    for (const consulta of CONSULTAS[id]?.(ids) ?? ['']) {
-      const { status, cuerpo } = await entorno.request(metodo.toUpperCase(), camino + consulta, {
+    const camino = path.replace(/\{(\w+)\}/g, (_todo, name: string) => (name === 'guia' ? guia : ids[name]!))
+    for (const query of CONSULTAS[id]?.(ids) ?? ['']) {
+      const { status, cuerpo } = await environment.request(method.toUpperCase(), camino + query, {
         llave,
         cuerpo: CUERPOS(ids)[id],
       })
-      vistas.push({ operacion: id + consulta, status, cuerpo })
+      seen.push({ operacion: id + query, status, cuerpo })
     }
   }
-  return vistas
+  return seen
 }
 
 const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
@@ -246,37 +246,37 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
  * What shows nothing of anybody without this condition, either: it holds another, asks only whether an endpoint stands
  * or whether an event was undone, or is about messages, of which the guide that is corrected or decided has none.
  */
-const sobra = ({ statement: sentencia, missing: falta }: Mutant) =>
-  sentencia === 'bitacora.deComercio' ||
-  (['guias.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
-  (sentencia === 'intentos.deGuia' && falta.startsWith('2: r.')) ||
-  (sentencia === 'simulador.acortarDecision' && /^[123]: /.test(falta)) ||
-  (/webhook_aviso.*exists \(select from webhook w/s.test(sentencia) && falta.includes('w.comercio_id'))
+const sobra = ({ statement: sql, missing }: Mutant) =>
+  sql === 'bitacora.deComercio' ||
+  (['guias.tomar', 'eventos.corregir'].includes(sql) && /^2: m(?:ensaje)?\./.test(missing)) ||
+  (sql === 'intentos.deGuia' && missing.startsWith('2: r.')) ||
+  (sql === 'simulador.acortarDecision' && /^[123]: /.test(missing)) ||
+  (/webhook_aviso.*exists \(select from webhook w/s.test(sql) && missing.includes('w.comercio_id'))
 
 describe('a statement that lost a condition', () => {
   it('leaks nothing behind the wall, and with the wall off it does', FULL_RUN_ONLY, async () => {
-    const dueno = await entorno.nuevoComercio()
-    const extrano = await entorno.nuevoComercio()
+    const dueno = await environment.createComercio()
+    const extrano = await environment.createComercio()
     // The oldest event is somebody else's, and so is the newest.
     await extrano.api.guias.crear(buildGuia())
     const ids = await poblar(dueno)
     await poblar(extrano)
     // From here on nothing changes but by what is asked.
-    await entorno.reset({ WORKERS: '0' })
+    await environment.reset({ WORKERS: '0' })
     await clonar(dueno, extrano)
-    const tablas = (await tablasDeComercio()).filter(({ tabla }) => !['llave', 'bitacora'].includes(tabla))
-    const digesto = (tabla: string, columna: string, de: string) =>
-      `(select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) from ${tabla} t where ${columna} = '${de}')`
+    const tables = (await tablasDeComercio()).filter(({ tabla }) => !['llave', 'bitacora'].includes(tabla))
+    const digesto = (table: string, column: string, de: string) =>
+      `(select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) from ${table} t where ${column} = '${de}')`
     const porMutante = new Map<string, Mutant>()
-    for (const [quien, otro] of [
+    for (const [caller, other] of [
       [dueno, extrano],
       [extrano, dueno],
     ] as const) {
-      const ajeno = `select ${tablas.map(({ tabla, columna }) => digesto(tabla, columna, otro.id)).join(' || ')}`
-      const soltar = watchForMutants(entorno.databaseUrl, quien.id, ajeno)
-      const vistas = await recorrer(quien, ids)
-      for (const [clave, mutante] of await soltar()) {
-        const { differsBehindWall: conMuro, differsWithoutWall: sinMuro } = porMutante.get(clave) ?? {
+      const foreign = `select ${tables.map(({ tabla, columna }) => digesto(tabla, columna, other.id)).join(' || ')}`
+      const release = watchForMutants(environment.databaseUrl, caller.id, foreign)
+      const seen = await recorrer(caller, ids)
+      for (const [key, mutante] of await release()) {
+        const { differsBehindWall: conMuro, differsWithoutWall: sinMuro } = porMutante.get(key) ?? {
           differsBehindWall: false,
           differsWithoutWall: false,
         }
@@ -284,14 +284,14 @@ describe('a statement that lost a condition', () => {
           differsBehindWall: conMuro || mutante.differsBehindWall,
           differsWithoutWall: sinMuro || mutante.differsWithoutWall,
         }
-        porMutante.set(clave, { ...mutante, ...juntos })
+        porMutante.set(key, { ...mutante, ...juntos })
       }
-      if (quien === dueno) expect(vistas.filter(({ status }) => status >= 400)).toEqual([])
+      if (caller === dueno) expect(seen.filter(({ status }) => status >= 400)).toEqual([])
     }
-    const todos = [...porMutante.values()]
-    expect(todos.length).toBeGreaterThan(50)
-    expect(todos.filter(({ differsBehindWall: conMuro }) => conMuro)).toEqual([])
-    expect(todos.filter((mutante) => !mutante.differsWithoutWall && !sobra(mutante))).toEqual([])
+    const all = [...porMutante.values()]
+    expect(all.length).toBeGreaterThan(50)
+    expect(all.filter(({ differsBehindWall: conMuro }) => conMuro)).toEqual([])
+    expect(all.filter((mutante) => !mutante.differsWithoutWall && !sobra(mutante))).toEqual([])
   })
 
   it('is made by taking one condition at a time', () => {

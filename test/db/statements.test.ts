@@ -39,12 +39,12 @@ const JSON_DE_POSTGRES = ['json', 'jsonb']
 
 const enServer = ({ archivo }: DeclaredStatement) => archivo.split('/server/').at(-1)!
 
-const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(ROOT), exclude: (ruta) => ruta.includes('generated') })
-  .map((ruta) => fileURLToPath(new URL(ruta, ROOT)))
-  .filter((ruta) => !ruta.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(ruta, 'utf8')))
+const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(ROOT), exclude: (path) => path.includes('generated') })
+  .map((path) => fileURLToPath(new URL(path, ROOT)))
+  .filter((path) => !path.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(path, 'utf8')))
 
 const BASE = 'sentencias'
-const cliente = new pg.Client({
+const client = new pg.Client({
   connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href,
 })
 let describir: (text: string) => Promise<StatementDescription>
@@ -53,13 +53,13 @@ let declaradas: Map<string, DeclaredStatement>
 beforeAll(async () => {
   // A clone, because nobody can clone the template while somebody is connected to it.
   await createTestDatabase(BASE)
-  await cliente.connect()
-  describir = await createDescriber(cliente)
-  for (const archivo of archivos) await import(archivo)
+  await client.connect()
+  describir = await createDescriber(client)
+  for (const file of archivos) await import(file)
   declaradas = readDeclaredStatements(archivos)
 })
 afterAll(async () => {
-  await cliente.end()
+  await client.end()
   await dropTestDatabase(BASE)
 })
 
@@ -67,42 +67,42 @@ const vale = (tipo: string, { classes: clases }: MemberType) =>
   JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
 
 function faltas(
-  nombre: string,
-  nombres: readonly string[],
-  { parameters: parametros, columns: columnas }: StatementDescription,
+  name: string,
+  names: readonly string[],
+  { parameters, columns: columnas }: StatementDescription,
 ): string[] {
-  const declarada = declaradas.get(nombre)!
-  const deParametros = nombres.flatMap((parametro, i) => {
+  const declarada = declaradas.get(name)!
+  const deParametros = names.flatMap((parametro, i) => {
     const dicho = declarada.parameters.get(parametro)
     if (!dicho) return [`parameter ${parametro} is not declared`]
     // A count (`limit`) goes in as a number; only what comes out may be too large for one.
-    const tipo = parametros[i] === 'int8' ? 'int4' : parametros[i]!
-    return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.classes]}`]
+    const tipo = parameters[i] === 'int8' ? 'int4' : parameters[i]!
+    return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parameters[i]}, declared ${[...dicho.classes]}`]
   })
-  const sinNombre = parametros
-    .slice(nombres.length)
-    .map((tipo, i) => `parameter $${nombres.length + i + 1} (${tipo}) has no name`)
-  const { row: fila } = declarada
-  if (!fila) return [...deParametros, ...sinNombre]
-  const deColumnas = columnas.flatMap(({ nombre: columna, tipo, nula }) => {
-    const dicho = fila.get(columna)
+  const sinNombre = parameters
+    .slice(names.length)
+    .map((tipo, i) => `parameter $${names.length + i + 1} (${tipo}) has no name`)
+  const { row } = declarada
+  if (!row) return [...deParametros, ...sinNombre]
+  const deColumnas = columnas.flatMap(({ nombre: column, tipo, nula }) => {
+    const dicho = row.get(column)
     // A statement may give more than its reader wants (`returning *`).
     if (!dicho) return []
     return [
-      ...(vale(tipo, dicho) ? [] : [`column ${columna} is ${tipo}, declared ${[...dicho.classes]}`]),
+      ...(vale(tipo, dicho) ? [] : [`column ${column} is ${tipo}, declared ${[...dicho.classes]}`]),
       // Prisma has no lists that may be null, and doesn't tell PostgreSQL so.
-      ...(nula && !dicho.nulo && !tipo.startsWith('_') ? [`column ${columna} may be null`] : []),
+      ...(nula && !dicho.nulo && !tipo.startsWith('_') ? [`column ${column} may be null`] : []),
     ]
   })
-  const sinColumna = [...fila.keys()]
-    .filter((columna) => !columnas.some(({ nombre: dada }) => dada === columna))
-    .map((columna) => `column ${columna} is declared and not given`)
+  const sinColumna = [...row.keys()]
+    .filter((column) => !columnas.some(({ nombre: dada }) => dada === column))
+    .map((column) => `column ${column} is declared and not given`)
   return [...deParametros, ...sinNombre, ...deColumnas, ...sinColumna]
 }
 
-function sinUsar(nombre: string): string[] {
-  const usados = STATEMENTS.get(nombre)!.parameters
-  return [...declaradas.get(nombre)!.parameters.keys()]
+function sinUsar(name: string): string[] {
+  const usados = STATEMENTS.get(name)!.parameters
+  return [...declaradas.get(name)!.parameters.keys()]
     .filter((parametro) => !usados.includes(parametro))
     .map((parametro) => `parameter ${parametro} is declared and not used`)
 }
@@ -115,16 +115,16 @@ describe('the statements', () => {
 
   it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
     const halladas: Record<string, string[]> = {}
-    for (const nombre of declaradas.keys()) {
-      const { text, parameters: parametros } = STATEMENTS.get(nombre)!
+    for (const name of declaradas.keys()) {
+      const { text, parameters } = STATEMENTS.get(name)!
       const suyas = [
-        ...sinUsar(nombre),
+        ...sinUsar(name),
         ...(await describir(text).then(
-          (descripcion) => faltas(nombre, parametros, descripcion),
+          (descripcion) => faltas(name, parameters, descripcion),
           (error: Error) => [error.message],
         )),
       ]
-      if (suyas.length > 0) halladas[`${nombre} (${enServer(declaradas.get(nombre)!)})`] = suyas
+      if (suyas.length > 0) halladas[`${name} (${enServer(declaradas.get(name)!)})`] = suyas
     }
     expect(halladas).toEqual({})
   })

@@ -19,7 +19,7 @@ export interface DeclaredStatement {
 export function readDeclaredStatements(archivos: readonly string[]): Map<string, DeclaredStatement> {
   const configPath = fileURLToPath(new URL('tsconfig.json', ROOT))
   const { options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(configPath, (ruta) => readFileSync(ruta, 'utf8')).config,
+    ts.readConfigFile(configPath, (path) => readFileSync(path, 'utf8')).config,
     ts.sys,
     fileURLToPath(ROOT),
   )
@@ -30,10 +30,10 @@ export function readDeclaredStatements(archivos: readonly string[]): Map<string,
     const visit = (node: ts.Node): void => {
       ts.forEachChild(node, visit)
       if (!ts.isCallExpression(node) || node.expression.getText() !== 'statement') return
-      const [nombre] = node.arguments
-      if (!nombre || !ts.isStringLiteral(nombre)) return
+      const [name] = node.arguments
+      if (!name || !ts.isStringLiteral(name)) return
       const [parametersNode, rowNode] = node.typeArguments ?? []
-      declaredStatements.set(nombre.text, {
+      declaredStatements.set(name.text, {
         archivo,
         parameters: parametersNode
           ? readMembers(checker, checker.getTypeFromTypeNode(parametersNode), node)
@@ -70,9 +70,9 @@ function toClass(checker: ts.TypeChecker, tipo: ts.Type): string {
   if (tipo.flags & ts.TypeFlags.NumberLike) return 'number'
   if (tipo.flags & ts.TypeFlags.BooleanLike) return 'boolean'
   if (tipo.flags & ts.TypeFlags.BigIntLike) return 'bigint'
-  const nombre = tipo.symbol?.name
-  if (nombre === 'Date') return 'Date'
-  if (nombre && ['Buffer', 'Uint8Array'].includes(nombre)) return 'Buffer'
+  const name = tipo.symbol?.name
+  if (name === 'Date') return 'Date'
+  if (name && ['Buffer', 'Uint8Array'].includes(name)) return 'Buffer'
   const [elementType] = checker.isArrayType(tipo) ? checker.getTypeArguments(tipo as ts.TypeReference) : []
   if (elementType) {
     const { classes } = classifyType(checker, elementType)

@@ -5,63 +5,63 @@ import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
 import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
 import { DAY_MS, HOUR_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
-import { buildEstadoReport, buildGuia, hasta } from '../factories.ts'
+import { buildEstadoReport, buildGuia, waitUntil } from '../factories.ts'
 import { buildMensajeDeps, createTelefono, useChannel } from '../mensajeria/channel.ts'
 import { useQuestions } from './questions.ts'
 
 const canal = useChannel()
 const { environment, requests: pedidos, listAcceptedMensajes, esperar, waitForQuiet } = canal
-const { createComercio: tienda, mensajes, ver, send: enviar } = useQuestions(environment)
+const { createComercio: shop, mensajes, ver, send } = useQuestions(environment)
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await tienda({}, 'live')
+  comercio = await shop({}, 'live')
 })
 
-const escanear = async (guia: string, ...estados: string[]) => {
+const scan = async (guia: string, ...estados: string[]) => {
   for (const estado of estados)
     expect((await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))).status).toBe(201)
 }
 /** A live guide whose delivery failed. */
 async function fallida(telefono = createTelefono(), de = comercio) {
   const { guia } = await de.api.guias.crear(buildGuia({ telefono: `+${telefono}`, destinatario: 'Ana Pérez' }))
-  await escanear(guia, 'recolectado', 'en_ruta', 'intento_fallido')
+  await scan(guia, 'recolectado', 'en_ruta', 'intento_fallido')
   return { guia, telefono }
 }
 
 describe('the message about an open decision', () => {
   it('is one, of a template of its own, with a link until the deadline', async () => {
     const pedida = await fallida()
-    const fila = await esperar(pedida, 'enviado')
-    const [pedido, ...mas] = pedidos(pedida)
-    expect(mas).toEqual([])
+    const row = await esperar(pedida, 'enviado')
+    const [pedido, ...more] = pedidos(pedida)
+    expect(more).toEqual([])
     const { name, components } = pedido!.json.template
-    const [marca, tienda, plazo] = components[0].parameters.map(({ text }: { text: string }) => text)
-    expect([name, marca, tienda]).toEqual([canal.proveedor.config.decisionTemplate, 'Guías', 'Tienda La Ceiba'])
+    const [mark, shop, plazo] = components[0].parameters.map(({ text }: { text: string }) => text)
+    expect([name, mark, shop]).toEqual([canal.proveedor.config.decisionTemplate, 'Guías', 'Tienda La Ceiba'])
     expect(plazo).toMatch(/^\d+ de [a-z]+ de \d{4}, \d\d:\d\d$/)
     const { decision, ubicacion } = await comercio.api.guias.obtener(pedida.guia)
-    expect(fila).toMatchObject({ tipo: 'solicitud_decision', abierta: false })
-    expect(fila.vence_en!.toISOString()).toBe(decision!.vence_en)
+    expect(row).toMatchObject({ tipo: 'solicitud_decision', abierta: false })
+    expect(row.vence_en!.toISOString()).toBe(decision!.vence_en)
     expect(ubicacion.solicitud).toBeNull()
-    const enlace = `/d/${components[1].parameters[0].text}`
-    expect((await ver(enlace)).status).toBe(200)
+    const link = `/d/${components[1].parameters[0].text}`
+    expect((await ver(link)).status).toBe(200)
     await canal.estado('read', {
       wamid: listAcceptedMensajes(pedida)[0]!.wamid,
       recipient: pedida.telefono,
-      ownId: fila.id,
+      ownId: row.id,
     })
     expect((await mensajes(pedida.guia))[0].estado).toBe('leido')
-    expect((await enviar(enlace, { eleccion: 'otro_dia' })).status).toBe(303)
+    expect((await send(link, { eleccion: 'otro_dia' })).status).toBe(303)
     await waitForQuiet()
     expect([pedidos(pedida).length, (await mensajes(pedida.guia)).length]).toEqual([1, 1])
   })
 
   it('is one with more workers, and after a sender that died', async () => {
-    const otro = await canal.otroServicio()
+    const other = await canal.otroServicio()
     const guias = await Promise.all(Array.from({ length: 6 }, () => fallida()))
     for (const guia of guias) await esperar(guia, 'enviado')
     await waitForQuiet()
     expect(guias.map((guia) => pedidos(guia).length)).toEqual(guias.map(() => 1))
-    await otro.stop()
+    await other.stop()
     // A worker dies between its claim and the provider's answer: nobody knows, and nobody asks twice.
     const pedida = await fallida()
     const { id } = await esperar(pedida, 'enviado')
@@ -69,11 +69,11 @@ describe('the message about an open decision', () => {
       id,
     ])
     const whatsapp = createWhatsappClient(canal.proveedor.config)
-    const trabajo = { data: { mensaje: id, comercio_id: comercio.id } }
-    await sendMensajes({ ...buildMensajeDeps(environment), whatsappClient: whatsapp }, [trabajo, trabajo])
+    const job = { data: { mensaje: id, comercio_id: comercio.id } }
+    await sendMensajes({ ...buildMensajeDeps(environment), whatsappClient: whatsapp }, [job, job])
     await whatsapp.close()
-    const [fila] = await mensajes(pedida.guia)
-    expect([fila.estado, fila.vence_en.toISOString()]).toEqual([
+    const [row] = await mensajes(pedida.guia)
+    expect([row.estado, row.vence_en.toISOString()]).toEqual([
       'dudoso',
       (await comercio.api.guias.obtener(pedida.guia)).decision!.vence_en,
     ])
@@ -85,7 +85,7 @@ describe('the message about an open decision', () => {
     const lugares = await Promise.all(
       Array.from({ length: 3 }, () => canal.createUbicacionRequest(comercio, { telefono })),
     )
-    for (const lugar of lugares) await esperar(lugar, 'enviado')
+    for (const place of lugares) await esperar(place, 'enviado')
     const decisiones = []
     for (let i = 0; i < 4; i++) decisiones.push(await fallida(telefono))
     await waitForQuiet()
@@ -101,48 +101,48 @@ describe('the message about an open decision', () => {
   it('is dropped if the decision is taken, superseded, expired or another before it was sent', async () => {
     const telefono = createTelefono()
     canal.proveedor.porTelefono.set(telefono, { tipo: 'error', status: 503, error: { code: 2, details: 'x' } })
-    const [tomada, superada, corregida, vencida] = await Promise.all(Array.from({ length: 4 }, () => fallida(telefono)))
-    for (const { guia } of [tomada!, superada!, corregida!, vencida!])
-      await hasta(async () => (await mensajes(guia))[0].intentos > 0)
+    const [tomada, superada, corrected, expired] = await Promise.all(Array.from({ length: 4 }, () => fallida(telefono)))
+    for (const { guia } of [tomada!, superada!, corrected!, expired!])
+      await waitUntil(async () => (await mensajes(guia))[0].intentos > 0)
     await comercio.api.guias.reintentar(tomada!.guia)
-    await escanear(superada!.guia, 'en_ruta')
-    await comercio.api.guias.corregir(corregida!.guia, { telefono: `+${createTelefono()}` })
-    await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [vencida!.guia, environment.clock()])
+    await scan(superada!.guia, 'en_ruta')
+    await comercio.api.guias.corregir(corrected!.guia, { telefono: `+${createTelefono()}` })
+    await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [expired!.guia, environment.clock()])
     canal.proveedor.porTelefono.delete(telefono)
-    const antes = pedidos({ telefono }).length
+    const before = pedidos({ telefono }).length
     canal.advance(DAY_MS)
     await waitForQuiet()
-    for (const { guia } of [tomada!, superada!, corregida!, vencida!])
+    for (const { guia } of [tomada!, superada!, corrected!, expired!])
       expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['descartado'])
-    expect(pedidos({ telefono })).toHaveLength(antes)
+    expect(pedidos({ telefono })).toHaveLength(before)
   })
 
   it('leaves a location request of the same guide alone, and its answers', async () => {
     const telefono = createTelefono()
     const { guia } = await canal.requested(comercio, { telefono })
-    await escanear(guia, 'recolectado')
+    await scan(guia, 'recolectado')
     const { status } = await environment.operar('POST', `/guias/${guia}/eventos`, {
       ...buildEstadoReport('en_ruta'),
       forzar: { razon: 'El repartidor conoce la casa' },
     })
     expect(status).toBe(201)
-    await escanear(guia, 'intento_fallido')
+    await scan(guia, 'intento_fallido')
     const { proveedor_id } = await esperar({ guia }, 'enviado', 2)
     // Words are no decision, and the service asks for nothing in answer to them.
     await canal.reply('text', { body: 'el viernes' }, { telefono, inReplyTo: proveedor_id! })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'pendiente' })
     canal.advance(4 * DAY_MS)
     await waitForQuiet()
-    const leida = await comercio.api.guias.obtener(guia, { limite: 100 })
-    expect([leida.ubicacion.estado, leida.ubicacion.solicitud!.numero]).toEqual(['vencida', 1])
-    expect(leida.eventos.datos.filter(({ tipo }) => tipo === 'ubicacion.solicitada')).toHaveLength(1)
+    const read = await comercio.api.guias.obtener(guia, { limite: 100 })
+    expect([read.ubicacion.estado, read.ubicacion.solicitud!.numero]).toEqual(['vencida', 1])
+    expect(read.eventos.datos.filter(({ tipo }) => tipo === 'ubicacion.solicitada')).toHaveLength(1)
   })
 })
 
 describe('without messaging', () => {
   const DE_LA_GUIA = (guia: string) => `/operaciones/v1/mensajes?guia=${guia}`
-  const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
-    (await environment.request(metodo, ruta, { llave: comercio.llave, cuerpo })).cuerpo
+  const request = async (method: string, path: string, cuerpo?: unknown) =>
+    (await environment.request(method, path, { llave: comercio.llave, cuerpo })).cuerpo
   const estadoVisto = async (guia: string) =>
     (await environment.request('GET', DE_LA_GUIA(guia), { llave: environment.llaveDeOperacion })).cuerpo.datos.map(
       ({ tipo, canal, estado }: { tipo: string; canal: string; estado: string }) => `${tipo} ${canal} ${estado}`,
@@ -150,23 +150,23 @@ describe('without messaging', () => {
 
   it('waits, is dropped when the decision is taken, and goes out once when messaging is there', async () => {
     await environment.reset({ MESSAGING: 'buzon' })
-    const nueva = async () => {
+    const fresh = async () => {
       const telefono = createTelefono()
-      const { guia } = await pedir('POST', '/api/v1/guias', buildGuia({ telefono: `+${telefono}` }))
-      await escanear(guia, 'recolectado', 'en_ruta', 'intento_fallido')
+      const { guia } = await request('POST', '/api/v1/guias', buildGuia({ telefono: `+${telefono}` }))
+      await scan(guia, 'recolectado', 'en_ruta', 'intento_fallido')
       return { guia, telefono }
     }
-    const [espera, decidida] = [await nueva(), await nueva()]
+    const [wait, decidida] = [await fresh(), await fresh()]
     await waitForQuiet()
-    expect(await estadoVisto(espera.guia)).toEqual(['solicitud_decision buzon pendiente'])
-    await pedir('POST', `/api/v1/guias/${decidida.guia}/reintentar`, {})
+    expect(await estadoVisto(wait.guia)).toEqual(['solicitud_decision buzon pendiente'])
+    await request('POST', `/api/v1/guias/${decidida.guia}/reintentar`, {})
     expect(await estadoVisto(decidida.guia)).toEqual(['solicitud_decision buzon descartado'])
     await environment.reset({ MESSAGING: 'whatsapp' })
-    await hasta(async () => (await mensajes(espera.guia))[0].estado === 'enviado')
+    await waitUntil(async () => (await mensajes(wait.guia))[0].estado === 'enviado')
     await waitForQuiet()
-    expect([pedidos(espera).length, pedidos(decidida).length]).toEqual([1, 0])
+    expect([pedidos(wait).length, pedidos(decidida).length]).toEqual([1, 0])
     expect((await mensajes(decidida.guia))[0].estado).toBe('descartado')
-    const { ubicacion } = await pedir('GET', `/api/v1/guias/${espera.guia}`)
+    const { ubicacion } = await request('GET', `/api/v1/guias/${wait.guia}`)
     expect(ubicacion.solicitud).toBeNull()
   })
 })

@@ -7,31 +7,32 @@ import { useEnvironment } from '../environment.ts'
 import { createMobile } from '../repartidores/phone.ts'
 import { useIntentos } from './move.ts'
 
-const entorno = useEnvironment()
-const { createGuia: nueva } = useIntentos(entorno)
+const environment = useEnvironment()
+const { createGuia: fresh } = useIntentos(environment)
 // The day does not change while the tests run.
-beforeAll(() => entorno.freezeClock())
-const hoy = () => new Date(entorno.clock().getTime() - 6 * HOUR_MS).toISOString().slice(0, 10)
-const pidio = (fecha: string, mas: object = {}) => ({
+beforeAll(() => environment.freezeClock())
+const today = () => new Date(environment.clock().getTime() - 6 * HOUR_MS).toISOString().slice(0, 10)
+const pidio = (fecha: string, more: object = {}) => ({
   estado: 'intento_fallido',
   motivo: 'reprogramado',
   fecha,
-  ...mas,
+  ...more,
 })
 const mensajesDe = async (guia: string) =>
-  (await entorno.db.pool.query(`select from mensaje where guia = $1 and tipo = 'solicitud_decision'`, [guia])).rowCount
+  (await environment.db.pool.query(`select from mensaje where guia = $1 and tipo = 'solicitud_decision'`, [guia]))
+    .rowCount
 
 describe('a day that the recipient tells the courier', () => {
   it('takes the decision, in the recipient’s name and with the attempt, and asks nobody', async () => {
-    const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    const comercio = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { destinatario_decide: true },
     })
-    const movil = await createMobile(entorno)
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    const fecha = addDays(hoy(), 3)
-    const cuerpo = pidio(fecha, { descripcion: 'Estará por la tarde', idempotencia: randomUUID() })
-    const { status } = await movil.registrar(guia, cuerpo)
+    const phone = await createMobile(environment)
+    const guia = await createGuiaOnRoute(environment, comercio, phone.repartidor)
+    const fecha = addDays(today(), 3)
+    const body = pidio(fecha, { descripcion: 'Estará por la tarde', idempotencia: randomUUID() })
+    const { status } = await phone.registrar(guia, body)
     expect(status).toBe(201)
     const { decision, eventos, intentos } = await comercio.api.guias.obtener(guia)
     expect(decision).toMatchObject({
@@ -50,9 +51,9 @@ describe('a day that the recipient tells the courier', () => {
     ])
     expect(await mensajesDe(guia)).toBe(0)
     // The courier sees the day, and leaving with the parcel carries the decision out.
-    expect((await movil.request('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
-    expect((await movil.registrar(guia, cuerpo)).status).toBe(200)
-    await movil.registrar(guia, { estado: 'en_ruta', idempotencia: randomUUID() })
+    expect((await phone.request('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
+    expect((await phone.registrar(guia, body)).status).toBe(200)
+    await phone.registrar(guia, { estado: 'en_ruta', idempotencia: randomUUID() })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'aplicada', fecha })
   })
 
@@ -63,46 +64,46 @@ describe('a day that the recipient tells the courier', () => {
       [1, 1],
       [30, 30],
     ] as const) {
-      const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-      await registrar(pidio(addDays(hoy(), pedido)))
-      expect([pedido, (await leer()).decision!.fecha]).toEqual([pedido, addDays(hoy(), dado)])
+      const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+      await registrar(pidio(addDays(today(), pedido)))
+      expect([pedido, (await leer()).decision!.fecha]).toEqual([pedido, addDays(today(), dado)])
     }
   })
 
   it('is refused with the attempt after 30 days, and with any other report', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const movil = await createMobile(entorno)
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    const fecha = addDays(hoy(), 31)
-    for (const [cuerpo, codigo] of [
-      [pidio(fecha), 'fuera_de_rango'],
+    const comercio = await environment.createComercio()
+    const phone = await createMobile(environment)
+    const guia = await createGuiaOnRoute(environment, comercio, phone.repartidor)
+    const date = addDays(today(), 31)
+    for (const [body, codigo] of [
+      [pidio(date), 'fuera_de_rango'],
       [pidio('2026-02-30'), 'formato_invalido'],
-      [pidio(hoy(), { motivo: 'sin_respuesta' }), 'incompatible'],
-      [{ tipo: 'guia.nota', descripcion: 'x', fecha: hoy() }, 'incompatible'],
+      [pidio(today(), { motivo: 'sin_respuesta' }), 'incompatible'],
+      [{ tipo: 'guia.nota', descripcion: 'x', fecha: today() }, 'incompatible'],
     ] as const) {
-      const { status, cuerpo: problema } = await movil.registrar(guia, { ...cuerpo, idempotencia: randomUUID() })
+      const { status, cuerpo: problema } = await phone.registrar(guia, { ...body, idempotencia: randomUUID() })
       expect([status, problema.errores]).toMatchObject([422, [{ campo: '/fecha', codigo }]])
     }
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', intentos: 0, decision: null })
   })
 
   it('is told to the merchant if no attempt is left, and decides nothing', async () => {
-    const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    const comercio = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 1, al_vencer: 'esperar' },
     })
-    const { leer, registrar } = await nueva(comercio, 'recolectado', 'en_ruta')
-    const fecha = addDays(hoy(), 2)
-    await registrar(pidio(fecha))
+    const { leer, registrar } = await fresh(comercio, 'recolectado', 'en_ruta')
+    const date = addDays(today(), 2)
+    await registrar(pidio(date))
     const { decision, eventos } = await leer()
     expect(decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha: null })
-    expect(eventos.datos.at(-1)!.descripcion).toBe(`El destinatario pidió el ${fecha}, y ya no quedan intentos`)
+    expect(eventos.datos.at(-1)!.descripcion).toBe(`El destinatario pidió el ${date}, y ya no quedan intentos`)
   })
 
   it('is noted without effect if the report is older than the guide’s state', async () => {
-    const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-    const ocurrido_en = new Date(entorno.clock().getTime() - 60_000).toISOString()
-    await registrar(pidio(addDays(hoy(), 2), { ocurrido_en }))
+    const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const ocurrido_en = new Date(environment.clock().getTime() - 60_000).toISOString()
+    await registrar(pidio(addDays(today(), 2), { ocurrido_en }))
     expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
 })

@@ -27,7 +27,7 @@ interface GuiaAccount extends BurstCase {
 /** Faults of one kind that are told with their details. */
 const DETAILED_FAULTS_PER_KIND = 3
 
-type Falla = (texto: string, ...details: unknown[]) => void
+type Falla = (text: string, ...details: unknown[]) => void
 
 /** Problem codes with which the service may refuse each kind of request. */
 const ALLOWED_REFUSALS: Readonly<Record<AnsweredRequest['kind'], readonly string[]>> = {
@@ -51,11 +51,11 @@ export async function readGuiaAccounts(
   { id }: Comercio,
   burstCases: readonly BurstCase[],
 ): Promise<GuiaAccount[]> {
-  const leer = async <Row extends { guia: string }>(texto: string) =>
-    Map.groupBy((await db.pool.query<Row>(texto, [id])).rows, ({ guia }) => guia)
-  const guiaRows = await leer<GuiaRow>('select * from guia where comercio_id = $1')
-  const eventos = await leer<EventoRow>('select * from evento where comercio_id = $1 order by guia_id, secuencia')
-  const mensajes = await leer<GuiaAccount['mensajes'][number]>(
+  const read = async <Row extends { guia: string }>(text: string) =>
+    Map.groupBy((await db.pool.query<Row>(text, [id])).rows, ({ guia }) => guia)
+  const guiaRows = await read<GuiaRow>('select * from guia where comercio_id = $1')
+  const eventos = await read<EventoRow>('select * from evento where comercio_id = $1 order by guia_id, secuencia')
+  const mensajes = await read<GuiaAccount['mensajes'][number]>(
     'select * from mensaje where comercio_id = $1 order by guia_id, numero',
   )
   return burstCases.map((burstCase) => ({
@@ -72,7 +72,7 @@ export async function readGuiaAccounts(
 /** Compares all guides with the answers; returns a sample of the faults, and the figures of the run. */
 export function reconcileAccounts(
   accounts: readonly GuiaAccount[],
-  proveedor: TestProvider,
+  provider: TestProvider,
   receivedWebhooks: readonly ReceivedWebhook[],
 ) {
   const fallas: string[] = []
@@ -86,28 +86,28 @@ export function reconcileAccounts(
     openings: 0,
     politica: 0,
     mensajes: 0,
-    accepted: proveedor.acceptedMensajes.length,
+    accepted: provider.acceptedMensajes.length,
     eventos: 0,
     webhooks: receivedWebhooks.length,
   }
   const webhooksByGuia = Map.groupBy(receivedWebhooks, ({ json }) => json.datos.guia.guia as string)
-  const acceptedById = Map.groupBy(proveedor.acceptedMensajes, ({ ownId }) => ownId)
+  const acceptedById = Map.groupBy(provider.acceptedMensajes, ({ ownId }) => ownId)
   const idsWithRow = new Set<string>()
   const faultCounts = new Map<string, number>()
   for (const account of accounts) {
-    const falla: Falla = (texto, ...details) => {
-      const count = (faultCounts.get(texto) ?? 0) + 1
-      faultCounts.set(texto, count)
+    const fault: Falla = (text, ...details) => {
+      const count = (faultCounts.get(text) ?? 0) + 1
+      faultCounts.set(text, count)
       const { guia, modo, destino } = account
       if (count <= DETAILED_FAULTS_PER_KIND)
-        fallas.push(`${texto}: ${guia} (${modo}, ${destino}) ${JSON.stringify(details)}`)
+        fallas.push(`${text}: ${guia} (${modo}, ${destino}) ${JSON.stringify(details)}`)
     }
-    checkAnswers(account, falla)
-    checkHistory(account, falla)
-    const { after: valuesAfter, ...correctionFigures } = checkCorrections(account, falla)
-    checkMensajes(account, acceptedById, falla)
-    if (account.modo === 'test') checkWebhooks(account, webhooksByGuia.get(account.guia) ?? [], valuesAfter, falla)
-    const guiaFigures = { ...correctionFigures, ...checkDecisions(account, falla), scans: checkScans(account, falla) }
+    checkAnswers(account, fault)
+    checkHistory(account, fault)
+    const { after: valuesAfter, ...correctionFigures } = checkCorrections(account, fault)
+    checkMensajes(account, acceptedById, fault)
+    if (account.modo === 'test') checkWebhooks(account, webhooksByGuia.get(account.guia) ?? [], valuesAfter, fault)
+    const guiaFigures = { ...correctionFigures, ...checkDecisions(account, fault), scans: checkScans(account, fault) }
     const { length: eventos } = account.eventos
     for (const [figureName, amount] of Object.entries({ ...guiaFigures, eventos, mensajes: account.mensajes.length }))
       figures[figureName as keyof typeof figures] += amount
@@ -115,12 +115,12 @@ export function reconcileAccounts(
   }
   const idsWithoutRow = [...acceptedById.keys()].filter((id) => !idsWithRow.has(id))
   if (idsWithoutRow.length > 0) fallas.push(`the provider took ${idsWithoutRow.length} messages without a row`)
-  for (const [texto, count] of faultCounts)
-    if (count > DETAILED_FAULTS_PER_KIND) fallas.push(`${texto}: ${count} times in all`)
+  for (const [text, count] of faultCounts)
+    if (count > DETAILED_FAULTS_PER_KIND) fallas.push(`${text}: ${count} times in all`)
   return { fallas, figures }
 }
 
-function checkAnswers({ deliveries }: GuiaAccount, falla: Falla) {
+function checkAnswers({ deliveries }: GuiaAccount, fault: Falla) {
   for (const answeredRequest of deliveries) {
     const { kind, status, codigo, isConditional } = answeredRequest
     const allowedRefusals = isConditional ? ['carrera_perdida', ...ALLOWED_REFUSALS[kind]] : ALLOWED_REFUSALS[kind]
@@ -129,55 +129,55 @@ function checkAnswers({ deliveries }: GuiaAccount, falla: Falla) {
         ? DE_PAGINA.includes(status)
         : // 503: the service was too busy and did nothing.
           [200, 201, 503].includes(status) || (status === 409 && allowedRefusals.includes(codigo!))
-    if (!bien) falla('an answer that the service may not give', answeredRequest)
+    if (!bien) fault('an answer that the service may not give', answeredRequest)
   }
 }
 
 const DE_ESTADO = new Set(Object.keys(STATE_MACHINE.transiciones).map((estado) => `guia.${estado}`))
 
 /** Sequences without a gap, legal steps of both state machines, and a row that says the same as the last event. */
-function checkHistory({ eventos, row, hasPlace: conLugar }: GuiaAccount, falla: Falla) {
+function checkHistory({ eventos, row, hasPlace: conLugar }: GuiaAccount, fault: Falla) {
   let anterior: Evento | undefined
   let intentos = 0
   for (const [i, evento] of eventos.entries()) {
     const { secuencia, tipo, estado, estado_anterior, foto, registrado_en } = evento
-    if (secuencia !== i + 1) falla('a gap in the sequences', secuencia, i + 1)
-    if (estado_anterior !== (anterior?.estado ?? null)) falla('another state before', secuencia, estado_anterior)
-    if (anterior && registrado_en < anterior.registrado_en) falla('an earlier time', secuencia)
-    const paso = anterior && DE_ESTADO.has(tipo)
-    if (paso && (tipo !== `guia.${estado}` || !nextStates(anterior!.estado).includes(estado)))
-      falla('a step that no transition allows', secuencia, anterior!.estado, tipo)
-    if (anterior && !paso && estado !== anterior.estado) falla('a step without its type', secuencia, tipo, estado)
+    if (secuencia !== i + 1) fault('a gap in the sequences', secuencia, i + 1)
+    if (estado_anterior !== (anterior?.estado ?? null)) fault('another state before', secuencia, estado_anterior)
+    if (anterior && registrado_en < anterior.registrado_en) fault('an earlier time', secuencia)
+    const step = anterior && DE_ESTADO.has(tipo)
+    if (step && (tipo !== `guia.${estado}` || !nextStates(anterior!.estado).includes(estado)))
+      fault('a step that no transition allows', secuencia, anterior!.estado, tipo)
+    if (anterior && !step && estado !== anterior.estado) fault('a step without its type', secuencia, tipo, estado)
     if (tipo === 'guia.intento_fallido') intentos++
-    if (foto.intentos !== intentos) falla('another number of attempts', secuencia, foto.intentos, intentos)
-    const antes = anterior?.foto.ubicacion_estado ?? (conLugar ? 'confirmada' : 'solicitada')
-    const despues = foto.ubicacion_estado!
-    if (despues !== antes && (!tipo.startsWith('ubicacion.') || !nextUbicacionStates(antes).includes(despues)))
-      falla('a step of the location that no transition allows', secuencia, antes, despues)
+    if (foto.intentos !== intentos) fault('another number of attempts', secuencia, foto.intentos, intentos)
+    const before = anterior?.foto.ubicacion_estado ?? (conLugar ? 'confirmada' : 'solicitada')
+    const after = foto.ubicacion_estado!
+    if (after !== before && (!tipo.startsWith('ubicacion.') || !nextUbicacionStates(before).includes(after)))
+      fault('a step of the location that no transition allows', secuencia, before, after)
     anterior = evento
   }
   const { foto, estado } = anterior!
   const [eventValues, rowValues] = [
     [eventos.length, estado, foto.intentos, foto.ubicacion_estado, foto.decision],
     [row.secuencia, row.estado, row.intentos, row.ubicacion_estado, row.decision],
-  ].map((valores) => JSON.stringify(valores))
-  if (eventValues !== rowValues) falla('the row is not as the last event', eventValues, rowValues)
+  ].map((values) => JSON.stringify(values))
+  if (eventValues !== rowValues) fault('the row is not as the last event', eventValues, rowValues)
 }
 
 /** Each accepted scan has one event, and each event one scan; a repeated report names the event of the first one. */
-function checkScans(account: GuiaAccount, falla: Falla): number {
+function checkScans(account: GuiaAccount, fault: Falla): number {
   const scans = filterByKind(account, 'lectura') as (AnsweredRequest & { kind: 'lectura' })[]
   const newScans = scans.filter(({ status }) => status === 201)
   const ids = newScans.map(({ evento }) => evento)
-  if (new Set(ids).size !== ids.length) falla('two scans have one event', ids)
+  if (new Set(ids).size !== ids.length) fault('two scans have one event', ids)
   for (const { status, evento } of scans)
-    if (status === 200 && !ids.includes(evento)) falla('a repeated scan names another event', evento)
+    if (status === 200 && !ids.includes(evento)) fault('a repeated scan names another event', evento)
   const expectedScans = newScans.map(({ evento, estado }) => `${evento} guia.${estado}`).sort()
   const recordedScans = account.eventos
     .filter(({ tipo, autor }) => DE_ESTADO.has(tipo) && tipo !== 'guia.en_devolucion' && autor?.startsWith('op_'))
     .map(({ secuencia, tipo }) => `evt_${account.guia}_${secuencia} ${tipo}`)
     .sort()
-  if (expectedScans.join() !== recordedScans.join()) falla('scans and events differ', expectedScans, recordedScans)
+  if (expectedScans.join() !== recordedScans.join()) fault('scans and events differ', expectedScans, recordedScans)
   return newScans.length
 }
 
@@ -185,54 +185,54 @@ function checkScans(account: GuiaAccount, falla: Falla): number {
  * Each accepted correction has one event with its values, and each refused one none. Replaying the requests in the order
  * of their events gives the guide's values. Returns the values after each event, too.
  */
-function checkCorrections(account: GuiaAccount, falla: Falla) {
+function checkCorrections(account: GuiaAccount, fault: Falla) {
   const { eventos, createdFields, row } = account
   const corrections = (
     filterByKind(account, 'correccion', 'reintento') as (AnsweredRequest & { kind: 'correccion' })[]
   ).filter(({ campos }) => Object.keys(campos).length > 0)
   const porEvento = new Map<number, AnsweredRequest & { kind: 'correccion' }>()
   for (const correction of corrections) {
-    const valores = Object.values(correction.campos)
+    const values = Object.values(correction.campos)
     const ownEvents = eventos.filter(({ cambios = {} }) =>
-      Object.values(cambios).some(({ despues }) => valores.includes(despues as string)),
+      Object.values(cambios).some(({ despues }) => values.includes(despues as string)),
     )
     if (ownEvents.length !== (aceptado(correction) ? 1 : 0))
-      falla('a correction without its one event', correction, ownEvents.length)
+      fault('a correction without its one event', correction, ownEvents.length)
     const [ownEvent] = ownEvents
     if (!ownEvent) continue
     porEvento.set(ownEvent.secuencia, correction)
     if (Object.keys(ownEvent.cambios!).sort().join() !== Object.keys(correction.campos).sort().join())
-      falla('an event with other fields than its correction', correction, ownEvent.cambios)
+      fault('an event with other fields than its correction', correction, ownEvent.cambios)
     if (correction.kind === 'correccion' && correction.secuencia !== ownEvent.secuencia)
-      falla('a correction whose answer has another sequence', correction, ownEvent.secuencia)
+      fault('a correction whose answer has another sequence', correction, ownEvent.secuencia)
   }
-  const valores: Valores = { ...createdFields, indicaciones: null }
+  const values: Valores = { ...createdFields, indicaciones: null }
   const valuesAfter: Valores[] = []
   for (const { secuencia, tipo, autor, cambios } of eventos) {
-    if ((tipo === 'guia.corregida') !== (cambios !== undefined)) falla('an event without its changes', secuencia, tipo)
+    if ((tipo === 'guia.corregida') !== (cambios !== undefined)) fault('an event without its changes', secuencia, tipo)
     const correction = porEvento.get(secuencia)
     // The recipient corrects the indications alone.
     if (cambios && !correction && (autor !== null || Object.keys(cambios).join() !== 'indicaciones'))
-      falla('a correction that nobody asked for', secuencia, cambios)
+      fault('a correction that nobody asked for', secuencia, cambios)
     for (const [column, { antes }] of Object.entries(cambios ?? {}))
-      if (antes !== valores[column as keyof Valores]) falla('a lost correction', secuencia, column, antes, valores)
-    Object.assign(valores, correction?.campos ?? (cambios && { indicaciones: cambios.indicaciones?.despues }))
-    valuesAfter.push({ ...valores })
+      if (antes !== values[column as keyof Valores]) fault('a lost correction', secuencia, column, antes, values)
+    Object.assign(values, correction?.campos ?? (cambios && { indicaciones: cambios.indicaciones?.despues }))
+    valuesAfter.push({ ...values })
   }
   for (const column of ['telefono', 'direccion', 'indicaciones'] as const)
-    if (row[column] !== valores[column]) falla('a lost update', column, row[column], valores[column])
+    if (row[column] !== values[column]) fault('a lost update', column, row[column], values[column])
   const correctedCount = corrections.filter(aceptado).length
   return { corrected: correctedCount, rejected: corrections.length - correctedCount, after: valuesAfter }
 }
 
 /** At most one decision wins per opening, each answer names it, and the policy decides each due opening once. */
-function checkDecisions(account: GuiaAccount, falla: Falla) {
+function checkDecisions(account: GuiaAccount, fault: Falla) {
   const { guia, eventos, deadlines, row, destino } = account
   const takenDecisions = eventos.filter(({ tipo }) => tipo === 'guia.decision_tomada')
   const filterDecisionsBy = (por: string) => takenDecisions.filter(({ datos }) => datos!.decision!.por === por)
   const compareCounts = (decisionKind: string, requested: number, found: number) => {
     if (requested !== found)
-      falla(`decisions of ${decisionKind}: accepted requests and events differ`, requested, found)
+      fault(`decisions of ${decisionKind}: accepted requests and events differ`, requested, found)
   }
   const reintentos = filterByKind(account, 'reintento')
   const returnRequests = filterByKind(account, 'devolucion') as (AnsweredRequest & { kind: 'devolucion' })[]
@@ -245,7 +245,7 @@ function checkDecisions(account: GuiaAccount, falla: Falla) {
   for (const answeredRequest of reintentos.filter(aceptado)) {
     const evento = eventos[answeredRequest.secuencia - 1]
     if (evento?.tipo !== 'guia.decision_tomada')
-      falla('an answer that names no decision', answeredRequest, evento?.tipo)
+      fault('an answer that names no decision', answeredRequest, evento?.tipo)
   }
   let returnDecisionCount = 0
   for (const answeredRequest of returnRequests) {
@@ -255,7 +255,7 @@ function checkDecisions(account: GuiaAccount, falla: Falla) {
     const bien = aceptado(answeredRequest)
       ? ownDecisions === 1 || (ownDecisions === 0 && answeredRequest.estado === 'en_devolucion')
       : ownDecisions === 0
-    if (!bien) falla('a return without its one decision', answeredRequest, ownDecisions)
+    if (!bien) fault('a return without its one decision', answeredRequest, ownDecisions)
   }
   compareCounts(
     'a return',
@@ -268,38 +268,38 @@ function checkDecisions(account: GuiaAccount, falla: Falla) {
 
   let abierta: { secuencia: number; vence_en: string; decidedGuia: boolean } | undefined
   let openings = 0
-  const vencida = ({ secuencia, vence_en }: NonNullable<typeof abierta>, hasta: Evento) =>
+  const expired = ({ secuencia, vence_en }: NonNullable<typeof abierta>, hasta: Evento) =>
     vence_en <= hasta.registrado_en.toISOString() ||
     deadlines.some((deadline) => secuencia <= deadline && deadline < hasta.secuencia)
   for (const [i, evento] of eventos.entries()) {
     const { secuencia, tipo, datos, estado, foto } = evento
-    const antes = (eventos[i - 1]?.foto.decision as GuiaRow['decision'] | undefined)?.estado
+    const before = (eventos[i - 1]?.foto.decision as GuiaRow['decision'] | undefined)?.estado
     if (tipo === 'guia.decision_pendiente') {
       openings++
       abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidedGuia: false }
     }
     if (tipo !== 'guia.decision_tomada') continue
-    if (antes === 'tomada') falla('a decision over a decision', secuencia)
-    if (antes === 'pendiente') {
-      if (!abierta || abierta.decidedGuia) falla('two decisions of one opening', secuencia)
+    if (before === 'tomada') fault('a decision over a decision', secuencia)
+    if (before === 'pendiente') {
+      if (!abierta || abierta.decidedGuia) fault('two decisions of one opening', secuencia)
       else abierta.decidedGuia = true
     }
     const { por, accion } = datos!.decision!
-    if (por === 'politica' && !(antes === 'pendiente' && abierta && vencida(abierta, evento)))
-      falla('the policy decided before its time', secuencia)
+    if (por === 'politica' && !(before === 'pendiente' && abierta && expired(abierta, evento)))
+      fault('the policy decided before its time', secuencia)
     const beginsReturn = eventos[i + 1]?.tipo === 'guia.en_devolucion'
     if (accion === 'devolver' && ['en_bodega', 'intento_fallido'].includes(estado) && !beginsReturn)
-      falla('a decided return that did not begin', secuencia, foto)
+      fault('a decided return that did not begin', secuencia, foto)
   }
   if (deadlines.some((deadline) => eventos[deadline - 1]?.foto.decision === null))
-    falla('a deadline without a decision', deadlines)
+    fault('a deadline without a decision', deadlines)
   if (row.decision?.estado === 'pendiente' && row.decision_vence && row.decision_vence <= new Date())
-    falla('a due decision that the policy did not take', row.decision)
+    fault('a due decision that the policy did not take', row.decision)
   const politica = filterDecisionsBy('politica').length
   if (destino === 'politica' && (politica !== 1 || row.estado !== 'en_devolucion'))
-    falla('a guide of the policy alone', politica, row.estado)
+    fault('a guide of the policy alone', politica, row.estado)
   if (destino === 'nadie' && (takenDecisions.length > 0 || row.decision?.estado !== 'pendiente'))
-    falla('a guide about which nobody decides', takenDecisions.length, guia)
+    fault('a guide about which nobody decides', takenDecisions.length, guia)
   const requestCount = reintentos.length + returnRequests.length + destinatarioAnswers.length
   const decidedCount = takenDecisions.length - politica
   return { won: decidedCount, lost: requestCount - decidedCount, politica, openings }
@@ -309,11 +309,11 @@ function checkDecisions(account: GuiaAccount, falla: Falla) {
 function checkMensajes(
   { eventos, mensajes, hasPlace: conLugar, modo }: GuiaAccount,
   acceptedById: ReadonlyMap<string, TestProvider['acceptedMensajes']>,
-  falla: Falla,
+  fault: Falla,
 ) {
   const ubicacionRequests = mensajes.filter(({ tipo }) => tipo === 'solicitud_ubicacion')
   const questions = mensajes.filter(({ tipo }) => tipo === 'solicitud_decision')
-  if (ubicacionRequests.length + questions.length !== mensajes.length) falla('a message of another type', mensajes)
+  if (ubicacionRequests.length + questions.length !== mensajes.length) fault('a message of another type', mensajes)
   const telefonoCorrections = eventos.filter(
     ({ cambios }, i) => cambios?.telefono && eventos[i - 1]!.foto.ubicacion_estado !== 'confirmada',
   )
@@ -322,14 +322,14 @@ function checkMensajes(
     ...telefonoCorrections.map(({ cambios }) => cambios!.telefono!.despues),
   ]
   if (ubicacionRequests.length !== telefonos.length)
-    falla('other messages about the location', ubicacionRequests.length, telefonos.length)
+    fault('other messages about the location', ubicacionRequests.length, telefonos.length)
   if (new Set(ubicacionRequests.map(({ telefono }) => telefono)).size !== ubicacionRequests.length)
-    falla('two messages about the location to one telephone', ubicacionRequests)
+    fault('two messages about the location to one telephone', ubicacionRequests)
   const requestedCount = eventos.filter(({ tipo }) => tipo === 'ubicacion.solicitada').length
   const sentCount = ubicacionRequests.filter(({ estado }) => estado === 'enviado').length
   // The provider may take a message while the location is confirmed; then no event tells of it.
   if (modo === 'test' ? requestedCount !== sentCount : requestedCount > sentCount)
-    falla('other events of messages than messages', requestedCount, sentCount)
+    fault('other events of messages than messages', requestedCount, sentCount)
   const openedDecisions = eventos
     .filter(({ tipo, datos, registrado_en }) => {
       if (tipo !== 'guia.decision_pendiente') return false
@@ -338,15 +338,15 @@ function checkMensajes(
     .map(({ secuencia }) => secuencia)
   const askedDecisions = questions.map(({ decision_secuencia }) => decision_secuencia)
   if (askedDecisions.join() !== openedDecisions.join())
-    falla('other messages about decisions', askedDecisions, openedDecisions)
+    fault('other messages about decisions', askedDecisions, openedDecisions)
   for (const { id, estado, telefono, tipo } of mensajes) {
-    if (estado !== 'enviado' && estado !== 'descartado') falla('a message that is not over', tipo, estado)
+    if (estado !== 'enviado' && estado !== 'descartado') fault('a message that is not over', tipo, estado)
     const acceptedMensajes = acceptedById.get(id) ?? []
     const expectedCount = modo === 'live' && estado === 'enviado' ? 1 : 0
     if (acceptedMensajes.length !== expectedCount)
-      falla('the provider took a message more or less than once', tipo, estado, acceptedMensajes.length)
+      fault('the provider took a message more or less than once', tipo, estado, acceptedMensajes.length)
     if (acceptedMensajes.some(({ recipient }) => `+${recipient}` !== telefono))
-      falla('a message to another telephone', id)
+      fault('a message to another telephone', id)
   }
 }
 
@@ -355,29 +355,29 @@ function checkWebhooks(
   { eventos }: GuiaAccount,
   receivedWebhooks: readonly ReceivedWebhook[],
   valuesAfter: readonly Valores[],
-  falla: Falla,
+  fault: Falla,
 ) {
   const porId = Map.groupBy(receivedWebhooks, ({ id }) => id)
-  if (porId.size !== eventos.length) falla('other webhooks than events', porId.size, eventos.length)
+  if (porId.size !== eventos.length) fault('other webhooks than events', porId.size, eventos.length)
   const firstSequences = receivedWebhooks
     .slice(0, eventos.length)
     .map(({ json }) => json.datos.evento.secuencia as number)
   if (firstSequences.some((secuencia, i) => secuencia !== i + 1))
-    falla(
+    fault(
       'webhooks out of order',
       firstSequences,
       eventos.map(({ tipo }) => tipo),
     )
   for (const [i, { guia, secuencia, tipo, estado, foto }] of eventos.entries()) {
-    const [firstDelivery, otro, ...extraDeliveries] = porId.get(`evt_${guia}_${secuencia}`) ?? []
-    if (!firstDelivery || !otro || extraDeliveries.length > 0)
-      falla('a webhook that did not come twice', secuencia, firstDelivery && extraDeliveries.length)
-    if (!firstDelivery || !otro) continue
-    if (firstDelivery.cuerpo !== otro.cuerpo) falla('a body that changed', secuencia, tipo)
+    const [firstDelivery, other, ...extraDeliveries] = porId.get(`evt_${guia}_${secuencia}`) ?? []
+    if (!firstDelivery || !other || extraDeliveries.length > 0)
+      fault('a webhook that did not come twice', secuencia, firstDelivery && extraDeliveries.length)
+    if (!firstDelivery || !other) continue
+    if (firstDelivery.cuerpo !== other.cuerpo) fault('a body that changed', secuencia, tipo)
     const { guia: guiaView } = firstDelivery.json.datos
     const expectedGuia = { ...valuesAfter[i]!, secuencia, estado, intentos: foto.intentos }
-    for (const [member, valor] of Object.entries(expectedGuia))
-      if (guiaView[member] !== valor)
-        falla('a body with another value', secuencia, tipo, member, guiaView[member], valor)
+    for (const [member, value] of Object.entries(expectedGuia))
+      if (guiaView[member] !== value)
+        fault('a body with another value', secuencia, tipo, member, guiaView[member], value)
   }
 }

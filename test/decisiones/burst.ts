@@ -3,7 +3,7 @@
 import { Pool } from 'undici'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { conClave, type TestEnvironment } from '../environment.ts'
-import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { createRandom } from '../random.ts'
 import { SECRETOS } from '../ubicacion/requests.ts'
 import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE } from './questions.ts'
@@ -85,13 +85,13 @@ interface Opciones {
 export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
   const pools = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
 
-  async function pedir(
+  async function request(
     processIndex: number,
     method: 'POST' | 'PATCH',
     path: string,
     llave: string | null,
     cuerpo: object,
-    clave?: string,
+    key?: string,
   ) {
     const isForm = llave === null
     const { statusCode, body } = await pools[processIndex]!.request({
@@ -100,26 +100,26 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
       headers: {
         'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
         ...(isForm ? {} : { authorization: `Bearer ${llave}` }),
-        ...conClave(clave),
+        ...conClave(key),
       },
       body: isForm ? new URLSearchParams(cuerpo as Record<string, string>).toString() : JSON.stringify(cuerpo),
     })
-    const texto = await body.text()
+    const text = await body.text()
     // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
-    return { status: statusCode, json: (texto.startsWith('{') ? JSON.parse(texto) : {}) as any }
+    return { status: statusCode, json: (text.startsWith('{') ? JSON.parse(text) : {}) as any }
   }
 
   /** Creates guides in groups, each group in another process. Half of the guides name no place. */
-  async function crear(guiaCount: number, modo: BurstCase['modo'], primera: number): Promise<BurstCase[]> {
+  async function create(guiaCount: number, modo: BurstCase['modo'], first: number): Promise<BurstCase[]> {
     const lotes = Array.from({ length: Math.ceil(guiaCount / POR_LOTE) }, async (_, lote) => {
-      const desde = lote * POR_LOTE
-      const newCases = Array.from({ length: Math.min(POR_LOTE, guiaCount - desde) }, (_, i) =>
-        drawCase(primera + desde + i, createRandom(seed + primera + desde + i)),
+      const from = lote * POR_LOTE
+      const newCases = Array.from({ length: Math.min(POR_LOTE, guiaCount - from) }, (_, i) =>
+        drawCase(first + from + i, createRandom(seed + first + from + i)),
       )
       const guias = newCases.map(({ hasPlace: conLugar, createdFields }) =>
         (conLugar ? buildGuia : buildGuiaWithoutDestino)(createdFields),
       )
-      const { status, json } = await pedir(lote % urls.length, 'POST', '/api/v1/guias/bulk', llaves[modo], { guias })
+      const { status, json } = await request(lote % urls.length, 'POST', '/api/v1/guias/bulk', llaves[modo], { guias })
       if (status !== 200 || !json.ok) throw new Error(`${status} ${JSON.stringify(json).slice(0, 500)}`)
       return newCases.map(
         (newCase, i): BurstCase => ({ ...newCase, guia: json.resultados[i].guia, modo, deliveries: [], deadlines: [] }),
@@ -139,26 +139,26 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
       switch (burstRequest.kind) {
         case 'lectura': {
           const { estado, clave } = burstRequest
-          const ruta = `/operaciones/v1/guias/${guia}/eventos`
-          return pedir(
+          const path = `/operaciones/v1/guias/${guia}/eventos`
+          return request(
             burstRequest.processIndex,
             'POST',
-            ruta,
+            path,
             environment.llaveDeOperacion,
             buildEstadoReport(estado),
             clave,
           )
         }
         case 'destinatario': {
-          const enlace = await enlaceDe(guia)
-          return enlace
-            ? pedir(burstRequest.processIndex, 'POST', enlace, null, burstRequest.respuesta)
+          const link = await enlaceDe(guia)
+          return link
+            ? request(burstRequest.processIndex, 'POST', link, null, burstRequest.respuesta)
             : { status: 404, json: {} }
         }
         default: {
-          const [metodo, ruta] = METODO_Y_RUTA[burstRequest.kind]
-          const cuerpo = cuerpoDe(burstRequest, lastSequence)
-          return pedir(burstRequest.processIndex, metodo, `/api/v1/guias/${guia}${ruta}`, llaves[modo], cuerpo)
+          const [method, path] = METODO_Y_RUTA[burstRequest.kind]
+          const body = cuerpoDe(burstRequest, lastSequence)
+          return request(burstRequest.processIndex, method, `/api/v1/guias/${guia}${path}`, llaves[modo], body)
         }
       }
     }
@@ -178,7 +178,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
 
   /** Returns the path of the recipient's newest link; undefined if its message was dropped, or there is none. */
   async function enlaceDe(guia: string): Promise<string | undefined> {
-    const mensaje = await hasta(async () => {
+    const mensaje = await waitUntil(async () => {
       const { rows } = await environment.db.pool.query<{ id: string; kid: string | null; estado: string }>(
         `select id, kid, estado from mensaje where guia = $1 and tipo = 'solicitud_decision' order by numero desc limit 1`,
         [guia],
@@ -199,12 +199,12 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
   }
 
   /** Fires the rounds of one guide. The requests of a round are under way at the same time. */
-  async function runCase(burstCase: BurstCase, indice: number) {
-    const rounds = drawRounds(burstCase, indice, createRandom(seed + indice + 1_000_000))
+  async function runCase(burstCase: BurstCase, index: number) {
+    const rounds = drawRounds(burstCase, index, createRandom(seed + index + 1_000_000))
     const readLastSequence = () => Math.max(1, ...burstCase.deliveries.map(({ secuencia }) => secuencia))
     const sendRound = (burstRequests: readonly BurstRequest[]) => {
-      const ultima = readLastSequence()
-      return Promise.all(burstRequests.map((burstRequest) => sendRequest(burstCase, burstRequest, ultima)))
+      const last = readLastSequence()
+      return Promise.all(burstRequests.map((burstRequest) => sendRequest(burstCase, burstRequest, last)))
     }
     /** Repeats a request until no race is the reason of its refusal; returns true if it succeeded. */
     const retryRaces = async (burstRequest: BurstRequest): Promise<boolean> => {
@@ -213,7 +213,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
         ? retryRaces({ ...burstRequest, processIndex: 1 - burstRequest.processIndex })
         : status < 300
     }
-    const leer = (estado: string) => retryRaces({ kind: 'lectura', estado, processIndex: indice % 2 })
+    const read = (estado: string) => retryRaces({ kind: 'lectura', estado, processIndex: index % 2 })
     const hasScan = (estado: string, minCount = 1) =>
       burstCase.deliveries.filter(
         (answeredRequest) =>
@@ -222,26 +222,26 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
     const hasLocation = () =>
       burstCase.hasPlace || burstCase.deliveries.some(({ kind, status }) => kind === 'lugar' && status < 300)
     await sendRound(rounds.accepted)
-    if (!hasScan('recolectado')) await leer('recolectado')
+    if (!hasScan('recolectado')) await read('recolectado')
     await sendRound(rounds.collected)
-    if (!hasLocation()) await retryRaces({ kind: 'lugar', processIndex: indice % 2 })
-    await leer('en_ruta')
+    if (!hasLocation()) await retryRaces({ kind: 'lugar', processIndex: index % 2 })
+    await read('en_ruta')
     await sendRound(rounds.onRoute)
-    if (!hasScan('intento_fallido')) await leer('intento_fallido')
+    if (!hasScan('intento_fallido')) await read('intento_fallido')
     if (rounds.timeout === 'antes') await vencer(burstCase)
     await Promise.all([sendRound(rounds.failed), rounds.timeout === 'durante' && vencer(burstCase)])
-    if (burstCase.destino !== 'todos' || !(await leer('en_ruta'))) return
+    if (burstCase.destino !== 'todos' || !(await read('en_ruta'))) return
     await sendRound(rounds.other)
-    if (!hasScan('intento_fallido', 2)) await leer('intento_fallido')
+    if (!hasScan('intento_fallido', 2)) await read('intento_fallido')
   }
 
   return {
-    create: crear,
+    create,
     /** Fires the burst at all guides, so many at a time. */
     async sendBurst(burstCases: readonly BurstCase[]) {
-      const cola = [...burstCases.entries()]
+      const queue = [...burstCases.entries()]
       const runQueue = async () => {
-        for (let queued = cola.shift(); queued; queued = cola.shift()) await runCase(queued[1], queued[0])
+        for (let queued = queue.shift(); queued; queued = queue.shift()) await runCase(queued[1], queued[0])
       }
       await Promise.all(Array.from({ length: CASES_AT_ONCE }, runQueue))
     },
@@ -261,21 +261,21 @@ function cuerpoDe(burstRequest: DeComercio, lastSequence: number): object {
   }
 }
 
-const telefonoDe = (indice: number, serial: number) => `+5024${1_000_000 + 100 * indice + serial}`
-const direccionDe = (indice: number, serial: number) => `${serial} calle, casa ${indice}`
+const telefonoDe = (index: number, serial: number) => `+5024${1_000_000 + 100 * index + serial}`
+const direccionDe = (index: number, serial: number) => `${serial} calle, casa ${index}`
 
 /** Returns a guide to create. Of ten guides, six are for all deciders, and three for the policy. */
-function drawCase(indice: number, random: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'createdFields'> {
+function drawCase(index: number, random: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'createdFields'> {
   const destinoDraw = random()
   return {
     destino: destinoDraw < 0.6 ? 'todos' : destinoDraw < 0.9 ? 'politica' : 'nadie',
     hasPlace: random() < 0.5,
-    createdFields: { telefono: telefonoDe(indice, 0), direccion: direccionDe(indice, 0) },
+    createdFields: { telefono: telefonoDe(index, 0), direccion: direccionDe(index, 0) },
   }
 }
 
 /** Draws all requests of a guide. They depend on the seed alone, and not on the answers. */
-function drawRounds({ destino, hasPlace: conLugar }: BurstCase, indice: number, random: () => number) {
+function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, random: () => number) {
   let serial = 0
   const drawInteger = (hasta: number) => Math.floor(random() * hasta)
   const drawProcess = () => drawInteger(2)
@@ -283,8 +283,8 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, indice: number, 
     serial++
     const choice = random()
     return {
-      ...(choice < 0.6 ? { telefono: telefonoDe(indice, serial) } : {}),
-      ...(choice > 0.5 ? { direccion: direccionDe(indice, serial) } : {}),
+      ...(choice < 0.6 ? { telefono: telefonoDe(index, serial) } : {}),
+      ...(choice > 0.5 ? { direccion: direccionDe(index, serial) } : {}),
     }
   }
   const drawOffset = () => (random() < 0.4 ? drawInteger(3) : undefined)
@@ -302,10 +302,10 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, indice: number, 
   })
   const devolver = (): BurstRequest => ({
     kind: 'devolucion',
-    razon: `Razón ${++serial} de ${indice}`,
+    razon: `Razón ${++serial} de ${index}`,
     processIndex: drawProcess(),
   })
-  const leer = (estado: string): BurstRequest => ({ kind: 'lectura', estado, processIndex: drawProcess() })
+  const read = (estado: string): BurstRequest => ({ kind: 'lectura', estado, processIndex: drawProcess() })
   /** The same scan in both processes, as one report or as two. */
   const buildRepeatedScans = (estado: string): BurstRequest[] => {
     const clave = random() < 0.5 ? `${estado}-${++serial}` : undefined
@@ -332,7 +332,7 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, indice: number, 
       ...buildRepeatedScans('recolectado'),
       ...(conLugar ? [] : withProbability(0.5, () => ({ kind: 'lugar', processIndex: drawProcess() }))),
     ]),
-    collected: shuffle([...withProbability(0.7, corregir), ...withProbability(0.6, () => leer('en_bodega'))]),
+    collected: shuffle([...withProbability(0.7, corregir), ...withProbability(0.6, () => read('en_bodega'))]),
     onRoute: shuffle([
       corregir(),
       ...buildRepeatedScans('intento_fallido'),
@@ -355,8 +355,8 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, indice: number, 
             ...withProbability(0.5, devolver),
             ...withProbability(0.4, buildAnswer),
             ...withProbability(0.2, buildAnswer),
-            ...withProbability(0.3, () => leer('en_bodega')),
-            ...withProbability(0.1, () => leer('en_ruta')),
+            ...withProbability(0.3, () => read('en_bodega')),
+            ...withProbability(0.1, () => read('en_ruta')),
           ]
         : []),
     ]),

@@ -7,13 +7,13 @@ import { buildEstadoReport } from '../factories.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 import { useIntentos } from './move.ts'
 
-const entorno = useEnvironment()
-const { createGuia: nueva, conIntento } = useIntentos(entorno)
+const environment = useEnvironment()
+const { createGuia: fresh, conIntento } = useIntentos(environment)
 // The day does not change while the tests run.
-beforeAll(() => entorno.freezeClock())
+beforeAll(() => environment.freezeClock())
 const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
-const hoy = () => new Date(entorno.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const today = () => new Date(environment.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
 const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
@@ -22,49 +22,49 @@ describe('a failed attempt', () => {
     const { leer, guia } = await conIntento()
     const { decision, eventos, actualizado_en } = await leer()
     const vence_en = new Date(Date.parse(actualizado_en) + 5 * 86_400_000).toISOString()
-    const esperada = {
+    const expected = {
       estado: 'pendiente',
       opciones: ['reintentar', 'devolver'],
-      fecha_desde: addDays(hoy(), 1),
+      fecha_desde: addDays(today(), 1),
       vence_en,
       ...PENDIENTE,
     }
-    expect(decision).toEqual(esperada)
-    const [fallido, pendiente] = eventos.datos.slice(-2)
+    expect(decision).toEqual(expected)
+    const [fallido, pending] = eventos.datos.slice(-2)
     expect([fallido!.tipo, fallido!.decision, fallido!.secuencia]).toEqual(['guia.intento_fallido', null, 4])
-    expect(pendiente).toMatchObject({
+    expect(pending).toMatchObject({
       id: `evt_${guia}_5`,
       tipo: 'guia.decision_pendiente',
       estado: 'intento_fallido',
-      decision: esperada,
+      decision: expected,
       descripcion: 'Se espera una decisión sobre el paquete',
       ocurrido_en: fallido!.ocurrido_en,
     })
   })
 
   it('counts the days until the next one from its own day, although its report comes later', async () => {
-    const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-    const ocurrido_en = entorno.clock().toISOString()
-    const dia = hoy()
-    entorno.advance(24 * HOUR_MS)
+    const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const ocurrido_en = environment.clock().toISOString()
+    const day = today()
+    environment.advance(24 * HOUR_MS)
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en })
-    expect((await leer()).decision!.fecha_desde).toBe(addDays(dia, 1))
+    expect((await leer()).decision!.fecha_desde).toBe(addDays(day, 1))
   })
 
   it('opens nothing if its report comes late, and a guide without one has nothing to decide', async () => {
-    const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-    const antes = new Date(entorno.clock().getTime() - 60_000).toISOString()
-    await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en: antes })
+    const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const before = new Date(environment.clock().getTime() - 60_000).toISOString()
+    await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en: before })
     expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
 
   it('after the last attempt leaves the return, and nothing else', async () => {
-    const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    const comercio = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 2, al_vencer: 'esperar' },
     })
-    const { leer, scan: escanear, api, guia } = await conIntento(comercio)
-    await escanear('en_ruta', 'intento_fallido')
+    const { leer, scan, api, guia } = await conIntento(comercio)
+    await scan('en_ruta', 'intento_fallido')
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
       codigo: 'decision_no_admitida',
@@ -79,11 +79,11 @@ describe('the first decision', () => {
   it('wins, and a later one gets a 409 that shows it', async () => {
     const { api, guia, leer } = await conIntento()
     const { decision } = await api.guias.reintentar(guia)
-    for (const otra of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)]) {
-      const falla = await fallaDeApi(otra())
-      expect(falla).toMatchObject({ codigo: 'decision_tomada', estado: 'intento_fallido' })
-      expect(JSON.stringify(falla.decision)).toBe(JSON.stringify(decision))
-      expect(falla.problema.mensaje).toBe(
+    for (const other of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)]) {
+      const fault = await fallaDeApi(other())
+      expect(fault).toMatchObject({ codigo: 'decision_tomada', estado: 'intento_fallido' })
+      expect(JSON.stringify(fault.decision)).toBe(JSON.stringify(decision))
+      expect(fault.problema.mensaje).toBe(
         `El comercio ya decidió: reintentar el ${decision!.fecha}. Vale la primera decisión. Los datos de la entrega se corrigen con PATCH; la decisión solo la cambia el servicio de mensajería.`,
       )
     }
@@ -94,7 +94,7 @@ describe('the first decision', () => {
     const entregada = await conIntento()
     await entregada.api.guias.reintentar(entregada.guia)
     await entregada.scan('en_bodega')
-    await registerEntrega(entorno, entregada.guia)
+    await registerEntrega(environment, entregada.guia)
     expect(await entregada.leer()).toMatchObject({
       estado: 'entregado',
       decision: { estado: 'superada', accion: 'reintentar' },
@@ -109,11 +109,11 @@ describe('the first decision', () => {
   })
 
   it('is refused with what can be done in the guide’s state', async () => {
-    const { api, guia, scan: escanear } = await nueva()
+    const { api, guia, scan } = await fresh()
     const negado = async () => (await fallaDeApi(api.guias.reintentar(guia))).problema.mensaje
     const dichos = [await negado()]
     for (const estado of ['recolectado', 'en_devolucion', 'devuelto']) {
-      await escanear(estado)
+      await scan(estado)
       dichos.push(await negado())
     }
     expect(dichos).toEqual([
@@ -125,33 +125,33 @@ describe('the first decision', () => {
   })
 
   it('loses to a delivery that was on its way', async () => {
-    const { api, guia, leer } = await nueva(undefined, 'recolectado', 'en_ruta')
+    const { api, guia, leer } = await fresh(undefined, 'recolectado', 'en_ruta')
     await api.guias.devolver(guia, RAZON)
-    await registerEntrega(entorno, guia)
+    await registerEntrega(environment, guia)
     expect(await leer()).toMatchObject({ estado: 'entregado', decision: { estado: 'superada', accion: 'devolver' } })
   })
 
   it('loses to a delivery that the courier made before he could hear of it', async () => {
-    const { api, guia, registrar, leer, tipos } = await nueva(undefined, 'recolectado')
-    const minutos = (cuantos: number) => new Date(entorno.clock().getTime() + cuantos * 60_000).toISOString()
+    const { api, guia, registrar, leer, tipos } = await fresh(undefined, 'recolectado')
+    const minutes = (count: number) => new Date(environment.clock().getTime() + count * 60_000).toISOString()
     await api.guias.devolver(guia, RAZON)
-    const [salida, entrega] = [minutos(1), minutos(5)]
-    entorno.advance(30 * 60_000)
-    await registrar({ ...buildEstadoReport('en_ruta'), ocurrido_en: salida })
+    const [output, entrega] = [minutes(1), minutes(5)]
+    environment.advance(30 * 60_000)
+    await registrar({ ...buildEstadoReport('en_ruta'), ocurrido_en: output })
     expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
-    await registerEntrega(entorno, guia, { ocurrido_en: entrega })
+    await registerEntrega(environment, guia, { ocurrido_en: entrega })
     expect(await leer()).toMatchObject({ estado: 'entregado' })
     expect((await tipos()).slice(-3)).toEqual(['en_ruta', 'en_devolucion', 'entregado'])
   })
 
   it('is one of two that come at once', async () => {
     const { api, guia, tipos } = await conIntento()
-    const respuestas = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       ...Array.from({ length: 4 }, () => api.guias.reintentar(guia)),
       ...Array.from({ length: 4 }, () => api.guias.devolver(guia, RAZON)),
     ])
     const tomadas = (await tipos()).filter((tipo) => tipo === 'decision_tomada')
     expect(tomadas).toHaveLength(1)
-    expect(respuestas.some(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(responses.some(({ status }) => status === 'fulfilled')).toBe(true)
   })
 })

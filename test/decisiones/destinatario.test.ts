@@ -10,24 +10,24 @@ import { fallaDeApi } from '../webhooks/webhooks.ts'
 import { useIntentos } from './move.ts'
 import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './questions.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 const {
-  createComercio: tienda,
+  createComercio: shop,
   politica,
   createAskedGuia: preguntada,
   mensajes,
   enlaceDe,
   ver,
-  send: enviar,
-} = useQuestions(entorno)
-const { createGuia: nueva } = useIntentos(entorno)
+  send,
+} = useQuestions(environment)
+const { createGuia: fresh } = useIntentos(environment)
 // The day does not change while the tests run.
-beforeAll(() => entorno.freezeClock())
+beforeAll(() => environment.freezeClock())
 const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 /** The last events of a guide, without `guia.`. */
-const ultimos = async ({ leer }: Pick<Awaited<ReturnType<typeof preguntada>>, 'leer'>, cuantos: number) =>
-  (await leer()).eventos.datos.slice(-cuantos)
+const ultimos = async ({ leer }: Pick<Awaited<ReturnType<typeof preguntada>>, 'leer'>, count: number) =>
+  (await leer()).eventos.datos.slice(-count)
 
 describe('a recipient who decides', () => {
   it('asks for another day', async () => {
@@ -36,7 +36,7 @@ describe('a recipient who decides', () => {
     const fecha = addDays(fecha_desde!, 2)
     const { html } = await ver(guia.enlace)
     expect(html).toContain(`<option value="${fecha}">${shortDay(fecha)}</option>`)
-    expect((await enviar(guia.enlace, { ...OTHER_DAY_CHOICE, fecha })).status).toBe(303)
+    expect((await send(guia.enlace, { ...OTHER_DAY_CHOICE, fecha })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       estado: 'intento_fallido',
       decision: { ...POR_EL, fecha, franja: null },
@@ -47,37 +47,37 @@ describe('a recipient who decides', () => {
       descripcion: 'El destinatario pidió otro día',
       decision: POR_EL,
     })
-    const despues = await ver(guia.enlace)
-    expect(despues.html).toContain(`<li><b>Pidió que lo llevemos el ${dayInWords(fecha)}</b>`)
+    const after = await ver(guia.enlace)
+    expect(after.html).toContain(`<li><b>Pidió que lo llevemos el ${dayInWords(fecha)}</b>`)
     for (const dicho of [
       'Gracias, ya quedó',
       'Se lo llevamos otro día',
       `Lo llevamos <b>el ${dayInWords(fecha)}`,
       'Usted',
     ])
-      expect(despues.html).toContain(dicho)
+      expect(after.html).toContain(dicho)
   })
 
   it('is offered every day that the service takes, from the first to the last', async () => {
     const guia = await preguntada()
     const { html } = await ver(guia.enlace)
-    const dias = [...new Set([...html.matchAll(/<option value="([\d-]+)"/g)].map(([, dia]) => dia!))]
-    const [primero, ultimo] = [dias[0]!, dias.at(-1)!]
-    expect(primero).toBe((await guia.leer()).decision!.fecha_desde)
-    expect(dias).toEqual(dias.map((_dia, i) => addDays(primero, i)))
-    const pedir = (fecha: string) => enviar(guia.enlace, { ...OTHER_DAY_CHOICE, fecha })
-    expect((await pedir(addDays(ultimo, 1))).status).toBe(422)
-    expect((await pedir(ultimo)).status).toBe(303)
+    const days = [...new Set([...html.matchAll(/<option value="([\d-]+)"/g)].map(([, day]) => day!))]
+    const [first, last] = [days[0]!, days.at(-1)!]
+    expect(first).toBe((await guia.leer()).decision!.fecha_desde)
+    expect(days).toEqual(days.map((_dia, i) => addDays(first, i)))
+    const request = (fecha: string) => send(guia.enlace, { ...OTHER_DAY_CHOICE, fecha })
+    expect((await request(addDays(last, 1))).status).toBe(422)
+    expect((await request(last)).status).toBe(303)
   })
 
   it('asks for another place, by a link or by words, in one transaction', async () => {
     const guia = await preguntada()
-    const enlace = 'https://www.google.com/maps?q=14.6301,-90.6071'
-    const lugar = { eleccion: 'otro_lugar', enlace: `Mi trabajo ${enlace}`, referencia: 'portón negro' }
-    expect((await enviar(guia.enlace, lugar)).status).toBe(303)
-    const leida = await guia.leer()
-    expect(leida).toMatchObject({
-      decision: { ...POR_EL, fecha: leida.decision!.fecha_desde },
+    const link = 'https://www.google.com/maps?q=14.6301,-90.6071'
+    const place = { eleccion: 'otro_lugar', enlace: `Mi trabajo ${link}`, referencia: 'portón negro' }
+    expect((await send(guia.enlace, place)).status).toBe(303)
+    const read = await guia.leer()
+    expect(read).toMatchObject({
+      decision: { ...POR_EL, fecha: read.decision!.fecha_desde },
       ubicacion: {
         estado: 'confirmada',
         origen: 'destinatario',
@@ -87,12 +87,12 @@ describe('a recipient who decides', () => {
       },
     })
     expect((await ultimos(guia, 2)).map(({ tipo, registrado_en }) => [tipo, registrado_en])).toEqual([
-      ['ubicacion.confirmada', leida.actualizado_en],
-      ['guia.decision_tomada', leida.actualizado_en],
+      ['ubicacion.confirmada', read.actualizado_en],
+      ['guia.decision_tomada', read.actualizado_en],
     ])
     const descrita = await preguntada()
     const palabras = { eleccion: 'otro_lugar', referencia: 'Aldea El Carmen, casa azul tras la escuela' }
-    expect((await enviar(descrita.enlace, palabras)).status).toBe(303)
+    expect((await send(descrita.enlace, palabras)).status).toBe(303)
     expect(await descrita.leer()).toMatchObject({
       decision: POR_EL,
       ubicacion: { lat: null, referencia: palabras.referencia },
@@ -102,24 +102,24 @@ describe('a recipient who decides', () => {
 
   it('is asked again about a place that is far away', async () => {
     const guia = await preguntada()
-    const lejos = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
-    const { status, html } = await enviar(guia.enlace, lejos)
+    const far = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
+    const { status, html } = await send(guia.enlace, far)
     expect([status, html.includes('¿Seguro que es ahí?')]).toEqual([422, true])
-    const corregir = await enviar(guia.enlace, { ...lejos, seguro: 'no' })
-    expect([corregir.status, corregir.html.includes(`value="${lejos.enlace}"`)]).toEqual([200, true])
+    const corregir = await send(guia.enlace, { ...far, seguro: 'no' })
+    expect([corregir.status, corregir.html.includes(`value="${far.enlace}"`)]).toEqual([200, true])
     expect((await guia.leer()).decision).toMatchObject({ estado: 'pendiente' })
-    expect((await enviar(guia.enlace, { ...lejos, seguro: '1' })).status).toBe(303)
+    expect((await send(guia.enlace, { ...far, seguro: '1' })).status).toBe(303)
     expect((await guia.leer()).decision).toMatchObject(POR_EL)
   })
 
   it('keeps the day and the words of a far place while it is asked about', async () => {
     const guia = await preguntada()
     const fecha = addDays((await guia.leer()).decision!.fecha_desde!, 3)
-    const lejos = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
-    const { html } = await enviar(guia.enlace, { ...lejos, referencia: 'portón negro', fecha })
+    const far = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
+    const { html } = await send(guia.enlace, { ...far, referencia: 'portón negro', fecha })
     const ocultos = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)]
-    const campos = Object.fromEntries(ocultos.map(([, nombre, valor]) => [nombre!, valor!]))
-    expect((await enviar(guia.enlace, { ...campos, seguro: '1' })).status).toBe(303)
+    const campos = Object.fromEntries(ocultos.map(([, name, value]) => [name!, value!]))
+    expect((await send(guia.enlace, { ...campos, seguro: '1' })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       decision: { ...POR_EL, fecha },
       ubicacion: { lat: 16.93, lng: -89.89, referencia: 'portón negro' },
@@ -136,45 +136,45 @@ describe('a recipient who decides', () => {
   })
 
   it('names a neighbour, who becomes indications for the courier', async () => {
-    const guia = await preguntada(await tienda({ maximos: 5 }))
+    const guia = await preguntada(await shop({ maximos: 5 }))
     await guia.api.guias.corregir(guia.guia, { indicaciones: 'Tocar el timbre' })
-    expect((await enviar(guia.enlace, CON_ROSA)).status).toBe(303)
+    expect((await send(guia.enlace, CON_ROSA)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       indicaciones: 'Dejar con un vecino: Rosa Caal, casa verde de enfrente\nTocar el timbre',
       decision: POR_EL,
     })
-    const [corregida, tomada] = await ultimos(guia, 2)
-    expect(corregida).toMatchObject({ tipo: 'guia.corregida', campos: ['/indicaciones'] })
-    for (const { descripcion } of [corregida!, tomada!])
+    const [corrected, tomada] = await ultimos(guia, 2)
+    expect(corrected).toMatchObject({ tipo: 'guia.corregida', campos: ['/indicaciones'] })
+    for (const { descripcion } of [corrected!, tomada!])
       expect(descripcion).toBe('El destinatario pidió que se deje con un vecino')
     const { html } = await ver(guia.enlace)
     expect(html).toContain('Lo dejamos con su vecino')
     expect(html).toContain('<dd>Rosa Caal, casa verde de enfrente</dd>')
     // The next attempt fails, too, and another neighbour takes the place of the first.
     await guia.scan('en_ruta', 'intento_fallido')
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     await guia.api.guias.corregir(guia.guia, {
       indicaciones: `${(await guia.leer()).indicaciones}\n${'x'.repeat(420)}`,
     })
-    const largo = { eleccion: 'vecino', nombre: 'José Ajú', donde: 'd'.repeat(120) }
-    expect((await enviar(await enlaceDe(guia.guia), largo)).status).toBe(303)
+    const length = { eleccion: 'vecino', nombre: 'José Ajú', donde: 'd'.repeat(120) }
+    expect((await send(await enlaceDe(guia.guia), length)).status).toBe(303)
     const { indicaciones } = await guia.leer()
     expect(indicaciones).toMatch(/^Dejar con un vecino: José Ajú, d{120}\nTocar el timbre\nx+…$/)
     expect(indicaciones).toHaveLength(500)
     await guia.api.guias.corregir(guia.guia, { indicaciones: 'Dejar con un vecino: José Ajú\nTocar el timbre' })
     // The third attempt fails, and the recipient wants the parcel at his own door.
     await guia.scan('en_ruta', 'intento_fallido')
-    await entorno.waitForQuiet()
-    expect((await enviar(await enlaceDe(guia.guia), OTHER_DAY_CHOICE)).status).toBe(303)
+    await environment.waitForQuiet()
+    expect((await send(await enlaceDe(guia.guia), OTHER_DAY_CHOICE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({ indicaciones: 'Tocar el timbre', decision: POR_EL })
   })
 
   it('refuses, after a second question, and the parcel returns for that reason', async () => {
     const guia = await preguntada()
-    const seguro = await enviar(guia.enlace, { eleccion: 'rechazo' })
+    const seguro = await send(guia.enlace, { eleccion: 'rechazo' })
     expect([seguro.status, seguro.html.includes('¿Seguro que no lo quiere?')]).toEqual([200, true])
     expect((await guia.leer()).estado).toBe('intento_fallido')
-    expect((await enviar(guia.enlace, REFUSAL_CHOICE)).status).toBe(303)
+    expect((await send(guia.enlace, REFUSAL_CHOICE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' },
@@ -189,23 +189,23 @@ describe('a recipient who decides', () => {
   })
 
   it('is in the webhooks, whose bodies stay the same', async () => {
-    const comercio = await tienda()
+    const comercio = await shop()
     const receptor = await nuevoReceptor(answerWith(204))
     const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada'] })
     const { guia, enlace, leer } = await preguntada(comercio)
-    await enviar(enlace, CON_ROSA)
-    await entorno.waitForQuiet()
+    await send(enlace, CON_ROSA)
+    await environment.waitForQuiet()
     const entrega = `avi_${webhook.slice(3)}_${guia}_${(await leer()).secuencia}`
-    const antes = (await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
-    expect(JSON.parse(antes).datos).toMatchObject({ guia: { decision: POR_EL }, evento: { decision: POR_EL } })
+    const before = (await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
+    expect(JSON.parse(before).datos).toMatchObject({ guia: { decision: POR_EL }, evento: { decision: POR_EL } })
     await comercio.api.guias.corregir(guia, { indicaciones: null })
-    expect((await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo).toBe(antes)
+    expect((await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo).toBe(before)
   })
 })
 
 describe('the page', () => {
   it('says who asks, what happened, which choices there are, and until when', async () => {
-    const comercio = await tienda()
+    const comercio = await shop()
     const { enlace, leer, guia } = await preguntada(comercio)
     const { status, html } = await ver(enlace)
     expect(status).toBe(200)
@@ -237,49 +237,49 @@ describe('the page', () => {
       [{ eleccion: 'otro_dia', fecha: '2020-01-01' }, 'Ese día ya no se puede'],
       [{ eleccion: 'otro_dia', fecha: '2026-13-45' }, 'Ese día ya no se puede'],
     ] as const) {
-      const { status, html } = await enviar(guia.enlace, campos)
+      const { status, html } = await send(guia.enlace, campos)
       expect([campos, status]).toEqual([campos, 422])
       expect(html).toContain(mensaje)
       expect(html).toMatch(/<details name="eleccion" open>/)
       if ('donde' in campos) expect(html).toContain('value="la esquina"')
     }
-    expect((await enviar(guia.enlace, {})).status).toBe(400)
-    expect((await enviar(guia.enlace, { ...OTHER_DAY_CHOICE, otro: '1' })).status).toBe(400)
+    expect((await send(guia.enlace, {})).status).toBe(400)
+    expect((await send(guia.enlace, { ...OTHER_DAY_CHOICE, otro: '1' })).status).toBe(400)
     expect((await guia.leer()).secuencia).toBe(5)
   })
 
   it('after the last attempt leaves refusing alone', async () => {
-    const comercio = await tienda({ maximos: 1, al_vencer: 'esperar' })
+    const comercio = await shop({ maximos: 1, al_vencer: 'esperar' })
     const { enlace, leer } = await preguntada(comercio)
     const { html } = await ver(enlace)
     expect(html).toContain('Ya se hicieron todos los intentos')
     expect(html).not.toContain('un vecino')
-    expect((await enviar(enlace, OTHER_DAY_CHOICE)).status).toBe(409)
-    expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(303)
+    expect((await send(enlace, OTHER_DAY_CHOICE)).status).toBe(409)
+    expect((await send(enlace, REFUSAL_CHOICE)).status).toBe(303)
     expect((await leer()).estado).toBe('en_devolucion')
   })
 
   it('opens for nobody who has the code alone, another kind of link, or a broken one', async () => {
     const { guia, enlace } = await preguntada()
-    for (const ruta of [`/d/${guia}`, '/d/', `${enlace}x`, `${enlace.slice(0, -1)}-`, `/d/${'A'.repeat(22)}`]) {
-      expect([ruta, (await ver(ruta)).status]).toEqual([ruta, 404])
-      expect((await enviar(ruta, REFUSAL_CHOICE)).status).toBe(404)
+    for (const path of [`/d/${guia}`, '/d/', `${enlace}x`, `${enlace.slice(0, -1)}-`, `/d/${'A'.repeat(22)}`]) {
+      expect([path, (await ver(path)).status]).toEqual([path, 404])
+      expect((await send(path, REFUSAL_CHOICE)).status).toBe(404)
     }
     expect((await ver(enlace.replace('/d/', '/u/'))).status).toBe(404)
-    const sinLugar = await (await tienda()).api.guias.crear(buildGuiaWithoutDestino())
-    await entorno.waitForQuiet()
-    const deLugar = await useUbicacionRequests(entorno).enlaceDe(sinLugar.guia)
+    const sinLugar = await (await shop()).api.guias.crear(buildGuiaWithoutDestino())
+    await environment.waitForQuiet()
+    const deLugar = await useUbicacionRequests(environment).enlaceDe(sinLugar.guia)
     expect([(await ver(deLugar)).status, (await ver(deLugar.replace('/u/', '/d/'))).status]).toEqual([200, 404])
     expect((await ver(`/r/${guia}`)).html).not.toContain('/d/')
-    const otra = await preguntada()
-    await enviar(otra.enlace, REFUSAL_CHOICE)
+    const other = await preguntada()
+    await send(other.enlace, REFUSAL_CHOICE)
     expect((await ver(enlace)).status).toBe(200)
   })
 
   it('is limited like the links to a place', async () => {
     const { enlace } = await preguntada()
-    const mal = () => enviar(enlace, { eleccion: 'vecino' })
-    const estados = (await Promise.all(Array.from({ length: 11 }, mal))).map(({ status }) => status)
+    const bad = () => send(enlace, { eleccion: 'vecino' })
+    const estados = (await Promise.all(Array.from({ length: 11 }, bad))).map(({ status }) => status)
     expect(estados.filter((status) => status === 429)).toHaveLength(1)
   })
 })
@@ -288,15 +288,15 @@ describe('a link', () => {
   it('shows who decided before, in general terms, and changes nothing', async () => {
     const deLaTienda = await preguntada()
     await deLaTienda.api.guias.reintentar(deLaTienda.guia, { franja: { desde: '14:00', hasta: '18:00' } })
-    for (const { html, status } of [await ver(deLaTienda.enlace), await enviar(deLaTienda.enlace, REFUSAL_CHOICE)]) {
+    for (const { html, status } of [await ver(deLaTienda.enlace), await send(deLaTienda.enlace, REFUSAL_CHOICE)]) {
       expect([200, 409]).toContain(status)
       for (const dicho of ['<dd>La tienda</dd>', 'Se lo llevamos otra vez', 'de 14:00 a 18:00'])
         expect(html).toContain(dicho)
       expect(html).not.toMatch(/\bAna\b|Pérez/)
     }
     const deLaEmpresa = await preguntada()
-    await entorno.operar('POST', `/guias/${deLaEmpresa.guia}/devolver`, { razon: 'Doña Ana llamó' })
-    const { html, status } = await enviar(deLaEmpresa.enlace, OTHER_DAY_CHOICE)
+    await environment.operar('POST', `/guias/${deLaEmpresa.guia}/devolver`, { razon: 'Doña Ana llamó' })
+    const { html, status } = await send(deLaEmpresa.enlace, OTHER_DAY_CHOICE)
     expect([status, html.includes('Ya se había decidido')]).toEqual([409, true])
     expect(html).toContain('<dd>El servicio de mensajería</dd>')
     expect(html).not.toMatch(/\bAna\b|\bop_/)
@@ -304,7 +304,7 @@ describe('a link', () => {
 
   it('shows the merchant that the recipient was first', async () => {
     const { enlace, api, guia } = await preguntada()
-    await enviar(enlace, OTHER_DAY_CHOICE)
+    await send(enlace, OTHER_DAY_CHOICE)
     expect(await fallaDeApi(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
       codigo: 'decision_tomada',
       decision: { por: 'destinatario' },
@@ -315,30 +315,29 @@ describe('a link', () => {
   it('ends when facts come first, and with the next failed attempt', async () => {
     const guia = await preguntada()
     await guia.scan('en_ruta')
-    const primero = guia.enlace
-    const { html, status } = await enviar(primero, REFUSAL_CHOICE)
+    const first = guia.enlace
+    const { html, status } = await send(first, REFUSAL_CHOICE)
     expect([status, html.includes('Ya no hace falta decidir')]).toEqual([409, true])
     await guia.scan('intento_fallido')
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect(await mensajes(guia.guia)).toHaveLength(2)
-    expect((await enviar(primero, REFUSAL_CHOICE)).status).toBe(409)
+    expect((await send(first, REFUSAL_CHOICE)).status).toBe(409)
     expect((await guia.leer()).decision).toMatchObject({ estado: 'pendiente' })
     await guia.scan('en_bodega')
-    await registerEntrega(entorno, guia.guia)
+    await registerEntrega(environment, guia.guia)
     expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
   })
 
   it('ends with the deadline under every policy', async () => {
-    const espera = await preguntada(await tienda({ al_vencer: 'esperar' }))
+    const wait = await preguntada(await shop({ al_vencer: 'esperar' }))
     const vuelve = await preguntada()
-    entorno.advance(5 * DAY_MS)
-    for (const { enlace } of [espera, vuelve])
-      expect([410, 409]).toContain((await enviar(enlace, OTHER_DAY_CHOICE)).status)
-    await entorno.waitForQuiet()
-    const { status, html } = await ver(espera.enlace)
+    environment.advance(5 * DAY_MS)
+    for (const { enlace } of [wait, vuelve]) expect([410, 409]).toContain((await send(enlace, OTHER_DAY_CHOICE)).status)
+    await environment.waitForQuiet()
+    const { status, html } = await ver(wait.enlace)
     expect([status, html.includes('Este enlace ya venció')]).toEqual([410, true])
     expect(html).not.toMatch(/Ceiba|\bAna\b/)
-    expect((await espera.leer()).decision).toMatchObject({ estado: 'pendiente' })
+    expect((await wait.leer()).decision).toMatchObject({ estado: 'pendiente' })
     expect((await ver(vuelve.enlace)).html).toContain('Nadie decidió a tiempo')
   })
 
@@ -347,48 +346,48 @@ describe('a link', () => {
     const abraEl = 'Abra el enlace del mensaje que recibió.'
     expect((await ver(`/r/${guia}`)).html).toContain(abraEl)
     await api.guias.corregir(guia, { telefono: '+50259871234' })
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect((await ver(`/r/${guia}`)).html).not.toContain(abraEl)
     expect((await ver(enlace)).status).toBe(404)
-    expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(404)
+    expect((await send(enlace, REFUSAL_CHOICE)).status).toBe(404)
     expect(await mensajes(guia)).toHaveLength(1)
   })
 
   it('shows what the recipient chose after an operator undid the return', async () => {
     const { guia, enlace, leer } = await preguntada()
-    expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(303)
+    expect((await send(enlace, REFUSAL_CHOICE)).status).toBe(303)
     const { secuencia } = await leer()
     const pedido = { razon: 'Lo quiere', secuencia }
-    expect((await entorno.operar('POST', `/guias/${guia}/rectificar`, pedido)).status).toBe(200)
-    expect((await enviar(enlace, CON_ROSA)).status).toBe(303)
+    expect((await environment.operar('POST', `/guias/${guia}/rectificar`, pedido)).status).toBe(200)
+    expect((await send(enlace, CON_ROSA)).status).toBe(303)
     expect((await ver(enlace)).html).toContain('Lo dejamos con su vecino')
   })
 
   it('waits while the parcel is lost', async () => {
-    const { enlace, scan: escanear } = await preguntada()
-    await escanear('extraviado')
-    const { status, html } = await enviar(enlace, OTHER_DAY_CHOICE)
+    const { enlace, scan } = await preguntada()
+    await scan('extraviado')
+    const { status, html } = await send(enlace, OTHER_DAY_CHOICE)
     expect([status, html.includes('Estamos buscando su paquete')]).toEqual([409, true])
-    await escanear('en_bodega')
-    expect((await enviar(enlace, OTHER_DAY_CHOICE)).status).toBe(303)
+    await scan('en_bodega')
+    expect((await send(enlace, OTHER_DAY_CHOICE)).status).toBe(303)
   })
 })
 
 describe('with concurrent decisions', () => {
   it('the first wins, among the recipient’s own and against the merchant', async () => {
-    const comercio = await tienda()
-    for (let vuelta = 0; vuelta < 3; vuelta++) {
+    const comercio = await shop()
+    for (let round = 0; round < 3; round++) {
       const { enlace, api, guia, tipos, leer } = await preguntada(comercio)
-      const respuestas = await Promise.all([
-        enviar(enlace, OTHER_DAY_CHOICE),
-        enviar(enlace, CON_ROSA),
-        enviar(enlace, REFUSAL_CHOICE),
+      const responses = await Promise.all([
+        send(enlace, OTHER_DAY_CHOICE),
+        send(enlace, CON_ROSA),
+        send(enlace, REFUSAL_CHOICE),
         api.guias.reintentar(guia).then(
           () => ({ status: 303 }),
           () => ({ status: 409 }),
         ),
       ])
-      expect(respuestas.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409])
+      expect(responses.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409])
       expect((await tipos()).filter((tipo) => tipo === 'decision_tomada')).toHaveLength(1)
       const { eventos, secuencia } = await leer()
       expect(eventos.datos.map((evento) => evento.secuencia)).toEqual(
@@ -398,10 +397,10 @@ describe('with concurrent decisions', () => {
   })
 
   it('a scan keeps a decision that came before it, and supersedes one that did not', async () => {
-    const comercio = await tienda()
-    for (let vuelta = 0; vuelta < 3; vuelta++) {
-      const { enlace, scan: escanear, leer, tipos } = await preguntada(comercio)
-      const [{ status }] = await Promise.all([enviar(enlace, CON_ROSA), escanear('en_ruta')])
+    const comercio = await shop()
+    for (let round = 0; round < 3; round++) {
+      const { enlace, scan, leer, tipos } = await preguntada(comercio)
+      const [{ status }] = await Promise.all([send(enlace, CON_ROSA), scan('en_ruta')])
       const { decision, indicaciones } = await leer()
       if (status === 303) expect([decision!.estado, decision!.por]).toEqual(['aplicada', 'destinatario'])
       else expect([status, decision!.estado, indicaciones]).toEqual([409, 'superada', null])
@@ -412,22 +411,22 @@ describe('with concurrent decisions', () => {
 
 describe('nobody is asked', () => {
   it('by default, and after the setting is off again', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     expect((await comercio.api.cuenta.obtener()).politica_de_intentos.destinatario_decide).toBe(false)
-    const { guia, scan: escanear } = await nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
+    const { guia, scan } = await fresh(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
     expect(await mensajes(guia)).toEqual([])
     await politica(comercio, { destinatario_decide: true })
     expect((await comercio.api.cuenta.obtener()).politica_de_intentos.destinatario_decide).toBe(true)
-    await escanear('en_ruta', 'intento_fallido')
+    await scan('en_ruta', 'intento_fallido')
     expect(await mensajes(guia)).toHaveLength(1)
     await politica(comercio, { destinatario_decide: false, maximos: 4 })
-    await escanear('en_ruta', 'intento_fallido')
+    await scan('en_ruta', 'intento_fallido')
     expect(await mensajes(guia)).toHaveLength(1)
   })
 
   it('if the policy returns the parcel at once', async () => {
-    const { guia, leer } = await nueva(await tienda({ maximos: 1 }), 'recolectado', 'en_ruta', 'intento_fallido')
-    await entorno.waitForQuiet()
+    const { guia, leer } = await fresh(await shop({ maximos: 1 }), 'recolectado', 'en_ruta', 'intento_fallido')
+    await environment.waitForQuiet()
     expect([(await leer()).estado, await mensajes(guia)]).toEqual(['en_devolucion', []])
   })
 })

@@ -5,15 +5,15 @@ import { buildEstadoReport, buildGuia } from '../factories.ts'
 /** Guides whose delivery fails, and what their merchants read of them. */
 export function useIntentos(environment: TestEnvironment) {
   async function createGuia(
-    givenComercio?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>,
+    givenComercio?: Awaited<ReturnType<TestEnvironment['createComercio']>>,
     ...estados: string[]
   ) {
-    const comercio = givenComercio ?? (await environment.nuevoComercio())
+    const comercio = givenComercio ?? (await environment.createComercio())
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez' }))
-    const registrar = async (cuerpo: object) => {
-      const { status, cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
-      expect([cuerpo, status]).toEqual([cuerpo, 201])
+    const registrar = async (body: object) => {
+      const { status, cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
+      expect([body, status]).toEqual([body, 201])
       return evento
     }
     const scan = async (...scannedEstados: string[]) => {
@@ -26,7 +26,7 @@ export function useIntentos(environment: TestEnvironment) {
   }
 
   /** A guide after a failed attempt. */
-  const conIntento = (comercio?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>) =>
+  const conIntento = (comercio?: Awaited<ReturnType<TestEnvironment['createComercio']>>) =>
     createGuia(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
 
   return { createGuia, conIntento }

@@ -7,43 +7,44 @@ import { useEnvironment } from '../environment.ts'
 import { findTablesWith } from '../personas/tables.ts'
 import { CON_ROSA, useQuestions } from './questions.ts'
 
-const entorno = useEnvironment()
-const { createAskedGuia: preguntada, ver, send: enviar, mensajes } = useQuestions(entorno)
+const environment = useEnvironment()
+const { createAskedGuia: preguntada, ver, send, mensajes } = useQuestions(environment)
 const SUYO = /Rosa Caal|casa verde/
 
-const persona = async (que: string, telefono: string, ...mas: string[]) => {
-  const { output: salida } = await runInProcess(
-    ['persona', que, '--telefono', telefono, '--json', ...mas],
-    consoleEnvironment(entorno),
+const persona = async (que: string, telefono: string, ...more: string[]) => {
+  const { output } = await runInProcess(
+    ['persona', que, '--telefono', telefono, '--json', ...more],
+    consoleEnvironment(environment),
   )
-  return JSON.parse(salida)
+  return JSON.parse(output)
 }
 
 describe('a decision of a recipient', () => {
   it('is exported with its message, and forgotten with the neighbour and the link', async () => {
-    const { guia, api, enlace, scan: escanear } = await preguntada()
-    await enviar(enlace, CON_ROSA)
+    const { guia, api, enlace, scan } = await preguntada()
+    await send(enlace, CON_ROSA)
     const { telefono } = await api.guias.obtener(guia)
-    expect(await findTablesWith(entorno.db, SUYO)).toEqual(['public.guia'])
-    const texto = JSON.stringify(await persona('exportar', telefono!))
-    for (const dicho of ['Rosa Caal', 'casa verde de enfrente', 'solicitud_decision']) expect(texto).toContain(dicho)
-    await escanear('en_ruta')
-    await registerEntrega(entorno, guia)
+    expect(await findTablesWith(environment.db, SUYO)).toEqual(['public.guia'])
+    const text = JSON.stringify(await persona('exportar', telefono!))
+    for (const dicho of ['Rosa Caal', 'casa verde de enfrente', 'solicitud_decision']) expect(text).toContain(dicho)
+    await scan('en_ruta')
+    await registerEntrega(environment, guia)
     await persona('olvidar', telefono!, '--si')
-    expect(await findTablesWith(entorno.db, SUYO)).toEqual([])
-    expect(await findTablesWith(entorno.db, new RegExp(telefono!.slice(1)))).toEqual([])
+    expect(await findTablesWith(environment.db, SUYO)).toEqual([])
+    expect(await findTablesWith(environment.db, new RegExp(telefono!.slice(1)))).toEqual([])
     expect((await mensajes(guia))[0]).toMatchObject({ telefono: null, estado: 'enviado', proveedor_id: null })
     expect((await ver(enlace)).status).toBe(404)
-    const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [
-      guia,
-    ])
+    const { rows } = await environment.db.pool.query(
+      'select cambios from evento where guia = $1 and cambios is not null',
+      [guia],
+    )
     expect(rows).toEqual([])
   })
 
   it('from a former telephone is erased with that telephone, and data of the present recipient stay', async () => {
     const { guia, api, enlace } = await preguntada()
     const { telefono } = await api.guias.obtener(guia)
-    await enviar(enlace, CON_ROSA)
+    await send(enlace, CON_ROSA)
     await api.guias.corregir(guia, { telefono: '+50259871234', indicaciones: 'Tocar dos veces' })
     expect(JSON.stringify((await persona('exportar', telefono!)).anteriores)).toMatch(SUYO)
     await persona('olvidar', telefono!, '--si')

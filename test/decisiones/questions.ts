@@ -18,7 +18,7 @@ export function useQuestions(environment: TestEnvironment) {
     mensajes,
     /** A merchant whose recipients decide, too. */
     async createComercio(intentos: object = {}, modo: Comercio['modo'] = 'test') {
-      const comercio = await environment.nuevoComercio(modo)
+      const comercio = await environment.createComercio(modo)
       await helpers.politica(comercio, { destinatario_decide: true, ...intentos })
       return comercio
     },
@@ -42,18 +42,18 @@ export function useQuestions(environment: TestEnvironment) {
       await environment.waitForQuiet()
       return { ...guia, enlace: await helpers.enlaceDe(guia.guia) }
     },
-    async ver(enlace: string) {
-      const respuesta = await fetch(environment.url + enlace)
-      return { status: respuesta.status, html: await respuesta.text() }
+    async ver(link: string) {
+      const response = await fetch(environment.url + link)
+      return { status: response.status, html: await response.text() }
     },
     /** Sends the form of the page. */
-    async send(enlace: string, campos: Record<string, string>) {
-      const respuesta = await fetch(environment.url + enlace, {
+    async send(link: string, campos: Record<string, string>) {
+      const response = await fetch(environment.url + link, {
         method: 'POST',
         redirect: 'manual',
         body: new URLSearchParams(campos),
       })
-      return { status: respuesta.status, html: await respuesta.text() }
+      return { status: response.status, html: await response.text() }
     },
   }
   return helpers

@@ -6,8 +6,8 @@ import { DAY_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './questions.ts'
 
-const entorno = useEnvironment()
-const { createComercio, createAskedGuia, ver, send } = useQuestions(entorno)
+const environment = useEnvironment()
+const { createComercio, createAskedGuia, ver, send } = useQuestions(environment)
 /** Field that names the first decision. */
 const CHANGE = { cambiar: '1' }
 
@@ -98,7 +98,7 @@ describe('a recipient who replaces the decision', () => {
   it('may do so after the deadline, and not once the courier has left', async () => {
     const { enlace, scan, leer } = await createAskedGuia()
     await send(enlace, { ...OTHER_DAY_CHOICE })
-    entorno.advance(6 * DAY_MS)
+    environment.advance(6 * DAY_MS)
     expect((await send(enlace, { ...CON_ROSA, ...CHANGE })).status).toBe(303)
     await scan('en_ruta')
     expect((await ver(enlace)).html).not.toContain('?cambiar')
@@ -111,7 +111,7 @@ describe('a recipient who replaces the decision', () => {
     const byMerchant = await createAskedGuia(comercio)
     await byMerchant.api.guias.reintentar(byMerchant.guia)
     const byOperator = await createAskedGuia(comercio)
-    await entorno.operar('POST', `/guias/${byOperator.guia}/reintentar`, { razon: 'Llamó' })
+    await environment.operar('POST', `/guias/${byOperator.guia}/reintentar`, { razon: 'Llamó' })
     for (const [{ enlace, leer }, por] of [
       [byMerchant, 'comercio'],
       [byOperator, 'operador'],
@@ -139,7 +139,7 @@ describe('a recipient who replaces the decision', () => {
     for (let i = 0; i < 10; i++)
       expect((await send(enlace, { ...OTHER_DAY_CHOICE, cambiar: String(i) })).status).toBe(303)
     expect((await ver(enlace)).html).not.toContain('?cambiar')
-    expect(await sendFromElsewhere(entorno.url + enlace, { ...OTHER_DAY_CHOICE, cambiar: '10' })).toBe(409)
+    expect(await sendFromElsewhere(environment.url + enlace, { ...OTHER_DAY_CHOICE, cambiar: '10' })).toBe(409)
   })
 
   it('is offered nothing else after the last attempt', async () => {

@@ -6,22 +6,22 @@ import { fallaDeApi } from '../webhooks/webhooks.ts'
 import { useIntentos } from './move.ts'
 import { CON_ROSA, OTHER_DAY_CHOICE, useQuestions } from './questions.ts'
 
-const entorno = useEnvironment({}, () => ({ REST_DAYS: '' }))
-const { createAskedGuia, createComercio, send, ver } = useQuestions(entorno)
-const { createGuia } = useIntentos(entorno)
-const today = () => dayIn(entorno.clock(), 'America/Guatemala')
+const environment = useEnvironment({}, () => ({ REST_DAYS: '' }))
+const { createAskedGuia, createComercio, send, ver } = useQuestions(environment)
+const { createGuia } = useIntentos(environment)
+const today = () => dayIn(environment.clock(), 'America/Guatemala')
 /** Christmas, the day after each attempt of these tests. */
 const christmas = () => `${today().slice(0, 4)}-12-25`
 const offered = (html: string) => [...html.matchAll(/<option value="([^"]+)"/g)].map(([, day]) => day!)
 
 // Noon of the next 24 December in Guatemala. The first day after the attempt is a holiday.
 beforeAll(() => {
-  entorno.freezeClock()
-  const now = entorno.clock()
+  environment.freezeClock()
+  const now = environment.clock()
   const eve = [0, 1]
     .map((years) => Date.parse(`${now.getUTCFullYear() + years}-12-24T18:00:00Z`))
     .find((time) => time > now.getTime())!
-  entorno.advance(eve - now.getTime())
+  environment.advance(eve - now.getTime())
 })
 
 describe('days without deliveries', () => {

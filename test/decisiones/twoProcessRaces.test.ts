@@ -17,20 +17,20 @@ const GUIAS = { test: 600, live: 400 }
 const POLITICA = { maximos: 2, dias_entre: 0, dias_para_decidir: 1, al_vencer: 'devolver', destinatario_decide: true }
 
 // It creates the merchant, and does no work. The two processes do everything else.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const procesos = useProcesses()
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
+const processes = useProcesses()
 const nuevoProveedor = useProviders()
 const nuevoReceptor = useReceivers()
 
-const consultar = async (texto: string, valores: unknown[]) => (await entorno.db.pool.query(texto, valores)).rows
+const query = async (text: string, values: unknown[]) => (await environment.db.pool.query(text, values)).rows
 
 /** Starts two processes of the service over the database. */
 async function iniciarDos(env: Record<string, string>) {
   const dos = [0, 1].map(() =>
-    procesos.startService({
-      DATABASE_URL: entorno.databaseUrl,
+    processes.startService({
+      DATABASE_URL: environment.databaseUrl,
       MASTER_KEYS: MASTER_KEY,
-      DATA_DIR: procesos.nextFolder(),
+      DATA_DIR: processes.nextFolder(),
       WEBHOOKS_LOOPBACK: '1',
       REQUESTS_PER_NETWORK: '10000',
       REQUESTS_PER_OPERATOR_KEY: '10000',
@@ -43,13 +43,13 @@ async function iniciarDos(env: Record<string, string>) {
 
 /** A merchant with keys of both modes, and an endpoint for all events of each. The live one is paused. */
 async function nuevaTienda(url: string, receptor: { url: string }) {
-  const comercio = await entorno.nuevoComercio('test')
-  const llaves = { test: comercio.llave, live: await entorno.createLlave(comercio, { modo: 'live' }) }
-  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+  const comercio = await environment.createComercio('test')
+  const llaves = { test: comercio.llave, live: await environment.createLlave(comercio, { modo: 'live' }) }
+  const { status } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
     politica_de_intentos: POLITICA,
   })
   expect(status).toBe(200)
-  await consultar(
+  await query(
     `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
      values ($1, 'live', $2, 'https://tienda.ejemplo.com/', '{*}', 'pausado', now(), now(), now(), now())`,
     [comercio.id, `wh_${comercio.comercio.slice(4)}`],
@@ -60,11 +60,11 @@ async function nuevaTienda(url: string, receptor: { url: string }) {
 }
 
 /** Sends every webhook once more, and waits until all of them came. */
-async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTienda>>, desde: string, cuantos: number) {
+async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTienda>>, desde: string, count: number) {
   const { recuperacion } = await api.webhooks.recuperar(webhook, { desde, todas: true })
-  const esperada = { estado: 'terminada', eventos: cuantos, avisos: cuantos }
-  expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject(esperada)
-  await entorno.waitForQuiet()
+  const expected = { estado: 'terminada', eventos: count, avisos: count }
+  expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject(expected)
+  await environment.waitForQuiet()
 }
 
 const SIN_ENTREGA = `select v.guia, v.secuencia from evento v
@@ -74,41 +74,39 @@ const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 
 describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, ...EN_POSTGRES.tags] }, () => {
   it('lose no update, send no message twice, and keep the order and the bytes of their webhooks', async () => {
     const semilla = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
-    const [proveedor, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
-    const { dos, urls } = await iniciarDos(buildProviderVariables(proveedor))
-    const tienda = await nuevaTienda(urls[0]!, receptor)
-    const { comercio, llaves } = tienda
-    const inicio = performance.now()
-    const desde = new Date(Date.now() - 60_000).toISOString()
-    const rafaga = prepareBurst({ environment: entorno, urls, llaves, seed: semilla })
-    const casos = [
+    const [provider, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
+    const { dos, urls } = await iniciarDos(buildProviderVariables(provider))
+    const shop = await nuevaTienda(urls[0]!, receptor)
+    const { comercio, llaves } = shop
+    const start = performance.now()
+    const from = new Date(Date.now() - 60_000).toISOString()
+    const rafaga = prepareBurst({ environment, urls, llaves, seed: semilla })
+    const cases = [
       ...(await rafaga.create(GUIAS.test, 'test', 0)),
       ...(await rafaga.create(GUIAS.live, 'live', GUIAS.test)),
     ]
-    await rafaga.sendBurst(casos)
+    await rafaga.sendBurst(cases)
     await rafaga.close()
-    await entorno.waitForQuiet()
-    const [{ n }] = await consultar(DE_PRUEBA, [comercio.id])
-    await reenviarTodo(tienda, desde, n)
-    const segundos = (performance.now() - inicio) / 1_000
+    await environment.waitForQuiet()
+    const [{ n }] = await query(DE_PRUEBA, [comercio.id])
+    await reenviarTodo(shop, from, n)
+    const seconds = (performance.now() - start) / 1_000
     const { fallas, figures: c } = reconcileAccounts(
-      await readGuiaAccounts(entorno, comercio, casos),
-      proveedor,
+      await readGuiaAccounts(environment, comercio, cases),
+      provider,
       receptor.receivedWebhooks,
     )
     console.info(
       `SEED=${semilla}: ${c.guias} guides, ${c.corrected} corrections accepted and ${c.rejected} refused, ` +
         `${c.won} decisions won and ${c.lost} lost, ${c.scans} scans, ${c.openings} openings, ` +
         `${c.politica} closings by the policy, ${c.mensajes} messages (${c.accepted} at the provider), ` +
-        `${c.eventos} events, ${c.webhooks} webhooks, ${segundos.toFixed(0)} s`,
+        `${c.eventos} events, ${c.webhooks} webhooks, ${seconds.toFixed(0)} s`,
     )
     expect(fallas).toEqual([])
-    expect(await consultar(SIN_ENTREGA, [comercio.id])).toEqual([])
-    expect(
-      dos.flatMap(({ output: salida }) => salida.split('\n').filter((linea) => linea.includes('"level":50'))),
-    ).toEqual([])
+    expect(await query(SIN_ENTREGA, [comercio.id])).toEqual([])
+    expect(dos.flatMap(({ output }) => output.split('\n').filter((line) => line.includes('"level":50')))).toEqual([])
     // Each race happened, or the run shows nothing about it.
-    const vacias = Object.entries(c).filter(([, cuantas]) => cuantas === 0)
+    const vacias = Object.entries(c).filter(([, count]) => count === 0)
     expect(vacias).toEqual([])
   })
 })

@@ -9,13 +9,13 @@ import { promisify } from 'node:util'
 import { Guias } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../environment.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { probeUrl, type TestProcess, useProcesses } from '../processes.ts'
 import { DebianPostgres, findMissingTools, readManualCommand, readUnitCommand } from './ownServer.ts'
 
-const procesos = useProcesses()
-const dataDir = procesos.nextFolder()
+const processes = useProcesses()
+const dataDir = processes.nextFolder()
 
 /** Rows by which two states of the database are compared. */
 const ESTADO = `select 'guia' as de, guia || estado || secuencia as fila from guia
@@ -25,20 +25,20 @@ const ESTADO = `select 'guia' as de, guia || estado || secuencia as fila from gu
 
 class Ensayo {
   readonly server: DebianPostgres
-  readonly #puerto: number
-  #proceso: TestProcess | undefined
+  readonly #port: number
+  #child: TestProcess | undefined
   api!: Guias
 
-  private constructor(servidor: DebianPostgres, puerto: number) {
-    this.server = servidor
-    this.#puerto = puerto
+  private constructor(server: DebianPostgres, puerto: number) {
+    this.server = server
+    this.#port = puerto
   }
 
   static async start(): Promise<Ensayo> {
-    const servidor = await DebianPostgres.create(join(procesos.base, 'servidor'))
+    const server = await DebianPostgres.create(join(processes.base, 'servidor'))
     for (const orden of ['stanza-create', 'check'])
-      await servidor.runAsPostgres(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
-    const ensayo = new Ensayo(servidor, await findFreePort())
+      await server.runAsPostgres(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
+    const ensayo = new Ensayo(server, await findFreePort())
     await ensayo.arrancar()
     const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
     const { llave } = await ensayo.admin('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
@@ -47,7 +47,7 @@ class Ensayo {
   }
 
   get #base() {
-    return `http://127.0.0.1:${this.#puerto}`
+    return `http://127.0.0.1:${this.#port}`
   }
 
   get #env() {
@@ -56,9 +56,9 @@ class Ensayo {
 
   /** Starts the service, and returns as soon as it says that it is ready. */
   async arrancar(): Promise<TestProcess> {
-    const proceso = procesos.startService({ ...this.#env, PORT: `${this.#puerto}` })
-    this.#proceso = proceso
-    await hasta(async () => {
+    const proceso = processes.startService({ ...this.#env, PORT: `${this.#port}` })
+    this.#child = proceso
+    await waitUntil(async () => {
       if (proceso.fin) throw new Error(`it ended instead of serving: ${proceso.errores}${proceso.output}`)
       return (await probeUrl(`${this.#base}/readyz`))?.status === 200
     })
@@ -66,14 +66,14 @@ class Ensayo {
   }
 
   async stop(): Promise<void> {
-    this.#proceso!.signalAll('SIGINT')
-    await this.#proceso!.waitForEnd()
+    this.#child!.signalAll('SIGINT')
+    await this.#child!.waitForEnd()
   }
 
   async admin(...args: string[]) {
-    const { fin, output: salida, errores } = await procesos.admin([...args, '--json'], this.#env)
+    const { fin, output, errores } = await processes.admin([...args, '--json'], this.#env)
     expect([fin?.codigo, errores], args.join(' ')).toEqual([0, ''])
-    return JSON.parse(salida)
+    return JSON.parse(output)
   }
 
   query<Fila extends Record<string, unknown>>(sql: string) {
@@ -83,10 +83,10 @@ class Ensayo {
   estado = () => this.query<{ de: string; fila: string }>(ESTADO)
 
   async ahora(): Promise<string> {
-    const [fila] = await this.query<{ ahora: string }>(
+    const [row] = await this.query<{ ahora: string }>(
       `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS+00') as ahora`,
     )
-    return fila!.ahora
+    return row!.ahora
   }
 
   async create(cambios = {}): Promise<string> {
@@ -98,7 +98,7 @@ class Ensayo {
     const guia = await this.create({ telefono })
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await this.api.simulador.avanzar(guia, { estado })
-    await hasta(async () => (await this.api.guias.pruebaEntrega(guia)).pdf)
+    await waitUntil(async () => (await this.api.guias.pruebaEntrega(guia)).pdf)
     return guia
   }
 
@@ -110,16 +110,16 @@ class Ensayo {
   after = async (cursor: string) => (await this.api.eventos.listar({ cursor })).datos.map(({ guia }) => guia)
 
   async deleted(): Promise<string[]> {
-    const filas = await this.query<{ guia: string }>('select guia from guia where datos_borrados_en is not null')
-    return filas.map(({ guia }) => guia)
+    const rows = await this.query<{ guia: string }>('select guia from guia where datos_borrados_en is not null')
+    return rows.map(({ guia }) => guia)
   }
 
   /** Runs the command of a unit, or one of the manual, for the files. */
-  async restic([programa = '', ...args]: string[]): Promise<void> {
-    const [RESTIC_REPOSITORY, RESTIC_CACHE_DIR] = [join(procesos.base, 'copias'), join(procesos.base, 'cache')]
+  async restic([program = '', ...args]: string[]): Promise<void> {
+    const [RESTIC_REPOSITORY, RESTIC_CACHE_DIR] = [join(processes.base, 'copias'), join(processes.base, 'cache')]
     const env = { ...process.env, RESTIC_REPOSITORY, RESTIC_CACHE_DIR, RESTIC_PASSWORD: 'una clave larga de prueba' }
     const suyos = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
-    await promisify(execFile)(programa, suyos, { cwd: dataDir, env })
+    await promisify(execFile)(program, suyos, { cwd: dataDir, env })
   }
 
   /**
@@ -129,104 +129,104 @@ class Ensayo {
   async quedaBien(cursor: string): Promise<void> {
     expect(await this.archivosQueFaltan()).toEqual([])
     expect(await this.admin('bitacora', 'verificar')).toMatchObject({ faltas: [] })
-    const nueva = await this.create()
-    await hasta(async () => (await this.after(cursor)).includes(nueva))
-    expect(await this.after(cursor)).toEqual([nueva])
+    const fresh = await this.create()
+    await waitUntil(async () => (await this.after(cursor)).includes(fresh))
+    expect(await this.after(cursor)).toEqual([fresh])
   }
 
   /** Files of the database whose contents are not those of the folder. */
   async archivosQueFaltan(): Promise<string[]> {
-    const filas = await this.query<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
-    expect(filas.length).toBeGreaterThan(0)
-    return filas.flatMap(({ archivo, sha256 }) => {
-      const ruta = join(dataDir, 'archivos', archivo.slice(-2), archivo)
-      const bien = existsSync(ruta) && createHash('sha256').update(readFileSync(ruta)).digest().equals(sha256)
+    const rows = await this.query<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
+    expect(rows.length).toBeGreaterThan(0)
+    return rows.flatMap(({ archivo, sha256 }) => {
+      const path = join(dataDir, 'archivos', archivo.slice(-2), archivo)
+      const bien = existsSync(path) && createHash('sha256').update(readFileSync(path)).digest().equals(sha256)
       return bien ? [] : [archivo]
     })
   }
 }
 
-const segundos = (desde: string | number, hasta: number) =>
-  `${((hasta - (typeof desde === 'string' ? Date.parse(desde.replace('+00', 'Z')) : desde)) / 1000).toFixed(1)} s`
+const seconds = (from: string | number, hasta: number) =>
+  `${((hasta - (typeof from === 'string' ? Date.parse(from.replace('+00', 'Z')) : from)) / 1000).toFixed(1)} s`
 
 const FALTA = findMissingTools()
 if (FALTA) console.warn(`\n*** The restore of a server of one's own is NOT rehearsed: ${FALTA}. ***\n`)
 
 describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
   let ensayo: Ensayo
-  let servidor: DebianPostgres
+  let server: DebianPostgres
   let olvidada = ''
   let porOlvidar = ''
   let entregada = ''
 
   beforeAll(async () => {
     ensayo = await Ensayo.start()
-    servidor = ensayo.server
+    server = ensayo.server
     olvidada = await ensayo.deliver('+50255550001')
     porOlvidar = await ensayo.deliver('+50255550002')
     entregada = await ensayo.deliver('+50255550003')
     await ensayo.forget('+50255550001')
-    await servidor.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
+    await server.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
   })
 
   it('comes back as of the second before a wrong statement, at the second attempt', async () => {
-    const hecho = Date.now()
+    const done = Date.now()
     // pgBackRest compares whole seconds.
-    await hasta(async () => Date.now() > hecho + 2_000)
+    await waitUntil(async () => Date.now() > done + 2_000)
     const demasiadoAntes = await ensayo.ahora()
-    const despues = await ensayo.create()
-    const antes = await ensayo.estado()
+    const after = await ensayo.create()
+    const before = await ensayo.estado()
     const instante = await ensayo.ahora()
-    expect(await ensayo.estado()).toEqual(antes)
+    expect(await ensayo.estado()).toEqual(before)
     await ensayo.forget('+50255550002')
-    await servidor.consumeTransactionIds()
-    const perdida = await ensayo.create()
+    await server.consumeTransactionIds()
+    const lost = await ensayo.create()
     const cursor = await ensayo.final()
-    await servidor.query('truncate guia cascade', 'guias')
-    const falla = Date.now()
+    await server.query('truncate guia cascade', 'guias')
+    const fault = Date.now()
 
     await ensayo.stop()
-    await servidor.stop()
-    await servidor.restoreTo(demasiadoAntes)
-    await servidor.start()
-    expect((await ensayo.estado()).length).toBeLessThan(antes.length)
-    await servidor.stop()
-    await servidor.restoreTo(instante, '--target-timeline=current')
-    await servidor.start()
-    expect(await ensayo.estado()).toEqual(antes)
+    await server.stop()
+    await server.restoreTo(demasiadoAntes)
+    await server.start()
+    expect((await ensayo.estado()).length).toBeLessThan(before.length)
+    await server.stop()
+    await server.restoreTo(instante, '--target-timeline=current')
+    await server.start()
+    expect(await ensayo.estado()).toEqual(before)
     expect(await ensayo.deleted()).toEqual([olvidada])
-    const { output: salida } = await ensayo.arrancar()
-    console.log(`A wrong statement: RPO ${segundos(instante, falla)}, RTO ${segundos(falla, Date.now())}`)
+    const { output } = await ensayo.arrancar()
+    console.log(`A wrong statement: RPO ${seconds(instante, fault)}, RTO ${seconds(fault, Date.now())}`)
 
     expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
-    expect(salida).toContain('erasures carried out again')
-    expect(await ensayo.api.guias.obtener(despues)).toMatchObject({ estado: 'aceptado' })
-    await expect(ensayo.api.guias.obtener(perdida)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    expect(output).toContain('erasures carried out again')
+    expect(await ensayo.api.guias.obtener(after)).toMatchObject({ estado: 'aceptado' })
+    await expect(ensayo.api.guias.obtener(lost)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
     await ensayo.quedaBien(cursor)
   })
 
   it('comes back from the loss of its folder and its files', async () => {
-    await servidor.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'diff') as [string]))
-    const otra = await ensayo.deliver('+50255550004')
+    await server.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'diff') as [string]))
+    const other = await ensayo.deliver('+50255550004')
     await ensayo.restic(readManualCommand('restic init'))
     await ensayo.restic(readUnitCommand('guias-archivos.service'))
-    await servidor.archiveSegment()
+    await server.archiveSegment()
     const archivado = await ensayo.ahora()
-    await servidor.consumeTransactionIds()
+    await server.consumeTransactionIds()
     const sinArchivar = await ensayo.create()
     const cursor = await ensayo.final()
-    const falla = Date.now()
-    await servidor.loseMachine()
+    const fault = Date.now()
+    await server.loseMachine()
     await ensayo.stop()
     rmSync(join(dataDir, 'archivos'), { recursive: true })
 
-    await servidor.runAsPostgres(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
+    await server.runAsPostgres(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
     await ensayo.restic(readManualCommand('restic restore latest'))
-    await servidor.start()
+    await server.start()
     await ensayo.arrancar()
-    console.log(`A lost folder: RPO ${segundos(archivado, falla)}, RTO ${segundos(falla, Date.now())}`)
+    console.log(`A lost folder: RPO ${seconds(archivado, fault)}, RTO ${seconds(fault, Date.now())}`)
 
-    for (const guia of [entregada, otra])
+    for (const guia of [entregada, other])
       for (const { url } of (await ensayo.api.guias.pruebaEntrega(guia)).fotos)
         expect((await fetch(url)).status).toBe(200)
     await expect(ensayo.api.guias.obtener(sinArchivar)).rejects.toMatchObject({ codigo: 'guia_desconocida' })

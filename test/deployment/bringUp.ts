@@ -27,9 +27,9 @@ export interface Deployment extends Testimony {
   llave: string
   databaseUrl: string
   /** Starts one of compose's services from what is built there, and waits until it is well. */
-  start(nombre: string, folder: string): Promise<void>
+  start(name: string, folder: string): Promise<void>
   /** What `docker compose up --no-deps --wait` does: ends it as compose does, and starts it from what is built there. */
-  renew(nombre: string, folder: string): Promise<void>
+  renew(name: string, folder: string): Promise<void>
   /** Makes a merchant, once there are tables, with endpoints at the receiver, by their path and types. */
   seedComercio(folder: string, typesByPath: Readonly<Record<string, readonly string[]>>): Promise<void>
 }
@@ -47,9 +47,9 @@ const pickSettings = (command: readonly string[] = []) => command.filter((word) 
 
 /** Starts compose's services as processes. One function, because they share addresses, secrets and the places of complaints. */
 export async function startDeployment(steps: Paso[]): Promise<Deployment> {
-  for (const [nombre, { image }] of Object.entries(COMPOSE_SERVICES))
+  for (const [name, { image }] of Object.entries(COMPOSE_SERVICES))
     if (!STAND_IN_PREFIXES.some((prefix) => image.startsWith(prefix)))
-      throw new Error(`nobody stands for ${nombre} (${image})`)
+      throw new Error(`nobody stands for ${name} (${image})`)
   const postgres = await startDurablePostgres(steps, pickSettings(COMPOSE_SERVICES.postgres!.command))
   const s3 = await createS3Server('guias')
   steps.push(() => s3.close())
@@ -59,11 +59,11 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
   const addresses: Record<string, string> = {
     'postgres:5432': `127.0.0.1:${postgres.port}`,
     'archivos:8333': new URL(s3.url).host,
-    ...Object.fromEntries([...ports].map(([nombre, port]) => [`${nombre}:3000`, `127.0.0.1:${port}`])),
+    ...Object.fromEntries([...ports].map(([name, port]) => [`${name}:3000`, `127.0.0.1:${port}`])),
   }
-  const toLocal = (texto: string) =>
-    texto.replace(/\b[a-z][a-z0-9-]*:\d{4}\b/g, (hostAndPort) => addresses[hostAndPort] ?? hostAndPort)
-  const valores = {
+  const toLocal = (text: string) =>
+    text.replace(/\b[a-z][a-z0-9-]*:\d{4}\b/g, (hostAndPort) => addresses[hostAndPort] ?? hostAndPort)
+  const values = {
     DOMINIO: `localhost:${await findFreePort()}`,
     DOMINIO_ARCHIVOS: `localhost:${await findFreePort()}`,
     POSTGRES_PASSWORD: postgres.clave,
@@ -75,7 +75,7 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
   const complaints: string[] = []
   const avisos = new Map<string, number>()
   const onComplaint = (complaint: string) => void complaints.push(complaint)
-  const { DOMINIO, DOMINIO_ARCHIVOS } = valores
+  const { DOMINIO, DOMINIO_ARCHIVOS } = values
   const authorityPath = await startProxy(steps, toLocal, { DOMINIO, DOMINIO_ARCHIVOS }, onComplaint)
   const datos = await mkdtemp(join(tmpdir(), 'guias-ensayo-'))
   steps.push(() => rm(datos, { recursive: true, force: true }))
@@ -94,7 +94,7 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
       args: (command ?? IMAGE_DEFAULTS.order).slice(1),
       env: {
         ...Object.fromEntries(
-          serviceVariables.map(([variable, valor]) => [variable, toLocal(fillVariables(valor, valores))]),
+          serviceVariables.map(([variable, value]) => [variable, toLocal(fillVariables(value, values))]),
         ),
         // Several on one machine.
         HOST: '127.0.0.1',
@@ -115,7 +115,7 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: postgres.url,
-      MASTER_KEYS: valores.MASTER_KEYS,
+      MASTER_KEYS: values.MASTER_KEYS,
       DATA_DIR: datos,
       ...CHILD_ENVIRONMENT,
     },
@@ -130,13 +130,13 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
     receptor,
     complaints,
     avisos,
-    async start(nombre, folder) {
-      const proxySettings = nombre.startsWith('trabajos') ? WITHOUT_PROXY : {}
-      processes.set(nombre, await launch(nombre, folder, { PORT: `${ports.get(nombre)}`, ...proxySettings }))
+    async start(name, folder) {
+      const proxySettings = name.startsWith('trabajos') ? WITHOUT_PROXY : {}
+      processes.set(name, await launch(name, folder, { PORT: `${ports.get(name)}`, ...proxySettings }))
     },
-    async renew(nombre, folder) {
-      await stopProcess(processes.get(nombre)!, nombre, onComplaint)
-      await deployment.start(nombre, folder)
+    async renew(name, folder) {
+      await stopProcess(processes.get(name)!, name, onComplaint)
+      await deployment.start(name, folder)
     },
     async seedComercio(folder, typesByPath) {
       // By the console of that version: the tables are of that version, and the Prisma client of this one needs its own.
@@ -151,13 +151,13 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
       Object.assign(deployment, { comercioId: rows[0]!.id, llave })
       const PORT = `${await findFreePort()}`
       const directApi = await launch('api-1', folder, { PORT, ...WITHOUT_PROXY })
-      for (const [ruta, tipos] of Object.entries(typesByPath)) {
+      for (const [path, tipos] of Object.entries(typesByPath)) {
         const { status } = await fetch(`http://127.0.0.1:${PORT}/api/v1/webhooks`, {
           method: 'POST',
           headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-          body: JSON.stringify({ url: receptor.base + ruta, tipos }),
+          body: JSON.stringify({ url: receptor.base + path, tipos }),
         })
-        if (status !== 201) throw new Error(`${ruta} wasn't registered: ${status}`)
+        if (status !== 201) throw new Error(`${path} wasn't registered: ${status}`)
       }
       await stopProcess(directApi, 'api-1', onComplaint)
     },
@@ -168,16 +168,16 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
 /** Compose's own patience, after which it kills. */
 async function stopProcess(
   scenarioProcess: ScenarioProcess,
-  nombre: string,
+  name: string,
   onComplaint: (complaint: string) => void,
 ): Promise<void> {
-  const [, segundos] = /^(\d+)s$/.exec(
-    OWN_SERVICES.find((ownService) => ownService.nombre === nombre)!.stop_grace_period!,
+  const [, seconds] = /^(\d+)s$/.exec(
+    OWN_SERVICES.find((ownService) => ownService.nombre === name)!.stop_grace_period!,
   )!
   scenarioProcess.kill('SIGTERM')
-  const fin = await Promise.race([scenarioProcess.fin, sleep(Number(segundos) * 1_000, undefined, { ref: false })])
-  if (fin?.codigo !== 0) onComplaint(`${nombre}: ${fin ? JSON.stringify(fin) : 'not ended in time'} after SIGTERM`)
-  if (fin) return
+  const end = await Promise.race([scenarioProcess.fin, sleep(Number(seconds) * 1_000, undefined, { ref: false })])
+  if (end?.codigo !== 0) onComplaint(`${name}: ${end ? JSON.stringify(end) : 'not ended in time'} after SIGTERM`)
+  if (end) return
   scenarioProcess.kill('SIGKILL')
   await scenarioProcess.fin
 }

@@ -11,7 +11,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { COMPOSE_SERVICES, fillVariables, IMAGE_DEFAULTS, OWN_SERVICES, readArchivo } from './compose.ts'
 
-const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
+const enPath = (program: string) => spawnSync(program, ['--version']).error === undefined
 
 const unidades = readdirSync(new URL('despliegue/systemd', ROOT))
 const dockerfile = readArchivo('despliegue/Dockerfile')
@@ -28,7 +28,7 @@ const FIJOS: Readonly<Record<string, string>> = {
 const DEMAS = { POSTGRES_PASSWORD: 'x', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'x' }
 
 /** A value for each variable that whoever deploys has to give. */
-const VALORES = new Proxy<Record<string, string>>({}, { get: (_nada, nombre) => FIJOS[String(nombre)] ?? 'x' })
+const VALORES = new Proxy<Record<string, string>>({}, { get: (_nada, name) => FIJOS[String(name)] ?? 'x' })
 
 describe('compose', () => {
   it('has two APIs and two workers', () => {
@@ -36,7 +36,7 @@ describe('compose', () => {
   })
 
   it.each(OWN_SERVICES)('configures $nombre as the service understands it', ({ nombre, environment }) => {
-    const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, fillVariables(valor, VALORES)]))
+    const env = Object.fromEntries(Object.entries(environment!).map(([n, value]) => [n, fillVariables(value, VALORES)]))
     const config = readConfig(env, '/guias')
     expect(config).toMatchObject({
       proxies: 1,
@@ -49,9 +49,9 @@ describe('compose', () => {
 
   it('starts without an account of WhatsApp only where the mailbox is asked for', () => {
     const { environment } = OWN_SERVICES[0]!
-    const con = (valores: Record<string, string>) =>
+    const con = (values: Record<string, string>) =>
       Object.fromEntries(
-        Object.entries(environment!).map(([n, valor]) => [n, fillVariables(valor, { ...FIJOS, ...DEMAS, ...valores })]),
+        Object.entries(environment!).map(([n, value]) => [n, fillVariables(value, { ...FIJOS, ...DEMAS, ...values })]),
       )
     expect(readConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
     expect(() => readConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
@@ -65,17 +65,17 @@ describe('compose', () => {
 
   it('sets nothing that nobody reads', () => {
     const libro = [...readArchivo('docs/operacion/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
-      ([, nombre]) => nombre,
+      ([, name]) => name,
     )
     const puestas = [
       ...OWN_SERVICES.flatMap(({ environment }) => Object.keys(environment!)),
-      ...unidades.flatMap((una) =>
-        [...readArchivo(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
+      ...unidades.flatMap((one) =>
+        [...readArchivo(`despliegue/systemd/${one}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
       ),
-      ...[...dockerfile.matchAll(/\b([A-Z_]+)=\S/g)].map(([, nombre]) => nombre),
+      ...[...dockerfile.matchAll(/\b([A-Z_]+)=\S/g)].map(([, name]) => name),
     ]
     expect(puestas.length).toBeGreaterThan(20)
-    for (const nombre of puestas) if (nombre !== 'NODE_ENV') expect(libro).toContain(nombre)
+    for (const name of puestas) if (name !== 'NODE_ENV') expect(libro).toContain(name)
   })
 
   it('pins every image', () => {
@@ -83,8 +83,8 @@ describe('compose', () => {
   })
 
   it('shows every value that has to be given', () => {
-    const pedidos = [...readArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, nombre]) => nombre!)
-    const dados = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, nombre]) => nombre!)
+    const pedidos = [...readArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
+    const dados = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
     expect([...new Set(pedidos)].sort()).toEqual(dados.sort())
   })
 })
@@ -92,7 +92,7 @@ describe('compose', () => {
 describe('the command of a service or unit', () => {
   const ordenes = [
     ...OWN_SERVICES.map(({ command }) => (command ?? IMAGE_DEFAULTS.order).join(' ')),
-    ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(readArchivo(`despliegue/systemd/${una}`))![1]!),
+    ...unidades.map((one) => /^ExecStart=\S*\/node (.+)$/m.exec(readArchivo(`despliegue/systemd/${one}`))![1]!),
   ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
 
   it('is what `npm start` and `npm run worker` start', () => {
@@ -103,14 +103,14 @@ describe('the command of a service or unit', () => {
   })
 
   it('has in its image what production takes (docs/operacion/installing.md)', () => {
-    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(readArchivo('docs/operacion/installing.md')) ?? []
-    const ultima = dockerfile.split(/^FROM /m).at(-1)!
-    const copiadas = [...ultima.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
+    const [, list = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(readArchivo('docs/operacion/installing.md')) ?? []
+    const last = dockerfile.split(/^FROM /m).at(-1)!
+    const copiadas = [...last.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
     // The lock file and npm's settings are for installing, which is done before.
     const deInstalar = ['package-lock.json', '.npmrc']
-    const esperadas = lista.split(' ').filter((una) => !deInstalar.includes(una))
+    const esperadas = list.split(' ').filter((one) => !deInstalar.includes(one))
     expect(copiadas.sort()).toEqual([...esperadas, 'node_modules'].sort())
-    expect(ultima).toMatch(/^USER node$/m)
+    expect(last).toMatch(/^USER node$/m)
   })
 
   it('runs on the Node of the project', () => {
@@ -119,33 +119,33 @@ describe('the command of a service or unit', () => {
   })
 })
 
-it.each(unidades)('%s starts again for as long as the database is away', (una) => {
-  const [, unit = '', service = ''] = readArchivo(`despliegue/systemd/${una}`).split(/^\[\w+\]$/m)
+it.each(unidades)('%s starts again for as long as the database is away', (one) => {
+  const [, unit = '', service = ''] = readArchivo(`despliegue/systemd/${one}`).split(/^\[\w+\]$/m)
   expect(unit).toContain('\nStartLimitIntervalSec=0\n')
   expect(service).toContain('\nRestart=always\n')
 })
 
 it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', async () => {
-  const carpeta = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
-  const deRespaldos = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((una) => /\.(service|timer)$/.test(una))
+  const folder = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
+  const deRespaldos = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((one) => /\.(service|timer)$/.test(one))
   expect(deRespaldos.length).toBeGreaterThan(8)
-  const todas = [
-    ...unidades.map((una) => ({ candidate: una, de: 'systemd' })),
-    ...deRespaldos.map((una) => ({ candidate: una, de: 'respaldos' })),
+  const all = [
+    ...unidades.map((one) => ({ candidate: one, de: 'systemd' })),
+    ...deRespaldos.map((one) => ({ candidate: one, de: 'respaldos' })),
   ]
-  for (const { candidate: una, de } of todas) {
-    const texto = readArchivo(`despliegue/${de}/${una}`)
+  for (const { candidate: one, de } of all) {
+    const text = readArchivo(`despliegue/${de}/${one}`)
     // What they start isn't installed there.
-    const conProgramas = texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
-    await writeFile(join(carpeta, una), conProgramas.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))
+    const conProgramas = text.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
+    await writeFile(join(folder, one), conProgramas.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))
   }
-  const rutas = todas.map(({ candidate: una }) => join(carpeta, una))
-  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...rutas], { encoding: 'utf8' })
+  const paths = all.map(({ candidate: one }) => join(folder, one))
+  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
   const suyas = stderr
     .split('\n')
-    .filter((linea) => todas.some(({ candidate: una }) => linea.includes(basename(una, '.service'))))
+    .filter((line) => all.some(({ candidate: one }) => line.includes(basename(one, '.service'))))
   expect(suyas).toEqual([])
-  await rm(carpeta, { recursive: true })
+  await rm(folder, { recursive: true })
 })
 
 it.skipIf(!enPath('caddy'))('the proxy is what Caddy understands', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { readArchivo } from './compose.ts'
 
@@ -26,8 +26,8 @@ export function readManualCommand(comienzo: string): string[] {
     ),
   ]
   const [command, ...otherCommands] = commandMatches
-    .map(([, texto]) => texto!)
-    .filter((texto) => texto.startsWith(comienzo))
+    .map(([, text]) => text!)
+    .filter((text) => text.startsWith(comienzo))
   if (!command || otherCommands.length > 0) throw new Error(`the manual has not exactly one command ${comienzo}`)
   return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, ...texts]) => texts.find((one) => one !== undefined)!,
@@ -77,24 +77,24 @@ export class DebianPostgres {
       PGBACKREST_CONFIG: join(folder, 'pgbackrest.conf'),
       PGBACKREST_CONFIG_INCLUDE_PATH: join(folder, 'conf.d'),
       ...Object.fromEntries(
-        Object.entries(subfoldersByVariable).map(([de, ruta]) => [`PGBACKREST_${de}`, join(folder, ruta)]),
+        Object.entries(subfoldersByVariable).map(([de, path]) => [`PGBACKREST_${de}`, join(folder, path)]),
       ),
     }
     for (const subfolder of ['', 'conf.d', ...Object.values(subfoldersByVariable)])
       this.#createOwned(join(folder, subfolder), mkdirSync)
-    this.#createOwned(join(folder, 'pgbackrest.conf'), (ruta) =>
-      writeFileSync(ruta, readArchivo('despliegue/respaldos/pgbackrest.conf')),
+    this.#createOwned(join(folder, 'pgbackrest.conf'), (path) =>
+      writeFileSync(path, readArchivo('despliegue/respaldos/pgbackrest.conf')),
     )
-    const secretos = readArchivo('despliegue/respaldos/secretos.ejemplo.conf')
-    this.#createOwned(join(folder, 'conf.d', 'secretos.conf'), (ruta) =>
-      writeFileSync(ruta, secretos.replace(/^repo1-cipher-pass=$/m, '$&una clave larga de prueba')),
+    const secrets = readArchivo('despliegue/respaldos/secretos.ejemplo.conf')
+    this.#createOwned(join(folder, 'conf.d', 'secretos.conf'), (path) =>
+      writeFileSync(path, secrets.replace(/^repo1-cipher-pass=$/m, '$&una clave larga de prueba')),
     )
   }
 
-  #createOwned(ruta: string, crear: (ruta: string) => unknown): void {
-    crear(ruta)
-    chmodSync(ruta, 0o755)
-    if (this.#caller.uid !== undefined) chownSync(ruta, this.#caller.uid, this.#caller.gid!)
+  #createOwned(path: string, create: (path: string) => unknown): void {
+    create(path)
+    chmodSync(path, 0o755)
+    if (this.#caller.uid !== undefined) chownSync(path, this.#caller.uid, this.#caller.gid!)
   }
 
   static async create(folder: string): Promise<DebianPostgres> {
@@ -124,8 +124,8 @@ export class DebianPostgres {
 
   /** Runs a command as PostgreSQL's user, and returns its output. */
   async runAsPostgres(program: string, ...args: string[]): Promise<string> {
-    const opciones = { ...this.#caller, env: this.#env, cwd: '/' }
-    return (await promisify(execFile)(program, args, opciones)).stdout
+    const options = { ...this.#caller, env: this.#env, cwd: '/' }
+    return (await promisify(execFile)(program, args, options)).stdout
   }
 
   /** Restores the stopped server to an instant. */
@@ -143,7 +143,9 @@ export class DebianPostgres {
   async start(): Promise<void> {
     const settings = `-p ${this.#port} -h 127.0.0.1 -k ${this.#folder} -c max_connections=120`
     await this.#pgCtl('start', '-l', join(this.#folder, 'postgres.log'), '-o', settings)
-    await hasta(async () => (await this.query<{ ready: boolean }>('select not pg_is_in_recovery() as ready'))[0]!.ready)
+    await waitUntil(
+      async () => (await this.query<{ ready: boolean }>('select not pg_is_in_recovery() as ready'))[0]!.ready,
+    )
   }
 
   async stop(): Promise<void> {
@@ -160,13 +162,13 @@ export class DebianPostgres {
 
   /** Asks as superuser. */
   async query<Row extends pg.QueryResultRow>(sql: string, base = 'postgres'): Promise<Row[]> {
-    const cliente = new pg.Client({ host: '127.0.0.1', port: this.#port, user: 'postgres', database: base })
-    cliente.on('error', () => {}) // the query rejects, too
-    await cliente.connect()
+    const client = new pg.Client({ host: '127.0.0.1', port: this.#port, user: 'postgres', database: base })
+    client.on('error', () => {}) // the query rejects, too
+    await client.connect()
     try {
-      return (await cliente.query<Row>(sql)).rows
+      return (await client.query<Row>(sql)).rows
     } finally {
-      await cliente.end()
+      await client.end()
     }
   }
 
@@ -178,7 +180,7 @@ export class DebianPostgres {
   /** Ends the segment of the log that is being written, as `archive_timeout` does, and waits until it is archived. */
   async archiveSegment(): Promise<void> {
     const [{ wal } = { wal: '' }] = await this.query<{ wal: string }>('select pg_walfile_name(pg_switch_wal()) as wal')
-    await hasta(async () => {
+    await waitUntil(async () => {
       const [row] = await this.query<{ archived: boolean }>(
         `select last_archived_wal >= '${wal}' as archived from pg_stat_archiver`,
       )

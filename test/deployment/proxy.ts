@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import type { Paso } from '../resilience/steps.ts'
 import { readArchivo } from './compose.ts'
 
@@ -28,15 +28,15 @@ const renderLocalOptions = (folder: string) => `{
  */
 export async function startProxy(
   steps: Paso[],
-  toLocal: (texto: string) => string,
+  toLocal: (text: string) => string,
   env: Readonly<Record<string, string>>,
   onComplaint: (complaint: string) => void,
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
   steps.push(() => rm(folder, { recursive: true, force: true }))
-  const archivo = join(folder, 'Caddyfile')
-  await writeFile(archivo, renderLocalOptions(folder) + toLocal(readArchivo('despliegue/Caddyfile')))
-  const child = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
+  const file = join(folder, 'Caddyfile')
+  await writeFile(file, renderLocalOptions(folder) + toLocal(readArchivo('despliegue/Caddyfile')))
+  const child = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', file], {
     env: {
       PATH: process.env.PATH,
       HOME: folder,
@@ -47,16 +47,16 @@ export async function startProxy(
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const fin = once(child, 'exit')
+  const end = once(child, 'exit')
   steps.push(async () => {
     child.kill('SIGKILL')
-    await fin
+    await end
   })
-  createInterface(child.stderr).on('line', (linea) => {
-    if (linea.includes('"level":"error"')) onComplaint(`proxy: ${linea.slice(0, 400)}`)
+  createInterface(child.stderr).on('line', (line) => {
+    if (line.includes('"level":"error"')) onComplaint(`proxy: ${line.slice(0, 400)}`)
   })
   const authorityPath = join(folder, 'pki/authorities/local/root.crt')
-  return hasta(async () => {
+  return waitUntil(async () => {
     if (child.exitCode !== null) throw new Error('caddy ended instead of serving')
     return (await readFile(authorityPath).catch(() => undefined)) && authorityPath
   })

@@ -5,9 +5,9 @@ import { FULL_RUN_ONLY } from '../factories.ts'
 import { REHEARSAL_SCENARIOS } from './rehearsal.ts'
 
 describe('no request fails and no webhook is lost', FULL_RUN_ONLY, () => {
-  for (const { titulo, missing: falta, run, ci } of REHEARSAL_SCENARIOS) {
+  for (const { titulo, missing, run, ci } of REHEARSAL_SCENARIOS) {
     it(titulo, async ({ skip }) => {
-      const motivo = await falta?.()
+      const motivo = await missing?.()
       if (motivo) skip(motivo)
       const { lost: perdido, duplicateCount: duplicado, fallas } = await run(ci)
       expect({ perdido, duplicado, fallas }).toEqual({ perdido: 0, duplicado: 0, fallas: [] })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { buildPrevious, findBase } from '../../scripts/previous/migration.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { migrate } from '../../server/startup/migrations.ts'
-import { esperar } from '../resilience/harness.ts'
+import { wait } from '../resilience/harness.ts'
 import { closeLedger, type ScenarioResult } from '../resilience/ledger.ts'
 import { handleSlowly, type Scenario } from '../resilience/scenario.ts'
 import { withSteps } from '../resilience/steps.ts'
@@ -23,13 +23,13 @@ async function startAll(deployment: Deployment, folder: string): Promise<void> {
   const [firstName, ...otherNames] = NOMBRES
   // The first migrates.
   await deployment.start(firstName!, folder)
-  await Promise.all(otherNames.map((nombre) => deployment.start(nombre, folder)))
+  await Promise.all(otherNames.map((name) => deployment.start(name, folder)))
   await deployment.seedComercio(folder, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
   deployment.receptor.handle = handleSlowly
   const pool = openPool(deployment, 1)
   // Until the proxy has asked everybody how he is.
   const isServing = async () => (await requestThroughProxy(pool, deployment.llave, '/cuenta')).status === 200
-  if (!(await esperar(isServing, 15_000, 500))) throw new Error('the proxy serves nothing')
+  if (!(await wait(isServing, 15_000, 500))) throw new Error('the proxy serves nothing')
   await pool.close()
 }
 
@@ -46,22 +46,22 @@ async function finishRehearsal(
   const countWithoutPdf = async () =>
     (await deployment.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is null'))
       .rows[0]!.n
-  const hasAllPdfs = await esperar(async () => (await countWithoutPdf()) === 0, 60_000)
-  const resultado = await closeLedger(deployment, {
+  const hasAllPdfs = await wait(async () => (await countWithoutPdf()) === 0, 60_000)
+  const result = await closeLedger(deployment, {
     scenario: scenarioName,
     trial: `${trialSummary}, ${traffic.bien()} solicitudes`,
     load: traffic,
     danado,
   })
-  if (!hasAllPdfs) resultado.fallas.push(`${await countWithoutPdf()} proofs are without PDF`)
-  for (const aviso of deployment.avisos.keys()) if (aviso.startsWith('start')) resultado.fallas.push(aviso)
-  if (traffic.bien() < 100) resultado.fallas.push(`${traffic.bien()} good requests: nothing was tried`)
-  return resultado
+  if (!hasAllPdfs) result.fallas.push(`${await countWithoutPdf()} proofs are without PDF`)
+  for (const aviso of deployment.avisos.keys()) if (aviso.startsWith('start')) result.fallas.push(aviso)
+  if (traffic.bien() < 100) result.fallas.push(`${traffic.bien()} good requests: nothing was tried`)
+  return result
 }
 
 async function renewAll(deployment: Deployment, folder: string): Promise<void> {
-  for (const nombre of NOMBRES) {
-    await deployment.renew(nombre, folder)
+  for (const name of NOMBRES) {
+    await deployment.renew(name, folder)
     await sleep(STEP_INTERVAL_MS)
   }
 }
@@ -80,9 +80,9 @@ const rehearseUpgrade: Scenario['run'] = () =>
   withSteps(async (steps) => {
     const base = await findBase()
     if ('missing' in base) throw new Error(base.missing)
-    const antes = await buildPrevious(base)
+    const before = await buildPrevious(base)
     const deployment = await startDeployment(steps)
-    await startAll(deployment, antes)
+    await startAll(deployment, before)
     const traffic = startTraffic(deployment)
     await sleep(2 * STEP_INTERVAL_MS)
     const appliedMigrations = await migrate(deployment.databaseUrl)
@@ -90,10 +90,10 @@ const rehearseUpgrade: Scenario['run'] = () =>
     await sleep(2 * STEP_INTERVAL_MS)
     await renewAll(deployment, OWN_FOLDER)
     const trialSummary = `${base.tag} → aquí, ${NOMBRES.length} relevos`
-    const resultado = await finishRehearsal(deployment, traffic, 'actualización, uno tras otro', trialSummary)
-    const missingMigrations = base.migrations.filter((nombre) => !appliedMigrations.includes(nombre))
-    if (missingMigrations.length > 0) resultado.fallas.push(`${missingMigrations.join(', ')} weren't applied`)
-    return resultado
+    const result = await finishRehearsal(deployment, traffic, 'actualización, uno tras otro', trialSummary)
+    const missingMigrations = base.migrations.filter((name) => !appliedMigrations.includes(name))
+    if (missingMigrations.length > 0) result.fallas.push(`${missingMigrations.join(', ')} weren't applied`)
+    return result
   })
 
 const explainMissingCaddy = async () => (HAS_CADDY ? undefined : 'there is no caddy, and no other proxy would do')

@@ -19,15 +19,15 @@ const LOTE = 10
 type Cuerpo = Record<string, unknown>
 
 /** One request, once. */
-export async function requestThroughProxy(pool: Pool, llave: string, ruta: string, cuerpo?: Cuerpo) {
-  const respuesta = await pool.request({
-    path: `/api/v1${ruta}`,
-    method: cuerpo ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${llave}`, ...(cuerpo ? { 'content-type': 'application/json' } : {}) },
-    body: cuerpo ? JSON.stringify(cuerpo) : null,
+export async function requestThroughProxy(pool: Pool, llave: string, path: string, body?: Cuerpo) {
+  const response = await pool.request({
+    path: `/api/v1${path}`,
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${llave}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    body: body ? JSON.stringify(body) : null,
     headersTimeout: 60_000,
   })
-  return { status: respuesta.statusCode, texto: await respuesta.body.text() }
+  return { status: response.statusCode, texto: await response.body.text() }
 }
 
 export const openPool = ({ url, ca }: Deployment, connections: number) =>
@@ -43,58 +43,58 @@ export function startTraffic(deployment: Deployment): Traffic {
   let isStopping = false
 
   /** The answer's body; undefined: it was none, or not the one that it should be. */
-  async function pedir(
-    ruta: string,
+  async function request(
+    path: string,
     expectedStatus: number,
-    cuerpo?: Cuerpo,
+    body?: Cuerpo,
   ): Promise<Record<string, unknown> | undefined> {
     await sleep(randomBetween(20, 120))
     let status = 0
     let texto = ''
     try {
-      ;({ status, texto } = await requestThroughProxy(pool, deployment.llave, ruta, cuerpo))
+      ;({ status, texto } = await requestThroughProxy(pool, deployment.llave, path, body))
     } catch (error) {
       texto = String(error)
     }
     answerCounts.set(status, (answerCounts.get(status) ?? 0) + 1)
     if (status !== expectedStatus) {
-      fallas.push(`${cuerpo ? 'POST' : 'GET'} ${ruta}: ${status} ${texto.slice(0, 300)}`)
+      fallas.push(`${body ? 'POST' : 'GET'} ${path}: ${status} ${texto.slice(0, 300)}`)
       return undefined
     }
     bien++
     return JSON.parse(texto)
   }
 
-  async function crear(): Promise<string | undefined> {
-    const cuerpo = buildGuia()
-    const createdGuia = await pedir('/guias', 201, cuerpo)
+  async function create(): Promise<string | undefined> {
+    const body = buildGuia()
+    const createdGuia = await request('/guias', 201, body)
     if (!createdGuia) return undefined
-    guias.set(cuerpo.external_ref!, String(createdGuia.guia))
+    guias.set(body.external_ref!, String(createdGuia.guia))
     return String(createdGuia.guia)
   }
   async function crearLote() {
-    const lote = await pedir('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => buildGuia()) })
+    const lote = await request('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => buildGuia()) })
     for (const { ok, external_ref, guia, error } of (lote?.resultados ?? []) as Record<string, unknown>[]) {
       if (ok) guias.set(String(external_ref), String(guia))
       else fallas.push(`entry ${JSON.stringify(error)}`)
     }
   }
   async function cancelar() {
-    const guia = await crear()
-    if (guia && (await pedir(`/guias/${guia}/cancelar`, 200, {}))) cancelledGuias.add(guia)
+    const guia = await create()
+    if (guia && (await request(`/guias/${guia}/cancelar`, 200, {}))) cancelledGuias.add(guia)
   }
   /** A guide's whole way, with its proof at the end. */
   async function deliverGuia() {
-    const guia = await crear()
+    const guia = await create()
     for (const estado of ['recolectado', 'en_ruta', 'entregado'])
-      if (!guia || !(await pedir(`/simulador/guias/${guia}/avanzar`, 200, { estado }))) return
-    await pedir(`/guias/${guia}`, 200)
+      if (!guia || !(await request(`/simulador/guias/${guia}/avanzar`, 200, { estado }))) return
+    await request(`/guias/${guia}`, 200)
   }
 
   const clients = Array.from({ length: CLIENT_COUNT }, async () => {
     while (!isStopping) {
       const draw = Math.random()
-      await (draw < 0.5 ? crear() : draw < 0.6 ? crearLote() : draw < 0.8 ? cancelar() : deliverGuia())
+      await (draw < 0.5 ? create() : draw < 0.6 ? crearLote() : draw < 0.8 ? cancelar() : deliverGuia())
     }
   })
   return {

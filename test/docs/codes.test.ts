@@ -21,18 +21,18 @@ const CODIGO = /(?<![\w-])(?:(?:avi_[0-9A-Z]{12}_|evt_)(?!\w+_0\b))?([0-9A-HJKMN
 const DE_NADIE = '7K3M9QX2A1B5'
 
 it('every code of a guide that is printed has its check character', async () => {
-  const malos: string[] = []
-  let vistos = 0
-  for await (const entrada of glob(SE_MUESTRA, { cwd: RAIZ, withFileTypes: true })) {
-    if (!entrada.isFile()) continue
-    const archivo = join(entrada.parentPath, entrada.name)
-    for (const [, codigo = ''] of (await readFile(archivo, 'utf8')).matchAll(CODIGO)) {
+  const bad: string[] = []
+  let seen = 0
+  for await (const input of glob(SE_MUESTRA, { cwd: RAIZ, withFileTypes: true })) {
+    if (!input.isFile()) continue
+    const file = join(input.parentPath, input.name)
+    for (const [, codigo = ''] of (await readFile(file, 'utf8')).matchAll(CODIGO)) {
       // Words in capitals and numbers of twelve digits are no codes.
       if (!/\d/.test(codigo) || !/[A-Z]/.test(codigo) || codigo === DE_NADIE) continue
-      vistos++
-      if (normalizeGuideCode(codigo) !== codigo) malos.push(`${archivo}: ${codigo}`)
+      seen++
+      if (normalizeGuideCode(codigo) !== codigo) bad.push(`${file}: ${codigo}`)
     }
   }
-  expect(malos).toEqual([])
-  expect(vistos).toBeGreaterThan(300)
+  expect(bad).toEqual([])
+  expect(seen).toBeGreaterThan(300)
 })

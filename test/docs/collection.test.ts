@@ -29,28 +29,28 @@ interface Bruno {
   }
 }
 
-const entorno = shareEnvironment()
-const leer = (archivo: string) =>
-  JSON.parse(readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')) as JsonObject
-const contrato = leer('comercios.json')
+const environment = shareEnvironment()
+const read = (file: string) =>
+  JSON.parse(readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')) as JsonObject
+const contract = read('comercios.json')
 const coleccion = JSON.parse(
-  fillRelativeDays(JSON.stringify(leer('coleccion.json')), { clock: () => new Date() }),
+  fillRelativeDays(JSON.stringify(read('coleccion.json')), { clock: () => new Date() }),
 ) as JsonObject
 const { collection } = (await postmanToBruno(coleccion)) as Bruno
 const solicitudes = collection.items.flatMap(({ items = [] }) => items)
 /** Each operation's examples, in the collection's order: by tag, as the operations stand in the contract. */
-const esperadas = ((contrato.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
-  operacionesOf(contrato)
-    .filter(({ definition: definicion }) => (definicion.tags as string[])[0] === name)
+const esperadas = ((contract.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
+  operacionesOf(contract)
+    .filter(({ definition }) => (definition.tags as string[])[0] === name)
     .flatMap((operacion) => {
-      const ejemplos = examplesOf(contrato, operacion.definition.requestBody).map(([nombre]) => nombre)
-      return (ejemplos.length > 0 ? ejemplos : ['']).map((ejemplo) => ({ operacion, example: ejemplo }))
+      const examples = examplesOf(contract, operacion.definition.requestBody).map(([name]) => name)
+      return (examples.length > 0 ? examples : ['']).map((example) => ({ operacion, example }))
     }),
 )
 it('is served', async () => {
-  const respuesta = await fetch(`${entorno.url}/coleccion.json`)
-  expect(respuesta.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(await respuesta.json()).toEqual(JSON.parse(withAddress(JSON.stringify(coleccion), entorno.url)))
+  const response = await fetch(`${environment.url}/coleccion.json`)
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(await response.json()).toEqual(JSON.parse(withAddress(JSON.stringify(coleccion), environment.url)))
 })
 
 it('holds every operation, a key for all of them and what their paths name', () => {
@@ -63,10 +63,10 @@ it('holds every operation, a key for all of them and what their paths name', () 
   const declaradas = new Set(collection.root.request.vars.req.map(({ name }) => name))
   const usadas = solicitudes.flatMap(({ request }) =>
     [...`${request.url} ${JSON.stringify(request.headers)} ${request.body.json}`.matchAll(/\{\{(\w+)\}\}/g)].map(
-      ([, una]) => una,
+      ([, one]) => one,
     ),
   )
-  expect(usadas.filter((una) => !declaradas.has(una ?? ''))).toEqual([])
+  expect(usadas.filter((one) => !declaradas.has(one ?? ''))).toEqual([])
   const conClave = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
   expect(conClave).toEqual(esperadas.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
 })
@@ -80,10 +80,10 @@ it('names no thing of the examples that only its first sender has', () => {
 })
 
 it('prepares only for requests that it has', () => {
-  const [antes] = (coleccion.event as { script: { exec: string[] } }[]).map(({ script }) => script.exec.join('\n'))
-  const necesidades = JSON.parse(/^const necesita = (\{.*\})\[/.exec(antes!)![1]!)
-  const nombres = solicitudes.map(({ name }) => name)
-  expect(Object.keys(necesidades).filter((nombre) => !nombres.includes(nombre))).toEqual([])
+  const [before] = (coleccion.event as { script: { exec: string[] } }[]).map(({ script }) => script.exec.join('\n'))
+  const necesidades = JSON.parse(/^const necesita = (\{.*\})\[/.exec(before!)![1]!)
+  const names = solicitudes.map(({ name }) => name)
+  expect(Object.keys(necesidades).filter((name) => !names.includes(name))).toEqual([])
   const conCodigo = solicitudes.filter(({ request }) => /\{\{(guia|webhook)\}\}/.test(request.url))
   expect(conCodigo.filter(({ name }) => !(name in necesidades)).map(({ name }) => name)).toEqual([])
 })

@@ -16,7 +16,7 @@ import { type Comercio, shareEnvironment } from '../environment.ts'
 import { checkLargeText, checkPage, evaluateIn } from '../pages/inspect.ts'
 import { fillRelativeDays } from './days.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const operaciones = JSON.parse(
   readFileSync(new URL('server/generated/contract/documentation/operaciones.json', ROOT), 'utf8'),
 ) as ConsoleOperacion[]
@@ -35,33 +35,33 @@ describe('the console', () => {
   })
 
   it('makes the address of the form’s values', () => {
-    const valores = new Map([
+    const values = new Map([
       ['guia', '7K3M/../..'],
       ['limite', '5'],
       ['cursor', ''],
     ])
-    expect(buildPath(deId('listarEventosDeGuia'), valores)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
+    expect(buildPath(deId('listarEventosDeGuia'), values)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
   })
 
   it('asks for the key of what takes one, and for no other header', () => {
-    const valores = new Map([['Idempotency-Key', 'una']])
-    expect(headersOf(deId('crearGuia'), valores)).toEqual({ 'Idempotency-Key': 'una' })
+    const values = new Map([['Idempotency-Key', 'una']])
+    expect(headersOf(deId('crearGuia'), values)).toEqual({ 'Idempotency-Key': 'una' })
     expect(headersOf(deId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
-    expect(headersOf(deId('obtenerGuia'), valores)).toEqual({})
+    expect(headersOf(deId('obtenerGuia'), values)).toEqual({})
     expect(deId('obtenerGuia').parameters.map(({ en }) => en)).not.toContain('cabecera')
   })
 
   it('says the same to a terminal, without the key', () => {
-    const cabeceras = { 'Idempotency-Key': 'a' }
-    const linea = toCurl(deId('crearGuia'), 'http://x/api/v1/guias', cabeceras, `{"nombre":"L'Étoile"}`)
-    expect(linea).toContain(`-H 'Idempotency-Key: a'`)
-    expect(linea).toContain(`-d '{"nombre":"L'\\''Étoile"}'`)
-    expect(linea).toContain('$GUIAS_LLAVE')
+    const headers = { 'Idempotency-Key': 'a' }
+    const line = toCurl(deId('crearGuia'), 'http://x/api/v1/guias', headers, `{"nombre":"L'Étoile"}`)
+    expect(line).toContain(`-H 'Idempotency-Key: a'`)
+    expect(line).toContain(`-d '{"nombre":"L'\\''Étoile"}'`)
+    expect(line).toContain('$GUIAS_LLAVE')
   })
 
   it('finds what an answer names', () => {
-    const respuesta = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], aviso: 'avi_1', other: 'x' }
-    expect([...idsIn(respuesta)]).toEqual([
+    const response = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], aviso: 'avi_1', other: 'x' }
+    expect([...idsIn(response)]).toEqual([
       ['guia', 'A'],
       ['aviso', 'avi_1'],
     ])
@@ -75,49 +75,49 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   const pedidas: { url: string; method: string; llave: string | undefined }[] = []
   const problemas: string[] = []
   beforeAll(async () => {
-    comercio = await entorno.nuevoComercio()
-    const contexto = await openContext({
+    comercio = await environment.createComercio()
+    const context = await openContext({
       viewport: { width: 360, height: 740 },
       permissions: ['clipboard-read', 'clipboard-write'],
     })
-    contexto.on('request', (una) =>
-      pedidas.push({ url: una.url(), method: una.method(), llave: una.headers().authorization }),
+    context.on('request', (one) =>
+      pedidas.push({ url: one.url(), method: one.method(), llave: one.headers().authorization }),
     )
-    contexto.on('weberror', (error) => problemas.push(error.error().message))
-    await contexto.exposeFunction('violada', (que: string) => problemas.push(que))
-    await contexto.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
+    context.on('weberror', (error) => problemas.push(error.error().message))
+    await context.exposeFunction('violada', (que: string) => problemas.push(que))
+    await context.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
       window.violada(e.violatedDirective + ' ' + e.blockedURI))`)
-    pagina = await contexto.newPage()
-    await pagina.goto(`${entorno.url}/docs/consola#crearGuia`)
+    pagina = await context.newPage()
+    await pagina.goto(`${environment.url}/docs/consola#crearGuia`)
     await pagina.getByLabel('Operación').waitFor()
   })
   afterEach(() => {
     expect(problemas).toEqual([])
-    expect(pedidas.filter(({ url }) => !url.startsWith(`${entorno.url}/`) && !url.startsWith('data:'))).toEqual([])
+    expect(pedidas.filter(({ url }) => !url.startsWith(`${environment.url}/`) && !url.startsWith('data:'))).toEqual([])
   })
   afterAll(() => pagina?.context().close())
 
   const llave = () => pagina.getByLabel('Llave de prueba')
-  const estado = (texto: RegExp) => pagina.locator('#estado').getByText(texto).waitFor()
-  const cabecera = (nombre: string) => pagina.locator(`#cabeceras dt:text-is("${nombre}") + dd`).innerText()
-  const recibido = async () => JSON.parse((await pagina.locator('#recibido').textContent()) ?? '')
+  const estado = (text: RegExp) => pagina.locator('#estado').getByText(text).waitFor()
+  const header = (name: string) => pagina.locator(`#cabeceras dt:text-is("${name}") + dd`).innerText()
+  const received = async () => JSON.parse((await pagina.locator('#recibido').textContent()) ?? '')
   const ir = async (id: string) => {
     await pagina.getByLabel('Operación').selectOption(id)
     await expect.poll(() => pagina.url()).toMatch(new RegExp(`#${id}$`))
   }
-  const aLaApi = () => pedidas.filter(({ url }) => url.startsWith(`${entorno.url}/api/`))
+  const aLaApi = () => pedidas.filter(({ url }) => url.startsWith(`${environment.url}/api/`))
 
   it('begins with the operation of its address, filled with the contract’s example', async () => {
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearGuia')
     expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(deId('crearGuia').examples[0]!.body)
-    expect(await pagina.locator('#direccion').innerText()).toBe(`POST ${entorno.url}/api/v1/guias`)
+    expect(await pagina.locator('#direccion').innerText()).toBe(`POST ${environment.url}/api/v1/guias`)
   })
 
   it('fills days near today into the fields and the body', async () => {
     await ir('reintentarGuia')
-    const cuerpo = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
-    expect(cuerpo).toBe(fillRelativeDays(deId('reintentarGuia').examples[0]!.body, entorno))
-    expect(JSON.parse(cuerpo).fecha > entorno.clock().toISOString()).toBe(true)
+    const body = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
+    expect(body).toBe(fillRelativeDays(deId('reintentarGuia').examples[0]!.body, environment))
+    expect(JSON.parse(body).fecha > environment.clock().toISOString()).toBe(true)
     await ir('crearGuia')
   })
 
@@ -133,8 +133,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await llave().fill('guia_test_que_no_es')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^401 · Falta una llave válida · \d+ ms$/)
-    expect((await recibido()).codigo).toBe('no_autenticado')
-    expect(await cabecera('WWW-Authenticate')).toMatch(/^Bearer/)
+    expect((await received()).codigo).toBe('no_autenticado')
+    expect(await header('WWW-Authenticate')).toMatch(/^Bearer/)
     await checkPage({
       pagina,
       nombre: 'consola-401',
@@ -147,11 +147,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByLabel('Cuerpo (JSON)').focus()
     await pagina.keyboard.press('Control+Enter')
     await estado(/^201 · Creado · \d+ ms$/)
-    const { guia } = await recibido()
-    expect(await cabecera('Location')).toBe(`/api/v1/guias/${guia}`)
-    expect(await cabecera('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+    const { guia } = await received()
+    expect(await header('Location')).toBe(`/api/v1/guias/${guia}`)
+    expect(await header('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(aLaApi().at(-1)).toEqual({
-      url: `${entorno.url}/api/v1/guias`,
+      url: `${environment.url}/api/v1/guias`,
       method: 'POST',
       llave: `Bearer ${comercio.llave}`,
     })
@@ -163,13 +163,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('takes what was made last into the next operation', async () => {
-    const { guia } = await recibido()
+    const { guia } = await received()
     await ir('obtenerGuia')
     expect(await pagina.locator('#parametro-guia').inputValue()).toBe(guia)
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^200/)
-    expect((await recibido()).guia).toBe(guia)
-    expect(await cabecera('ETag')).not.toBe('')
+    expect((await received()).guia).toBe(guia)
+    expect(await header('ETag')).not.toBe('')
     await pagina.locator('#parametro-guia').fill('')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await expect.poll(() => pagina.locator('#parametro-guia:invalid:focus').count()).toBe(1)
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByLabel('Cuerpo (JSON)').fill('{ "telefono": "3148" }')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^422 · Hay datos que corregir/)
-    expect((await recibido()).errores.map(({ campo }: { campo: string }) => campo)).toContain('/departamento')
+    expect((await received()).errores.map(({ campo }: { campo: string }) => campo)).toContain('/departamento')
     await captureScreen(pagina, 'consola-422')
     await pagina.getByLabel('Cuerpo (JSON)').fill('{')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
@@ -234,13 +234,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByRole('button', { name: 'Copiar como curl' }).click()
     await pagina.getByRole('status').getByText('Copiado.').waitFor()
     expect(await evaluateIn(pagina, 'navigator.clipboard.readText()')).toBe(
-      `curl '${entorno.url}/api/v1/guias' \\\n  -H "Authorization: Bearer $GUIAS_LLAVE"`,
+      `curl '${environment.url}/api/v1/guias' \\\n  -H "Authorization: Bearer $GUIAS_LLAVE"`,
     )
   })
 
   it('remembers the key only if it is told to, and only in this tab', async () => {
-    const guardada = () => evaluateIn<string>(pagina, 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')
-    expect(await guardada()).not.toContain('guia_test')
+    const saved = () => evaluateIn<string>(pagina, 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')
+    expect(await saved()).not.toContain('guia_test')
     await pagina.reload()
     await pagina.getByLabel('Operación').waitFor()
     expect(await llave().inputValue()).toBe('')
@@ -250,19 +250,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByLabel('Operación').waitFor()
     expect(await llave().inputValue()).toBe(comercio.llave)
     await pagina.getByLabel('Recordarla en esta pestaña').uncheck()
-    expect(await guardada()).toBe('[{},{}]')
+    expect(await saved()).toBe('[{},{}]')
   })
 
   it('has every operation, each with an address that leads somewhere', async () => {
     const codigos = new Set<number>()
-    for (const { id, method: metodo } of operaciones.filter((una) => una.method === 'GET')) {
+    for (const { id, method } of operaciones.filter((one) => one.method === 'GET')) {
       await ir(id)
       await pagina.getByRole('button', { name: 'Enviar' }).click()
       await estado(/^\d/)
       codigos.add(Number((await pagina.locator('#estado').innerText()).slice(0, 3)))
-      expect(metodo).toBe('GET')
+      expect(method).toBe('GET')
     }
-    expect([...codigos].filter((uno) => ![200, 404].includes(uno))).toEqual([])
+    expect([...codigos].filter((one) => ![200, 404].includes(one))).toEqual([])
   })
 
   it('can be read in large letters', async () => {
@@ -271,7 +271,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('is reached from each operation of the documentation', async () => {
     await pagina.setViewportSize({ width: 1440, height: 900 })
-    await pagina.goto(`${entorno.url}/docs#/guias/crearlote`)
+    await pagina.goto(`${environment.url}/docs#/guias/crearlote`)
     await pagina.locator('[id="guias/crearlote"]').getByRole('link', { name: 'Probarla' }).click()
     await pagina.getByLabel('Operación').waitFor()
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearLote')

@@ -29,13 +29,13 @@ import { fillRelativeDays, hasRelativeDays } from './days.ts'
 import { runProgram } from './run.ts'
 import { setUpScene } from './scenes.ts'
 
-const entorno = useEnvironment()
-const nuevoAsistente = useAssistants(entorno)
-const abrir = useReceivers()
+const environment = useEnvironment()
+const nuevoAsistente = useAssistants(environment)
+const open = useReceivers()
 const ZONA = 'America/Guatemala'
 const DIA = /(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g
-const deDisco = (archivo: string) => readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')
-const esDomingo = (dia: string) => new Date(`${dia}T00:00:00Z`).getUTCDay() === 0
+const deDisco = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
+const esDomingo = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay() === 0
 
 describe('withRelativeDays', () => {
   it.each([
@@ -54,43 +54,41 @@ describe('withRelativeDays', () => {
       '2026-11-25',
       '10001-01-01 A-0001-01-01 0001-01-01-1 0002-01-01',
     ],
-  ])('writes %s on %s as %s', (texto, hoy, escrito) => {
-    expect(withRelativeDays(texto, hoy)).toBe(escrito)
+  ])('writes %s on %s as %s', (text, today, written) => {
+    expect(withRelativeDays(text, today)).toBe(written)
   })
 })
 
 /** Documents that the service serves, by path, each with the generated file that it comes from. */
 const SERVIDOS = new Map([
   ['/docs', 'pages/docs/documentacion.html'],
-  ...['openapi.json', 'openapi.yaml', 'coleccion.json'].map((archivo) => [`/${archivo}`, archivo] as const),
-  ...listGenerated('documentation/textos/').map(
-    (archivo) => [`/${archivo}`, `documentation/textos/${archivo}`] as const,
-  ),
+  ...['openapi.json', 'openapi.yaml', 'coleccion.json'].map((file) => [`/${file}`, file] as const),
+  ...listGenerated('documentation/textos/').map((file) => [`/${file}`, `documentation/textos/${file}`] as const),
 ])
 
 /** Request examples of an operation, with the parameters that a sample shows. */
-const solicitudesDe = (contrato: JsonObject, operacion: ContractOperacion) => {
-  const cuerpos = examplesOf(contrato, operacion.definition.requestBody).map(
-    ([nombre, { value }]) => [nombre, value] as const,
+const solicitudesDe = (contract: JsonObject, operacion: ContractOperacion) => {
+  const cuerpos = examplesOf(contract, operacion.definition.requestBody).map(
+    ([name, { value }]) => [name, value] as const,
   )
-  const parametros = parametersOf(contrato, operacion).filter(({ example }) => example !== undefined)
-  const enRuta = new Map(parametros.map(({ name, example }) => [String(name), String(example)]))
-  const consulta = parametros
-    .filter((uno) => uno.in === 'query' && hasDay(uno.example))
+  const parameters = parametersOf(contract, operacion).filter(({ example }) => example !== undefined)
+  const enRuta = new Map(parameters.map(({ name, example }) => [String(name), String(example)]))
+  const query = parameters
+    .filter((one) => one.in === 'query' && hasDay(one.example))
     .map(({ name, example }): [string, string] => [String(name), String(example)])
   return (cuerpos.length > 0 ? cuerpos : [['', undefined] as const])
-    .filter(([, cuerpo]) => hasDay(cuerpo) || consulta.length > 0)
+    .filter(([, body]) => hasDay(body) || query.length > 0)
     .map(([nombre, cuerpo]) => ({
       nombre,
       cuerpo,
-      path: `${operacion.path.replace(/\{(\w+)\}/g, (_, uno) => enRuta.get(uno)!)}?${new URLSearchParams(consulta)}`,
+      path: `${operacion.path.replace(/\{(\w+)\}/g, (_, one) => enRuta.get(one)!)}?${new URLSearchParams(query)}`,
     }))
 }
-const hasDay = (valor: Json | undefined) => JSON.stringify(valor ?? null).search(DIA) >= 0
+const hasDay = (value: Json | undefined) => JSON.stringify(value ?? null).search(DIA) >= 0
 
 /** The first instant after another at which a test of an instant in UTC succeeds, by hours. */
-function despues(desde: Date, vale: (instante: Date) => boolean): Date {
-  const hora = new Date(Math.ceil(desde.getTime() / 3_600_000) * 3_600_000)
+function after(from: Date, vale: (instante: Date) => boolean): Date {
+  const hora = new Date(Math.ceil(from.getTime() / 3_600_000) * 3_600_000)
   while (!vale(hora)) hora.setTime(hora.getTime() + 3_600_000)
   return hora
 }
@@ -99,127 +97,130 @@ const enZona = (instante: Date) => dayIn(instante, ZONA)
 /** Clocks in the order of {@link RELOJES}, which only move forward. */
 const RELOJES: readonly [nombre: string, vale: (instante: Date) => boolean][] = [
   ['today', () => true],
-  ['at 04:30 UTC, when Guatemala still has yesterday', (uno) => uno.getUTCHours() === 4],
-  ['on a Thursday, three days before a Sunday', (uno) => uno.getUTCHours() === 15 && uno.getUTCDay() === 4],
-  ['on a Saturday', (uno) => uno.getUTCHours() === 15 && uno.getUTCDay() === 6],
-  ['on a Sunday', (uno) => uno.getUTCHours() === 15 && uno.getUTCDay() === 0],
-  ['on 31 December at 23:30', (uno) => enZona(uno).endsWith('-12-31') && uno.getUTCHours() === 5],
-  ['on a leap day', (uno) => enZona(uno).endsWith('-02-29') && uno.getUTCHours() === 15],
+  ['at 04:30 UTC, when Guatemala still has yesterday', (one) => one.getUTCHours() === 4],
+  ['on a Thursday, three days before a Sunday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 4],
+  ['on a Saturday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 6],
+  ['on a Sunday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 0],
+  ['on 31 December at 23:30', (one) => enZona(one).endsWith('-12-31') && one.getUTCHours() === 5],
+  ['on a leap day', (one) => enZona(one).endsWith('-02-29') && one.getUTCHours() === 15],
 ]
 
 describe.each(RELOJES)('the service %s', (nombre, vale) => {
-  let hoy: string
+  let today: string
   beforeAll(() => {
-    const ahora = entorno.clock()
+    const now = environment.clock()
     if (nombre !== 'today') {
-      const minutos = nombre.includes(':30') ? 30 : 0
-      entorno.advance(despues(ahora, vale).getTime() + minutos * 60_000 - ahora.getTime())
+      const minutes = nombre.includes(':30') ? 30 : 0
+      environment.advance(after(now, vale).getTime() + minutes * 60_000 - now.getTime())
     }
-    hoy = enZona(entorno.clock())
+    today = enZona(environment.clock())
   })
 
   it('serves no relative day, and no future day on a Sunday', async () => {
-    let vistos = 0
-    for (const [ruta, archivo] of SERVIDOS) {
-      const texto = await (await fetch(entorno.url + ruta)).text()
-      const fijos = new Set(deDisco(archivo).match(DIA))
-      expect([ruta, hasRelativeDays(texto)]).toEqual([ruta, false])
-      const escritos = (texto.match(DIA) ?? []).filter((dia) => !fijos.has(dia))
-      vistos += escritos.length
-      expect([ruta, escritos.filter((dia) => dia > hoy && esDomingo(dia))]).toEqual([ruta, []])
-      expect([ruta, escritos.filter((dia) => dia < addDays(hoy, -366) || dia > addDays(hoy, 366))]).toEqual([ruta, []])
+    let seen = 0
+    for (const [path, file] of SERVIDOS) {
+      const text = await (await fetch(environment.url + path)).text()
+      const fijos = new Set(deDisco(file).match(DIA))
+      expect([path, hasRelativeDays(text)]).toEqual([path, false])
+      const escritos = (text.match(DIA) ?? []).filter((day) => !fijos.has(day))
+      seen += escritos.length
+      expect([path, escritos.filter((day) => day > today && esDomingo(day))]).toEqual([path, []])
+      expect([path, escritos.filter((day) => day < addDays(today, -366) || day > addDays(today, 366))]).toEqual([
+        path,
+        [],
+      ])
     }
-    expect(vistos).toBeGreaterThan(20)
-    for (const [ruta, lleva] of [
-      ['/docs/marca.css', `--hoy:"${hoy}"`],
-      ['/docs/consola', `data-hoy="${hoy}"`],
+    expect(seen).toBeGreaterThan(20)
+    for (const [path, lleva] of [
+      ['/docs/marca.css', `--hoy:"${today}"`],
+      ['/docs/consola', `data-hoy="${today}"`],
     ] as const)
-      expect(await (await fetch(entorno.url + ruta)).text()).toContain(lleva)
+      expect(await (await fetch(environment.url + path)).text()).toContain(lleva)
   })
 
   it('offers assistants no relative day', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { client } = await nuevoAsistente(llave, { write: true })
     const { tools } = await client.listTools()
     const { properties } = tools.find(({ name }) => name === 'reintentarGuia')!.inputSchema
     expect(hasRelativeDays(JSON.stringify(tools))).toBe(false)
-    expect((properties!.fecha as { examples: string[] }).examples).toEqual([withRelativeDays('0001-01-04', hoy)])
+    expect((properties!.fecha as { examples: string[] }).examples).toEqual([withRelativeDays('0001-01-04', today)])
   })
 
   it('shows merchants requests that it accepts', async () => {
-    const contrato = (await (await fetch(`${entorno.url}/openapi.json`)).json()) as JsonObject
-    const { url } = await abrir()
+    const contract = (await (await fetch(`${environment.url}/openapi.json`)).json()) as JsonObject
+    const { url } = await open()
     const enviadas: string[] = []
-    for (const operacion of operacionesOf(contrato))
-      for (const { nombre: ejemplo, cuerpo, path: camino } of solicitudesDe(contrato, operacion)) {
-        const { comercio, add: poner } = await setUpScene(entorno, url, operacion, ejemplo)
-        const { status, cuerpo: respuesta } = await entorno.request(operacion.method.toUpperCase(), poner(camino), {
+    for (const operacion of operacionesOf(contract))
+      for (const { nombre: example, cuerpo, path: camino } of solicitudesDe(contract, operacion)) {
+        const { comercio, add: poner } = await setUpScene(environment, url, operacion, example)
+        const { status, cuerpo: response } = await environment.request(operacion.method.toUpperCase(), poner(camino), {
           llave: comercio.llave,
           ...(cuerpo === undefined ? {} : { cuerpo: JSON.parse(poner(JSON.stringify(cuerpo))) }),
         })
-        expect(status, `${operacion.id} ${ejemplo}: ${JSON.stringify(respuesta)}`).toBeLessThan(300)
-        enviadas.push(`${operacion.id}.${ejemplo}`)
+        expect(status, `${operacion.id} ${example}: ${JSON.stringify(response)}`).toBeLessThan(300)
+        enviadas.push(`${operacion.id}.${example}`)
       }
     expect(enviadas).toEqual(expect.arrayContaining(['reintentarGuia.otroDia', 'recuperarAvisosDeWebhook.ensayo']))
   })
 
   it('shows operators an assignment that it accepts', async () => {
-    const contrato = JSON.parse(fillRelativeDays(deDisco('operaciones.json'), entorno)) as JsonObject
-    const asignar = operacionesOf(contrato).find(({ id }) => id === 'asignarGuias')!
-    const [[, { value }] = ['', {}]] = examplesOf(contrato, asignar.definition.requestBody) as [string, JsonObject][]
-    const { api } = await entorno.nuevoComercio()
-    const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    const contract = JSON.parse(fillRelativeDays(deDisco('operaciones.json'), environment)) as JsonObject
+    const asignar = operacionesOf(contract).find(({ id }) => id === 'asignarGuias')!
+    const [[, { value }] = ['', {}]] = examplesOf(contract, asignar.definition.requestBody) as [string, JsonObject][]
+    const { api } = await environment.createComercio()
+    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
     const guias = [(await api.guias.crear(buildGuia())).guia]
-    const { status, cuerpo } = await entorno.operar('POST', '/asignaciones', {
+    const { status, cuerpo } = await environment.operar('POST', '/asignaciones', {
       ...(value as JsonObject),
       guias,
       repartidor,
     })
     expect([status, cuerpo.resultados]).toMatchObject([200, [{ ok: true }]])
     const { fecha } = value as { fecha: string }
-    expect((await entorno.operar('GET', `/asignaciones?fecha=${fecha}`)).status).toBe(200)
+    expect((await environment.operar('GET', `/asignaciones?fecha=${fecha}`)).status).toBe(200)
   })
 })
 
 it('sends a served document again once the day has changed, and not before', async () => {
-  const pedir = (etag = '') => fetch(`${entorno.url}/openapi.json`, { headers: { 'If-None-Match': etag } })
-  const etag = (await pedir()).headers.get('etag')!
-  expect((await pedir(etag)).status).toBe(304)
-  entorno.advance(24 * 3_600_000)
-  const otra = await pedir(etag)
-  expect(otra.status).toBe(200)
-  expect(otra.headers.get('etag')).not.toBe(etag)
+  const request = (etag = '') => fetch(`${environment.url}/openapi.json`, { headers: { 'If-None-Match': etag } })
+  const etag = (await request()).headers.get('etag')!
+  expect((await request(etag)).status).toBe(304)
+  environment.advance(24 * 3_600_000)
+  const other = await request(etag)
+  expect(other.status).toBe(200)
+  expect(other.headers.get('etag')).not.toBe(etag)
 })
 
 it('generates the same bytes on any day', async () => {
-  const contrato = await readBundle('comercios')
+  const contract = await readBundle('comercios')
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2031-05-17T04:30:00Z') })
   try {
-    expect(JSON.stringify(toServed(contrato), null, 2)).toBe(deDisco('openapi.json'))
-    expect(JSON.stringify(collectionOf(contrato), null, 2)).toBe(deDisco('coleccion.json'))
-    expect(JSON.stringify(consoleOperacionesOf(contrato))).toBe(deDisco('documentation/operaciones.json'))
-    expect(toolsOf(contrato)).toEqual(JSON.parse(deDisco('herramientas.json')).herramientas)
+    expect(JSON.stringify(toServed(contract), null, 2)).toBe(deDisco('openapi.json'))
+    expect(JSON.stringify(collectionOf(contract), null, 2)).toBe(deDisco('coleccion.json'))
+    expect(JSON.stringify(consoleOperacionesOf(contract))).toBe(deDisco('documentation/operaciones.json'))
+    expect(toolsOf(contract)).toEqual(JSON.parse(deDisco('herramientas.json')).herramientas)
   } finally {
     vi.useRealTimers()
   }
 })
 
 it.each(['reintentar', 'listar', 'webhooks recuperar'])('guias %s --help names days near today', async (orden) => {
-  const programa = fileURLToPath(new URL('sdk/bin/guias.js', ROOT))
-  const { codigo, output: salida } = await runProgram([process.execPath, programa, ...orden.split(' '), '--help'])
-  expect([codigo, hasRelativeDays(salida)]).toEqual([0, false])
-  const hoy = dayIn(new Date(), 'UTC')
-  for (const dia of salida.match(DIA) ?? []) {
-    expect(dia > addDays(hoy, -40) && dia < addDays(hoy, 40), dia).toBe(true)
-    if (orden === 'reintentar') expect(dia > hoy, dia).toBe(true)
+  const program = fileURLToPath(new URL('sdk/bin/guias.js', ROOT))
+  const { codigo, output } = await runProgram([process.execPath, program, ...orden.split(' '), '--help'])
+  expect([codigo, hasRelativeDays(output)]).toEqual([0, false])
+  const today = dayIn(new Date(), 'UTC')
+  for (const day of output.match(DIA) ?? []) {
+    expect(day > addDays(today, -40) && day < addDays(today, 40), day).toBe(true)
+    if (orden === 'reintentar') expect(day > today, day).toBe(true)
   }
 })
 
 it('npm run admin shows a day near today where a command takes one', () => {
-  const hoy = dayIn(new Date(), 'UTC')
+  const today = dayIn(new Date(), 'UTC')
   const [, vence = ''] = /--vence (\S+?)\]/.exec(renderHelp()) ?? []
   expect(hasRelativeDays(renderHelp())).toBe(false)
-  expect(vence > addDays(hoy, 80)).toBe(true)
+  expect(vence > addDays(today, 80)).toBe(true)
 })
 
 it.each([
@@ -228,54 +229,54 @@ it.each([
     cwd: ROOT,
     exclude: ['**/node_modules'],
   }),
-])('%s has no command with a fixed day', (archivo) => {
-  const texto = readFileSync(new URL(archivo, ROOT), 'utf8')
-  const bloques = [...texto.matchAll(/^ *```(?:bash|sh|console)\n([\s\S]*?)^ *```/gm)].map(([, bloque]) => bloque!)
-  const lineas = [...texto.matchAll(/`([^`\n]*(?:--\w|curl )[^`\n]*)`/g)].map(([, linea]) => linea!)
-  expect([...bloques, ...lineas].flatMap((uno) => uno.match(DIA) ?? [])).toEqual([])
+])('%s has no command with a fixed day', (file) => {
+  const text = readFileSync(new URL(file, ROOT), 'utf8')
+  const bloques = [...text.matchAll(/^ *```(?:bash|sh|console)\n([\s\S]*?)^ *```/gm)].map(([, bloque]) => bloque!)
+  const lines = [...text.matchAll(/`([^`\n]*(?:--\w|curl )[^`\n]*)`/g)].map(([, line]) => line!)
+  expect([...bloques, ...lines].flatMap((one) => one.match(DIA) ?? [])).toEqual([])
 })
 
 /** Lists the examples that a request's schema shows for days and instants, with the place of each. */
 function ejemplosDeDias(
-  contrato: JsonObject,
-  esquema: Json | undefined,
+  contract: JsonObject,
+  schema: Json | undefined,
   donde: string,
-  vistos = new Set<Json>(),
+  seen = new Set<Json>(),
 ): string[] {
-  if (esquema === null || typeof esquema !== 'object' || vistos.has(esquema)) return []
-  vistos.add(esquema)
-  if (Array.isArray(esquema)) return esquema.flatMap((uno) => ejemplosDeDias(contrato, uno, donde, vistos))
-  const entero = resolveRef(contrato, esquema)
-  const dias = String(entero.format ?? '').startsWith('date') ? ((entero.examples ?? []) as Json[]) : []
+  if (schema === null || typeof schema !== 'object' || seen.has(schema)) return []
+  seen.add(schema)
+  if (Array.isArray(schema)) return schema.flatMap((one) => ejemplosDeDias(contract, one, donde, seen))
+  const entero = resolveRef(contract, schema)
+  const days = String(entero.format ?? '').startsWith('date') ? ((entero.examples ?? []) as Json[]) : []
   return [
-    ...dias.map((dia) => `${donde} ${dia}`),
-    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((clave) => ejemplosDeDias(contrato, entero[clave], donde, vistos)),
-    ...Object.entries((entero.properties ?? {}) as JsonObject).flatMap(([clave, uno]) =>
-      ejemplosDeDias(contrato, uno, `${donde}/${clave}`, vistos),
+    ...days.map((day) => `${donde} ${day}`),
+    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => ejemplosDeDias(contract, entero[key], donde, seen)),
+    ...Object.entries((entero.properties ?? {}) as JsonObject).flatMap(([key, one]) =>
+      ejemplosDeDias(contract, one, `${donde}/${key}`, seen),
     ),
   ]
 }
 
 it.each(['comercios', 'operaciones', 'publico'])('the requests of %s name no fixed day', async (documento) => {
-  const contrato = JSON.parse(deDisco(`${documento}.json`)) as JsonObject
-  const nombrados = operacionesOf(contrato).flatMap((operacion) => {
-    const { id, definition: definicion } = operacion
-    const contenido = (resolveRef(contrato, definicion.requestBody).content ?? {}) as Record<string, JsonObject>
-    const muestras = ((definicion['x-codeSamples'] ?? []) as JsonObject[]).map(({ source }) => source)
-    const textos = [
-      ...examplesOf(contrato, definicion.requestBody).map(([, { value }]) => value),
-      ...parametersOf(contrato, operacion).flatMap((uno) => [uno.example, uno.examples]),
+  const contract = JSON.parse(deDisco(`${documento}.json`)) as JsonObject
+  const nombrados = operacionesOf(contract).flatMap((operacion) => {
+    const { id, definition } = operacion
+    const contenido = (resolveRef(contract, definition.requestBody).content ?? {}) as Record<string, JsonObject>
+    const muestras = ((definition['x-codeSamples'] ?? []) as JsonObject[]).map(({ source }) => source)
+    const texts = [
+      ...examplesOf(contract, definition.requestBody).map(([, { value }]) => value),
+      ...parametersOf(contract, operacion).flatMap((one) => [one.example, one.examples]),
       ...muestras,
-    ].map((uno) => JSON.stringify(uno ?? null))
+    ].map((one) => JSON.stringify(one ?? null))
     const deEsquemas = [
-      ...Object.values(contenido).flatMap(({ schema }) => ejemplosDeDias(contrato, schema, id)),
-      ...parametersOf(contrato, operacion).flatMap(({ name, schema }) =>
-        ejemplosDeDias(contrato, schema, `${id} ${name}`),
+      ...Object.values(contenido).flatMap(({ schema }) => ejemplosDeDias(contract, schema, id)),
+      ...parametersOf(contract, operacion).flatMap(({ name, schema }) =>
+        ejemplosDeDias(contract, schema, `${id} ${name}`),
       ),
     ]
-    return [...textos.map((texto) => `${id} ${texto}`), ...deEsquemas]
+    return [...texts.map((text) => `${id} ${text}`), ...deEsquemas]
   })
-  const dias = nombrados.flatMap((texto) => (texto.match(DIA) ?? []).map((dia) => [dia, texto.slice(0, 200)] as const))
-  expect(dias.length).toBeGreaterThan(0)
-  expect(dias.filter(([dia]) => !hasRelativeDays(dia))).toEqual([])
+  const days = nombrados.flatMap((text) => (text.match(DIA) ?? []).map((day) => [day, text.slice(0, 200)] as const))
+  expect(days.length).toBeGreaterThan(0)
+  expect(days.filter(([day]) => !hasRelativeDays(day))).toEqual([])
 })

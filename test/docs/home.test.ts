@@ -11,41 +11,41 @@ import { readChapters } from '../../scripts/documentation/guide.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
-import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 
-const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
-const entorno = shareEnvironment()
+const hayCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
+const environment = shareEnvironment()
 
 const capitulo = readChapters().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
-const bloquesDe = (texto: string) => [...texto.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
+const bloquesDe = (text: string) => [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
 /** What needs the service first: the README begins with `npm start`. */
-const leeme = bloquesDe(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((uno) => !uno.startsWith('npm '))
-const inicio = bloquesDe(capitulo)
+const leeme = bloquesDe(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((one) => !one.startsWith('npm '))
+const start = bloquesDe(capitulo)
 const APAGAR = 'kill $RECEPTOR\n'
 const LINEAS = /^```text\n([\s\S]*?)^```$/m.exec(capitulo)![1]!.trim().split('\n')
 const llama = (bloque: string) => /\bcurl |@guias\/sdk/.test(bloque)
 
-let carpeta: string
+let folder: string
 let terminal: ReturnType<typeof abrirTerminal>
 beforeEach(() => {
-  carpeta = mkdtempSync(join(tmpdir(), 'guias-inicio-'))
-  symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(carpeta, 'node_modules'))
+  folder = mkdtempSync(join(tmpdir(), 'guias-inicio-'))
+  symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(folder, 'node_modules'))
   terminal = abrirTerminal()
 })
 afterEach(async () => {
   await terminal.close()
-  rmSync(carpeta, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 /** A terminal in that folder, which stays open when something fails. */
 function abrirTerminal() {
-  const env = { PATH: process.env.PATH ?? '', HOME: carpeta, ...CHILD_ENVIRONMENT }
-  const bash = spawn('bash', ['--norc'], { cwd: carpeta, env, stdio: 'pipe', detached: true })
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...CHILD_ENVIRONMENT }
+  const bash = spawn('bash', ['--norc'], { cwd: folder, env, stdio: 'pipe', detached: true })
   let dicho = ''
-  for (const flujo of [bash.stdout, bash.stderr]) {
-    flujo.setEncoding('utf8').on('data', (trozo) => {
-      dicho += trozo
+  for (const stream of [bash.stdout, bash.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      dicho += chunk
     })
   }
   let turno = 0
@@ -53,27 +53,27 @@ function abrirTerminal() {
   return {
     /** The code of the last command of the block that failed, and what was written meanwhile. */
     async pegar(bloque: string) {
-      const desde = dicho.length
+      const from = dicho.length
       bash.stdin.write(`falla=0\n${bloque}\nprintf '\\n[${++turno}:%s]\\n' $falla\n`)
-      const marca = new RegExp(`^\\[${turno}:(\\d+)\\]$`, 'm')
-      const codigo = await hasta(async () => marca.exec(dicho)?.[1])
-      return { codigo: Number(codigo), text: dicho.slice(desde) }
+      const mark = new RegExp(`^\\[${turno}:(\\d+)\\]$`, 'm')
+      const codigo = await waitUntil(async () => mark.exec(dicho)?.[1])
+      return { codigo: Number(codigo), text: dicho.slice(from) }
     },
     /** Waits until these lines have been written, so many times. */
-    written: (lineas: string[], veces: number) =>
-      hasta(async () => lineas.every((una) => dicho.split('\n').filter((otra) => otra === una).length >= veces)),
+    written: (lines: string[], times: number) =>
+      waitUntil(async () => lines.every((one) => dicho.split('\n').filter((other) => other === one).length >= times)),
     async close() {
-      const fin = once(bash, 'exit')
+      const end = once(bash, 'exit')
       process.kill(-bash.pid!, 'SIGKILL')
-      await fin
+      await end
     },
   }
 }
 
 /** What the reader has: the service's address and key, in `.datos/demo.json` and in what he pastes. */
-async function preparar(url: string, llave: string) {
-  mkdirSync(join(carpeta, '.datos'))
-  writeFileSync(join(carpeta, '.datos/demo.json'), JSON.stringify({ url, llave }))
+async function prepare(url: string, llave: string) {
+  mkdirSync(join(folder, '.datos'))
+  writeFileSync(join(folder, '.datos/demo.json'), JSON.stringify({ url, llave }))
   const puerto = await findFreePort()
   const poner = (bloque: string) =>
     bloque
@@ -86,12 +86,12 @@ async function preparar(url: string, llave: string) {
 
 describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
   it('can be done in a row and twice, without a fault', FULL_RUN_ONLY, async () => {
-    const { api, llave } = await entorno.nuevoComercio()
-    const { add: poner } = await preparar(entorno.url, llave)
-    expect([leeme.length, inicio.length, inicio.at(-1)]).toEqual([2, 7, APAGAR])
-    for (const vez of [1, 2]) {
-      for (const bloque of [...leeme, ...inicio].map(poner)) {
-        if (bloque === APAGAR) await terminal.written(LINEAS, vez)
+    const { api, llave } = await environment.createComercio()
+    const { add: poner } = await prepare(environment.url, llave)
+    expect([leeme.length, start.length, start.at(-1)]).toEqual([2, 7, APAGAR])
+    for (const time of [1, 2]) {
+      for (const bloque of [...leeme, ...start].map(poner)) {
+        if (bloque === APAGAR) await terminal.written(LINEAS, time)
         const { codigo, text: dicho } = await terminal.pegar(bloque)
         expect(codigo, `${bloque}\n${dicho}`).toBe(0)
       }
@@ -103,13 +103,13 @@ describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
   })
 
   it.each([
-    ['a key that is not', async () => [entorno.url, 'guia_test_no'], /no_autenticado|\b401\b|llave/],
+    ['a key that is not', async () => [environment.url, 'guia_test_no'], /no_autenticado|\b401\b|llave/],
     ['nobody there', async () => [`http://127.0.0.1:${await findFreePort()}`, 'guia_test_no'], /connect/i],
   ] as const)('fail loudly, each of them: %s', async (_, donde, porque) => {
     const [url = '', llave = ''] = await donde()
-    const { add: poner } = await preparar(url, llave)
+    const { add: poner } = await prepare(url, llave)
     // A guide, so that the later steps fail for this reason and not for want of it.
-    for (const bloque of ['GUIA=7K3M9QX2A1B4', ...leeme, ...inicio]) {
+    for (const bloque of ['GUIA=7K3M9QX2A1B4', ...leeme, ...start]) {
       const { codigo, text: dicho } = await terminal.pegar(poner(bloque).replace('GUIA=$(', 'NADIE=$('))
       if (!llama(bloque)) continue
       expect(codigo, bloque).not.toBe(0)
@@ -118,14 +118,14 @@ describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
   })
 
   it('say that they have not been done in order, or that something else has the port', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     expect((await terminal.pegar(leeme[0]!)).text).toContain("Cannot find module './.datos/demo.json'")
-    const { add: poner, puerto } = await preparar(entorno.url, llave)
-    const otro = createServer().listen(puerto, '127.0.0.1')
-    await once(otro, 'listening')
+    const { add: poner, puerto } = await prepare(environment.url, llave)
+    const other = createServer().listen(puerto, '127.0.0.1')
+    await once(other, 'listening')
     const corridos = []
-    for (const bloque of inicio.slice(0, 5)) corridos.push(await terminal.pegar(poner(bloque)))
-    otro.close()
+    for (const bloque of start.slice(0, 5)) corridos.push(await terminal.pegar(poner(bloque)))
+    other.close()
     expect(corridos.map(({ codigo }) => codigo)).toEqual([0, 0, 0, 0, 1])
     expect(corridos.at(-1)!.text).toContain('EADDRINUSE')
   })

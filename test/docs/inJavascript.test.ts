@@ -2,13 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { expect, it } from 'vitest'
 
-const MUESTRAS = globSync('openapi/comercios/muestras/*.ts').map((ruta): [string, string] => [
-  ruta,
-  readFileSync(ruta, 'utf8'),
+const MUESTRAS = globSync('openapi/comercios/muestras/*.ts').map((path): [string, string] => [
+  path,
+  readFileSync(path, 'utf8'),
 ])
-const DE_LA_GUIA = globSync('openapi/comercios/guia/*.md').flatMap((ruta) =>
-  [...readFileSync(ruta, 'utf8').matchAll(/^```(?:ts|js)[^\n]*\n(.*?)^```/gms)].map(
-    ([, codigo = ''], i): [string, string] => [`${ruta} ${i + 1}`, codigo],
+const DE_LA_GUIA = globSync('openapi/comercios/guia/*.md').flatMap((path) =>
+  [...readFileSync(path, 'utf8').matchAll(/^```(?:ts|js)[^\n]*\n(.*?)^```/gms)].map(
+    ([, codigo = ''], i): [string, string] => [`${path} ${i + 1}`, codigo],
   ),
 )
 

@@ -6,36 +6,32 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { runProgram } from './run.ts'
 
-const entorno = shareEnvironment()
-const abrir = useReceivers()
-const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
-const node = (programa: string, ...args: string[]) => [process.execPath, en(programa), ...args]
+const environment = shareEnvironment()
+const open = useReceivers()
+const en = (path: string) => fileURLToPath(new URL(path, ROOT))
+const node = (program: string, ...args: string[]) => [process.execPath, en(program), ...args]
 
 describe('redocly respect', () => {
   it('goes the whole way of a guide (openapi/comercios/recorrido.arazzo.yaml)', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const { url: receptor } = await abrir()
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await runProgram(
+    const { llave } = await environment.createComercio()
+    const { url: receptor } = await open()
+    const { codigo, output, errores } = await runProgram(
       node(
         'node_modules/@redocly/cli/bin/cli.js',
         'respect',
         'openapi/comercios/recorrido.arazzo.yaml',
         ...['--input', JSON.stringify({ llave, receptor })],
-        ...['--server', `comercios=${entorno.url}`],
+        ...['--server', `comercios=${environment.url}`],
       ),
       { env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
     )
-    expect(codigo, salida + errores).toBe(0)
-    expect(salida).toMatch(/Workflows: 1 passed, 1 total/)
+    expect(codigo, output + errores).toBe(0)
+    expect(output).toMatch(/Workflows: 1 passed, 1 total/)
   })
 })
 
@@ -45,22 +41,22 @@ describe('prism', FULL_RUN_ONLY, () => {
   afterAll(() => void prism?.kill('SIGKILL'))
 
   it('finds no request of the SDK and no answer of the server that breaks the contract', async () => {
-    const puerto = await findFreePort()
-    const [programa = '', ...args] = node(
+    const port = await findFreePort()
+    const [program = '', ...args] = node(
       'node_modules/@stoplight/prism-cli/dist/index.js',
-      ...['proxy', en('server/generated/contract/openapi.json'), entorno.url],
-      ...['--errors', '--port', String(puerto)],
+      ...['proxy', en('server/generated/contract/openapi.json'), environment.url],
+      ...['--errors', '--port', String(port)],
     )
-    prism = spawn(programa, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const flujo of [prism.stdout, prism.stderr])
-      flujo?.on('data', (trozo) => {
-        dicho += trozo
+    prism = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [prism.stdout, prism.stderr])
+      stream?.on('data', (chunk) => {
+        dicho += chunk
       })
-    await hasta(async () => dicho.includes('is listening'))
+    await waitUntil(async () => dicho.includes('is listening'))
 
-    const { url } = await abrir()
-    const comercio = await entorno.nuevoComercio()
-    const api = new Guias({ llave: comercio.llave, baseUrl: `http://127.0.0.1:${puerto}` })
+    const { url } = await open()
+    const comercio = await environment.createComercio()
+    const api = new Guias({ llave: comercio.llave, baseUrl: `http://127.0.0.1:${port}` })
     const { webhook } = await api.webhooks.crear({ url })
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     await api.guias.crearLote({ guias: [buildGuia(), { ...buildGuia(), telefono: '1' }] })
@@ -72,34 +68,34 @@ describe('prism', FULL_RUN_ONLY, () => {
     await api.guias.listar({ metadatos: { canal: 'web' }, ubicacion: ['confirmada'], telefono: '3148 1676' })
     await Array.fromAsync(api.guias.eventos(guia))
     await Array.fromAsync(api.eventos.listar())
-    await api.guias.pruebaEntrega((await createDeliveredGuia(entorno, comercio)).guia)
+    await api.guias.pruebaEntrega((await createDeliveredGuia(environment, comercio)).guia)
     expect((await api.guias.clavesPublicas()).keys).not.toEqual([])
     await api.guias.cancelar((await api.guias.crear(buildGuia())).guia)
     await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })
     const { aviso } = await api.webhooks.probar(webhook)
-    await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
+    await waitUntil(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
     await api.webhooks.avisos(webhook)
     await api.webhooks.reenviar(webhook, aviso)
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.webhooks.rotarSecreto(webhook)
     await api.webhooks.eliminar(webhook)
     // An error of the server is one that the contract declares, too.
-    const perdida = await api.guias.obtener(guia.slice(1)).then(
+    const lost = await api.guias.obtener(guia.slice(1)).then(
       () => undefined,
       (error) => error,
     )
-    expect(perdida).toBeInstanceOf(ErrorApi)
-    expect(perdida).toMatchObject({ status: 404, codigo: 'guia_desconocida' })
+    expect(lost).toBeInstanceOf(ErrorApi)
+    expect(lost).toMatchObject({ status: 404, codigo: 'guia_desconocida' })
     expect(dicho.match(/violation|✖|✘/gi), dicho).toBeNull()
   })
 
   it('would have said so', async () => {
-    const antes = dicho
-    const puerto = /127\.0\.0\.1:(\d+)/.exec(antes)?.[1]
-    const respuesta = await fetch(`http://127.0.0.1:${puerto}/api/v1/guias?limite=muchas`, {
+    const before = dicho
+    const port = /127\.0\.0\.1:(\d+)/.exec(before)?.[1]
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/guias?limite=muchas`, {
       headers: { Authorization: 'Bearer guia_test_x' },
     })
-    expect(respuesta.status).toBe(422)
-    expect(await respuesta.text()).toContain('UNPROCESSABLE_ENTITY')
+    expect(response.status).toBe(422)
+    expect(await response.text()).toContain('UNPROCESSABLE_ENTITY')
   })
 })

@@ -8,18 +8,18 @@ import { hasBrowser, openContext } from '../browser.ts'
 import { shareEnvironment } from '../environment.ts'
 import { evaluateIn } from '../pages/inspect.ts'
 
-const entorno = shareEnvironment()
-const generado = (archivo: string) => readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')
+const environment = shareEnvironment()
+const generado = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
 
 describe('the name of Redoc', () => {
   it('stands nowhere on the page, and its licence in its program', () => {
     const html = generado('pages/docs/documentacion.html')
-    const visto = html.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '').replace(/<[^>]*>/g, ' ')
-    expect(visto).toContain('API de guías de envío')
-    expect(visto).not.toMatch(/\bredoc\b/i)
+    const seen = html.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '').replace(/<[^>]*>/g, ' ')
+    expect(seen).toContain('API de guías de envío')
+    expect(seen).not.toMatch(/\bredoc\b/i)
     expect(html).not.toContain('redocly.com/redoc')
-    const programa = generado('documentation/redoc.js')
-    expect(programa.slice(0, 200)).toMatch(/@license MIT\s[\s\S]*\(c\) Copyright \d+ Redocly LLC/)
+    const program = generado('documentation/redoc.js')
+    expect(program.slice(0, 200)).toMatch(/@license MIT\s[\s\S]*\(c\) Copyright \d+ Redocly LLC/)
   })
 
   it('stops the generation if a version of Redoc has another form', () => {
@@ -28,17 +28,17 @@ describe('the name of Redoc', () => {
 })
 
 describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
-  let pagina: Page
-  const abrir = async (width: number) => {
-    const contexto = await openContext({ viewport: { width, height: 740 } })
-    pagina = await contexto.newPage()
-    await pagina.goto(`${entorno.url}/docs`)
+  let page: Page
+  const open = async (width: number) => {
+    const context = await openContext({ viewport: { width, height: 740 } })
+    page = await context.newPage()
+    await page.goto(`${environment.url}/docs`)
     // The copy buttons come once Redoc runs.
-    await pagina.locator('pre > .copiar').first().waitFor({ state: 'attached' })
+    await page.locator('pre > .copiar').first().waitFor({ state: 'attached' })
   }
   const foco = () =>
     evaluateIn<{ nombre: string; contorno: string; enMenu: boolean; id: string }>(
-      pagina,
+      page,
       `(() => {
         const e = document.activeElement
         const nombre = (e.getAttribute('aria-label') ?? e.innerText).trim()
@@ -47,54 +47,54 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
     )
 
   describe('on a wide screen', () => {
-    beforeAll(() => abrir(1440))
-    afterAll(() => pagina?.context().close())
+    beforeAll(() => open(1440))
+    afterAll(() => page?.context().close())
 
     it('begins with the way past the menu', async () => {
-      await pagina.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
       expect(await foco()).toMatchObject({ nombre: 'Saltar al contenido', contorno: 'solid' })
-      expect((await pagina.locator('.saltar').boundingBox())!.y).toBeGreaterThanOrEqual(0)
-      await pagina.keyboard.press('Enter')
+      expect((await page.locator('.saltar').boundingBox())!.y).toBeGreaterThanOrEqual(0)
+      await page.keyboard.press('Enter')
       expect((await foco()).id).toBe('api-content')
-      await pagina.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
       expect((await foco()).enMenu).toBe(false)
     })
 
     it('has a menu that is a landmark', async () => {
-      await pagina.getByRole('navigation', { name: 'Índice' }).getByText('Idempotencia', { exact: true }).waitFor()
+      await page.getByRole('navigation', { name: 'Índice' }).getByText('Idempotencia', { exact: true }).waitFor()
     })
 
     it('makes a table reachable as long as it is wider than its place', async () => {
-      const tabla = pagina.locator('.md-table-wrapper').first()
-      const ensanchar = (ancho: number) =>
+      const table = page.locator('.md-table-wrapper').first()
+      const ensanchar = (width: number) =>
         evaluateIn(
-          pagina,
+          page,
           `(() => {
             const caja = document.querySelector('.md-table-wrapper')
             caja.querySelectorAll('a, button').forEach((dentro) => dentro.remove())
             caja.querySelector('table').style.minWidth = '3000px'
-            caja.style.width = '${ancho}px'
+            caja.style.width = '${width}px'
           })()`,
         )
       await ensanchar(300)
-      await expect.poll(() => tabla.getAttribute('tabindex')).toBe('0')
+      await expect.poll(() => table.getAttribute('tabindex')).toBe('0')
       await ensanchar(3_100)
-      await expect.poll(() => tabla.getAttribute('tabindex')).toBeNull()
+      await expect.poll(() => table.getAttribute('tabindex')).toBeNull()
     })
   })
 
   describe('on a phone', () => {
-    beforeAll(() => abrir(360))
-    afterAll(() => pagina?.context().close())
+    beforeAll(() => open(360))
+    afterAll(() => page?.context().close())
 
     it('goes into the menu that opens over the content, and back', async () => {
-      const boton = pagina.getByRole('button', { name: 'Abrir el menú' })
-      await boton.focus()
-      await pagina.keyboard.press('Enter')
+      const button = page.getByRole('button', { name: 'Abrir el menú' })
+      await button.focus()
+      await page.keyboard.press('Enter')
       await expect.poll(foco).toMatchObject({ nombre: 'API de guías de envío', enMenu: true })
-      await pagina.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
       expect(await foco()).toMatchObject({ nombre: 'Inicio rápido', contorno: 'solid' })
-      await pagina.keyboard.press('Escape')
+      await page.keyboard.press('Escape')
       await expect.poll(foco).toMatchObject({ nombre: 'Abrir el menú', contorno: 'solid' })
     })
   })

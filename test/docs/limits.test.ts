@@ -9,7 +9,7 @@ import { RESENDS_PER_GUIA } from '../../server/domain/ubicacion/resend.ts'
 import { MAX_BATCH_FAULTS, MAX_FAULTS } from '../../server/platform/errors.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
-const texto = readFileSync(new URL('openapi/comercios/guia/10-limites.md', ROOT), 'utf8').replace(/\s+/g, ' ')
+const text = readFileSync(new URL('openapi/comercios/guia/10-limites.md', ROOT), 'utf8').replace(/\s+/g, ' ')
 const ritmos = keyRate(DEFAULT_RATES)
 const lote = readOperations(readDocument()).find(({ id }) => id === 'crearLote')!
 
@@ -28,9 +28,9 @@ describe('the chapter of limits', () => {
     ['all keys of a merchant', KEYS_PER_MERCHANT === 2 ? 'el doble de solicitudes y de guías' : '?'],
     ['requests at the same time', `más de ${MAX_SIMULTANEOUS + DEFAULT_RATES.solicitudes} solicitudes a la vez`],
     ['depth of JSON', `más de ${JSON_LIMITS.depth} niveles`],
-    ['keys of JSON', `más de ${JSON_LIMITS.largoDeClave} caracteres`],
+    ['keys of JSON', `más de ${JSON_LIMITS.keyLength} caracteres`],
     ['members of JSON', `objetos de más de ${JSON_LIMITS.properties} miembros`],
     ['location requests', `${RESENDS_PER_GUIA} reenvíos por guía`],
     ['location requests of a telephone', `${MAX_PER_TELEFONO.hora} por hora y ${MAX_PER_TELEFONO.dia} al día`],
-  ])('says the figure of %s', (_que, frase) => expect(texto).toContain(frase))
+  ])('says the figure of %s', (_que, frase) => expect(text).toContain(frase))
 })

@@ -10,57 +10,57 @@ import sdk from '../../sdk/package.json' with { type: 'json' }
 import { shareEnvironment } from '../environment.ts'
 import { runProgram } from './run.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const RUTA = `/sdk/guias-sdk-${sdk.version}.tgz`
-const hayBash = ['bash', 'curl', 'sha256sum'].every((uno) => spawnSync(uno, ['--version']).status === 0)
+const hayBash = ['bash', 'curl', 'sha256sum'].every((one) => spawnSync(one, ['--version']).status === 0)
 
 describe('the packed SDK', () => {
   it.each([RUTA, RUTA.replace('sdk-', 'mcp-')])(
     '%s is served with its digest, in a header and beside it',
-    async (ruta) => {
-      const respuesta = await fetch(entorno.url + ruta)
-      const bytes = Buffer.from(await respuesta.arrayBuffer())
-      expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, 'application/gzip'])
+    async (path) => {
+      const response = await fetch(environment.url + path)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip'])
       const sha256 = createHash('sha256').update(bytes)
       const base64 = sha256.copy().digest('base64')
-      expect(respuesta.headers.get('repr-digest')).toBe(`sha-256=:${base64}:`)
-      const alLado = await (await fetch(`${entorno.url + ruta}.sha256`)).text()
-      expect(alLado).toBe(`${sha256.digest('hex')}  ${ruta.split('/').at(-1)}\n`)
-      const etag = respuesta.headers.get('etag')!
-      expect((await fetch(entorno.url + ruta, { headers: { 'If-None-Match': etag } })).status).toBe(304)
+      expect(response.headers.get('repr-digest')).toBe(`sha-256=:${base64}:`)
+      const alLado = await (await fetch(`${environment.url + path}.sha256`)).text()
+      expect(alLado).toBe(`${sha256.digest('hex')}  ${path.split('/').at(-1)}\n`)
+      const etag = response.headers.get('etag')!
+      expect((await fetch(environment.url + path, { headers: { 'If-None-Match': etag } })).status).toBe(304)
     },
   )
 })
 
 describe.skipIf(!hayBash && !process.env.CI)('the chapters «SDK» and «Línea de órdenes», as they are printed', () => {
-  let carpeta = ''
+  let folder = ''
   const correr = async (capitulo: string) => {
-    const { llave } = await entorno.nuevoComercio()
-    const texto = await (await fetch(`${entorno.url}/docs/guia/${capitulo}.md`)).text()
-    const guion = [...texto.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, bloque]) => bloque).join('')
+    const { llave } = await environment.createComercio()
+    const text = await (await fetch(`${environment.url}/docs/guia/${capitulo}.md`)).text()
+    const guion = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, bloque]) => bloque).join('')
     // npm reads its registry from the environment, and npx runs with this Node.
     const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
-    const env = { ...process.env, PATH, GUIAS_URL: entorno.url, GUIAS_LLAVE: llave } as Record<string, string>
-    const { codigo, output: salida, errores } = await runProgram(['bash', '-euc', guion], { cwd: carpeta, env })
-    expect(codigo, salida + errores).toBe(0)
-    return salida
+    const env = { ...process.env, PATH, GUIAS_URL: environment.url, GUIAS_LLAVE: llave } as Record<string, string>
+    const { codigo, output, errores } = await runProgram(['bash', '-euc', guion], { cwd: folder, env })
+    expect(codigo, output + errores).toBe(0)
+    return output
   }
   beforeAll(async () => {
-    carpeta = await mkdtemp(join(tmpdir(), 'guias-sdk-'))
-    await writeFile(join(carpeta, 'package.json'), '{ "type": "module" }')
+    folder = await mkdtemp(join(tmpdir(), 'guias-sdk-'))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   })
-  afterAll(() => rm(carpeta, { recursive: true }))
+  afterAll(() => rm(folder, { recursive: true }))
 
   it('install the SDK from the service, and check its digest', async () => {
     expect(await correr('sdk')).toContain(`guias-sdk-${sdk.version}.tgz: `)
-    const instalado = JSON.parse(await readFile(join(carpeta, 'node_modules/@guias/sdk/package.json'), 'utf8'))
+    const instalado = JSON.parse(await readFile(join(folder, 'node_modules/@guias/sdk/package.json'), 'utf8'))
     expect(instalado.version).toBe(sdk.version)
   })
 
   it('create guides of a file, their labels and their list', async () => {
-    const salida = await correr('linea-de-ordenes')
-    expect(salida).toContain('PEDIDO-CSV-1')
-    for (const archivo of ['pedidos.resultados.csv', 'etiquetas.pdf'])
-      expect([archivo, existsSync(join(carpeta, archivo))]).toEqual([archivo, true])
+    const output = await correr('linea-de-ordenes')
+    expect(output).toContain('PEDIDO-CSV-1')
+    for (const file of ['pedidos.resultados.csv', 'etiquetas.pdf'])
+      expect([file, existsSync(join(folder, file))]).toEqual([file, true])
   })
 })

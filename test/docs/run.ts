@@ -42,8 +42,8 @@ export function runProgram(
     const timer = setTimeout(stop, 120_000)
     child.stdout.on('data', (chunk) => {
       result.output += chunk
-      const lineas = result.output.split('\n')
-      if (hasta?.every((linea) => lineas.includes(linea))) stop()
+      const lines = result.output.split('\n')
+      if (hasta?.every((line) => lines.includes(line))) stop()
     })
     child.stderr.on('data', (chunk) => {
       result.errores += chunk
@@ -62,11 +62,11 @@ export function runProgram(
 }
 
 /** Runs a TypeScript module with this Node, in a folder of its own that finds `@guias/sdk`. */
-export function runTypeScript(codigo: string, opciones: Opciones = {}) {
+export function runTypeScript(codigo: string, options: Opciones = {}) {
   const cwd = mkdtempSync(join(inject('runFolder'), 'muestra-'))
   symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(cwd, 'node_modules'))
   return runProgram([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
     cwd,
-    ...opciones,
+    ...options,
   })
 }

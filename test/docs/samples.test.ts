@@ -18,150 +18,150 @@ import {
 import { readChapters } from '../../scripts/documentation/guide.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { PHP, PYTHON } from '../interpreters.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { findSchemaFaults } from '../witness.ts'
 import { runProgram, runTypeScript } from './run.ts'
 import { setUpScene } from './scenes.ts'
 
-const entorno = shareEnvironment()
-const abrir = useReceivers()
+const environment = shareEnvironment()
+const open = useReceivers()
 let receptor: string
-const contrato = JSON.parse(
+const contract = JSON.parse(
   readFileSync(new URL('server/generated/contract/comercios.json', ROOT), 'utf8'),
 ) as JsonObject
-const operaciones = operacionesOf(contrato)
-const respuestasDe = (definicion: JsonObject) =>
-  Object.entries(definicion.responses as JsonObject).map(
-    ([status, una]) => [Number(status), resolveRef(contrato, una)] as const,
+const operaciones = operacionesOf(contract)
+const respuestasDe = (definition: JsonObject) =>
+  Object.entries(definition.responses as JsonObject).map(
+    ([status, one]) => [Number(status), resolveRef(contract, one)] as const,
   )
-const exitosDe = (definicion: JsonObject) => respuestasDe(definicion).filter(([status]) => status < 300)
-const muestraDe = (definicion: JsonObject, etiqueta: string) => {
-  const muestras = (definicion['x-codeSamples'] ?? []) as JsonObject[]
+const exitosDe = (definition: JsonObject) => respuestasDe(definition).filter(([status]) => status < 300)
+const muestraDe = (definition: JsonObject, etiqueta: string) => {
+  const muestras = (definition['x-codeSamples'] ?? []) as JsonObject[]
   return String(muestras.find(({ label }) => label === etiqueta)?.source ?? '')
 }
 
 /** Operations whose samples create guides with references. */
 const CREAN = ['crearGuia', 'crearLote']
 
-const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
+const hayCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
 if (!hayCurl && !process.env.CI)
   console.warn('\n*** There is no curl or no bash here: the documentation’s curl lines are NOT run. ***\n')
 const conCurl = !hayCurl && !process.env.CI
 
-const carpeta = mkdtempSync(join(tmpdir(), 'guias-muestras-'))
+const folder = mkdtempSync(join(tmpdir(), 'guias-muestras-'))
 // curl's own way of being told what to add to a line that stays as it is written.
-writeFileSync(join(carpeta, '.curlrc'), 'silent\nshow-error\nwrite-out = "\\n%{http_code}"\n')
-afterAll(() => rmSync(carpeta, { recursive: true, force: true }))
+writeFileSync(join(folder, '.curlrc'), 'silent\nshow-error\nwrite-out = "\\n%{http_code}"\n')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 beforeAll(async () => {
-  receptor = (await abrir()).url
+  receptor = (await open()).url
 })
 
 describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('%s', (id, operacion) => {
-  const { definition: definicion, method: metodo } = operacion
+  const { definition, method } = operacion
 
   it('has its samples', () => {
     for (const etiqueta of ['curl', 'Python', 'PHP', 'Node.js'])
-      expect(muestraDe(definicion, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
+      expect(muestraDe(definition, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
   })
 
   it.skipIf(conCurl)('does what its curl line says', { ...FULL_RUN_ONLY, concurrent: true }, async () => {
-    const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
-    const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: carpeta }
-    const linea = poner(muestraDe(definicion, 'curl'))
-    const { codigo, output: salida, errores } = await runProgram(['bash', '-euc', linea], { env, cwd: carpeta })
-    expect({ codigo, errores }, linea).toEqual({ codigo: 0, errores: '' })
-    const status = Number(salida.trim().split('\n').at(-1))
+    const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+    const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: folder }
+    const line = poner(muestraDe(definition, 'curl'))
+    const { codigo, output, errores } = await runProgram(['bash', '-euc', line], { env, cwd: folder })
+    expect({ codigo, errores }, line).toEqual({ codigo: 0, errores: '' })
+    const status = Number(output.trim().split('\n').at(-1))
     expect(
-      exitosDe(definicion).map(([uno]) => uno),
-      salida,
+      exitosDe(definition).map(([one]) => one),
+      output,
     ).toContain(status)
   })
 
-  for (const [lengua, programa, archivo] of [
+  for (const [lengua, program, file] of [
     ['Python', PYTHON, 'muestra.py'],
     ['PHP', PHP, 'muestra.php'],
   ] as const)
-    it.skipIf(!programa)(`does what its ${lengua} sample says`, { ...FULL_RUN_ONLY, concurrent: true }, async () => {
-      const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
-      const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
-      const cwd = mkdtempSync(join(carpeta, `${id}-`))
-      writeFileSync(join(cwd, archivo), poner(muestraDe(definicion, lengua)))
-      const { codigo, errores } = await runProgram([programa!, archivo], { env, cwd })
+    it.skipIf(!program)(`does what its ${lengua} sample says`, { ...FULL_RUN_ONLY, concurrent: true }, async () => {
+      const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+      const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
+      const cwd = mkdtempSync(join(folder, `${id}-`))
+      writeFileSync(join(cwd, file), poner(muestraDe(definition, lengua)))
+      const { codigo, errores } = await runProgram([program!, file], { env, cwd })
       expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     })
 
   it('does what its SDK sample says', { concurrent: true }, async () => {
-    const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
-    const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
-    const { codigo, errores } = await runTypeScript(poner(muestraDe(definicion, 'Node.js')), { env })
+    const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+    const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
+    const { codigo, errores } = await runTypeScript(poner(muestraDe(definition, 'Node.js')), { env })
     expect(codigo, errores).toBe(0)
   })
 
   it.runIf(PYTHON && PHP && CREAN.includes(id))('creates the same in every language, once', async () => {
-    const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
-    const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
-    const cwd = mkdtempSync(join(carpeta, `${id}-`))
-    const cuantas = async () => (await comercio.api.guias.listar({ limite: 100 })).datos.length
-    writeFileSync(join(cwd, 'muestra.py'), poner(muestraDe(definicion, 'Python')))
-    writeFileSync(join(cwd, 'muestra.php'), poner(muestraDe(definicion, 'PHP')))
-    const vistas: number[] = []
+    const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+    const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
+    const cwd = mkdtempSync(join(folder, `${id}-`))
+    const count = async () => (await comercio.api.guias.listar({ limite: 100 })).datos.length
+    writeFileSync(join(cwd, 'muestra.py'), poner(muestraDe(definition, 'Python')))
+    writeFileSync(join(cwd, 'muestra.php'), poner(muestraDe(definition, 'PHP')))
+    const seen: number[] = []
     for (const correr of [
       () => runProgram([PYTHON!, 'muestra.py'], { env, cwd }),
       () => runProgram([PHP!, 'muestra.php'], { env, cwd }),
-      () => runTypeScript(poner(muestraDe(definicion, 'Node.js')), { env }),
+      () => runTypeScript(poner(muestraDe(definition, 'Node.js')), { env }),
     ]) {
-      const { codigo, output: salida, errores } = await correr()
-      expect(codigo, salida + errores).toBe(0)
-      expect(salida + errores).not.toContain('external_ref_en_conflicto')
-      vistas.push(await cuantas())
+      const { codigo, output, errores } = await correr()
+      expect(codigo, output + errores).toBe(0)
+      expect(output + errores).not.toContain('external_ref_en_conflicto')
+      seen.push(await count())
     }
-    expect(vistas[0]).toBeGreaterThan(0)
-    expect(new Set(vistas).size, String(vistas)).toBe(1)
+    expect(seen[0]).toBeGreaterThan(0)
+    expect(new Set(seen).size, String(seen)).toBe(1)
   })
 
   it('takes the requests, and gives the answers, that its examples show', async () => {
-    const cuerpos = examplesOf(contrato, definicion.requestBody)
-    const vistas = new Map<number, Json[]>()
-    for (const [nombre, ejemplo] of cuerpos.length > 0 ? cuerpos : [['', undefined] as const]) {
-      const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion, nombre)
-      const consulta = parametersOf(contrato, operacion)
-        .filter((uno) => uno.in === 'query' && uno.required === true)
-        .map((uno): [string, string] => [String(uno.name), String(uno.example)])
+    const cuerpos = examplesOf(contract, definition.requestBody)
+    const seen = new Map<number, Json[]>()
+    for (const [nombre, example] of cuerpos.length > 0 ? cuerpos : [['', undefined] as const]) {
+      const { comercio, add: poner } = await setUpScene(environment, receptor, operacion, nombre)
+      const query = parametersOf(contract, operacion)
+        .filter((one) => one.in === 'query' && one.required === true)
+        .map((one): [string, string] => [String(one.name), String(one.example)])
       const camino = operacion.path.replace(/\{(\w+)\}/g, (_, parametro) =>
-        String(parametersOf(contrato, operacion).find(({ name }) => name === parametro)?.example),
+        String(parametersOf(contract, operacion).find(({ name }) => name === parametro)?.example),
       )
-      const enviar = () =>
-        entorno.request(metodo.toUpperCase(), poner(`${camino}?${new URLSearchParams(consulta)}`), {
+      const send = () =>
+        environment.request(method.toUpperCase(), poner(`${camino}?${new URLSearchParams(query)}`), {
           llave: comercio.llave,
-          ...(ejemplo ? { cuerpo: JSON.parse(poner(JSON.stringify(ejemplo.value))) } : {}),
+          ...(example ? { cuerpo: JSON.parse(poner(JSON.stringify(example.value))) } : {}),
         })
-      const { status, cuerpo } = await enviar()
+      const { status, cuerpo } = await send()
       expect(
-        exitosDe(definicion).map(([uno]) => uno),
+        exitosDe(definition).map(([one]) => one),
         `${nombre}: ${JSON.stringify(cuerpo)}`,
       ).toContain(status)
-      vistas.set(status, [...(vistas.get(status) ?? []), cuerpo])
-      if (nombre === cuerpos[0]?.[0] && exitosDe(definicion).length > 1) {
-        const otra = await enviar()
-        if (otra.status < 300) vistas.set(otra.status, [...(vistas.get(otra.status) ?? []), otra.cuerpo])
+      seen.set(status, [...(seen.get(status) ?? []), cuerpo])
+      if (nombre === cuerpos[0]?.[0] && exitosDe(definition).length > 1) {
+        const other = await send()
+        if (other.status < 300) seen.set(other.status, [...(seen.get(other.status) ?? []), other.cuerpo])
       }
     }
-    for (const [status, respuesta] of exitosDe(definicion)) {
-      const json = (respuesta.content as JsonObject | undefined)?.['application/json'] as JsonObject | undefined
+    for (const [status, response] of exitosDe(definition)) {
+      const json = (response.content as JsonObject | undefined)?.['application/json'] as JsonObject | undefined
       if (!json) continue
-      const ejemplos = Object.values((json.examples ?? {}) as JsonObject).map((uno) => resolveRef(contrato, uno))
-      expect(ejemplos.length, `${id} ${status}: give the answer an example`).toBeGreaterThan(0)
-      expect([...vistas.keys()], `${id}: no request example leads to ${status}`).toContain(status)
-      for (const { value = null, summary } of ejemplos) {
+      const examples = Object.values((json.examples ?? {}) as JsonObject).map((one) => resolveRef(contract, one))
+      expect(examples.length, `${id} ${status}: give the answer an example`).toBeGreaterThan(0)
+      expect([...seen.keys()], `${id}: no request example leads to ${status}`).toContain(status)
+      for (const { value = null, summary } of examples) {
         expect(
           findSchemaFaults(String((json.schema as JsonObject).$ref), value),
           `${id} ${status}: ${summary}`,
         ).toBeUndefined()
-        const distintas = vistas.get(status)!.map((real) => diferencia(value, real))
+        const distintas = seen.get(status)!.map((real) => diferencia(value, real))
         expect(
-          distintas.some((una) => una === undefined),
+          distintas.some((one) => one === undefined),
           `${id} ${status} «${summary}»: ${distintas[0]}`,
         ).toBe(true)
       }
@@ -169,13 +169,13 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
   })
 
   it('shows only errors that exist', () => {
-    const problemas = schemasOf(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>
-    for (const [status, { content }] of respuestasDe(definicion)) {
+    const problemas = schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>
+    for (const [status, { content }] of respuestasDe(definition)) {
       if (status < 400) continue
       const [translateRedoc = [], enRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
         const { schema, examples } = (content as JsonObject)[tipo] as { schema: { $ref: string }; examples: JsonObject }
-        return Object.values(examples).map((uno) => {
-          const { value = null } = resolveRef(contrato, uno)
+        return Object.values(examples).map((one) => {
+          const { value = null } = resolveRef(contract, one)
           expect(findSchemaFaults(schema.$ref, value), `${id} ${status} ${tipo}`).toBeUndefined()
           return value as JsonObject
         })
@@ -198,36 +198,36 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
 })
 
 /** Where two values have not the same members or kinds of them; a null says nothing, nor does an empty list. */
-function diferencia(ejemplo: Json, real: Json, donde = ''): string | undefined {
-  if (ejemplo === null || real === null) return undefined
-  if (Array.isArray(ejemplo) && Array.isArray(real)) {
+function diferencia(example: Json, real: Json, donde = ''): string | undefined {
+  if (example === null || real === null) return undefined
+  if (Array.isArray(example) && Array.isArray(real)) {
     if (real.length === 0) return undefined
-    return ejemplo.map((uno, i) => diferencia(uno, real[i] ?? null, `${donde}/${i}`)).find(Boolean)
+    return example.map((one, i) => diferencia(one, real[i] ?? null, `${donde}/${i}`)).find(Boolean)
   }
-  if (typeof ejemplo !== typeof real || Array.isArray(ejemplo) !== Array.isArray(real)) return `${donde}: another kind`
-  if (typeof ejemplo !== 'object') return undefined
+  if (typeof example !== typeof real || Array.isArray(example) !== Array.isArray(real)) return `${donde}: another kind`
+  if (typeof example !== 'object') return undefined
   // Headers of others, and merchants' own metadata: whatever they sent.
   if (/\/(cabeceras|metadatos)$/.test(donde)) return undefined
-  const [suyas, reales] = [Object.keys(ejemplo).sort(), Object.keys(real as JsonObject).sort()]
+  const [suyas, reales] = [Object.keys(example).sort(), Object.keys(real as JsonObject).sort()]
   if (suyas.join() !== reales.join()) return `${donde || '/'}: shown ${suyas}, answered ${reales}`
   return suyas
-    .map((clave) =>
-      diferencia((ejemplo as JsonObject)[clave] ?? null, (real as JsonObject)[clave] ?? null, `${donde}/${clave}`),
+    .map((key) =>
+      diferencia((example as JsonObject)[key] ?? null, (real as JsonObject)[key] ?? null, `${donde}/${key}`),
     )
     .find(Boolean)
 }
 
 describe('the body for a webhook', () => {
-  const ejemplos = new Map(
-    Object.values(contrato.webhooks as Record<string, { post: JsonObject }>)
-      .flatMap(({ post }) => examplesOf(contrato, post.requestBody))
+  const examples = new Map(
+    Object.values(contract.webhooks as Record<string, { post: JsonObject }>)
+      .flatMap(({ post }) => examplesOf(contract, post.requestBody))
       .map(([, { value }]) => [String((value as JsonObject).tipo), value as JsonObject]),
   )
 
   it('looks as its examples do', async () => {
-    const propio = await abrir()
-    const { api } = await entorno.nuevoComercio()
-    const { webhook } = await api.webhooks.crear({ url: propio.url })
+    const own = await open()
+    const { api } = await environment.createComercio()
+    const { webhook } = await api.webhooks.crear({ url: own.url })
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50249000001' }))
     await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     await api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })
@@ -238,13 +238,10 @@ describe('the body for a webhook', () => {
     await api.simulador.avanzar(guia, { estado: 'devuelto' })
     await api.webhooks.probar(webhook)
     const CUANTOS = 11
-    await hasta(async () => propio.receivedWebhooks.length >= CUANTOS)
-    const vistos = propio.receivedWebhooks.map(({ json }) => [
-      json.tipo,
-      diferencia(ejemplos.get(json.tipo) ?? {}, json),
-    ])
-    expect(new Set(vistos.map(([tipo]) => tipo)).size).toBe(CUANTOS)
-    expect(vistos.filter(([, distinta]) => distinta)).toEqual([])
+    await waitUntil(async () => own.receivedWebhooks.length >= CUANTOS)
+    const seen = own.receivedWebhooks.map(({ json }) => [json.tipo, diferencia(examples.get(json.tipo) ?? {}, json)])
+    expect(new Set(seen.map(([tipo]) => tipo)).size).toBe(CUANTOS)
+    expect(seen.filter(([, distinta]) => distinta)).toEqual([])
   })
 })
 
@@ -265,12 +262,12 @@ describe('the guide', () => {
   const GUIA = { id: 'guía', path: '', method: '' }
   /** Whole files of the SDK's, which test/sdk runs. */
   const enEjemplos = fileURLToPath(new URL('sdk/ejemplos/', ROOT))
-  const ejemplos = readdirSync(enEjemplos).map((archivo) => readFileSync(join(enEjemplos, archivo), 'utf8'))
+  const examples = readdirSync(enEjemplos).map((file) => readFileSync(join(enEjemplos, file), 'utf8'))
 
   it('has only code that is run here', () => {
     const ajenos = capitulos.flatMap(({ archivo, bloques }) =>
       bloques
-        .filter(({ lengua, codigo }) => !['bash', 'ts', 'text'].includes(lengua) && !ejemplos.includes(codigo))
+        .filter(({ lengua, codigo }) => !['bash', 'ts', 'text'].includes(lengua) && !examples.includes(codigo))
         .map(({ lengua }) => [archivo, lengua]),
     )
     expect(ajenos).toEqual([])
@@ -287,7 +284,7 @@ describe('the guide', () => {
 
   it('tells the changes of this version first', () => {
     const { texto } = readChapters().find(({ archivo }) => archivo === '15-cambios.md')!
-    expect(/^## (.+)$/m.exec(texto)?.[1]).toBe((contrato.info as JsonObject).version)
+    expect(/^## (.+)$/m.exec(texto)?.[1]).toBe((contract.info as JsonObject).version)
   })
 
   it('has TypeScript without faults', () => {
@@ -302,21 +299,21 @@ describe('the guide', () => {
     const { config } = ts.readConfigFile(fileURLToPath(new URL('tsconfig.json', ROOT)), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, fileURLToPath(ROOT))
     const anfitrion = ts.createCompilerHost(options)
-    const leer = anfitrion.readFile.bind(anfitrion)
-    anfitrion.readFile = (ruta) => modulos.get(ruta) ?? leer(ruta)
+    const read = anfitrion.readFile.bind(anfitrion)
+    anfitrion.readFile = (path) => modulos.get(path) ?? read(path)
     const existe = anfitrion.fileExists.bind(anfitrion)
-    anfitrion.fileExists = (ruta) => modulos.has(ruta) || existe(ruta)
-    const programa = ts.createProgram([...modulos.keys()], options, anfitrion)
-    const faltas = ts.getPreEmitDiagnostics(programa).map(({ file, messageText }) => [file?.fileName, messageText])
+    anfitrion.fileExists = (path) => modulos.has(path) || existe(path)
+    const program = ts.createProgram([...modulos.keys()], options, anfitrion)
+    const faltas = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => [file?.fileName, messageText])
     expect(modulos.size).toBeGreaterThan(3)
     expect(faltas).toEqual([])
   })
 
   it.each(capitulos.filter((capitulo) => capitulo.ts))('$archivo: its program', async ({ ts: codigo, lineas }) => {
-    const { comercio } = await setUpScene(entorno, receptor, GUIA)
-    const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
-    const { codigo: fin, output: salida, errores } = await runTypeScript(codigo, { env })
+    const { comercio } = await setUpScene(environment, receptor, GUIA)
+    const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
+    const { codigo: fin, output, errores } = await runTypeScript(codigo, { env })
     expect({ fin, errores }).toEqual({ fin: 0, errores: '' })
-    if (lineas.length > 0) expect(salida.trim().split('\n')).toEqual(lineas)
+    if (lineas.length > 0) expect(output.trim().split('\n')).toEqual(lineas)
   })
 })

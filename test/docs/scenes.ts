@@ -7,7 +7,7 @@ import { fillRelativeDays } from './days.ts'
 interface Scene {
   comercio: Comercio
   /** A text of the documentation with what it names replaced by what there is. */
-  add(texto: string): string
+  add(text: string): string
 }
 
 /**
@@ -50,26 +50,26 @@ const hoursAgo = (environment: TestEnvironment, horas: number) =>
 export async function setUpScene(
   environment: TestEnvironment,
   receptor: string,
-  { id, path: ruta, method: metodo }: { id: string; path: string; method: string },
+  { id, path, method }: { id: string; path: string; method: string },
   exampleName = '',
 ): Promise<Scene> {
-  const comercio = await environment.nuevoComercio()
+  const comercio = await environment.createComercio()
   const { api } = comercio
   // The longer name before those that are parts of it.
   const replacements: [documentedText: string, liveText: string][] = []
-  if (ruta.includes('{webhook}') || metodo === 'get') {
+  if (path.includes('{webhook}') || method === 'get') {
     const { webhook } = await api.webhooks.crear({ url: `${receptor}/escena` })
-    if (ruta.includes('{aviso}')) {
+    if (path.includes('{aviso}')) {
       replacements.push(['avi_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).aviso])
     }
-    if (ruta.includes('{recuperacion}')) {
+    if (path.includes('{recuperacion}')) {
       const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: hoursAgo(environment, 1) })
       replacements.push(['rec_9W2KQ8WZ1MTA', recuperacion])
     }
     replacements.push(['wh_4T8WQ2ZK7NHB', webhook])
   }
   const takesTwoGuias = id === 'crearEtiquetas'
-  if (takesTwoGuias || ruta.includes('{guia}') || metodo === 'get') {
+  if (takesTwoGuias || path.includes('{guia}') || method === 'get') {
     const guia = await (GUIAS[`${id}.${exampleName}`] ?? GUIAS[id] ?? createUntouchedGuia)(environment, comercio)
     replacements.push(
       ['7K3M9QX2A1B4', guia],
@@ -85,10 +85,10 @@ export async function setUpScene(
   )
   return {
     comercio,
-    add: (texto) =>
+    add: (text) =>
       replacements.reduce(
         (filled, [documentedText, liveText]) => filled.replaceAll(documentedText, liveText),
-        fillRelativeDays(texto, environment),
+        fillRelativeDays(text, environment),
       ),
   }
 }

@@ -11,10 +11,10 @@ import { shareEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
 import { evaluateIn } from '../pages/inspect.ts'
 
-const entorno = shareEnvironment()
-const leer = (archivo: string) => readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')
-const indice = JSON.parse(leer('documentation/indice.json')) as SearchPart[]
-const buscar = createSearch(indice)
+const environment = shareEnvironment()
+const read = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
+const index = JSON.parse(read('documentation/indice.json')) as SearchPart[]
+const search = createSearch(index)
 
 /** What is asked, and where its first hit leads. */
 const PREGUNTAS = [
@@ -74,162 +74,158 @@ const PREGUNTAS = [
 ] as const
 
 describe('the first result of a search', () => {
-  it.each(PREGUNTAS)('«%s»: %s', (pregunta, lugar) => {
-    expect(buscar(pregunta)[0]?.lugar).toBe(lugar)
+  it.each(PREGUNTAS)('«%s»: %s', (pregunta, place) => {
+    expect(search(pregunta)[0]?.lugar).toBe(place)
   })
 
   it('is tested with at least 40 questions', () => expect(PREGUNTAS.length).toBeGreaterThanOrEqual(40))
 
   it('names a feature that the service does not have', () => {
     for (const pregunta of ['cobro contra entrega', 'tarifas', 'woocommerce']) {
-      const [primera] = buscar(pregunta)
-      expect([pregunta, primera?.de, primera?.texto]).toEqual([
-        pregunta,
-        'Lo que no hay',
-        expect.stringMatching(/^No hay/),
-      ])
+      const [first] = search(pregunta)
+      expect([pregunta, first?.de, first?.texto]).toEqual([pregunta, 'Lo que no hay', expect.stringMatching(/^No hay/)])
     }
   })
 
   it('is missing for unknown and for empty texts', () => {
-    expect(buscar('xyzzy')).toEqual([])
-    expect(buscar('')).toEqual([])
+    expect(search('xyzzy')).toEqual([])
+    expect(search('')).toEqual([])
   })
 
   it('shows the words around the one that was asked for', () => {
-    const texto = `${'nada '.repeat(40)}aquí está la firma que se busca${' nada'.repeat(40)}`
-    expect(excerptOf(texto, 'FIRMA')).toMatch(/^….*la firma que se busca.*…$/)
+    const text = `${'nada '.repeat(40)}aquí está la firma que se busca${' nada'.repeat(40)}`
+    expect(excerptOf(text, 'FIRMA')).toMatch(/^….*la firma que se busca.*…$/)
   })
 })
 
 it('has each chapter, part, operation, schema and error by itself', () => {
-  const cuantas = Object.groupBy(indice, ({ clase }) => clase)
-  expect(cuantas.Capítulo!.length).toBe(readChapters().length)
+  const count = Object.groupBy(index, ({ clase }) => clase)
+  expect(count.Capítulo!.length).toBe(readChapters().length)
   for (const clase of ['Apartado', 'Operación', 'Objeto', 'Error'] as const) {
-    expect(cuantas[clase]!.length, clase).toBeGreaterThan(25)
+    expect(count[clase]!.length, clase).toBeGreaterThan(25)
   }
-  expect(new Set(indice.map(({ lugar }) => lugar)).size).toBe(indice.length)
+  expect(new Set(index.map(({ lugar }) => lugar)).size).toBe(index.length)
 })
 
 describe.skipIf(!hasBrowser)('the search window', () => {
-  let pagina: Page
+  let page: Page
   const pedidas: string[] = []
   beforeAll(async () => {
-    const contexto = await openContext({ viewport: { width: 390, height: 844 } })
-    contexto.on('request', (solicitud) => pedidas.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
-    pagina = await contexto.newPage()
-    await pagina.goto(`${entorno.url}/docs`)
+    const context = await openContext({ viewport: { width: 390, height: 844 } })
+    context.on('request', (solicitud) => pedidas.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
+    page = await context.newPage()
+    await page.goto(`${environment.url}/docs`)
     // Redoc's own search listens as soon as Redoc runs.
-    await pagina.locator('[data-testid="color-mode-switcher"]').waitFor({ state: 'attached' })
+    await page.locator('[data-testid="color-mode-switcher"]').waitFor({ state: 'attached' })
   })
-  afterAll(() => pagina?.context().close())
-  const campo = () => pagina.getByRole('combobox', { name: 'Buscar en la documentación' })
+  afterAll(() => page?.context().close())
+  const campo = () => page.getByRole('combobox', { name: 'Buscar en la documentación' })
   const deBusqueda = () => pedidas.filter((url) => /buscador|indice/.test(url))
 
   it('opens by key and is read by a screen reader, and comes only when it is wanted', async () => {
     expect(deBusqueda()).toEqual([])
-    await pagina.keyboard.press('Control+k')
+    await page.keyboard.press('Control+k')
     await campo().fill('idempotensia')
-    const primera = pagina.getByRole('dialog').getByRole('option').first()
-    await primera.getByText('Idempotencia', { exact: true }).waitFor()
-    expect(await primera.getAttribute('aria-selected')).toBe('true')
-    expect(await campo().getAttribute('aria-activedescendant')).toBe(await primera.getAttribute('id'))
+    const first = page.getByRole('dialog').getByRole('option').first()
+    await first.getByText('Idempotencia', { exact: true }).waitFor()
+    expect(await first.getAttribute('aria-selected')).toBe('true')
+    expect(await campo().getAttribute('aria-activedescendant')).toBe(await first.getAttribute('id'))
     expect(deBusqueda().length).toBe(2)
-    expect(await pagina.getByRole('dialog').count()).toBe(1)
-    await captureScreen(pagina, 'docs-buscador')
+    expect(await page.getByRole('dialog').count()).toBe(1)
+    await captureScreen(page, 'docs-buscador')
   })
 
-  const llevaA = (lugar: string) =>
+  const llevaA = (place: string) =>
     expect
-      .poll(() => evaluateIn(pagina, `document.getElementById('${lugar.slice(1)}')?.getBoundingClientRect().y`), {
-        message: lugar,
+      .poll(() => evaluateIn(page, `document.getElementById('${place.slice(1)}')?.getBoundingClientRect().y`), {
+        message: place,
       })
       .toSatisfy((y: number) => y >= -50 && y < 300)
 
   it('leads there with the keyboard alone', async () => {
-    await pagina.keyboard.press('ArrowDown')
-    await pagina.keyboard.press('ArrowUp')
-    await pagina.keyboard.press('Enter')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
     await llevaA('/section/idempotencia')
-    expect(await pagina.getByRole('dialog').count()).toBe(0)
+    expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
   it('leads to each class of things', async () => {
-    for (const [pregunta, hallado, lugar] of [
+    for (const [pregunta, hallado, place] of [
       ['reintentos', 'Reintentos', '/section/recibir-webhooks/reintentos'],
       ['cancelar una guía', 'Cancelar una guía', '/guias/cancelarguia'],
       ['GuiaIndividual', 'Guía individual', '/objetos/guiaindividual'],
       ['carrera_perdida', 'carrera_perdida', '#error-carrera_perdida'],
     ] as const) {
-      await pagina.locator('#buscar').click()
+      await page.locator('#buscar').click()
       await campo().fill(pregunta)
-      await pagina.getByRole('dialog').getByRole('option').first().getByText(hallado, { exact: true }).click()
-      await llevaA(lugar)
+      await page.getByRole('dialog').getByRole('option').first().getByText(hallado, { exact: true }).click()
+      await llevaA(place)
     }
   })
 
   it.each(['button', 'Control+k', '/'])('keeps every letter that is typed at once (%s)', async (como) => {
-    const contexto = await openContext({ viewport: { width: 1280, height: 800 } })
-    const otra = await contexto.newPage()
+    const context = await openContext({ viewport: { width: 1280, height: 800 } })
+    const other = await context.newPage()
     // The index arrives after the last letter.
-    let soltar = () => {}
+    let release = () => {}
     const suelto = new Promise<void>((listo) => {
-      soltar = listo
+      release = listo
     })
-    await otra.route(/indice/, async (ruta) => {
+    await other.route(/indice/, async (path) => {
       await suelto
-      await ruta.continue()
+      await path.continue()
     })
     // The button works as soon as it is seen, also before the page's program runs.
-    await otra.goto(`${entorno.url}/docs`, { waitUntil: como === 'button' ? 'commit' : 'load' })
-    if (como === 'button') await otra.locator('#buscar').click()
-    else await otra.keyboard.press(como)
-    await otra.keyboard.type('cancelar')
-    const suyo = otra.getByRole('combobox', { name: 'Buscar en la documentación' })
+    await other.goto(`${environment.url}/docs`, { waitUntil: como === 'button' ? 'commit' : 'load' })
+    if (como === 'button') await other.locator('#buscar').click()
+    else await other.keyboard.press(como)
+    await other.keyboard.type('cancelar')
+    const suyo = other.getByRole('combobox', { name: 'Buscar en la documentación' })
     expect(await suyo.inputValue()).toBe('cancelar')
-    soltar()
-    await otra.getByRole('option').first().getByText('Cancelar una guía', { exact: true }).waitFor()
+    release()
+    await other.getByRole('option').first().getByText('Cancelar una guía', { exact: true }).waitFor()
     expect(await suyo.inputValue()).toBe('cancelar')
-    await contexto.close()
+    await context.close()
   })
 
   it.each(
-    [['light', ''] as const, ['dark', ''] as const, ['light', '#/guias/crearlote'] as const].flatMap(([tema, lugar]) =>
-      [390, 1440].map((ancho) => [tema, lugar, ancho] as const),
+    [['light', ''] as const, ['dark', ''] as const, ['light', '#/guias/crearlote'] as const].flatMap(([tema, place]) =>
+      [390, 1440].map((width) => [tema, place, width] as const),
     ),
   )(
     'has no fault that axe can find, nor has the page around it (%s %s %i)',
     FULL_RUN_ONLY,
-    async (tema, lugar, width) => {
-      await pagina.setViewportSize({ width, height: 844 })
-      await pagina.emulateMedia({ colorScheme: tema })
-      await pagina.goto(`${entorno.url}/docs?${tema}${width}${lugar}`)
-      await pagina
-        .locator(lugar ? '[id="guias/crearlote"] .token' : 'pre > .copiar')
+    async (tema, place, width) => {
+      await page.setViewportSize({ width, height: 844 })
+      await page.emulateMedia({ colorScheme: tema })
+      await page.goto(`${environment.url}/docs?${tema}${width}${place}`)
+      await page
+        .locator(place ? '[id="guias/crearlote"] .token' : 'pre > .copiar')
         .first()
         .waitFor()
       const faltas = (donde: string) =>
         evaluateIn<string[]>(
-          pagina,
+          page,
           `(async () => { if (!window.axe) { ${axe.source} }
           // Redoc writes its headings inside an operation as h4, below an h2.
           const { violations } = await axe.run('${donde}', { rules: { 'heading-order': { enabled: false } } })
           return violations.map((una) => una.id + ': ' + una.nodes[0].html.slice(0, 200)) })()`,
         )
       expect(await faltas('body')).toEqual([])
-      await pagina.keyboard.press('Control+k')
+      await page.keyboard.press('Control+k')
       await campo().fill('lote')
-      await pagina.getByRole('dialog').getByRole('option').first().waitFor()
+      await page.getByRole('dialog').getByRole('option').first().waitFor()
       expect(await faltas('.buscador')).toEqual([])
-      await pagina.keyboard.press('Escape')
+      await page.keyboard.press('Escape')
     },
   )
 
   it('is left with Escape, and says when there is nothing', async () => {
-    await pagina.keyboard.press('/')
+    await page.keyboard.press('/')
     await campo().fill('xyzzy')
-    await pagina.getByRole('dialog').getByRole('status').getByText('Nada coincide con «xyzzy».').waitFor()
-    await pagina.keyboard.press('Escape')
+    await page.getByRole('dialog').getByRole('status').getByText('Nada coincide con «xyzzy».').waitFor()
+    await page.keyboard.press('Escape')
     await campo().waitFor({ state: 'hidden' })
   })
 })

@@ -9,63 +9,63 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../scripts/documentation/contract.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 
-const entorno = shareEnvironment()
-const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
-const traer = async (ruta: string) => (await fetch(entorno.url + ruta)).text()
+const environment = shareEnvironment()
+const en = (path: string) => fileURLToPath(new URL(path, ROOT))
+const traer = async (path: string) => (await fetch(environment.url + path)).text()
 
-let carpeta = ''
+let folder = ''
 let servido: JsonObject = {}
 beforeAll(async () => {
   const memoria = en('node_modules/.cache/guias/')
   await mkdir(memoria, { recursive: true })
-  carpeta = await mkdtemp(join(memoria, 'servido-'))
-  const texto = await traer('/openapi.json')
-  servido = JSON.parse(texto)
-  await writeFile(join(carpeta, 'openapi.json'), texto)
+  folder = await mkdtemp(join(memoria, 'servido-'))
+  const text = await traer('/openapi.json')
+  servido = JSON.parse(text)
+  await writeFile(join(folder, 'openapi.json'), text)
 })
-afterAll(() => rm(carpeta, { recursive: true }))
+afterAll(() => rm(folder, { recursive: true }))
 
 describe('the contract as it is served', () => {
   it('names the address that serves it, and no other of the service', async () => {
-    expect(servido.servers).toEqual([{ url: entorno.url, description: 'La dirección del servicio' }])
-    for (const ruta of ['/openapi.json', '/openapi.yaml', '/coleccion.json']) {
-      const texto = await traer(ruta)
-      expect([ruta, texto.includes(entorno.url)]).toEqual([ruta, true])
-      expect([ruta, /127\.0\.0\.1:3000|guias\.ejemplo\.com/.exec(texto)?.[0]]).toEqual([ruta, undefined])
+    expect(servido.servers).toEqual([{ url: environment.url, description: 'La dirección del servicio' }])
+    for (const path of ['/openapi.json', '/openapi.yaml', '/coleccion.json']) {
+      const text = await traer(path)
+      expect([path, text.includes(environment.url)]).toEqual([path, true])
+      expect([path, /127\.0\.0\.1:3000|guias\.ejemplo\.com/.exec(text)?.[0]]).toEqual([path, undefined])
     }
-    expect(await traer('/openapi.yaml')).toContain(`  - url: ${entorno.url}\n`)
+    expect(await traer('/openapi.yaml')).toContain(`  - url: ${environment.url}\n`)
   })
 
   it('has a short description, and links that lead to the guide from any viewer', async () => {
     const { info, externalDocs } = servido as Record<string, JsonObject>
     expect(String(info!.description).length).toBeLessThan(1000)
     expect(info).not.toHaveProperty('x-guia')
-    expect(externalDocs!.url).toBe(`${entorno.url}/docs`)
+    expect(externalDocs!.url).toBe(`${environment.url}/docs`)
     const text = JSON.stringify(servido)
-    expect(text.includes(`](${entorno.url}/docs/consola)`)).toBe(true)
+    expect(text.includes(`](${environment.url}/docs/consola)`)).toBe(true)
     expect(text.match(/\]\([#/][^)]*\)/g)).toBeNull()
     expect(await traer('/docs')).toContain('id="section/recibir-webhooks"')
   })
 
   it('has no fault for swagger-parser', async () => {
-    await expect(SwaggerParser.validate(join(carpeta, 'openapi.json'))).resolves.toBeTruthy()
-    const malo = { ...servido, servers: [{ url: '{a}', variables: { a: { default: 'x', descripcion: 'y' } } }] }
-    await writeFile(join(carpeta, 'malo.json'), JSON.stringify(malo))
-    await expect(SwaggerParser.validate(join(carpeta, 'malo.json'))).rejects.toThrow(/#\/servers\/0\/variables/)
+    await expect(SwaggerParser.validate(join(folder, 'openapi.json'))).resolves.toBeTruthy()
+    const bad = { ...servido, servers: [{ url: '{a}', variables: { a: { default: 'x', descripcion: 'y' } } }] }
+    await writeFile(join(folder, 'malo.json'), JSON.stringify(bad))
+    await expect(SwaggerParser.validate(join(folder, 'malo.json'))).rejects.toThrow(/#\/servers\/0\/variables/)
   })
 
   it('gives hey-api the address of its client', async () => {
-    const path = join(carpeta, 'cliente')
+    const path = join(folder, 'cliente')
     await createClient({
       logs: { level: 'silent' },
-      input: join(carpeta, 'openapi.json'),
+      input: join(folder, 'openapi.json'),
       output: { path },
       plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
     })
-    expect(await readFile(join(path, 'client.gen.ts'), 'utf8')).toContain(`baseUrl: '${entorno.url}'`)
+    expect(await readFile(join(path, 'client.gen.ts'), 'utf8')).toContain(`baseUrl: '${environment.url}'`)
     const tipos = await readFile(join(path, 'types.gen.ts'), 'utf8')
     expect(/export type CrearGuiaResponses = \{([^}]*)\}/.exec(tipos)?.[1]).toMatch(/201: Guia;[\s\S]*'2XX': Guia;/)
   })
@@ -76,23 +76,23 @@ describe('the mock server of prism', () => {
   afterAll(() => void prism?.kill('SIGKILL'))
 
   it('creates a guide with 201, as the service does', FULL_RUN_ONLY, async () => {
-    const puerto = String(await findFreePort())
-    const programa = en('node_modules/@stoplight/prism-cli/dist/index.js')
-    prism = spawn(process.execPath, [programa, 'mock', join(carpeta, 'openapi.json'), '--port', puerto])
+    const port = String(await findFreePort())
+    const program = en('node_modules/@stoplight/prism-cli/dist/index.js')
+    prism = spawn(process.execPath, [program, 'mock', join(folder, 'openapi.json'), '--port', port])
     let dicho = ''
-    prism.stdout?.on('data', (trozo) => {
-      dicho += trozo
+    prism.stdout?.on('data', (chunk) => {
+      dicho += chunk
     })
-    await hasta(async () => dicho.includes('is listening'))
-    const { llave } = await entorno.nuevoComercio()
-    const cuerpo = JSON.stringify(buildGuia())
-    const pedir = (url: string) =>
+    await waitUntil(async () => dicho.includes('is listening'))
+    const { llave } = await environment.createComercio()
+    const body = JSON.stringify(buildGuia())
+    const request = (url: string) =>
       fetch(`${url}/api/v1/guias`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-        body: cuerpo,
+        body,
       })
-    expect((await pedir(`http://127.0.0.1:${puerto}`)).status).toBe(201)
-    expect([(await pedir(entorno.url)).status, (await pedir(entorno.url)).status]).toEqual([201, 200])
+    expect((await request(`http://127.0.0.1:${port}`)).status).toBe(201)
+    expect([(await request(environment.url)).status, (await request(environment.url)).status]).toEqual([201, 200])
   })
 })

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { YAML } from '../deployment/compose.ts'
 import { findWorkflowFaults, type WorkflowStep } from './workflows.ts'
 
-const raiz = new URL('../../', import.meta.url)
-const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
 interface Paquete {
   version?: string
@@ -24,34 +24,34 @@ interface Paquete {
   peerDependencies?: Record<string, string>
 }
 /** All that npm installs by a lock file, without this repository's own packages. */
-const deLock = (ruta: string) =>
-  Object.entries((JSON.parse(leer(ruta)) as { packages: Record<string, Paquete> }).packages).filter(
-    ([carpeta, { link }]) => carpeta.includes('node_modules/') && !link,
+const deLock = (path: string) =>
+  Object.entries((JSON.parse(read(path)) as { packages: Record<string, Paquete> }).packages).filter(
+    ([folder, { link }]) => folder.includes('node_modules/') && !link,
   )
 const instalados = deLock('package-lock.json')
-const { packages } = JSON.parse(leer('package-lock.json')) as { packages: Record<string, Paquete> }
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Paquete> }
 /** The runners of the collection, which one test installs for itself, without any script of theirs. */
 const corredores = deLock('test/runners/package-lock.json')
 
 /** Paths of the packages that the service needs. The package for assistants has dependencies of its own. */
 function alcanzadosPorElServicio(): Set<string> {
-  const vistos = new Set<string>()
-  const hallar = (desde: string, nombre: string): string | undefined => {
-    const ruta = `${desde}${desde ? '/' : ''}node_modules/${nombre}`
-    if (ruta in packages) return ruta
-    return desde === '' ? undefined : hallar(desde.slice(0, Math.max(0, desde.lastIndexOf('/node_modules/'))), nombre)
+  const seen = new Set<string>()
+  const hallar = (from: string, name: string): string | undefined => {
+    const path = `${from}${from ? '/' : ''}node_modules/${name}`
+    if (path in packages) return path
+    return from === '' ? undefined : hallar(from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))), name)
   }
-  const recorrer = (ruta: string) => {
-    const { dependencies, optionalDependencies, peerDependencies } = packages[ruta]!
-    for (const nombre of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-      const hallada = hallar(ruta, nombre)
-      if (hallada === undefined || vistos.has(hallada)) continue
-      vistos.add(hallada)
+  const recorrer = (path: string) => {
+    const { dependencies, optionalDependencies, peerDependencies } = packages[path]!
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const hallada = hallar(path, name)
+      if (hallada === undefined || seen.has(hallada)) continue
+      seen.add(hallada)
       recorrer(hallada)
     }
   }
   recorrer('')
-  return vistos
+  return seen
 }
 
 /** Licences under which the service may be passed on; LGPL is libvips, which sharp links dynamically. */
@@ -78,69 +78,69 @@ describe('the supply chain', () => {
       ([, { resolved, integrity }]) =>
         !(integrity?.startsWith('sha512-') && (!resolved || resolved.startsWith('https://registry.npmjs.org/'))),
     )
-    expect(raros.map(([ruta]) => ruta)).toEqual([])
+    expect(raros.map(([path]) => path)).toEqual([])
   })
 
   it('names exact versions', () => {
-    for (const carpeta of ['', 'sdk/', 'sdk/mcp/', 'test/', 'test/runners/', 'bench/']) {
-      const ruta = `${carpeta}package.json`
-      const { dependencies = {}, devDependencies = {} } = JSON.parse(leer(ruta)) as Record<string, object>
-      for (const [nombre, version] of Object.entries({ ...dependencies, ...devDependencies }))
-        expect([ruta, nombre, version]).toEqual([
-          ruta,
-          nombre,
+    for (const folder of ['', 'sdk/', 'sdk/mcp/', 'test/', 'test/runners/', 'bench/']) {
+      const path = `${folder}package.json`
+      const { dependencies = {}, devDependencies = {} } = JSON.parse(read(path)) as Record<string, object>
+      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
+        expect([path, name, version]).toEqual([
+          path,
+          name,
           expect.stringMatching(/^(npm:(@?[\w./-]+)@)?\d+\.\d+\.\d+(-[\w.]+)?$/),
         ])
     }
   })
 
   it('runs install scripts only of who is named', () => {
-    const { allowScripts } = JSON.parse(leer('package.json')) as { allowScripts: Record<string, boolean> }
-    const conGuion = instalados.filter(([, { hasInstallScript }]) => hasInstallScript).map(([ruta]) => ruta)
-    const nombres = new Set(conGuion.map((ruta) => ruta.split('node_modules/').at(-1)!))
-    expect([...nombres].filter((nombre) => !(nombre in allowScripts)).sort()).toEqual([])
+    const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Record<string, boolean> }
+    const conGuion = instalados.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)
+    const names = new Set(conGuion.map((path) => path.split('node_modules/').at(-1)!))
+    expect([...names].filter((name) => !(name in allowScripts)).sort()).toEqual([])
   })
 
   it('has only permitted licences for the packages that production installs', () => {
-    const ajenas = instalados.flatMap(([ruta, { license, dev }]) => {
-      const nombre = ruta.split('node_modules/').at(-1)!
-      if (dev || (license === undefined && SIN_DECLARAR.includes(nombre))) return []
+    const ajenas = instalados.flatMap(([path, { license, dev }]) => {
+      const name = path.split('node_modules/').at(-1)!
+      if (dev || (license === undefined && SIN_DECLARAR.includes(name))) return []
       const suyas = (license ?? 'none').replace(/[()]/g, '').split(/ (?:AND|OR) /)
-      return suyas.every((una) => LICENCIAS.includes(una)) ? [] : [[nombre, license]]
+      return suyas.every((one) => LICENCIAS.includes(one)) ? [] : [[name, license]]
     })
     expect(ajenas).toEqual([])
   })
 
   it('has a bill of materials of the packages that production installs', () => {
-    const { stdout, status } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: raiz, encoding: 'utf8' })
+    const { stdout, status } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' })
     expect(status).toBe(0)
     const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] }
-    const nombres = new Set(components.map(({ name }) => name))
+    const names = new Set(components.map(({ name }) => name))
     const alcanzados = alcanzadosPorElServicio()
     // npm counts an optional peer that the lock has (`typescript`) as production's, but does not install it there.
-    const deProduccion = instalados.flatMap(([ruta, { dev, devOptional, name }]) =>
-      dev || devOptional || !alcanzados.has(ruta) ? [] : [name ?? ruta.split('node_modules/').at(-1)!],
+    const deProduccion = instalados.flatMap(([path, { dev, devOptional, name }]) =>
+      dev || devOptional || !alcanzados.has(path) ? [] : [name ?? path.split('node_modules/').at(-1)!],
     )
     expect(bomFormat).toBe('CycloneDX')
     expect(deProduccion).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
-    expect(deProduccion.filter((nombre) => !nombres.has(nombre))).toEqual([])
-    for (const ajeno of ['@modelcontextprotocol/client', 'vitest', 'tsdown', '@biomejs/biome', 'fastify'])
-      expect(nombres).not.toContain(ajeno)
+    expect(deProduccion.filter((name) => !names.has(name))).toEqual([])
+    for (const foreign of ['@modelcontextprotocol/client', 'vitest', 'tsdown', '@biomejs/biome', 'fastify'])
+      expect(names).not.toContain(foreign)
   })
 
   it('runs no tool that the lock does not name', () => {
-    const { scripts } = JSON.parse(leer('package.json')) as { scripts: Record<string, string> }
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     expect(Object.entries(scripts).filter(([, orden]) => /\b(?:npx|npm exec)\b/.test(orden))).toEqual([])
   })
 })
 
 describe('the workflows', () => {
-  const publicar = leer('.github/workflows/publish.yml')
+  const publicar = read('.github/workflows/publish.yml')
 
-  it.each(readdirSync(new URL('.github/workflows/', raiz)))(
+  it.each(readdirSync(new URL('.github/workflows/', root)))(
     '%s pins everything and runs nothing beside a token',
-    (archivo) => {
-      expect(findWorkflowFaults(leer(`.github/workflows/${archivo}`))).toEqual([])
+    (file) => {
+      expect(findWorkflowFaults(read(`.github/workflows/${file}`))).toEqual([])
     },
   )
 
@@ -175,45 +175,45 @@ describe('the workflows', () => {
     ],
     ['a token in the job that builds', 'contents: read', 'id-token: write', '«.ci/run» beside the token'],
     ['a token for every job', 'permissions: {}', 'permissions: write-all', 'permissions to every job'],
-  ])('are refused with %s', (_que, antes, despues, falta) => {
-    const cambiado = publicar.replace(antes, despues)
+  ])('are refused with %s', (_que, before, after, missing) => {
+    const cambiado = publicar.replace(before, after)
     expect(cambiado).not.toBe(publicar)
-    expect(findWorkflowFaults(cambiado).join('\n')).toContain(falta)
+    expect(findWorkflowFaults(cambiado).join('\n')).toContain(missing)
   })
 
   it('publish the tarball only if its digest is the one of the job that built it', () => {
     const { jobs } = YAML.parse(publicar) as {
       jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: WorkflowStep[] }>
     }
-    const { pack, publish: ultimo } = jobs as Record<'pack' | 'publish', (typeof jobs)[string]>
-    const comprobar = ultimo.steps.findIndex(({ run }) => run?.includes('sha256sum --check'))
-    const enviar = ultimo.steps.findIndex(({ run }) => run?.startsWith('npm publish'))
-    expect(ultimo.needs).toEqual(['test', 'pack'])
-    expect(ultimo.steps[comprobar]!.env!.SHA256).toContain('needs.pack.outputs.sha256')
-    expect(comprobar).toBeLessThan(enviar)
+    const { pack, publish: last } = jobs as Record<'pack' | 'publish', (typeof jobs)[string]>
+    const comprobar = last.steps.findIndex(({ run }) => run?.includes('sha256sum --check'))
+    const send = last.steps.findIndex(({ run }) => run?.startsWith('npm publish'))
+    expect(last.needs).toEqual(['test', 'pack'])
+    expect(last.steps[comprobar]!.env!.SHA256).toContain('needs.pack.outputs.sha256')
+    expect(comprobar).toBeLessThan(send)
 
     // Runs the three shell lines on a real file, as it was built and as somebody changed it in between.
-    const carpeta = mkdtempSync(join(tmpdir(), 'guias-publicar-'))
+    const folder = mkdtempSync(join(tmpdir(), 'guias-publicar-'))
     try {
-      mkdirSync(join(carpeta, 'paquete'))
-      writeFileSync(join(carpeta, 'paquete/sdk.tgz'), 'built')
-      const salida = join(carpeta, 'salida')
+      mkdirSync(join(folder, 'paquete'))
+      writeFileSync(join(folder, 'paquete/sdk.tgz'), 'built')
+      const output = join(folder, 'salida')
       const sh = (orden: string, env: Record<string, string>) =>
-        spawnSync('bash', ['-e', '-o', 'pipefail', '-c', orden], { cwd: carpeta, env: { ...process.env, ...env } })
+        spawnSync('bash', ['-e', '-o', 'pipefail', '-c', orden], { cwd: folder, env: { ...process.env, ...env } })
           .status
-      expect(sh(pack.steps.find(({ id }) => id === 'digest')!.run!, { GITHUB_OUTPUT: salida })).toBe(0)
-      const [, SHA256 = ''] = /^sha256=([0-9a-f]{64})$/m.exec(readFileSync(salida, 'utf8')) ?? []
-      const orden = ultimo.steps[comprobar]!.run!
+      expect(sh(pack.steps.find(({ id }) => id === 'digest')!.run!, { GITHUB_OUTPUT: output })).toBe(0)
+      const [, SHA256 = ''] = /^sha256=([0-9a-f]{64})$/m.exec(readFileSync(output, 'utf8')) ?? []
+      const orden = last.steps[comprobar]!.run!
       for (const [contenido, codigo] of [
         ['built', 0],
         ['changed', 1],
       ] as const) {
-        writeFileSync(join(carpeta, 'sdk.tgz'), contenido)
+        writeFileSync(join(folder, 'sdk.tgz'), contenido)
         expect([contenido, sh(orden, { SHA256 })]).toEqual([contenido, codigo])
       }
       expect(sh(orden, { SHA256: '' })).not.toBe(0)
     } finally {
-      rmSync(carpeta, { recursive: true })
+      rmSync(folder, { recursive: true })
     }
   })
 })

@@ -35,30 +35,28 @@ const imagenDe = (container: NonNullable<Trabajo['container']>) =>
   typeof container === 'string' ? container : container.image
 
 /** Lists what a workflow leaves unpinned, and what runs beside an identity token. */
-export function findWorkflowFaults(texto: string): string[] {
-  const { permissions, jobs } = YAML.parse(texto) as Flujo
+export function findWorkflowFaults(text: string): string[] {
+  const { permissions, jobs } = YAML.parse(text) as Flujo
   const faltas: string[] = []
   if (typeof permissions !== 'object' || Object.keys(permissions ?? {}).length > 0)
     faltas.push('the workflow gives permissions to every job')
-  for (const [nombre, trabajo] of Object.entries(jobs)) {
-    const steps = trabajo.steps ?? []
-    const imagenes = [trabajo.container, ...Object.values(trabajo.services ?? {})].filter(
-      (image) => image !== undefined,
-    )
+  for (const [name, job] of Object.entries(jobs)) {
+    const steps = job.steps ?? []
+    const imagenes = [job.container, ...Object.values(job.services ?? {})].filter((image) => image !== undefined)
     for (const imagen of imagenes.map(imagenDe))
-      if (!IMAGEN.test(imagen)) faltas.push(`${nombre}: image ${imagen} without digest`)
-    for (const usedAction of [trabajo.uses, ...steps.map(({ uses }) => uses)].filter((action) => action !== undefined))
+      if (!IMAGEN.test(imagen)) faltas.push(`${name}: image ${imagen} without digest`)
+    for (const usedAction of [job.uses, ...steps.map(({ uses }) => uses)].filter((action) => action !== undefined))
       if (!ACCION.test(usedAction) && !IMAGEN.test(usedAction))
-        faltas.push(`${nombre}: action ${usedAction} without commit`)
+        faltas.push(`${name}: action ${usedAction} without commit`)
     const commands = steps.flatMap(({ run }) => run?.trim().split('\n') ?? [])
     for (const command of commands)
-      if (UNLOCKED_TOOLS.test(command)) faltas.push(`${nombre}: unlocked tool in «${command}»`)
-    if (!canRequestToken(trabajo.permissions)) continue
+      if (UNLOCKED_TOOLS.test(command)) faltas.push(`${name}: unlocked tool in «${command}»`)
+    if (!canRequestToken(job.permissions)) continue
     for (const command of commands)
       if (!ALLOWED_WITH_TOKEN.some((pattern) => pattern.test(command)))
-        faltas.push(`${nombre}: «${command}» beside the token`)
+        faltas.push(`${name}: «${command}» beside the token`)
     for (const { uses = '' } of steps)
-      if (uses && !uses.startsWith('actions/download-artifact@')) faltas.push(`${nombre}: ${uses} beside the token`)
+      if (uses && !uses.startsWith('actions/download-artifact@')) faltas.push(`${name}: ${uses} beside the token`)
   }
   return faltas
 }

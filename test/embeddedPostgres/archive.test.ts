@@ -8,26 +8,25 @@ import { writeEntries } from '../../server/data/embedded/backup.ts'
 import { type ArchiveEntry, readArchive, writeArchive } from '../../server/platform/backup/archive.ts'
 import { ArchiveError, Passphrase } from '../../server/platform/backup/seal.ts'
 
-const carpeta = mkdtempSync(join(tmpdir(), 'guias-archivo-'))
-afterAll(() => rmSync(carpeta, { recursive: true }))
+const folder = mkdtempSync(join(tmpdir(), 'guias-archivo-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 const CLAVE = new Passphrase('una clave larga de prueba')
 
 let serie = 0
-async function escribir(entradas: readonly { path: string; bytes?: Buffer }[]) {
-  const archivo = join(carpeta, `${serie++}.respaldo`)
-  async function* todas(): AsyncGenerator<ArchiveEntry> {
-    for (const { path: ruta, bytes } of entradas)
-      yield { path: ruta, ...(bytes && { contenido: Readable.from([bytes]) }) }
+async function write(entradas: readonly { path: string; bytes?: Buffer }[]) {
+  const file = join(folder, `${serie++}.respaldo`)
+  async function* all(): AsyncGenerator<ArchiveEntry> {
+    for (const { path, bytes } of entradas) yield { path, ...(bytes && { contenido: Readable.from([bytes]) }) }
   }
-  await writeArchive(archivo, CLAVE, todas())
-  return archivo
+  await writeArchive(file, CLAVE, all())
+  return file
 }
-async function leer(archivo: string, clave = CLAVE) {
+async function read(file: string, key = CLAVE) {
   const leidas: { path: string; bytes?: Buffer }[] = []
-  for await (const { path: ruta, contenido } of readArchive(archivo, clave)) {
-    const trozos: Buffer[] = []
-    if (contenido) for await (const trozo of contenido) trozos.push(trozo)
-    leidas.push({ path: ruta, ...(contenido && { bytes: Buffer.concat(trozos) }) })
+  for await (const { path, contenido } of readArchive(file, key)) {
+    const chunks: Buffer[] = []
+    if (contenido) for await (const chunk of contenido) chunks.push(chunk)
+    leidas.push({ path, ...(contenido && { bytes: Buffer.concat(chunks) }) })
   }
   return leidas
 }
@@ -37,65 +36,65 @@ const ENTRADAS = [{ path: 'pgdata' }, { path: 'pgdata/vacio', bytes: Buffer.allo
 
 describe('an archive', () => {
   it('gives back folders and files, and shows neither names nor contents', async () => {
-    const archivo = await escribir(ENTRADAS)
-    expect(await leer(archivo)).toEqual(ENTRADAS)
-    expect(readFileSync(archivo).includes('pgdata')).toBe(false)
-    expect(readFileSync(archivo).includes(GRANDE.subarray(0, 32))).toBe(false)
+    const file = await write(ENTRADAS)
+    expect(await read(file)).toEqual(ENTRADAS)
+    expect(readFileSync(file).includes('pgdata')).toBe(false)
+    expect(readFileSync(file).includes(GRANDE.subarray(0, 32))).toBe(false)
   })
 
   it('is not opened by another passphrase', async () => {
-    await expect(leer(await escribir(ENTRADAS), new Passphrase('otra clave'))).rejects.toThrow(
+    await expect(read(await write(ENTRADAS), new Passphrase('otra clave'))).rejects.toThrow(
       /^La clave no es la de este respaldo/,
     )
   })
 
   it('is refused if a byte changed, its end is missing, or two of its frames change places', async () => {
-    const archivo = await escribir(ENTRADAS)
-    const bueno = readFileSync(archivo)
+    const file = await write(ENTRADAS)
+    const good = readFileSync(file)
     const probar = (bytes: Buffer) => {
-      writeFileSync(archivo, bytes)
-      return expect(leer(archivo)).rejects.toBeInstanceOf(ArchiveError)
+      writeFileSync(file, bytes)
+      return expect(read(file)).rejects.toBeInstanceOf(ArchiveError)
     }
-    for (const donde of [0, 10, 30, 1_000, 100_000, bueno.length - 1]) {
-      const malo = Buffer.from(bueno)
-      malo[donde] = malo[donde]! ^ 1
-      await probar(malo)
+    for (const donde of [0, 10, 30, 1_000, 100_000, good.length - 1]) {
+      const bad = Buffer.from(good)
+      bad[donde] = bad[donde]! ^ 1
+      await probar(bad)
     }
-    for (const largo of [4, 20, 24, 40, 42, 1_000, 200_000, bueno.length - 1]) await probar(bueno.subarray(0, largo))
+    for (const length of [4, 20, 24, 40, 42, 1_000, 200_000, good.length - 1]) await probar(good.subarray(0, length))
     const marco = 4 + 64 * 1024 + 16
-    const cabecera = 8 + 16 + 16
-    const [cabeza, uno, otro, resto] = [
-      bueno.subarray(0, cabecera),
-      bueno.subarray(cabecera, cabecera + marco),
-      bueno.subarray(cabecera + marco, cabecera + 2 * marco),
-      bueno.subarray(cabecera + 2 * marco),
+    const header = 8 + 16 + 16
+    const [head, one, other, rest] = [
+      good.subarray(0, header),
+      good.subarray(header, header + marco),
+      good.subarray(header + marco, header + 2 * marco),
+      good.subarray(header + 2 * marco),
     ]
-    await probar(Buffer.concat([cabeza, otro, uno, resto]))
-    await probar(Buffer.concat([cabeza, uno, resto]))
+    await probar(Buffer.concat([head, other, one, rest]))
+    await probar(Buffer.concat([head, one, rest]))
   })
 
   it('leaves nothing behind if its contents cannot be read', async () => {
-    const archivo = join(carpeta, 'falla.respaldo')
-    async function* mala(): AsyncGenerator<ArchiveEntry> {
+    const file = join(folder, 'falla.respaldo')
+    async function* bad(): AsyncGenerator<ArchiveEntry> {
       yield { path: 'a', contenido: Readable.from([GRANDE]) }
       throw new Error('disk on fire')
     }
-    await expect(writeArchive(archivo, CLAVE, mala())).rejects.toThrow('disk on fire')
-    expect(readdirSync(carpeta).filter((nombre) => nombre.startsWith('falla'))).toEqual([])
+    await expect(writeArchive(file, CLAVE, bad())).rejects.toThrow('disk on fire')
+    expect(readdirSync(folder).filter((name) => name.startsWith('falla'))).toEqual([])
   })
 })
 
 describe('the files of a restore', () => {
   it.each(['../fuera', 'a/../../fuera', '/fuera', 'a//b', './fuera', 'a\\b', ''])(
     'are not written to «%s»',
-    async (ruta) => {
-      const dentro = join(carpeta, `${serie++}`)
-      const archivo = await escribir([
+    async (path) => {
+      const inside = join(folder, `${serie++}`)
+      const file = await write([
         { path: 'bien', bytes: Buffer.from('x') },
-        { path: ruta, bytes: Buffer.from('x') },
+        { path, bytes: Buffer.from('x') },
       ])
-      await expect(writeEntries(dentro, readArchive(archivo, CLAVE))).rejects.toThrow('tiene una ruta que no vale')
-      expect([readdirSync(dentro), existsSync(join(carpeta, 'fuera'))]).toEqual([['bien'], false])
+      await expect(writeEntries(inside, readArchive(file, CLAVE))).rejects.toThrow('tiene una ruta que no vale')
+      expect([readdirSync(inside), existsSync(join(folder, 'fuera'))]).toEqual([['bien'], false])
     },
   )
 })

@@ -31,13 +31,13 @@ import { Passphrase } from '../../server/platform/backup/seal.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'guias-continuo-'))
 afterAll(() => rmSync(base, { recursive: true }))
-const clave = new Passphrase('una clave larga de prueba')
+const key = new Passphrase('una clave larga de prueba')
 
 let serie = 0
 const carpetaNueva = () => {
-  const carpeta = join(base, `${serie++}`)
-  mkdirSync(carpeta)
-  return carpeta
+  const folder = join(base, `${serie++}`)
+  mkdirSync(folder)
+  return folder
 }
 
 describe('the log', () => {
@@ -51,121 +51,121 @@ describe('the log', () => {
   })
 
   it('is kept in pieces, of which the longest counts until the segment is whole', async () => {
-    const carpeta = carpetaNueva()
-    const inicio = 3n * SEGMENT
-    const nombre = segmentName(1, inicio)
-    const leer = () => readSegment(carpeta, listPieces(carpeta).get(nombre)!, clave)
+    const folder = carpetaNueva()
+    const start = 3n * SEGMENT
+    const name = segmentName(1, start)
+    const read = () => readSegment(folder, listPieces(folder).get(name)!, key)
     const bytes = randomBytes(Number(SEGMENT) + 1_000)
 
-    const primero = new WalPieces(carpeta, clave, 1)
-    await primero.append(inicio, bytes.subarray(0, 300_000))
-    await primero.append(inicio + 300_000n, bytes.subarray(300_000, 400_000))
-    await primero.close()
-    const segundo = new WalPieces(carpeta, clave, 1)
-    await segundo.append(inicio, bytes.subarray(0, 100_000))
-    expect(listPieces(carpeta).get(nombre)).toEqual([`${nombre}.0`, `${nombre}.1`])
-    expect((await leer()).equals(bytes.subarray(0, 400_000))).toBe(true)
+    const first = new WalPieces(folder, key, 1)
+    await first.append(start, bytes.subarray(0, 300_000))
+    await first.append(start + 300_000n, bytes.subarray(300_000, 400_000))
+    await first.close()
+    const second = new WalPieces(folder, key, 1)
+    await second.append(start, bytes.subarray(0, 100_000))
+    expect(listPieces(folder).get(name)).toEqual([`${name}.0`, `${name}.1`])
+    expect((await read()).equals(bytes.subarray(0, 400_000))).toBe(true)
 
-    await segundo.append(inicio + 100_000n, bytes.subarray(100_000))
-    await segundo.close()
-    const siguiente = segmentName(1, inicio + SEGMENT)
-    expect([...listPieces(carpeta)]).toEqual([
-      [nombre, [`${nombre}.1`]],
-      [siguiente, [`${siguiente}.0`]],
+    await second.append(start + 100_000n, bytes.subarray(100_000))
+    await second.close()
+    const next = segmentName(1, start + SEGMENT)
+    expect([...listPieces(folder)]).toEqual([
+      [name, [`${name}.1`]],
+      [next, [`${next}.0`]],
     ])
-    expect((await leer()).equals(bytes.subarray(0, Number(SEGMENT)))).toBe(true)
-    await expect(readSegment(carpeta, [`${nombre}.1`], new Passphrase('otra'))).rejects.toThrow('La clave no es')
+    expect((await read()).equals(bytes.subarray(0, Number(SEGMENT)))).toBe(true)
+    await expect(readSegment(folder, [`${name}.1`], new Passphrase('otra'))).rejects.toThrow('La clave no es')
   })
 
   it('ends with the last whole write if the machine died in the middle of one', async () => {
-    const carpeta = carpetaNueva()
+    const folder = carpetaNueva()
     const bytes = randomBytes(200_000)
-    const escritor = new WalPieces(carpeta, clave, 1)
+    const escritor = new WalPieces(folder, key, 1)
     await escritor.append(0n, bytes.subarray(0, 100_000))
-    const [[nombre = '', piezas = []] = []] = [...listPieces(carpeta)]
-    const entero = readFileSync(join(carpeta, piezas[0]!)).length
+    const [[name = '', piezas = []] = []] = [...listPieces(folder)]
+    const entero = readFileSync(join(folder, piezas[0]!)).length
     await escritor.append(100_000n, bytes.subarray(100_000))
     await escritor.close()
-    expect(nombre).toBe(segmentName(1, 0n))
+    expect(name).toBe(segmentName(1, 0n))
     for (const sinNada of [0, 5, 30, 41, 60]) {
-      writeFileSync(join(carpeta, `${nombre}.1`), readFileSync(join(carpeta, piezas[0]!)).subarray(0, sinNada))
-      expect(await readSegment(carpeta, [`${nombre}.1`], clave)).toHaveLength(0)
+      writeFileSync(join(folder, `${name}.1`), readFileSync(join(folder, piezas[0]!)).subarray(0, sinNada))
+      expect(await readSegment(folder, [`${name}.1`], key)).toHaveLength(0)
     }
     for (const cortado of [entero, entero + 3, entero + 5_000]) {
-      truncateSync(join(carpeta, piezas[0]!), cortado)
-      expect((await readSegment(carpeta, piezas, clave)).equals(bytes.subarray(0, 100_000))).toBe(true)
-      writeFileSync(join(carpeta, piezas[0]!), Buffer.alloc(10_000), { flag: 'a' })
-      expect((await readSegment(carpeta, piezas, clave)).equals(bytes.subarray(0, 100_000))).toBe(true)
+      truncateSync(join(folder, piezas[0]!), cortado)
+      expect((await readSegment(folder, piezas, key)).equals(bytes.subarray(0, 100_000))).toBe(true)
+      writeFileSync(join(folder, piezas[0]!), Buffer.alloc(10_000), { flag: 'a' })
+      expect((await readSegment(folder, piezas, key)).equals(bytes.subarray(0, 100_000))).toBe(true)
     }
   })
 
   it('makes the server wait while eight megabytes are not written', async () => {
-    const carpeta = carpetaNueva()
+    const folder = carpetaNueva()
     const bandeja = new WalInbox()
-    const trozo = randomBytes(1024 * 1024)
-    const caben = Array.from({ length: 8 }, (_, i) => bandeja.add(BigInt(i * trozo.length), trozo))
+    const chunk = randomBytes(1024 * 1024)
+    const caben = Array.from({ length: 8 }, (_, i) => bandeja.add(BigInt(i * chunk.length), chunk))
     expect(caben).toEqual([true, true, true, true, true, true, true, false])
     const confirmados: bigint[] = []
     const corriente = { confirm: (lsn: bigint) => void confirmados.push(lsn) }
-    const escritor = new WalPieces(carpeta, clave, 1)
-    const escrito = bandeja.writeTo(escritor, corriente)
-    const fin = BigInt(8 * trozo.length)
-    expect(await bandeja.reaches(fin, 10_000)).toBe(true)
-    expect(confirmados).toEqual([fin])
-    expect(await bandeja.reaches(fin + 1n, 1)).toBe(false)
-    bandeja.add(fin, trozo)
+    const escritor = new WalPieces(folder, key, 1)
+    const written = bandeja.writeTo(escritor, corriente)
+    const end = BigInt(8 * chunk.length)
+    expect(await bandeja.reaches(end, 10_000)).toBe(true)
+    expect(confirmados).toEqual([end])
+    expect(await bandeja.reaches(end + 1n, 1)).toBe(false)
+    bandeja.add(end, chunk)
     bandeja.discard()
-    await escrito
+    await written
     await escritor.close()
-    expect(confirmados).toEqual([fin])
+    expect(confirmados).toEqual([end])
   })
 })
 
 describe('the files', () => {
   it('are copied once, and their copies stay until no copy of the database can name them', async () => {
-    const [desde, hacia] = [carpetaNueva(), carpetaNueva()]
-    const copias = new FileCopies(desde, hacia, clave)
-    const leer = async () => {
+    const [from, hacia] = [carpetaNueva(), carpetaNueva()]
+    const copias = new FileCopies(from, hacia, key)
+    const read = async () => {
       const leidas: Record<string, string> = {}
-      for await (const { path: ruta, contenido } of copiedFiles(hacia, clave))
-        leidas[ruta] = Buffer.concat(await Array.fromAsync(contenido!)).toString()
+      for await (const { path, contenido } of copiedFiles(hacia, key))
+        leidas[path] = Buffer.concat(await Array.fromAsync(contenido!)).toString()
       return leidas
     }
-    mkdirSync(join(desde, 'AB'))
-    writeFileSync(join(desde, 'AB', 'arch_AB'), 'una foto')
-    writeFileSync(join(desde, 'AB', 'arch_2AB.parcial'), 'media')
+    mkdirSync(join(from, 'AB'))
+    writeFileSync(join(from, 'AB', 'arch_AB'), 'una foto')
+    writeFileSync(join(from, 'AB', 'arch_2AB.parcial'), 'media')
     await copias.update()
-    expect(await leer()).toEqual({ 'archivos/AB/arch_AB': 'una foto' })
+    expect(await read()).toEqual({ 'archivos/AB/arch_AB': 'una foto' })
     expect(readFileSync(join(hacia, 'AB', 'arch_AB')).includes('foto')).toBe(false)
 
-    writeFileSync(join(desde, 'AB', 'arch_3AB'), 'otra')
-    rmSync(join(desde, 'AB', 'arch_AB'))
+    writeFileSync(join(from, 'AB', 'arch_3AB'), 'otra')
+    rmSync(join(from, 'AB', 'arch_AB'))
     await copias.update()
-    expect(await leer()).toEqual({ 'archivos/AB/arch_AB': 'una foto', 'archivos/AB/arch_3AB': 'otra' })
-    const marca = join(hacia, 'AB', 'arch_AB.borrado')
-    utimesSync(marca, new Date(1_000), new Date(1_000_000))
+    expect(await read()).toEqual({ 'archivos/AB/arch_AB': 'una foto', 'archivos/AB/arch_3AB': 'otra' })
+    const mark = join(hacia, 'AB', 'arch_AB.borrado')
+    utimesSync(mark, new Date(1_000), new Date(1_000_000))
     await copias.prune(new Date(1_000_000))
-    expect(Object.keys(await leer())).toHaveLength(2)
+    expect(Object.keys(await read())).toHaveLength(2)
     await copias.prune(new Date(1_000_001))
-    expect(await leer()).toEqual({ 'archivos/AB/arch_3AB': 'otra' })
+    expect(await read()).toEqual({ 'archivos/AB/arch_3AB': 'otra' })
     expect(readdirSync(join(hacia, 'AB'))).toEqual(['arch_3AB'])
   })
 })
 
 describe('a file that was gone', () => {
   it('keeps its copy for good once it is back, as after a restore, and half copies are removed', async () => {
-    const [desde, hacia] = [carpetaNueva(), carpetaNueva()]
-    mkdirSync(join(desde, 'AB'))
-    const archivo = join(desde, 'AB', 'arch_AB')
-    writeFileSync(archivo, 'una foto')
-    await new FileCopies(desde, hacia, clave).update()
-    rmSync(archivo)
-    await new FileCopies(desde, hacia, clave).update()
+    const [from, hacia] = [carpetaNueva(), carpetaNueva()]
+    mkdirSync(join(from, 'AB'))
+    const file = join(from, 'AB', 'arch_AB')
+    writeFileSync(file, 'una foto')
+    await new FileCopies(from, hacia, key).update()
+    rmSync(file)
+    await new FileCopies(from, hacia, key).update()
     expect(readdirSync(join(hacia, 'AB')).sort()).toEqual(['arch_AB', 'arch_AB.borrado'])
 
-    writeFileSync(archivo, 'una foto')
+    writeFileSync(file, 'una foto')
     writeFileSync(join(hacia, 'AB', 'arch_2AB.4711.parcial'), 'of a process that was killed')
-    const copias = new FileCopies(desde, hacia, clave)
+    const copias = new FileCopies(from, hacia, key)
     await copias.update()
     await copias.prune(new Date(Date.now() + 1_000))
     expect(readdirSync(join(hacia, 'AB'))).toEqual(['arch_AB'])
@@ -174,23 +174,23 @@ describe('a file that was gone', () => {
 
 describe('copies of the cluster', () => {
   it('are kept as long as one of them is needed to go back so far, with the log since the oldest', async () => {
-    const carpeta = carpetaNueva()
-    prepareFolder(carpeta)
-    const dia = (numero: number) => new Date(Date.UTC(2026, 10, numero, 3))
-    const segmento = (numero: number) => segmentName(1, BigInt(numero) * SEGMENT)
-    for (const numero of [1, 2, 3, 4]) writeFileSync(baseFile(carpeta, dia(numero), segmento(numero * 10)), '')
-    const { log, bases } = placesIn(carpeta)
+    const folder = carpetaNueva()
+    prepareFolder(folder)
+    const day = (number: number) => new Date(Date.UTC(2026, 10, number, 3))
+    const segmento = (number: number) => segmentName(1, BigInt(number) * SEGMENT)
+    for (const number of [1, 2, 3, 4]) writeFileSync(baseFile(folder, day(number), segmento(number * 10)), '')
+    const { log, bases } = placesIn(folder)
     for (let i = 5; i <= 45; i++) writeFileSync(join(log, `${segmento(i)}.0`), '')
     writeFileSync(join(log, '00000002.history.respaldo'), '')
 
-    expect(await pruneBases(carpeta, new Date(dia(3).getTime() - 1))).toEqual(dia(2))
-    expect(listBases(carpeta).map(({ end }) => end)).toEqual([dia(2), dia(3), dia(4)])
+    expect(await pruneBases(folder, new Date(day(3).getTime() - 1))).toEqual(day(2))
+    expect(listBases(folder).map(({ end }) => end)).toEqual([day(2), day(3), day(4)])
     expect([...listPieces(log).keys()][0]).toBe(segmento(20))
     expect(readdirSync(log)).toContain('00000002.history.respaldo')
-    expect(await pruneBases(carpeta, dia(30))).toEqual(dia(4))
+    expect(await pruneBases(folder, day(30))).toEqual(day(4))
 
     writeFileSync(join(bases, 'nueva.parcial'), 'a half-made copy')
-    prepareFolder(carpeta)
+    prepareFolder(folder)
     expect(readdirSync(bases)).toHaveLength(1)
   })
 })

@@ -12,7 +12,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acquirePostgres, EmbeddedPostgresError, InstanceError } from '../../server/data/embedded/embedded.ts'
 import { migrate } from '../../server/startup/migrations.ts'
-import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 
 const ES_ROOT = process.getuid?.() === 0
 const SIN_SYNC = ['-c', 'fsync=off']
@@ -24,9 +24,9 @@ let dataDir: string
 let hijos: ChildProcess[]
 
 function carpetaNueva(): string {
-  const carpeta = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'guias-pg-'))
-  fs.chmodSync(carpeta, 0o755) // mkdtemp's 0700 is a case of its own
-  return carpeta
+  const folder = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'guias-pg-'))
+  fs.chmodSync(folder, 0o755) // mkdtemp's 0700 is a case of its own
+  return folder
 }
 
 beforeAll(async () => {
@@ -43,9 +43,9 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  for (const hijo of hijos) hijo.kill('SIGKILL')
-  for (const nombre of fs.readdirSync(base, { recursive: true, encoding: 'utf8' })) {
-    if (nombre.endsWith('postmaster.pid')) await matar(pidEn(join(base, dirname(nombre)))!, 'SIGQUIT')
+  for (const child of hijos) child.kill('SIGKILL')
+  for (const name of fs.readdirSync(base, { recursive: true, encoding: 'utf8' })) {
+    if (name.endsWith('postmaster.pid')) await matar(pidEn(join(base, dirname(name)))!, 'SIGQUIT')
   }
   fs.rmSync(base, { recursive: true, force: true, maxRetries: 10 })
 })
@@ -53,22 +53,22 @@ afterEach(async () => {
 /** For the cases whose subject isn't the first start: a DATA_DIR that has had one. */
 const yaUsado = () => execFileSync('cp', ['-a', join(plantilla, 'datos'), dataDir])
 
-const tomar = (exclusivo = true, carpeta = dataDir) =>
-  acquirePostgres({ dataDir: carpeta, exclusive: exclusivo, flags: SIN_SYNC, externalFolder: join(base, 'externa') })
+const tomar = (exclusivo = true, folder = dataDir) =>
+  acquirePostgres({ dataDir: folder, exclusive: exclusivo, flags: SIN_SYNC, externalFolder: join(base, 'externa') })
 
-async function consultar(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const cliente = new pg.Client(url)
-  await cliente.connect()
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url)
+  await client.connect()
   try {
-    return (await cliente.query(sql)).rows
+    return (await client.query(sql)).rows
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 function pidEn(pgdata = join(dataDir, 'pgdata')): number | undefined {
-  const archivo = join(pgdata, 'postmaster.pid')
-  return fs.existsSync(archivo) ? Number.parseInt(fs.readFileSync(archivo, 'utf8'), 10) : undefined
+  const file = join(pgdata, 'postmaster.pid')
+  return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
 
 function corre(pid: number): boolean {
@@ -82,7 +82,7 @@ function corre(pid: number): boolean {
 
 async function matar(pid: number, senal: NodeJS.Signals): Promise<void> {
   if (corre(pid)) process.kill(pid, senal)
-  await hasta(async () => !corre(pid))
+  await waitUntil(async () => !corre(pid))
 }
 
 interface Mensaje {
@@ -94,10 +94,10 @@ interface Mensaje {
 }
 
 /** A process that takes the server, says how it went, lets go when told or on SIGINT, and ends. */
-function otroProceso(exclusivo: boolean, raiz = RAIZ) {
+function otroProceso(exclusivo: boolean, root = RAIZ) {
   const codigo = `
     import pg from 'pg'
-    import { acquirePostgres } from '${raiz}/server/data/embedded/embedded.ts'
+    import { acquirePostgres } from '${root}/server/data/embedded/embedded.ts'
     const decir = (mensaje) => console.log(JSON.stringify(mensaje))
     try {
       const postgres = await acquirePostgres(${JSON.stringify({
@@ -120,22 +120,22 @@ function otroProceso(exclusivo: boolean, raiz = RAIZ) {
     } catch (error) {
       decir({ error: error.constructor.name, mensaje: error.message })
     }`
-  const hijo = spawn(process.execPath, ['--input-type=module', '-e', codigo], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', codigo], {
     cwd: RAIZ,
     detached: true, // its own group, to signal it as a terminal does
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  hijos.push(hijo)
-  const salida = new Promise<number | null>((listo) => hijo.once('exit', listo))
-  const lineas = createInterface({ input: hijo.stdout! })[Symbol.asyncIterator]()
+  hijos.push(child)
+  const output = new Promise<number | null>((listo) => child.once('exit', listo))
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   return {
-    pid: hijo.pid!,
-    dice: async (): Promise<Mensaje> => JSON.parse((await lineas.next()).value ?? '{}'),
+    pid: child.pid!,
+    dice: async (): Promise<Mensaje> => JSON.parse((await lines.next()).value ?? '{}'),
     mandarSoltar: () => {
-      hijo.stdin!.write('soltar\n')
-      return salida
+      child.stdin!.write('soltar\n')
+      return output
     },
-    output: salida,
+    output,
   }
 }
 
@@ -148,47 +148,47 @@ const DEL_SUPERUSUARIO = `select relname as que from pg_class where relowner = '
   union all select datname from pg_database where datdba = 'guias'::regrole and datname = 'guias'`
 
 describe('el servicio no es superusuario', () => {
-  const negado = (url: string, sql: string) => expect(consultar(url, sql)).rejects.toMatchObject({ code: '42501' })
+  const negado = (url: string, sql: string) => expect(query(url, sql)).rejects.toMatchObject({ code: '42501' })
 
   test('es dueño de su base y puede crear papeles, y del servidor no puede nada', async () => {
     yaUsado()
-    const { url, release: soltar } = await tomar()
+    const { url, release } = await tomar()
     await migrate(url)
-    expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
-    await consultar(url, 'create role guias_prueba')
+    expect(await query(url, DEL_SUPERUSUARIO)).toEqual([])
+    await query(url, 'create role guias_prueba')
     await negado(url, `select pg_read_file('/etc/passwd')`)
     await negado(url, `copy (select 1) to program 'true'`)
     await negado(url, `alter system set log_statement = 'all'`)
     await negado(url, 'create role otro superuser')
-    await soltar()
+    await release()
   })
 })
 
 describe('vida normal', () => {
   test('el primer arranque crea, el segundo conserva y el último en salir apaga', async () => {
-    const primero = await tomar()
-    expect(primero.url).toMatch(/^postgres:\/\/guias_servicio:[\w-]{43}@127\.0\.0\.1:\d+\/guias$/)
+    const first = await tomar()
+    expect(first.url).toMatch(/^postgres:\/\/guias_servicio:[\w-]{43}@127\.0\.0\.1:\d+\/guias$/)
     // In root's own home the binaries are copied, and it says so; the data stays where it was asked to be.
-    expect(primero.notas?.filter((nota) => !nota.includes('node_modules'))).toEqual([])
+    expect(first.notas?.filter((nota) => !nota.includes('node_modules'))).toEqual([])
     expect(fs.statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600)
-    await consultar(primero.url, 'CREATE TABLE t AS SELECT 7 AS n')
+    await query(first.url, 'CREATE TABLE t AS SELECT 7 AS n')
     expect(
-      await consultar(
-        primero.superuserUrl,
+      await query(
+        first.superuserUrl,
         `SELECT current_setting('jit') AS jit, current_setting('server_encoding') AS codificacion,
            current_setting('unix_socket_directories') AS sockets, upper('ñandú') AS mayusculas,
            (SELECT concat(datlocprovider, ' ', datlocale) FROM pg_database WHERE datname = 'guias') AS locale`,
       ),
     ).toEqual([{ jit: 'off', codificacion: 'UTF8', sockets: '', mayusculas: 'ÑANDÚ', locale: 'b C.UTF-8' }])
     const pid = pidEn()!
-    await Promise.all([primero.release(), primero.release()])
-    await primero.release()
+    await Promise.all([first.release(), first.release()])
+    await first.release()
     expect(corre(pid)).toBe(false)
     expect(pidEn()).toBeUndefined()
 
-    const segundo = await tomar()
-    expect(await consultar(segundo.url, 'SELECT n FROM t')).toEqual([{ n: 7 }])
-    await segundo.release()
+    const second = await tomar()
+    expect(await query(second.url, 'SELECT n FROM t')).toEqual([{ n: 7 }])
+    await second.release()
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
 
@@ -202,15 +202,15 @@ describe('vida normal', () => {
 
   test('un usuario no exclusivo convive con el servicio, en cualquier orden de salida', async () => {
     yaUsado()
-    const servicio = await tomar()
+    const service = await tomar()
     const pid = pidEn()!
     const admin = otroProceso(false)
-    expect((await admin.dice()).url).toBe(servicio.url)
-    await servicio.release()
+    expect((await admin.dice()).url).toBe(service.url)
+    await service.release()
     expect(corre(pid)).toBe(true)
 
     const relevo = await tomar() // the place is free again while the admin still holds the server
-    expect(relevo.url).toBe(servicio.url)
+    expect(relevo.url).toBe(service.url)
     expect(await admin.mandarSoltar()).toBe(0)
     expect(corre(pid)).toBe(true)
     await relevo.release()
@@ -219,7 +219,7 @@ describe('vida normal', () => {
 
   test('dos salidas simultáneas: alguno apaga', async () => {
     yaUsado()
-    for (let vuelta = 0; vuelta < 5; vuelta++) {
+    for (let round = 0; round < 5; round++) {
       const usuarios = await Promise.all([tomar(false), tomar(false), tomar(true)])
       const pid = pidEn()!
       await Promise.all(usuarios.map((usuario) => usuario.release()))
@@ -230,10 +230,10 @@ describe('vida normal', () => {
   test('quien llega mientras el último apaga espera y arranca de nuevo', async () => {
     yaUsado()
     let actual = await tomar()
-    for (let vuelta = 0; vuelta < 5; vuelta++) {
-      const [, siguiente] = await Promise.all([actual.release(), sleep(vuelta * 5).then(() => tomar())])
-      expect(await consultar(siguiente.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
-      actual = siguiente
+    for (let round = 0; round < 5; round++) {
+      const [, next] = await Promise.all([actual.release(), sleep(round * 5).then(() => tomar())])
+      expect(await query(next.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
+      actual = next
     }
     await actual.release()
   })
@@ -241,21 +241,21 @@ describe('vida normal', () => {
 
 describe('una sola instancia', () => {
   test('dos primeros arranques a la vez: uno gana, el otro lo sabe y no estorba', async () => {
-    const procesos = [otroProceso(true), otroProceso(true)]
-    const dichos = await Promise.all(procesos.map((proceso) => proceso.dice()))
+    const processes = [otroProceso(true), otroProceso(true)]
+    const dichos = await Promise.all(processes.map((child) => child.dice()))
     const ganador = dichos.findIndex((dicho) => dicho.url)
     const perdedor = dichos[1 - ganador]!
     expect(perdedor.error).toBe('InstanceError')
     expect(perdedor.mensaje).toBe(
-      `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${procesos[ganador]!.pid}). ` +
+      `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${processes[ganador]!.pid}). ` +
         'Deténgalo o use otro DATA_DIR.',
     )
-    expect(await procesos[1 - ganador]!.output).toBe(0) // nothing keeps it alive
-    await consultar(dichos[ganador]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
+    expect(await processes[1 - ganador]!.output).toBe(0) // nothing keeps it alive
+    await query(dichos[ganador]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
     await expect(tomar()).rejects.toThrow(InstanceError)
-    expect(await consultar(dichos[ganador]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
+    expect(await query(dichos[ganador]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     const pid = pidEn()!
-    expect(await procesos[ganador]!.mandarSoltar()).toBe(0)
+    expect(await processes[ganador]!.mandarSoltar()).toBe(0)
     expect(corre(pid)).toBe(false)
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
@@ -263,11 +263,11 @@ describe('una sola instancia', () => {
 
 test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async () => {
   yaUsado()
-  const opciones = { dataDir, exclusive: true, flags: SIN_SYNC, externalFolder: join(base, 'externa') }
+  const options = { dataDir, exclusive: true, flags: SIN_SYNC, externalFolder: join(base, 'externa') }
   const codigo = `
     import { readFileSync, renameSync } from 'node:fs'
     import { acquirePostgres } from '${RAIZ}/server/data/embedded/embedded.ts'
-    const { pgdata, release } = await acquirePostgres(${JSON.stringify(opciones)})
+    const { pgdata, release } = await acquirePostgres(${JSON.stringify(options)})
     const pid = parseInt(readFileSync(pgdata + '/postmaster.pid', 'utf8'))
     renameSync(pgdata, pgdata + '.lejos')
     process.kill(pid, 'SIGKILL')
@@ -282,88 +282,88 @@ test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async
 describe('muertes', FULL_RUN_ONLY, () => {
   test('SIGKILL al servicio: el siguiente adopta el PostgreSQL que quedó', async () => {
     yaUsado()
-    const servicio = otroProceso(true)
-    const { url } = await servicio.dice()
-    await consultar(url!, 'CREATE TABLE t AS SELECT 1 AS n')
+    const service = otroProceso(true)
+    const { url } = await service.dice()
+    await query(url!, 'CREATE TABLE t AS SELECT 1 AS n')
     const pid = pidEn()!
-    process.kill(servicio.pid, 'SIGKILL')
-    const siguiente = await tomar()
-    expect(siguiente.url).toBe(url)
+    process.kill(service.pid, 'SIGKILL')
+    const next = await tomar()
+    expect(next.url).toBe(url)
     expect(pidEn()).toBe(pid)
-    expect(await consultar(siguiente.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
-    await siguiente.release()
+    expect(await query(next.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
+    await next.release()
     expect(corre(pid)).toBe(false)
   })
 
   test('SIGKILL en pleno initdb: el siguiente arranque empieza limpio', async () => {
-    const servicio = otroProceso(true)
+    const service = otroProceso(true)
     // In the middle of it some of the cluster's folders are there, beside where they will be in the end.
-    await hasta(async () => {
-      const dentro = fs.existsSync(dataDir) ? fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }) : []
-      return dentro.some((ruta) => /^pgdata\.nuevo-.*\/global$/.test(ruta) || ruta === 'pgdata')
+    await waitUntil(async () => {
+      const inside = fs.existsSync(dataDir) ? fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }) : []
+      return inside.some((path) => /^pgdata\.nuevo-.*\/global$/.test(path) || path === 'pgdata')
     })
-    process.kill(servicio.pid, 'SIGKILL')
-    await servicio.output
-    const siguiente = await tomar()
-    await siguiente.release()
+    process.kill(service.pid, 'SIGKILL')
+    await service.output
+    const next = await tomar()
+    await next.release()
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
 
   test('postmaster.pid viejo: de un proceso muerto y de un pid que ahora es otro', async () => {
     yaUsado()
-    const archivo = join(dataDir, 'pgdata', 'postmaster.pid')
+    const file = join(dataDir, 'pgdata', 'postmaster.pid')
     const { uid, gid } = fs.statSync(join(dataDir, 'pgdata'))
     // Alive, of PostgreSQL's own user, and not PostgreSQL: the one its own check would take for a running server.
-    const ajeno = spawn('sleep', ['60'], ES_ROOT ? { uid, gid } : {})
-    hijos.push(ajeno)
-    for (const pid of [4194304 + 7, ajeno.pid, process.pid]) {
-      fs.writeFileSync(archivo, `${pid}\n${join(dataDir, 'pgdata')}\n1700000000\n54321\n\n127.0.0.1\n  1 2\nready   \n`)
-      if (ES_ROOT) fs.chownSync(archivo, uid, gid)
+    const foreign = spawn('sleep', ['60'], ES_ROOT ? { uid, gid } : {})
+    hijos.push(foreign)
+    for (const pid of [4194304 + 7, foreign.pid, process.pid]) {
+      fs.writeFileSync(file, `${pid}\n${join(dataDir, 'pgdata')}\n1700000000\n54321\n\n127.0.0.1\n  1 2\nready   \n`)
+      if (ES_ROOT) fs.chownSync(file, uid, gid)
       const postgres = await tomar()
-      expect(await consultar(postgres.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
+      expect(await query(postgres.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
       await postgres.release()
     }
-    expect(corre(ajeno.pid!)).toBe(true)
+    expect(corre(foreign.pid!)).toBe(true)
   })
 
   test('SIGINT a todo el grupo (Ctrl-C): la base sigue hasta que se suelta', async () => {
     yaUsado()
-    const servicio = otroProceso(true)
-    await servicio.dice()
+    const service = otroProceso(true)
+    await service.dice()
     const pid = pidEn()!
-    process.kill(-servicio.pid, 'SIGINT')
-    expect((await servicio.dice()).query).toBe('viva')
-    expect(await servicio.output).toBe(0)
+    process.kill(-service.pid, 'SIGINT')
+    expect((await service.dice()).query).toBe('viva')
+    expect(await service.output).toBe(0)
     expect(corre(pid)).toBe(false)
   })
 
   test('PostgreSQL muere: nadie se cae, vuelve en el mismo puerto y el sitio sigue tomado', async () => {
     yaUsado()
-    const servicio = await tomar()
+    const service = await tomar()
     for (const senal of ['SIGINT', 'SIGKILL'] as const) {
       await matar(pidEn()!, senal)
-      await hasta(() =>
-        consultar(servicio.url, 'SELECT 1').then(
+      await waitUntil(() =>
+        query(service.url, 'SELECT 1').then(
           () => true,
           () => false,
         ),
       )
     }
     // Its holder is back once it has its two locks again.
-    await hasta(async () => {
-      const [fila] = await consultar(
-        servicio.url,
+    await waitUntil(async () => {
+      const [row] = await query(
+        service.url,
         `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND granted`,
       )
-      return fila?.n === 2
+      return row?.n === 2
     })
     const admin = otroProceso(false)
-    expect((await admin.dice()).url).toBe(servicio.url)
+    expect((await admin.dice()).url).toBe(service.url)
     await expect(tomar()).rejects.toThrow(InstanceError)
     await admin.mandarSoltar()
     const pid = pidEn()!
     expect(corre(pid)).toBe(true)
-    await servicio.release()
+    await service.release()
     expect(corre(pid)).toBe(false)
   })
 })
@@ -371,21 +371,21 @@ describe('muertes', FULL_RUN_ONLY, () => {
 describe('datos y claves', () => {
   test('sin postgres.json los datos previos se apartan, no se borran; dañado o ajeno, se dice', async () => {
     yaUsado()
-    const archivo = join(dataDir, 'postgres.json')
-    fs.rmSync(archivo)
+    const file = join(dataDir, 'postgres.json')
+    fs.rmSync(file)
     const nuevo = await tomar()
     expect(nuevo.notas.join()).toContain('pgdata.anterior-')
-    const apartado = fs.readdirSync(dataDir).find((nombre) => nombre.startsWith('pgdata.anterior-'))!
+    const apartado = fs.readdirSync(dataDir).find((name) => name.startsWith('pgdata.anterior-'))!
     expect(fs.existsSync(join(dataDir, apartado, 'PG_VERSION'))).toBe(true)
 
-    const bueno = fs.readFileSync(archivo)
-    fs.writeFileSync(archivo, '{"clave":"otra"}')
+    const good = fs.readFileSync(file)
+    fs.writeFileSync(file, '{"clave":"otra"}')
     await expect(tomar(false)).rejects.toThrow(/no es la de/)
-    fs.writeFileSync(archivo, '')
+    fs.writeFileSync(file, '')
     await expect(tomar(false)).rejects.toThrow(EmbeddedPostgresError)
-    fs.rmSync(archivo)
+    fs.rmSync(file)
     await expect(tomar(false)).rejects.toThrow(/puede seguir usando/)
-    fs.writeFileSync(archivo, bueno)
+    fs.writeFileSync(file, good)
     await nuevo.release()
   })
 
@@ -402,24 +402,24 @@ describe('como root', FULL_RUN_ONLY, () => {
     const cerrada = join(base, 'cerrada')
     fs.mkdirSync(cerrada, { mode: 0o700 })
     dataDir = join(cerrada, 'datos')
-    const primero = await tomar()
+    const first = await tomar()
     const { pgdata } = JSON.parse(fs.readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
     expect(pgdata.startsWith(join(base, 'externa'))).toBe(true)
-    expect(primero.notas.join()).toContain(pgdata)
-    await consultar(primero.url, 'CREATE TABLE t AS SELECT 1 AS n')
+    expect(first.notas.join()).toContain(pgdata)
+    await query(first.url, 'CREATE TABLE t AS SELECT 1 AS n')
     const pid = pidEn(pgdata)!
-    await primero.release()
+    await first.release()
     expect(corre(pid)).toBe(false)
 
     const mudada = join(cerrada, 'mudada')
     fs.renameSync(dataDir, mudada)
-    const segundo = await tomar(true, mudada)
-    expect(await consultar(segundo.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
-    await segundo.release()
+    const second = await tomar(true, mudada)
+    expect(await query(second.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
+    await second.release()
 
     const deCero = await tomar() // DATA_DIR is gone: a fresh start, the old data still there
     expect(deCero.notas.join()).toContain(`uso anterior de ${dataDir} en ${dirname(pgdata)}`)
-    expect(await consultar(deCero.url, `SELECT to_regclass('t') AS t`)).toEqual([{ t: null }])
+    expect(await query(deCero.url, `SELECT to_regclass('t') AS t`)).toEqual([{ t: null }])
     await deCero.release()
     expect(fs.existsSync(join(pgdata, 'PG_VERSION'))).toBe(true)
   })
@@ -439,12 +439,12 @@ describe('como root', FULL_RUN_ONLY, () => {
     }
     fs.symlinkSync(join(externo, 'pg'), join(modulos, 'pg'))
 
-    for (const vez of ['primera', 'segunda']) {
-      const servicio = otroProceso(true, proyecto)
-      const { url, notas } = await servicio.dice()
-      expect(notas?.join(), vez).toContain('PostgreSQL corre desde')
-      expect(await consultar(url!, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
-      expect(await servicio.mandarSoltar()).toBe(0)
+    for (const time of ['primera', 'segunda']) {
+      const service = otroProceso(true, proyecto)
+      const { url, notas } = await service.dice()
+      expect(notas?.join(), time).toContain('PostgreSQL corre desde')
+      expect(await query(url!, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
+      expect(await service.mandarSoltar()).toBe(0)
     }
     expect(fs.existsSync(join(dataDir, 'pgdata', 'PG_VERSION'))).toBe(true) // the data could stay where they belong
     expect(fs.readdirSync(join(base, 'externa'))).toHaveLength(1)

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true, maxRetries: 10 })
 })
 
-const empezar = (): Promise<Keeping> =>
+const start = (): Promise<Keeping> =>
   keepContinuousBackup({
     folder,
     passphrase,
@@ -42,39 +42,39 @@ const copies = () => expect.poll(() => listBases(folder).length, { interval: 50 
 
 describe('a continuous backup', () => {
   it('copies the cluster anew after a gap, from which nothing could be restored otherwise', FULL_RUN_ONLY, async () => {
-    const primero = await empezar()
+    const first = await start()
     await copies().toBe(1)
     const { sin_huecos_desde } = readStatus(folder)!
-    await primero.stop()
-    const segundo = await empezar()
-    await segundo.stop()
+    await first.stop()
+    const second = await start()
+    await second.stop()
     expect([readStatus(folder)!.sin_huecos_desde, listBases(folder).length]).toEqual([sin_huecos_desde, 1])
 
     // The server has forgotten what was written meanwhile.
     await dropBackupSlot(postgres.superuserUrl)
-    const tercero = await empezar()
+    const tercero = await start()
     await copies().toBe(2)
     await tercero.stop()
-    const [antes, despues] = listBases(folder)
+    const [before, after] = listBases(folder)
     const hueco = new Date(readStatus(folder)!.sin_huecos_desde)
-    expect([antes!.end < hueco, hueco <= despues!.end]).toEqual([true, true])
+    expect([before!.end < hueco, hueco <= after!.end]).toEqual([true, true])
   })
 
   it('is not restored beyond a segment that is cut short', async () => {
-    const copia = await empezar()
+    const copia = await start()
     await copies().toBeGreaterThan(0)
-    const cliente = new pg.Client(postgres.superuserUrl)
-    await cliente.connect()
+    const client = new pg.Client(postgres.superuserUrl)
+    await client.connect()
     for (let i = 0; i < 2; i++) {
-      await cliente.query('create table if not exists t (n int)')
-      await cliente.query('insert into t values (1)')
-      await cliente.query('select pg_switch_wal()')
+      await client.query('create table if not exists t (n int)')
+      await client.query('insert into t values (1)')
+      await client.query('select pg_switch_wal()')
     }
-    await cliente.end()
+    await client.end()
     await copia.stop()
     const { log } = placesIn(folder)
     const cortada = listBases(folder).at(-1)!.segment
-    const pieza = join(log, readdirSync(log).find((uno) => uno.startsWith(cortada))!)
+    const pieza = join(log, readdirSync(log).find((one) => one.startsWith(cortada))!)
     truncateSync(pieza, Math.floor(statSync(pieza).size / 2))
     await expect(restoreContinuous(folder, passphrase, join(base, 'restaurada'))).rejects.toThrow(
       `Al respaldo le falta una parte después de ${cortada}`,

@@ -23,21 +23,21 @@ const tomar = (exclusivo = true) =>
 const lockOf = ({ pgdata }: EmbeddedPostgres) => join(pgdata, 'postmaster.pid')
 
 async function responde({ url }: EmbeddedPostgres): Promise<boolean> {
-  const cliente = new pg.Client(url)
-  await cliente.connect()
+  const client = new pg.Client(url)
+  await client.connect()
   try {
-    return (await cliente.query('select 1 as uno')).rows[0].uno === 1
+    return (await client.query('select 1 as uno')).rows[0].uno === 1
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 describe('a postmaster.pid that a power cut broke', () => {
   it('is removed if no process works in the folder', async () => {
-    const primero = await tomar()
-    const lock = lockOf(primero)
-    await primero.release()
-    const { uid, gid } = fs.statSync(primero.pgdata)
+    const first = await tomar()
+    const lock = lockOf(first)
+    await first.release()
+    const { uid, gid } = fs.statSync(first.pgdata)
     // The last one has lost all but the pid, which PostgreSQL itself copes with.
     for (const bytes of ['', '\n', '\0'.repeat(4096), '0\n', 'x', '\u0001\u0002', '4194311']) {
       fs.writeFileSync(lock, bytes)
@@ -50,13 +50,13 @@ describe('a postmaster.pid that a power cut broke', () => {
 
   it('stays over a live server, and the error says what to do', async () => {
     const vivo = await tomar()
-    const bueno = fs.readFileSync(lockOf(vivo))
+    const good = fs.readFileSync(lockOf(vivo))
     fs.writeFileSync(lockOf(vivo), '')
     try {
       await expect(tomar(false)).rejects.toThrow(/postmaster\.pid está vacío o dañado.*borre ese archivo/)
       expect([fs.readFileSync(lockOf(vivo), 'utf8'), await responde(vivo)]).toEqual(['', true])
     } finally {
-      fs.writeFileSync(lockOf(vivo), bueno)
+      fs.writeFileSync(lockOf(vivo), good)
       await vivo.release()
     }
   })

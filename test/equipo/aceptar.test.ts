@@ -15,20 +15,20 @@ import {
 } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
 
-const { environment: entorno } = usePasskeys()
-const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
+const { environment } = usePasskeys()
+const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
 
 describe('an invitation to the courier company', () => {
   it('needs the code that the inviter got, which the mail does not have', async () => {
     const correo = createCorreoAddress()
     const { codigo } = (await invitar({ correo })).cuerpo
     expect(codigo).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
-    expect(JSON.stringify(await findPendingCorreo(entorno, 'invitacion', correo))).not.toContain(codigo)
+    expect(JSON.stringify(await findPendingCorreo(environment, 'invitacion', correo))).not.toContain(codigo)
     const token = await tokenDe(correo)
     const sin = await aceptar(token, { codigo: undefined })
     expect([sin.status, sin.cuerpo.errores[0].campo]).toEqual([422, '/codigo'])
-    for (const malo of ['AAAA-AAAA', '481516', codigo.slice(0, 8)])
-      expect(toStatusAndCode(await aceptar(token, { codigo: malo }))).toEqual([401, 'codigo_incorrecto'])
+    for (const bad of ['AAAA-AAAA', '481516', codigo.slice(0, 8)])
+      expect(toStatusAndCode(await aceptar(token, { codigo: bad }))).toEqual([401, 'codigo_incorrecto'])
     expect((await aceptar(token, { codigo: ` ${codigo.replace('-', ' ').toLowerCase()}` })).status).toBe(201)
   })
 
@@ -36,10 +36,10 @@ describe('an invitation to the courier company', () => {
     const correo = createCorreoAddress()
     const { codigo, invitacion } = (await invitar({ correo })).cuerpo
     const token = await tokenDe(correo)
-    const malos = await Promise.all(Array.from({ length: 7 }, () => aceptar(token, { codigo: 'AAAA-AAAA' })))
-    expect(malos.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 403, 403])
+    const bad = await Promise.all(Array.from({ length: 7 }, () => aceptar(token, { codigo: 'AAAA-AAAA' })))
+    expect(bad.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 403, 403])
     expect(toStatusAndCode(await aceptar(token, { codigo }))).toEqual([403, 'enlace_invalido'])
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select quien_tipo from bitacora where accion = 'fallarCodigoDeInvitacion' and sobre = $1`,
       [invitacion],
     )
@@ -49,58 +49,57 @@ describe('an invitation to the courier company', () => {
   it('from a version without codes is not valid, and an invitation to a merchant needs no code', async () => {
     const correo = createCorreoAddress()
     await invitar({ correo })
-    await entorno.db.pool.query('update invitacion set codigo_hash = null where correo = $1', [correo])
+    await environment.db.pool.query('update invitacion set codigo_hash = null where correo = $1', [correo])
     expect(toStatusAndCode(await aceptar(await tokenDe(correo)))).toEqual([403, 'enlace_invalido'])
-    const { comercio } = await entorno.nuevoComercio()
-    const tienda = await invitar({ correo, comercio, alcances: ['despacho'] })
-    expect(tienda.cuerpo.codigo).toBeNull()
+    const { comercio } = await environment.createComercio()
+    const shop = await invitar({ correo, comercio, alcances: ['despacho'] })
+    expect(shop.cuerpo.codigo).toBeNull()
     expect((await aceptar(await tokenDe(correo), { codigo: undefined })).status).toBe(201)
   })
 })
 
 describe('a person who reads the mail of a member without a second factor', () => {
   const entrar = async (correo: string) => {
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
-    return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+    const { codigo, signInCookie: input } = await requestCode(environment, correo)
+    return toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras).split('; ')[0]!
   }
 
   it('signs in and adds none, neither app nor passkey, and the page says what helps', async () => {
-    const ana = await createTestPersona(entorno, { conApp: false })
+    const ana = await createTestPersona(environment, { conApp: false })
     const cookie = await entrar(ana.correo)
-    const registro = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+    const registro = await requestFromPage(environment, cookie, ['POST', `${SESION}/totp/registro`])
     expect([registro.status, registro.cuerpo.mensaje]).toEqual([403, expect.stringContaining('le invite otra vez')])
-    const { cookie: conReto, cuerpo } = await prepareRegistration(entorno, {
+    const { cookie: conReto, cuerpo } = await prepareRegistration(environment, {
       ...ana,
       cookie,
-      request: (...pedido) => requestFromPage(entorno, cookie, [pedido[0], pedido[1], pedido[2]]),
+      request: (...pedido) => requestFromPage(environment, cookie, [pedido[0], pedido[1], pedido[2]]),
     })
-    expect(toStatusAndCode(await requestFromPage(entorno, conReto, ['POST', `${SESION}/passkeys`, cuerpo]))).toEqual([
-      403,
-      'segundo_factor_requerido',
-    ])
-    const { texto } = await createScriptlessBrowser(entorno, cookie).visit('/cuenta')
+    expect(
+      toStatusAndCode(await requestFromPage(environment, conReto, ['POST', `${SESION}/passkeys`, cuerpo])),
+    ).toEqual([403, 'segundo_factor_requerido'])
+    const { texto } = await createScriptlessBrowser(environment, cookie).visit('/cuenta')
     expect(texto).toContain('le invite otra vez')
     expect(texto).not.toContain('Usar una app de códigos')
   })
 
   it('is shut out by an invitation with its code, which changes no scopes and lets the member add one', async () => {
-    const ana = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'operar'] })
-    const otra = await invitar({ correo: ana.correo, alcances: ['ver'] })
-    expect([otra.status, otra.cuerpo.alcances]).toEqual([201, ['ver', 'operar']])
+    const ana = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'operar'] })
+    const other = await invitar({ correo: ana.correo, alcances: ['ver'] })
+    expect([other.status, other.cuerpo.alcances]).toEqual([201, ['ver', 'operar']])
     const abierta = await aceptar(await tokenDe(ana.correo))
     expect([abierta.status, abierta.cuerpo]).toMatchObject([
       201,
       { persona: ana.persona, membresias: [{ alcances: ['ver', 'operar'] }] },
     ])
-    await addApp(entorno, toCookieHeader(abierta.cabeceras).split('; ')[0]!)
+    await addApp(environment, toCookieHeader(abierta.cabeceras).split('; ')[0]!)
     expect(toStatusAndCode(await invitar({ correo: ana.correo }))).toEqual([409, 'persona_repetida'])
   })
 
   it('is shut out only by an inviter who has all scopes of the member', async () => {
-    const ana = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
-    const admin = await createTestPersona(entorno, { alcances: ['ver', 'administrar'] })
-    const cuerpo = { correo: ana.correo, nombre: 'Ana', alcances: ['ver'] }
-    expect(toStatusAndCode(await admin.request('POST', '/operaciones/v1/invitaciones', cuerpo))).toEqual([
+    const ana = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'caja'] })
+    const admin = await createTestPersona(environment, { alcances: ['ver', 'administrar'] })
+    const body = { correo: ana.correo, nombre: 'Ana', alcances: ['ver'] }
+    expect(toStatusAndCode(await admin.request('POST', '/operaciones/v1/invitaciones', body))).toEqual([
       403,
       'alcance_insuficiente',
     ])
@@ -109,54 +108,54 @@ describe('a person who reads the mail of a member without a second factor', () =
 
 describe('an invitation', () => {
   it('adds a membership to the person who has the address', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const { correo, persona } = await createTestPersona(entorno)
-    const otra = await createTestPersona(entorno, { correo, comercio, alcances: ['despacho'] })
-    expect(otra.persona).toBe(persona)
-    const { cuerpo } = await entorno.operar('GET', `/personas/${persona}`)
+    const { comercio } = await environment.createComercio()
+    const { correo, persona } = await createTestPersona(environment)
+    const other = await createTestPersona(environment, { correo, comercio, alcances: ['despacho'] })
+    expect(other.persona).toBe(persona)
+    const { cuerpo } = await environment.operar('GET', `/personas/${persona}`)
     expect(cuerpo.membresias).toMatchObject([{ comercio: null }, { comercio, alcances: ['despacho'] }])
   })
 
   it('keeps the second factor of a session in the same browser, and gives none to another', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const [ana, eva] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-    for (const [cookie, falta] of [
+    const { comercio } = await environment.createComercio()
+    const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
+    for (const [cookie, missing] of [
       [ana.cookie, false],
       [eva.cookie, true],
     ] as const) {
       await invitar({
         correo: ana.correo,
-        comercio: falta ? (await entorno.nuevoComercio()).comercio : comercio,
+        comercio: missing ? (await environment.createComercio()).comercio : comercio,
         alcances: ['despacho'],
       })
       const pedido = { token: await tokenDe(ana.correo) }
-      const abierta = await requestFromPage(entorno, cookie, ['POST', `${SESION}/invitacion`, pedido])
-      expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, falta])
+      const abierta = await requestFromPage(environment, cookie, ['POST', `${SESION}/invitacion`, pedido])
+      expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, missing])
     }
   })
 
   it('tells a person who is known of a browser that is not, and a new one of nothing', async () => {
-    const ana = await createTestPersona(entorno)
-    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
-    for (const [cookie, esperado] of [
+    const ana = await createTestPersona(environment)
+    expect(await findPendingCorreo(environment, 'entrada', ana.correo)).toBeUndefined()
+    for (const [cookie, expected] of [
       [ana.known, undefined],
       ['', { nombre: 'Ana Pérez' }],
     ] as const) {
-      const { comercio } = await entorno.nuevoComercio()
+      const { comercio } = await environment.createComercio()
       await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
       const pedido = { token: await tokenDe(ana.correo) }
-      expect((await requestFromPage(entorno, cookie, ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
-      const aviso = await findPendingCorreo(entorno, 'entrada', ana.correo)
-      if (esperado) expect(aviso).toMatchObject(esperado)
+      expect((await requestFromPage(environment, cookie, ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
+      const aviso = await findPendingCorreo(environment, 'entrada', ana.correo)
+      if (expected) expect(aviso).toMatchObject(expected)
       else expect(aviso).toBeUndefined()
     }
   })
 
   it('proves the presence of nobody with a second factor', async () => {
-    const ana = await createTestPersona(entorno)
-    const { comercio } = await entorno.nuevoComercio()
+    const ana = await createTestPersona(environment)
+    const { comercio } = await environment.createComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
-    entorno.advance(10 * MINUTE_MS)
+    environment.advance(10 * MINUTE_MS)
     const pedido = { token: await tokenDe(ana.correo) }
     const { status, cuerpo } = await ana.request('POST', `${SESION}/invitacion`, pedido)
     expect([status, cuerpo.falta_segundo_factor]).toEqual([201, false])
@@ -167,15 +166,15 @@ describe('an invitation', () => {
     const correo = createCorreoAddress()
     await invitar({ correo })
     const token = await tokenDe(correo)
-    entorno.advance(24 * HOUR_MS)
-    const respuestas = [
+    environment.advance(24 * HOUR_MS)
+    const responses = [
       await aceptar(token),
       await aceptar('A'.repeat(43)),
       await aceptar('x'),
       await aceptar(`${token} `),
     ]
-    for (const { status, cuerpo } of respuestas) {
-      expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([403, 'enlace_invalido', respuestas[0]!.cuerpo.mensaje])
+    for (const { status, cuerpo } of responses) {
+      expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([403, 'enlace_invalido', responses[0]!.cuerpo.mensaje])
     }
   })
 })

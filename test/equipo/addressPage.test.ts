@@ -4,43 +4,43 @@ import { useEnvironment } from '../environment.ts'
 import { createComercioPersona, createCorreoAddress, createTestPersona, findPendingCorreo } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const PAGE = '/cuenta/correo'
-const codeTo = async (correo: string) => (await findPendingCorreo(entorno, 'correo_nuevo', correo)).codigo as string
+const codeTo = async (correo: string) => (await findPendingCorreo(environment, 'correo_nuevo', correo)).codigo as string
 
 it('a person changes its address on the page, without a program', async () => {
-  const ana = await createComercioPersona(entorno)
-  const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
+  const ana = await createComercioPersona(environment)
+  const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
   expect((await ir('/cuenta')).texto).toContain('cuenta/correo">Cambiar el correo</a>')
   expect((await ir(PAGE)).texto).toContain(`Ahora entra con ${ana.correo}`)
   const bad = await ir(PAGE, { correo: ana.correo })
   expect([bad.status, bad.texto]).toEqual([422, expect.stringContaining('Escriba otra dirección')])
-  const nueva = createCorreoAddress()
-  expect((await ir(PAGE, { correo: nueva })).a).toBe(`${PAGE}/codigo`)
+  const fresh = createCorreoAddress()
+  expect((await ir(PAGE, { correo: fresh })).a).toBe(`${PAGE}/codigo`)
   expect((await ir(`${PAGE}/codigo`)).texto).toContain('autocomplete="one-time-code"')
   const wrong = await ir(`${PAGE}/codigo`, { codigo: 'x' })
   expect([wrong.status, wrong.texto]).toEqual([401, expect.stringContaining('El código no vale')])
-  expect((await ir(`${PAGE}/codigo`, { codigo: await codeTo(nueva) })).a).toBe('/cuenta')
+  expect((await ir(`${PAGE}/codigo`, { codigo: await codeTo(fresh) })).a).toBe('/cuenta')
   const { texto } = await ir('/cuenta')
-  expect(texto).toContain(nueva)
+  expect(texto).toContain(fresh)
   expect(texto).not.toContain(ana.correo)
 })
 
 it('the page says that another account has the address, only to who reads its mail', async () => {
-  const [ana, eva] = [await createComercioPersona(entorno), await createComercioPersona(entorno)]
-  const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
+  const [ana, eva] = [await createComercioPersona(environment), await createComercioPersona(environment)]
+  const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
   expect((await ir(PAGE, { correo: eva.correo })).a).toBe(`${PAGE}/codigo`)
   const taken = await ir(`${PAGE}/codigo`, { codigo: await codeTo(eva.correo) })
   expect([taken.status, taken.texto]).toEqual([409, expect.stringContaining('Esa dirección ya es de otra cuenta')])
 })
 
 it('the page asks for a proof of presence first, and for a sign-in without a session', async () => {
-  const ana = await createComercioPersona(entorno)
-  entorno.advance(5 * MINUTE_MS + 1)
-  const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
+  const ana = await createComercioPersona(environment)
+  environment.advance(5 * MINUTE_MS + 1)
+  const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
   for (const fields of [undefined, { correo: createCorreoAddress() }])
-    expect((await ir(PAGE, fields)).destino).toBe(`${entorno.url}/cuenta/presencia?volver=%2Fcuenta%2Fcorreo`)
-  expect((await createScriptlessBrowser(entorno).visit(PAGE)).a).toBe('/entrar')
-  const { cookie } = await createTestPersona(entorno, { conApp: false })
-  expect((await createScriptlessBrowser(entorno, cookie).visit(PAGE)).a).toBe('/cuenta')
+    expect((await ir(PAGE, fields)).destino).toBe(`${environment.url}/cuenta/presencia?volver=%2Fcuenta%2Fcorreo`)
+  expect((await createScriptlessBrowser(environment).visit(PAGE)).a).toBe('/entrar')
+  const { cookie } = await createTestPersona(environment, { conApp: false })
+  expect((await createScriptlessBrowser(environment, cookie).visit(PAGE)).a).toBe('/cuenta')
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../server/platform/time/units.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { addPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   addApp,
@@ -13,63 +13,63 @@ import {
 } from './persona.ts'
 import { createTestApp, PASO } from './totp.ts'
 
-const { agregar, environment: entorno } = usePasskeys()
-const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
+const { agregar, environment } = usePasskeys()
+const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
 const MAL = [401, 'segundo_factor_incorrecto']
 const FALTA = [403, 'segundo_factor_requerido']
 const confirmar = (cookie: string, codigo: unknown) =>
-  requestFromPage(entorno, cookie, ['POST', `${SESION}/totp`, { codigo }])
-const registrar = (cookie: string) => requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+  requestFromPage(environment, cookie, ['POST', `${SESION}/totp`, { codigo }])
+const registrar = (cookie: string) => requestFromPage(environment, cookie, ['POST', `${SESION}/totp/registro`])
 
 describe('adding an app', () => {
   it('gives the session another token and all rights, and is told by mail', async () => {
-    const ana = await createTestPersona(entorno, { conApp: false })
+    const ana = await createTestPersona(environment, { conApp: false })
     expect(toStatusAndCode(await ana.request('GET', '/operaciones/v1/personas'))).toEqual(FALTA)
     expect((await ana.request('GET', SESION)).cuerpo.falta_segundo_factor).toBe(true)
-    const { app, addResponse: agregada, cookie } = await addApp(entorno, ana.cookie)
+    const { app, addResponse: agregada, cookie } = await addApp(environment, ana.cookie)
     expect(app.secreto).toMatch(/^[A-Z2-7]{32}$/)
     expect(agregada.cuerpo).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
-    expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
-    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
+    expect((await requestFromPage(environment, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
+    await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
+    expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
   })
 
   it('takes a code of its own secret, within ten minutes, and none before a secret was asked for', async () => {
     const [ana, eva] = [
-      await createTestPersona(entorno, { conApp: false }),
-      await createTestPersona(entorno, { conApp: false }),
+      await createTestPersona(environment, { conApp: false }),
+      await createTestPersona(environment, { conApp: false }),
     ]
     expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(MAL)
-    const deEva = createTestApp(entorno, (await registrar(eva.cookie)).cuerpo.secreto)
-    const vieja = createTestApp(entorno, (await registrar(ana.cookie)).cuerpo.secreto)
+    const deEva = createTestApp(environment, (await registrar(eva.cookie)).cuerpo.secreto)
+    const old = createTestApp(environment, (await registrar(ana.cookie)).cuerpo.secreto)
     const { secreto, uri } = (await registrar(ana.cookie)).cuerpo
     expect(new URL(uri).searchParams.get('secret')).toBe(secreto)
-    const nueva = createTestApp(entorno, secreto)
-    for (const codigo of [deEva.de(0), vieja.de(0), nueva.de(3), 'x'])
+    const fresh = createTestApp(environment, secreto)
+    for (const codigo of [deEva.de(0), old.de(0), fresh.de(3), 'x'])
       expect(toStatusAndCode(await confirmar(ana.cookie, codigo))).toEqual(MAL)
-    expect((await confirmar(ana.cookie, nueva.de(0))).status).toBe(201)
+    expect((await confirmar(ana.cookie, fresh.de(0))).status).toBe(201)
     // Within the time in which the person is present, so that the secret alone is too old.
-    entorno.advance(4 * MINUTE_MS)
-    await entorno.db.pool.query(
+    environment.advance(4 * MINUTE_MS)
+    await environment.db.pool.query(
       `update segundo_factor set nuevo_vence_en = nuevo_vence_en - interval '6 minutes' where nuevo is not null`,
     )
     expect(toStatusAndCode(await confirmar(eva.cookie, deEva.de(0)))).toEqual(MAL)
   })
 
   it('replaces an app only when the new one is confirmed', async () => {
-    const ana = await createTestPersona(entorno)
-    const nueva = createTestApp(entorno, (await registrar(ana.cookie)).cuerpo.secreto)
+    const ana = await createTestPersona(environment)
+    const fresh = createTestApp(environment, (await registrar(ana.cookie)).cuerpo.secreto)
     const probar = (codigo: string) => ana.request('POST', `${SESION}/presencia`, { codigo })
     expect((await probar(ana.app!.codigo())).status).toBe(200)
-    expect((await confirmar(ana.cookie, nueva.codigo())).status).toBe(201)
-    entorno.advance(2 * PASO)
+    expect((await confirmar(ana.cookie, fresh.codigo())).status).toBe(201)
+    environment.advance(2 * PASO)
     expect((await probar(ana.app!.codigo())).status).toBe(401)
-    expect((await probar(nueva.codigo())).status).toBe(200)
+    expect((await probar(fresh.codigo())).status).toBe(200)
   })
 
   it('needs a session with a second factor once the person has one, also after an invitation', async () => {
-    const ana = await createTestPersona(entorno)
-    const { comercio } = await entorno.nuevoComercio()
+    const ana = await createTestPersona(environment)
+    const { comercio } = await environment.createComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
     const abierta = await aceptar(await tokenDe(ana.correo))
     expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, true])
@@ -77,41 +77,45 @@ describe('adding an app', () => {
     const ladrona = {
       ...ana,
       cookie,
-      request: (m: string, r: string, c?: unknown) => requestFromPage(entorno, cookie, [m, r, c]),
+      request: (m: string, r: string, c?: unknown) => requestFromPage(environment, cookie, [m, r, c]),
     }
     expect(toStatusAndCode(await registrar(cookie))).toEqual(FALTA)
     expect(toStatusAndCode(await confirmar(cookie, '000000'))).toEqual(FALTA)
-    const { cookie: conReto, cuerpo } = await prepareRegistration(entorno, ladrona)
+    const { cookie: conReto, cuerpo } = await prepareRegistration(environment, ladrona)
     expect(toStatusAndCode(await agregar(conReto, cuerpo))).toEqual(FALTA)
     // The second factor makes the session whole.
     expect((await ladrona.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })).status).toBe(200)
-    await hasta(async () => !(await ladrona.request('GET', SESION)).cuerpo.falta_segundo_factor)
+    await waitUntil(async () => !(await ladrona.request('GET', SESION)).cuerpo.falta_segundo_factor)
   })
 
   it('has one winner if a person without a second factor adds its first one in two browsers at once', async () => {
-    const ana = await createTestPersona(entorno, { conApp: false })
-    await invitar({ correo: ana.correo, comercio: (await entorno.nuevoComercio()).comercio, alcances: ['despacho'] })
-    const otra = toCookieHeader((await aceptar(await tokenDe(ana.correo))).cabeceras)
-    const una = await prepareRegistration(entorno, ana)
-    const dos = await prepareRegistration(entorno, {
-      ...ana,
-      cookie: otra,
-      request: (m: string, r: string, c?: unknown) => requestFromPage(entorno, otra, [m, r, c]),
+    const ana = await createTestPersona(environment, { conApp: false })
+    await invitar({
+      correo: ana.correo,
+      comercio: (await environment.createComercio()).comercio,
+      alcances: ['despacho'],
     })
-    const vistas = await Promise.all([agregar(una.cookie, una.cuerpo), agregar(dos.cookie, dos.cuerpo)])
-    expect(vistas.map(({ status }) => status).sort()).toEqual([201, 403])
+    const other = toCookieHeader((await aceptar(await tokenDe(ana.correo))).cabeceras)
+    const one = await prepareRegistration(environment, ana)
+    const dos = await prepareRegistration(environment, {
+      ...ana,
+      cookie: other,
+      request: (m: string, r: string, c?: unknown) => requestFromPage(environment, other, [m, r, c]),
+    })
+    const seen = await Promise.all([agregar(one.cookie, one.cuerpo), agregar(dos.cookie, dos.cuerpo)])
+    expect(seen.map(({ status }) => status).sort()).toEqual([201, 403])
   })
 
   it('needs a proof of presence, and so does a passkey', async () => {
-    const ana = await createTestPersona(entorno)
-    const { passkey, request: pedir } = await addPasskey(entorno, ana)
-    entorno.advance(5 * MINUTE_MS + 1)
-    await hasta(async () => (await registrar(ana.cookie)).status === 403)
-    const tarde = [403, 'presencia_requerida']
-    expect(toStatusAndCode(await registrar(ana.cookie))).toEqual(tarde)
-    expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(tarde)
-    expect(toStatusAndCode(await pedir('DELETE', `${SESION}/totp`))).toEqual(tarde)
-    expect(toStatusAndCode(await pedir('POST', `${SESION}/codigos-de-recuperacion`))).toEqual(tarde)
-    expect(toStatusAndCode(await pedir('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(tarde)
+    const ana = await createTestPersona(environment)
+    const { passkey, request } = await addPasskey(environment, ana)
+    environment.advance(5 * MINUTE_MS + 1)
+    await waitUntil(async () => (await registrar(ana.cookie)).status === 403)
+    const late = [403, 'presencia_requerida']
+    expect(toStatusAndCode(await registrar(ana.cookie))).toEqual(late)
+    expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(late)
+    expect(toStatusAndCode(await request('DELETE', `${SESION}/totp`))).toEqual(late)
+    expect(toStatusAndCode(await request('POST', `${SESION}/codigos-de-recuperacion`))).toEqual(late)
+    expect(toStatusAndCode(await request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(late)
   })
 })

@@ -26,7 +26,7 @@ const USER_VERIFIED = 0x04
 const CON_CREDENCIAL = 0x40
 
 const sha256 = (datos: string | Uint8Array) => createHash('sha256').update(datos).digest()
-const texto = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 /** What a page or an authenticator does otherwise than it should. */
 export interface Deviations {
@@ -44,7 +44,7 @@ export interface Deviations {
 
 /** An authenticator with one key, as WebAuthn describes it. */
 export class Authenticator {
-  readonly credencial = texto(randomBytes(16))
+  readonly credencial = text(randomBytes(16))
   readonly #resultsByKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   usuario = ''
   contador = 0
@@ -64,7 +64,7 @@ export class Authenticator {
   create(
     { reto, dominio, usuario }: Record<'reto' | 'dominio' | 'usuario', string>,
     origen: string,
-    mal: Deviations = {},
+    bad: Deviations = {},
   ) {
     this.usuario = usuario
     const { x = '', y = '' } = this.#resultsByKey.publicKey.export({ format: 'jwk' })
@@ -77,29 +77,29 @@ export class Authenticator {
     ])
     const id = Buffer.from(this.credencial, 'base64url')
     const credencial = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, isoCBOR.encode(cose)])
-    const authData = this.#datos(mal.dominio ?? dominio, mal, credencial)
+    const authData = this.#datos(bad.dominio ?? dominio, bad, credencial)
     const atestacion = isoCBOR.encode(
       // biome-ignore lint/suspicious/noExplicitAny: a map of CBOR has values of several types
       new Map<string, any>([
-        ['fmt', mal.fmt ?? 'none'],
+        ['fmt', bad.fmt ?? 'none'],
         ['attStmt', new Map()],
         ['authData', authData],
       ]),
     )
-    const datos_cliente = this.#client(mal.tipo ?? 'webauthn.create', mal.reto ?? reto, mal.origen ?? origen)
-    return { credencial: this.credencial, datos_cliente: texto(datos_cliente), atestacion: texto(atestacion) }
+    const datos_cliente = this.#client(bad.tipo ?? 'webauthn.create', bad.reto ?? reto, bad.origen ?? origen)
+    return { credencial: this.credencial, datos_cliente: text(datos_cliente), atestacion: text(atestacion) }
   }
 
-  answerChallenge({ reto, dominio }: Record<'reto' | 'dominio', string>, origen: string, mal: Deviations = {}) {
-    const datos = this.#datos(mal.dominio ?? dominio, mal)
-    const cliente = this.#client(mal.tipo ?? 'webauthn.get', mal.reto ?? reto, mal.origen ?? origen)
-    const firma = sign('sha256', Buffer.concat([datos, sha256(cliente)]), this.#resultsByKey.privateKey)
+  answerChallenge({ reto, dominio }: Record<'reto' | 'dominio', string>, origen: string, bad: Deviations = {}) {
+    const datos = this.#datos(bad.dominio ?? dominio, bad)
+    const client = this.#client(bad.tipo ?? 'webauthn.get', bad.reto ?? reto, bad.origen ?? origen)
+    const firma = sign('sha256', Buffer.concat([datos, sha256(client)]), this.#resultsByKey.privateKey)
     return {
-      credencial: mal.credencial ?? this.credencial,
-      datos_cliente: texto(cliente),
-      datos_autenticador: texto(datos),
-      firma: texto(firma),
-      usuario: mal.usuario ?? this.usuario,
+      credencial: bad.credencial ?? this.credencial,
+      datos_cliente: text(client),
+      datos_autenticador: text(datos),
+      firma: text(firma),
+      usuario: bad.usuario ?? this.usuario,
     }
   }
 
@@ -114,12 +114,12 @@ export const originOf = ({ url }: Pick<TestEnvironment, 'url'>) => url.replace('
 export async function prepareRegistration(
   environment: TestEnvironment,
   persona: TestPersona,
-  mal: Deviations = {},
+  bad: Deviations = {},
   autenticador = new Authenticator(),
 ) {
   const { status, cuerpo: registro, cabeceras } = await persona.request('POST', `${PASSKEYS_PATH}/registro`)
   if (status !== 200) throw new Error(`beginning a passkey was answered ${status}`)
-  const cuerpo = autenticador.create(registro, originOf(environment), mal)
+  const cuerpo = autenticador.create(registro, originOf(environment), bad)
   return { autenticador, registro, cuerpo, cookie: `${persona.cookie}; ${toCookieHeader(cabeceras)}` }
 }
 
@@ -130,16 +130,16 @@ export async function addPasskey(environment: TestEnvironment, persona: TestPers
   if (addResponse.status !== 201) throw new Error(`adding a passkey was answered ${addResponse.status}`)
   // A session whose second factor was missing goes on with another token.
   const newCookie = /guias_sesion=[\w-]+/.exec(toCookieHeader(addResponse.cabeceras))?.[0] ?? persona.cookie
-  const pedir = (metodo: string, ruta: string, enviado?: unknown) =>
-    requestFromPage(environment, newCookie, [metodo, ruta, enviado])
-  return { autenticador, passkey: addResponse.cuerpo.passkey as string, addResponse, cookie: newCookie, request: pedir }
+  const request = (method: string, path: string, sent?: unknown) =>
+    requestFromPage(environment, newCookie, [method, path, sent])
+  return { autenticador, passkey: addResponse.cuerpo.passkey as string, addResponse, cookie: newCookie, request }
 }
 
 /** Asks for a challenge in a browser and signs it: the cookie and the body that end it. */
-export async function signChallenge(environment: TestEnvironment, autenticador: Authenticator, mal: Deviations = {}) {
+export async function signChallenge(environment: TestEnvironment, autenticador: Authenticator, bad: Deviations = {}) {
   const { status, cuerpo: reto, cabeceras } = await requestFromPage(environment, '', ['POST', `${PASSKEYS_PATH}/reto`])
   if (status !== 200) throw new Error(`asking for a challenge was answered ${status}`)
-  return { cookie: toCookieHeader(cabeceras), cuerpo: autenticador.answerChallenge(reto, originOf(environment), mal) }
+  return { cookie: toCookieHeader(cabeceras), cuerpo: autenticador.answerChallenge(reto, originOf(environment), bad) }
 }
 
 /** Signs in with what {@link signChallenge} gives. */
@@ -160,7 +160,6 @@ export function usePasskeys() {
   beforeEach(() => {
     limits.ahora += HOUR_MS
   })
-  const agregar = (cookie: string, cuerpo: unknown) =>
-    requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+  const agregar = (cookie: string, body: unknown) => requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, body])
   return { environment, agregar }
 }

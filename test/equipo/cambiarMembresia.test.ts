@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const cambiar = (membresia: string, alcances: string[]) =>
-  entorno.operar('PATCH', `/membresias/${membresia}`, { alcances })
+  environment.operar('PATCH', `/membresias/${membresia}`, { alcances })
 
 describe('the scopes of a membership', () => {
   it('change, and the audit record has both lists', async () => {
-    await createTestPersona(entorno)
-    const ana = await createTestPersona(entorno)
+    await createTestPersona(environment)
+    const ana = await createTestPersona(environment)
     const { status, cuerpo } = await cambiar(ana.membresia, ['ver'])
     expect([status, cuerpo]).toMatchObject([200, { membresia: ana.membresia, comercio: null, alcances: ['ver'] }])
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select antes, despues from bitacora where accion = 'cambiarMembresia' and sobre = $1`,
       [ana.persona],
     )
@@ -23,22 +23,22 @@ describe('the scopes of a membership', () => {
   })
 
   it('are those of its place', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
-    const mal = await cambiar(ana.membresia, ['lectura', 'ver'])
-    expect([mal.status, mal.cuerpo.errores[0].campo]).toEqual([422, '/alcances/1'])
+    const { comercio } = await environment.createComercio()
+    const ana = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
+    const bad = await cambiar(ana.membresia, ['lectura', 'ver'])
+    expect([bad.status, bad.cuerpo.errores[0].campo]).toEqual([422, '/alcances/1'])
     expect((await cambiar(ana.membresia, ['despacho', 'cobros'])).cuerpo.alcances).toEqual(['despacho', 'cobros'])
   })
 
   it('are given by callers who have them', async () => {
-    const admin = await createTestPersona(entorno, { alcances: ['administrar'] })
-    const ana = await createTestPersona(entorno, { alcances: ['ver'] })
-    const ruta = `/operaciones/v1/membresias/${ana.membresia}`
-    const negada = await admin.request('PATCH', ruta, { alcances: ['caja'] })
+    const admin = await createTestPersona(environment, { alcances: ['administrar'] })
+    const ana = await createTestPersona(environment, { alcances: ['ver'] })
+    const path = `/operaciones/v1/membresias/${ana.membresia}`
+    const negada = await admin.request('PATCH', path, { alcances: ['caja'] })
     expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
-    expect((await admin.request('PATCH', ruta, { alcances: ['ver'] })).status).toBe(403)
+    expect((await admin.request('PATCH', path, { alcances: ['ver'] })).status).toBe(403)
     await cambiar(admin.membresia, ['ver', 'administrar'])
-    await hasta(async () => (await admin.request('PATCH', ruta, { alcances: ['ver'] })).status === 200)
+    await waitUntil(async () => (await admin.request('PATCH', path, { alcances: ['ver'] })).status === 200)
   })
 
   it('cannot change in an unknown membership (404)', async () => {

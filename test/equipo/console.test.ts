@@ -5,82 +5,78 @@ import { consoleEnvironment, runInProcess } from '../console.ts'
 import { useEnvironment } from '../environment.ts'
 import { addApp, createCorreoAddress, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const admin = async (...args: string[]) => {
-  const {
-    codigo,
-    output: salida,
-    errores,
-  } = await runInProcess(['personas', ...args, '--json'], {
-    ...consoleEnvironment(entorno),
+  const { codigo, output, errores } = await runInProcess(['personas', ...args, '--json'], {
+    ...consoleEnvironment(environment),
     PUBLIC_URL: 'http://127.0.0.1:3456',
   })
-  return { codigo, errores, text: codigo === 0 ? JSON.parse(salida) : undefined }
+  return { codigo, errores, text: codigo === 0 ? JSON.parse(output) : undefined }
 }
-const aceptar = (enlace: string, mas: object = {}) =>
-  requestFromPage(entorno, '', [
+const aceptar = (link: string, more: object = {}) =>
+  requestFromPage(environment, '', [
     'POST',
     '/operaciones/v1/sesion/invitacion',
-    { token: enlace.split('/').at(-1), ...mas },
+    { token: link.split('/').at(-1), ...more },
   ])
 
 describe('the first person', () => {
-  const primera = () =>
+  const first = () =>
     inviteFirstPersona({
-      db: entorno.db,
-      clock: entorno.clock,
+      db: environment.db,
+      clock: environment.clock,
       settings: { urlDePersonas: 'http://localhost:3000' },
     } as Pick<Deps, 'db' | 'clock' | 'settings'>)
 
   it('can be nobody else after the console has invited one', async () => {
-    const enlace = (await primera())!
+    const link = (await first())!
     const correo = createCorreoAddress()
     const { text: dicho } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
     expect(dicho.codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await aceptar(dicho.enlace, { codigo: dicho.codigo })).status).toBe(201)
-    const { status, cuerpo } = await aceptar(enlace, { correo: createCorreoAddress(), nombre: 'Eva' })
+    const { status, cuerpo } = await aceptar(link, { correo: createCorreoAddress(), nombre: 'Eva' })
     expect([status, cuerpo.codigo]).toEqual([403, 'enlace_invalido'])
-    await entorno.db.pool.query('delete from sesion_persona')
-    await entorno.db.pool.query('delete from membresia')
-    await entorno.db.pool.query('delete from persona')
+    await environment.db.pool.query('delete from sesion_persona')
+    await environment.db.pool.query('delete from membresia')
+    await environment.db.pool.query('delete from persona')
   })
 
   it('says address and name, once, and the link of an earlier start is over', async () => {
-    const vieja = (await primera())!
-    const enlace = (await primera())!
-    expect(enlace).toMatch(/^http:\/\/localhost:3000\/invitacion\/[\w-]{43}$/)
-    const quien = { correo: createCorreoAddress(), nombre: ' Ana Pérez ' }
-    expect((await aceptar(vieja, quien)).cuerpo.codigo).toBe('enlace_invalido')
-    const sinCorreo = await aceptar(enlace, { nombre: 'Ana' })
+    const old = (await first())!
+    const link = (await first())!
+    expect(link).toMatch(/^http:\/\/localhost:3000\/invitacion\/[\w-]{43}$/)
+    const caller = { correo: createCorreoAddress(), nombre: ' Ana Pérez ' }
+    expect((await aceptar(old, caller)).cuerpo.codigo).toBe('enlace_invalido')
+    const sinCorreo = await aceptar(link, { nombre: 'Ana' })
     expect([sinCorreo.status, sinCorreo.cuerpo.errores[0].campo]).toEqual([422, '/correo'])
-    const sinNombre = await aceptar(enlace, { correo: quien.correo })
+    const sinNombre = await aceptar(link, { correo: caller.correo })
     expect([sinNombre.status, sinNombre.cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
-    const { status, cuerpo, cabeceras } = await aceptar(enlace, quien)
-    expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: quien.correo }])
+    const { status, cuerpo, cabeceras } = await aceptar(link, caller)
+    expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: caller.correo }])
     expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
-    expect(await primera()).toBeUndefined()
+    expect(await first()).toBeUndefined()
     const suya = toCookieHeader(cabeceras).split('; ')[0]!
-    expect((await addApp(entorno, suya)).addResponse.status).toBe(201)
+    expect((await addApp(environment, suya)).addResponse.status).toBe(201)
   })
 })
 
 describe('npm run admin -- personas', () => {
   it('invites with a link that works, lists, removes, resets and erases', async () => {
     const correo = createCorreoAddress()
-    const { comercio } = await entorno.nuevoComercio()
+    const { comercio } = await environment.createComercio()
     const invitada = await admin('invitar', '--correo', correo, '--nombre', 'Ana', '--comercio', comercio)
     expect(invitada).toMatchObject({ codigo: 0, text: { correo, comercio, alcances: ['propietario'] } })
     const { enlace } = invitada.text
     expect(enlace).toMatch(/^http:\/\/localhost:3456\/invitacion\//)
-    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toBe(enlace)
+    expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toBe(enlace)
     const { persona, membresia } = (await aceptar(enlace)).cuerpo
     const { text: dicho } = await admin('listar')
     expect(dicho[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
     expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, text: { membresia, quitada: true } })
     expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, text: { restablecida: true } })
-    expect(await findPendingCorreo(entorno, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
+    expect(await findPendingCorreo(environment, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
     expect(await admin('eliminar', persona, '--si')).toMatchObject({ codigo: 0, text: { eliminada: true } })
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select distinct quien_tipo from bitacora where sobre = $1 and accion <> 'aceptarInvitacion'`,
       [persona],
     )

@@ -21,18 +21,18 @@ it('every operation of operators takes a session with the scope of the key', () 
 })
 
 it('every operation of merchants takes a session, and none of other documents does', () => {
-  for (const { id, path: ruta, security: seguridad, acceptsSesion: conSesion } of operaciones) {
+  for (const { id, path, security: seguridad, acceptsSesion: conSesion } of operaciones) {
     const deLlave = seguridad?.scheme === 'llaveDeComercio' || seguridad?.scheme === 'llaveDeOperacion'
     expect([id, conSesion]).toEqual([id, deLlave])
-    if (conSesion) expect(ruta).toMatch(/^\/(api|operaciones)\/v1\//)
+    if (conSesion) expect(path).toMatch(/^\/(api|operaciones)\/v1\//)
   }
 })
 
 it('each operation that changes keys, operators or persons, except cerrarSesionesDePersona, asks for presence', () => {
   const tocan = operaciones
-    .filter(({ path: ruta, method: metodo, security: seguridad }) => {
-      const cambia = metodo !== 'get' && seguridad?.scheme === 'llaveDeOperacion'
-      return cambia && /llaves|operadores|personas|membresias|invitaciones/.test(ruta)
+    .filter(({ path, method, security: seguridad }) => {
+      const cambia = method !== 'get' && seguridad?.scheme === 'llaveDeOperacion'
+      return cambia && /llaves|operadores|personas|membresias|invitaciones/.test(path)
     })
     .map(({ id, needsPresence: presencia }) => [id, presencia])
   expect(tocan.length).toBeGreaterThan(8)
@@ -40,7 +40,7 @@ it('each operation that changes keys, operators or persons, except cerrarSesione
 })
 
 it('each operation that decides for another person asks for presence, and takes no key', () => {
-  const deciden = operaciones.filter(({ path: ruta }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(ruta))
+  const deciden = operaciones.filter(({ path }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(path))
   expect(
     deciden.map(({ id, needsPresence: presencia, security: seguridad }) => [id, presencia, seguridad?.scheme]),
   ).toEqual([

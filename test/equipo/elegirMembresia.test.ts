@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
-const _operaciones = (ruta: string) => `/operaciones/v1${ruta}`
+const _operaciones = (path: string) => `/operaciones/v1${path}`
 
 describe('another membership', () => {
   it('lasts 30 days, and 12 hours from the sign-in at the courier company', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
-    const empresa = await createTestPersona(entorno, { correo: ana.correo })
+    const { comercio } = await environment.createComercio()
+    const ana = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
+    const empresa = await createTestPersona(environment, { correo: ana.correo })
     const corta = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
     expect(Date.parse(corta.cuerpo.vence_en) - Date.parse(corta.cuerpo.creado_en)).toBe(12 * HOUR_MS)
     const larga = await empresa.request('PATCH', RUTA, { membresia: ana.membresia })
     expect(Date.parse(larga.cuerpo.vence_en) - Date.parse(larga.cuerpo.creado_en)).toBe(30 * 24 * HOUR_MS)
-    await hasta(async () => (await empresa.request('GET', RUTA)).cuerpo.vence_en === larga.cuerpo.vence_en)
-    entorno.advance(12 * HOUR_MS)
-    const tarde = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
-    expect([tarde.status, tarde.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
-    entorno.advance(29 * 24 * HOUR_MS)
+    await waitUntil(async () => (await empresa.request('GET', RUTA)).cuerpo.vence_en === larga.cuerpo.vence_en)
+    environment.advance(12 * HOUR_MS)
+    const late = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
+    expect([late.status, late.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
+    environment.advance(29 * 24 * HOUR_MS)
     expect((await empresa.request('GET', RUTA)).status).toBe(200)
-    entorno.advance(13 * HOUR_MS)
+    environment.advance(13 * HOUR_MS)
     expect((await empresa.request('GET', RUTA)).status).toBe(401)
   })
 
   it('cannot go on with a membership of another person', async () => {
-    const [ana, otra] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-    for (const membresia of [otra.membresia, 'mem_000000000000', 'x']) {
+    const [ana, other] = [await createTestPersona(environment), await createTestPersona(environment)]
+    for (const membresia of [other.membresia, 'mem_000000000000', 'x']) {
       const { status, cuerpo } = await ana.request('PATCH', RUTA, { membresia })
       expect([status, cuerpo.codigo]).toEqual([404, 'membresia_desconocida'])
     }

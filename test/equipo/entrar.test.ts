@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { tokenHash } from '../../server/platform/codes/token.ts'
 import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import {
   createCorreoAddress,
   createTestPersona,
@@ -14,7 +14,7 @@ import {
 } from './persona.ts'
 
 const limites = { ahora: 0 }
-const entorno = useEnvironment({ limitsClock: () => limites.ahora })
+const environment = useEnvironment({ limitsClock: () => limites.ahora })
 /** The limits of networks are full again. */
 const descansar = () => {
   limites.ahora += HOUR_MS
@@ -25,115 +25,117 @@ const otroCodigo = (codigo: string) => String((Number(codigo) + 1) % 1_000_000).
 describe('a code by mail', () => {
   it('opens a session in the browser that asked, once', async () => {
     descansar()
-    const { correo, persona, membresia } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, ` ${correo.toUpperCase()} `.trim())
+    const { correo, persona, membresia } = await createTestPersona(environment, { conApp: false })
+    const { codigo, signInCookie: input } = await requestCode(environment, ` ${correo.toUpperCase()} `.trim())
     expect(codigo).toMatch(/^\d{6}$/)
-    const abierta = await signInWithCode(entorno, entrada, ` ${codigo!.slice(0, 3)} ${codigo!.slice(3)} `)
+    const abierta = await signInWithCode(environment, input, ` ${codigo!.slice(0, 3)} ${codigo!.slice(3)} `)
     expect([abierta.status, abierta.cuerpo]).toMatchObject([201, { persona, correo, membresia, modo: 'live' }])
-    const [sesion, conocido, fin] = abierta.cabeceras.getSetCookie()
+    const [sesion, conocido, end] = abierta.cabeceras.getSetCookie()
     expect(sesion).toMatch(/^guias_sesion=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/)
     expect(conocido).toMatch(
       /^guias_conocido=[0-9a-f-]{36}\.[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/,
     )
-    expect(fin).toMatch(/^guias_entrada=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/)
-    const otra = await signInWithCode(entorno, entrada, codigo)
-    expect([otra.status, otra.cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
-    expect(otra.cabeceras.get('www-authenticate')).toBe('Cookie realm="personas"')
-    const quien = await requestFromPage(entorno, toCookieHeader(abierta.cabeceras), ['GET', RUTA])
-    expect([quien.status, quien.cuerpo.persona]).toEqual([200, persona])
+    expect(end).toMatch(/^guias_entrada=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/)
+    const other = await signInWithCode(environment, input, codigo)
+    expect([other.status, other.cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
+    expect(other.cabeceras.get('www-authenticate')).toBe('Cookie realm="personas"')
+    const caller = await requestFromPage(environment, toCookieHeader(abierta.cabeceras), ['GET', RUTA])
+    expect([caller.status, caller.cuerpo.persona]).toEqual([200, persona])
   })
 
   it('is of no use in another browser, however often it is right', async () => {
     descansar()
-    const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
-    const { signInCookie: ajena } = await requestCode(entorno, createCorreoAddress())
-    for (const cookie of ['', ajena, `guias_entrada=${'A'.repeat(43)}`, `${entrada}; ${ajena}`]) {
-      const { status, cuerpo } = await signInWithCode(entorno, cookie, codigo)
+    const { correo } = await createTestPersona(environment, { conApp: false })
+    const { codigo, signInCookie: input } = await requestCode(environment, correo)
+    const { signInCookie: foreign } = await requestCode(environment, createCorreoAddress())
+    for (const cookie of ['', foreign, `guias_entrada=${'A'.repeat(43)}`, `${input}; ${foreign}`]) {
+      const { status, cuerpo } = await signInWithCode(environment, cookie, codigo)
       expect([cookie, status, cuerpo.codigo]).toEqual([cookie, 401, 'codigo_incorrecto'])
     }
-    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(201)
+    expect((await signInWithCode(environment, input, codigo)).status).toBe(201)
   })
 
   it('allows five attempts', async () => {
     descansar()
-    const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
-    for (let i = 0; i < 5; i++) expect((await signInWithCode(entorno, entrada, otroCodigo(codigo!))).status).toBe(401)
-    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
-    const otro = await requestCode(entorno, correo)
+    const { correo } = await createTestPersona(environment, { conApp: false })
+    const { codigo, signInCookie: input } = await requestCode(environment, correo)
+    for (let i = 0; i < 5; i++) expect((await signInWithCode(environment, input, otroCodigo(codigo!))).status).toBe(401)
+    expect((await signInWithCode(environment, input, codigo)).status).toBe(401)
+    const other = await requestCode(environment, correo)
     for (let i = 0; i < 4; i++)
-      expect((await signInWithCode(entorno, otro.signInCookie, otroCodigo(otro.codigo!))).status).toBe(401)
-    expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
+      expect((await signInWithCode(environment, other.signInCookie, otroCodigo(other.codigo!))).status).toBe(401)
+    expect((await signInWithCode(environment, other.signInCookie, other.codigo)).status).toBe(201)
   })
 
   it('allows five attempts also at once, and one winner', async () => {
     descansar()
-    const { correo } = await createTestPersona(entorno, { conApp: false })
-    const malo = await requestCode(entorno, correo)
+    const { correo } = await createTestPersona(environment, { conApp: false })
+    const bad = await requestCode(environment, correo)
     const intentos = Array.from({ length: 12 }, () =>
-      signInWithCode(entorno, malo.signInCookie, otroCodigo(malo.codigo!)),
+      signInWithCode(environment, bad.signInCookie, otroCodigo(bad.codigo!)),
     )
     for (const { status } of await Promise.all(intentos)) expect(status).toBe(401)
-    const huella = tokenHash(malo.signInCookie.split('=')[1]!)
-    const { rows } = await entorno.db.pool.query('select intentos from codigo_de_entrada where huella = $1', [huella])
+    const digest = tokenHash(bad.signInCookie.split('=')[1]!)
+    const { rows } = await environment.db.pool.query('select intentos from codigo_de_entrada where huella = $1', [
+      digest,
+    ])
     expect(rows).toEqual([{ intentos: 5 }])
-    const bueno = await requestCode(entorno, correo)
-    const entradas = Array.from({ length: 10 }, () => signInWithCode(entorno, bueno.signInCookie, bueno.codigo))
+    const good = await requestCode(environment, correo)
+    const entradas = Array.from({ length: 10 }, () => signInWithCode(environment, good.signInCookie, good.codigo))
     expect((await Promise.all(entradas)).map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
   })
 
   it('ends after ten minutes', async () => {
     descansar()
-    const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
-    entorno.advance(10 * MINUTE_MS)
-    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
+    const { correo } = await createTestPersona(environment, { conApp: false })
+    const { codigo, signInCookie: input } = await requestCode(environment, correo)
+    environment.advance(10 * MINUTE_MS)
+    expect((await signInWithCode(environment, input, codigo)).status).toBe(401)
   })
 
   it.each(['12345', 'abcdef', '1234567', '１２３４５６', '-00001'])('is not «%s»', async (codigo) => {
     descansar()
-    const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { signInCookie: entrada } = await requestCode(entorno, correo)
-    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
+    const { correo } = await createTestPersona(environment, { conApp: false })
+    const { signInCookie: input } = await requestCode(environment, correo)
+    expect((await signInWithCode(environment, input, codigo)).status).toBe(401)
   })
 })
 
 describe('a sign-in', () => {
   const entrar = async (correo: string, cookie: string) => {
     descansar()
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
-    const abierta = await signInWithCode(entorno, `${cookie}; ${entrada}`, codigo)
+    const { codigo, signInCookie: input } = await requestCode(environment, correo)
+    const abierta = await signInWithCode(environment, `${cookie}; ${input}`, codigo)
     expect(abierta.status).toBe(201)
   }
 
   it('ends the session that the browser had', async () => {
-    const [ana, otra] = [
-      await createTestPersona(entorno, { conApp: false }),
-      await createTestPersona(entorno, { conApp: false }),
+    const [ana, other] = [
+      await createTestPersona(environment, { conApp: false }),
+      await createTestPersona(environment, { conApp: false }),
     ]
-    await entrar(ana.correo, otra.cookie)
-    await hasta(async () => (await otra.request('GET', RUTA)).status === 401)
+    await entrar(ana.correo, other.cookie)
+    await waitUntil(async () => (await other.request('GET', RUTA)).status === 401)
     expect((await ana.request('GET', RUTA)).status).toBe(200)
   })
 
   it('is told by mail when the person was not seen in the browser before', async () => {
-    const [ana, otra] = [
-      await createTestPersona(entorno, { conApp: false }),
-      await createTestPersona(entorno, { conApp: false }),
+    const [ana, other] = [
+      await createTestPersona(environment, { conApp: false }),
+      await createTestPersona(environment, { conApp: false }),
     ]
     await entrar(ana.correo, ana.known)
-    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
-    await entrar(ana.correo, otra.known)
-    const aviso = await findPendingCorreo(entorno, 'entrada', ana.correo)
+    expect(await findPendingCorreo(environment, 'entrada', ana.correo)).toBeUndefined()
+    await entrar(ana.correo, other.known)
+    const aviso = await findPendingCorreo(environment, 'entrada', ana.correo)
     expect(aviso).toMatchObject({ nombre: 'Ana Pérez', dispositivo: 'Otro navegador' })
-    expect(aviso.enlace).toBe(`${entorno.url.replace('127.0.0.1', 'localhost')}/cuenta`)
+    expect(aviso.enlace).toBe(`${environment.url.replace('127.0.0.1', 'localhost')}/cuenta`)
     await entrar(
-      otra.correo,
+      other.correo,
       // The first letter of the seal: of the last one, two bits do not count.
-      otra.known.replace(/\.(.)/, (_todo, letra) => (letra === 'A' ? '.B' : '.A')),
+      other.known.replace(/\.(.)/, (_todo, letter) => (letter === 'A' ? '.B' : '.A')),
     )
-    expect(await findPendingCorreo(entorno, 'entrada', otra.correo)).toBeDefined()
+    expect(await findPendingCorreo(environment, 'entrada', other.correo)).toBeDefined()
   })
 })
 
@@ -143,20 +145,20 @@ describe('pages of other sites', () => {
     { Origin: 'null' },
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },
-  ])('sign nobody in and out: %o', async (cabeceras) => {
+  ])('sign nobody in and out: %o', async (headers) => {
     descansar()
-    const suya = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, suya.correo)
-    const desde = { cabeceras: { ...('Origin' in cabeceras ? {} : { Origin: entorno.url }), ...cabeceras } }
+    const suya = await createTestPersona(environment, { conApp: false })
+    const { codigo, signInCookie: input } = await requestCode(environment, suya.correo)
+    const from = { cabeceras: { ...('Origin' in headers ? {} : { Origin: environment.url }), ...headers } }
     const pedidos = [
-      requestFromPage(entorno, '', ['POST', `${RUTA}/codigo`, { correo: suya.correo }], desde),
-      signInWithCode(entorno, entrada, codigo, desde),
-      requestFromPage(entorno, '', ['POST', `${RUTA}/invitacion`, { token: 'A'.repeat(43) }], desde),
-      suya.request('DELETE', RUTA, undefined, desde),
-      suya.request('POST', `${RUTA}/correo`, { correo: createCorreoAddress() }, desde),
-      suya.request('PATCH', `${RUTA}/correo`, { codigo }, desde),
-      suya.request('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`, undefined, desde),
-      suya.request('POST', '/operaciones/v1/operadores', { nombre: 'x' }, desde),
+      requestFromPage(environment, '', ['POST', `${RUTA}/codigo`, { correo: suya.correo }], from),
+      signInWithCode(environment, input, codigo, from),
+      requestFromPage(environment, '', ['POST', `${RUTA}/invitacion`, { token: 'A'.repeat(43) }], from),
+      suya.request('DELETE', RUTA, undefined, from),
+      suya.request('POST', `${RUTA}/correo`, { correo: createCorreoAddress() }, from),
+      suya.request('PATCH', `${RUTA}/correo`, { codigo }, from),
+      suya.request('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`, undefined, from),
+      suya.request('POST', '/operaciones/v1/operadores', { nombre: 'x' }, from),
     ]
     for (const { status, cuerpo } of await Promise.all(pedidos))
       expect([status, cuerpo.codigo]).toEqual([403, 'origen_no_permitido'])
@@ -165,19 +167,19 @@ describe('pages of other sites', () => {
 })
 
 it('every sign-in has a session of its own, and the twenty-first ends the oldest', async () => {
-  const suya = await createTestPersona(entorno, { conApp: false })
+  const suya = await createTestPersona(environment, { conApp: false })
   const cookies = new Set([suya.cookie])
   for (let i = 0; i < 20; i++) {
     descansar()
-    entorno.advance(2 * HOUR_MS + 24 * MINUTE_MS)
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, suya.correo)
+    environment.advance(2 * HOUR_MS + 24 * MINUTE_MS)
+    const { codigo, signInCookie: input } = await requestCode(environment, suya.correo)
     // A cookie that another site or person put there is not kept.
-    const abierta = await signInWithCode(entorno, `${entrada}; guias_sesion=${'A'.repeat(43)}`, codigo)
+    const abierta = await signInWithCode(environment, `${input}; guias_sesion=${'A'.repeat(43)}`, codigo)
     expect(abierta.status).toBe(201)
     cookies.add(toCookieHeader(abierta.cabeceras))
   }
   expect(cookies.size).toBe(21)
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     'select count(*)::int as n from sesion_persona s join persona p on p.id = s.persona_id where p.correo = $1',
     [suya.correo],
   )

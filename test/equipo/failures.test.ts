@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { toStatusAndCode } from './authenticator.ts'
 import {
   createTestPersona,
@@ -14,18 +14,18 @@ import {
   toCookieHeader,
 } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 async function aMedias({ correo }: TestPersona): Promise<string> {
-  const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
-  return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+  const { codigo, signInCookie: input } = await requestCode(environment, correo)
+  return toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras).split('; ')[0]!
 }
-const fallar = async (cookie: string, veces: number) => {
-  for (let i = 0; i < veces; i++) await endSignIn(entorno, cookie, '000000')
+const fallar = async (cookie: string, times: number) => {
+  for (let i = 0; i < times; i++) await endSignIn(environment, cookie, '000000')
 }
 const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor') =>
   (
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       'select quien_tipo, quien, despues from bitacora where accion = $1 and sobre = $2 order by id',
       [accion, persona],
     )
@@ -33,55 +33,55 @@ const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor'
 
 describe('a second factor that is wrong', () => {
   it('leaves a line about the person, by nobody known, and a right one none', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const cookie = await aMedias(ana)
     await fallar(cookie, 1)
-    const linea = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
-    expect(await lineasDe(ana)).toEqual([linea])
-    expect((await endSignIn(entorno, cookie, ana.app!.codigo())).status).toBe(201)
-    expect(await lineasDe(ana)).toEqual([linea])
+    const line = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
+    expect(await lineasDe(ana)).toEqual([line])
+    expect((await endSignIn(environment, cookie, ana.app!.codigo())).status).toBe(201)
+    expect(await lineasDe(ana)).toEqual([line])
   })
 
   it('leaves five lines an hour for one person, and one more when the attempts of the day end', async () => {
-    const [ana, eva] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
     await fallar(await aMedias(ana), 5)
     await fallar(await aMedias(ana), 5)
     await fallar(await aMedias(eva), 1)
-    const fallas = (await lineasDe(ana)).map(({ despues }) => despues)
-    expect(fallas.map((una) => una.fallas)).toEqual([1, 2, 3, 4, 5, 10])
-    expect(fallas.at(-1)).toEqual({ con: 'codigo', fallas: 10, bloqueada: true })
+    const faults = (await lineasDe(ana)).map(({ despues }) => despues)
+    expect(faults.map((one) => one.fallas)).toEqual([1, 2, 3, 4, 5, 10])
+    expect(faults.at(-1)).toEqual({ con: 'codigo', fallas: 10, bloqueada: true })
     expect(await lineasDe(eva)).toHaveLength(1)
   })
 
   it('is counted anew after an hour, and after the clock was set back', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const fallarPresencia = () => ana.request('POST', `${SESION}/presencia`, { codigo: '000000' })
     await fallarPresencia()
     await fallarPresencia()
-    entorno.advance(HOUR_MS)
+    environment.advance(HOUR_MS)
     await fallarPresencia()
-    entorno.advance(-30 * MINUTE_MS)
+    environment.advance(-30 * MINUTE_MS)
     await fallarPresencia()
     expect((await lineasDe(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
-    entorno.advance(-30 * MINUTE_MS)
+    environment.advance(-30 * MINUTE_MS)
   })
 
   it('ends the session in which five proofs of presence failed', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const probar = (codigo: string) => ana.request('POST', `${SESION}/presencia`, { codigo })
     for (let i = 0; i < 4; i++) expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
     expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'sesion_invalida'])
-    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
+    await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
     const suya = { quien_tipo: 'persona', quien: ana.persona }
     expect(await lineasDe(ana)).toMatchObject(Array(5).fill(suya))
     expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([suya])
   })
 
   it('by a passkey in a proof of presence leaves a line, too', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const firma = { credencial: 'x', datos_cliente: 'x', datos_autenticador: 'x', firma: 'x', usuario: 'x' }
     const pedido = ['POST', `${SESION}/passkeys/presencia`, firma] as [string, string, unknown]
-    expect(toStatusAndCode(await requestFromPage(entorno, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
+    expect(toStatusAndCode(await requestFromPage(environment, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
     expect(await lineasDe(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
   })
 })

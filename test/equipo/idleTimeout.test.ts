@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import {
   createTestPersona,
   findPendingCorreo,
@@ -13,45 +13,48 @@ import {
 import { createScriptlessBrowser } from './withoutScript.ts'
 
 /** The defaults of the manual. */
-const entorno = useEnvironment(undefined, () => ({
+const environment = useEnvironment(undefined, () => ({
   OFFICE_IDLE_MINUTES: '30',
   CASHIER_IDLE_MINUTES: '15',
   SHOP_IDLE_HOURS: '168',
 }))
-const deOficina = () => createTestPersona(entorno, { alcances: ['ver', 'operar'] })
-const estado = async ({ request: pedir }: TestPersona) => (await pedir('GET', SESION)).status
-const fin = async ({ sesion }: TestPersona): Promise<Date> =>
-  (await entorno.db.pool.query('select inactiva_en from sesion_persona where sesion = $1', [sesion])).rows[0]
+const deOficina = () => createTestPersona(environment, { alcances: ['ver', 'operar'] })
+const estado = async ({ request }: TestPersona) => (await request('GET', SESION)).status
+const end = async ({ sesion }: TestPersona): Promise<Date> =>
+  (await environment.db.pool.query('select inactiva_en from sesion_persona where sesion = $1', [sesion])).rows[0]
     .inactiva_en
 /** Uses a session, and waits until its use is stored. */
 async function usar(persona: TestPersona) {
-  const antes = await fin(persona)
-  await hasta(async () => (await estado(persona)) === 200 && (await fin(persona)) > antes)
+  const before = await end(persona)
+  await waitUntil(async () => (await estado(persona)) === 200 && (await end(persona)) > before)
 }
 
 describe('a session that nobody uses', () => {
   it.each([
     ['of the office', 30 * MINUTE_MS, () => deOficina()],
-    ['of a cashier', 15 * MINUTE_MS, () => createTestPersona(entorno, { alcances: ['ver', 'caja'] })],
+    ['of a cashier', 15 * MINUTE_MS, () => createTestPersona(environment, { alcances: ['ver', 'caja'] })],
     [
       'of a shop',
       7 * 24 * HOUR_MS,
       async () =>
-        createTestPersona(entorno, { comercio: (await entorno.nuevoComercio()).comercio, alcances: ['despacho'] }),
+        createTestPersona(environment, {
+          comercio: (await environment.createComercio()).comercio,
+          alcances: ['despacho'],
+        }),
     ],
-  ] as const)('%s ends in time, and does not come back', async (_de, plazo, nueva) => {
-    const ana = await nueva()
+  ] as const)('%s ends in time, and does not come back', async (_de, plazo, fresh) => {
+    const ana = await fresh()
     const { inactiva_en, creado_en } = (await ana.request('GET', SESION)).cuerpo
     expect(Date.parse(inactiva_en) - Date.parse(creado_en)).toBeLessThanOrEqual(plazo + MINUTE_MS)
-    entorno.advance(plazo - MINUTE_MS)
+    environment.advance(plazo - MINUTE_MS)
     await usar(ana)
-    entorno.advance(plazo - MINUTE_MS)
+    environment.advance(plazo - MINUTE_MS)
     await usar(ana)
-    entorno.advance(plazo + 1)
+    environment.advance(plazo + 1)
     await expect.poll(() => estado(ana)).toBe(401)
-    const otra = await signInFully(entorno, ana)
-    expect(otra.status).toBe(201)
-    const abiertas = await createScriptlessBrowser(entorno, toCookieHeader(otra.cabeceras).split('; ')[0]!).visit(
+    const other = await signInFully(environment, ana)
+    expect(other.status).toBe(201)
+    const abiertas = await createScriptlessBrowser(environment, toCookieHeader(other.cabeceras).split('; ')[0]!).visit(
       '/operaciones/v1/sesiones',
     )
     expect(JSON.parse(abiertas.texto).datos).toHaveLength(1)
@@ -59,78 +62,78 @@ describe('a session that nobody uses', () => {
 
   it('ends at its fixed end, however often it is used', async () => {
     const ana = await deOficina()
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update sesion_persona set inactiva_en = vence_en + interval '1 day' where sesion = $1`,
       [ana.sesion],
     )
-    entorno.advance(12 * HOUR_MS)
+    environment.advance(12 * HOUR_MS)
     await expect.poll(() => estado(ana)).toBe(401)
   })
 
   it('ends although its page refreshes itself, and not if the person uses it', async () => {
     const ana = await deOficina()
     const refrescar = () => ana.request('GET', SESION, undefined, { cabeceras: { 'X-Refresco': '1' } })
-    entorno.advance(20 * MINUTE_MS)
+    environment.advance(20 * MINUTE_MS)
     expect((await refrescar()).status).toBe(200)
-    entorno.advance(10 * MINUTE_MS)
+    environment.advance(10 * MINUTE_MS)
     await expect.poll(async () => (await refrescar()).status).toBe(401)
   })
 })
 
 it('the use of a session is written once in two minutes, not with each request', async () => {
   const ana = await deOficina()
-  entorno.advance(3 * MINUTE_MS)
+  environment.advance(3 * MINUTE_MS)
   await usar(ana)
-  const escrita = await fin(ana)
-  entorno.advance(MINUTE_MS)
+  const escrita = await end(ana)
+  environment.advance(MINUTE_MS)
   for (let i = 0; i < 5; i++) expect(await estado(ana)).toBe(200)
-  await entorno.waitForQuiet()
-  expect(await fin(ana)).toEqual(escrita)
+  await environment.waitForQuiet()
+  expect(await end(ana)).toEqual(escrita)
 })
 
 describe('the pages after a session ended unused', () => {
   /** A browser whose session has just ended because nobody used it. */
   async function sola() {
     const ana = await deOficina()
-    const navegador = createScriptlessBrowser(entorno, ana.cookie)
+    const navegador = createScriptlessBrowser(environment, ana.cookie)
     expect((await navegador.visit('/central/guias?estado=en_ruta&limite=25')).status).toBe(200)
-    entorno.advance(31 * MINUTE_MS)
+    environment.advance(31 * MINUTE_MS)
     return { ana, ...navegador }
   }
 
   it('say why, and lead back to the same page after the code and the second factor', async () => {
     const { ana, visit: ir } = await sola()
-    const pagina = '/central/guias?estado=en_ruta&limite=25'
-    await hasta(async () => (await ir(pagina)).status === 303)
-    const echada = await ir(pagina)
+    const page = '/central/guias?estado=en_ruta&limite=25'
+    await waitUntil(async () => (await ir(page)).status === 303)
+    const echada = await ir(page)
     expect(echada.a).toBe('/entrar')
-    const entrada = await ir(echada.destino!)
-    expect(entrada.texto).toContain('pasó un rato sin que nadie la usara')
-    const volver = /name="volver" value="([^"]+)"/.exec(entrada.texto)![1]!.replaceAll('&amp;', '&')
-    expect(volver).toBe(pagina)
+    const input = await ir(echada.destino!)
+    expect(input.texto).toContain('pasó un rato sin que nadie la usara')
+    const volver = /name="volver" value="([^"]+)"/.exec(input.texto)![1]!.replaceAll('&amp;', '&')
+    expect(volver).toBe(page)
     const mandado = await ir('/entrar', { correo: ana.correo, volver })
     expect((await ir(mandado.destino!)).texto).toContain('name="volver"')
-    const { codigo } = await findPendingCorreo(entorno, 'codigo', ana.correo)
+    const { codigo } = await findPendingCorreo(environment, 'codigo', ana.correo)
     const aMedias = await ir('/entrar/codigo', { codigo, volver })
     expect((await ir(aMedias.destino!)).texto).toContain('name="volver"')
-    const dentro = await ir('/entrar/segundo-factor', { codigo: ana.app!.codigo(), volver })
-    expect(dentro.destino).toBe(`${entorno.url}${pagina}`)
-    expect((await ir(dentro.destino!)).status).toBe(200)
+    const inside = await ir('/entrar/segundo-factor', { codigo: ana.app!.codigo(), volver })
+    expect(inside.destino).toBe(`${environment.url}${page}`)
+    expect((await ir(inside.destino!)).status).toBe(200)
   })
 
   it('lead back from a form to the page that had it, and to no other site', async () => {
     const { visit: ir } = await sola()
-    const desde = (Referer: string) => ir('/cuenta', { accion: 'elegir', cual: 'x' }, { Referer })
-    expect((await desde(`${entorno.url}/cuenta/presencia?volver=x`)).destino).toContain(
+    const from = (Referer: string) => ir('/cuenta', { accion: 'elegir', cual: 'x' }, { Referer })
+    expect((await from(`${environment.url}/cuenta/presencia?volver=x`)).destino).toContain(
       'volver=%2Fcuenta%2Fpresencia%3Fvolver%3Dx',
     )
-    for (const ajena of ['https://malo.example//malo.example', 'x', ''])
-      expect((await desde(ajena)).destino).toBe(`${entorno.url}/entrar?por=inactividad`)
+    for (const foreign of ['https://malo.example//malo.example', 'x', ''])
+      expect((await from(foreign)).destino).toBe(`${environment.url}/entrar?por=inactividad`)
   })
 
   it('say nothing of it without a session', async () => {
-    const { destino } = await createScriptlessBrowser(entorno).visit('/central')
-    expect(destino).toBe(`${entorno.url}/entrar?volver=%2Fcentral`)
-    expect((await createScriptlessBrowser(entorno).visit(destino!)).texto).not.toContain('pasó un rato')
+    const { destino } = await createScriptlessBrowser(environment).visit('/central')
+    expect(destino).toBe(`${environment.url}/entrar?volver=%2Fcentral`)
+    expect((await createScriptlessBrowser(environment).visit(destino!)).texto).not.toContain('pasó un rato')
   })
 })

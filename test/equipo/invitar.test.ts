@@ -10,8 +10,8 @@ import {
   useInvitaciones,
 } from './persona.ts'
 
-const entorno = useEnvironment()
-const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
+const environment = useEnvironment()
+const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
 
 describe('an invitation', () => {
   it('is mailed, and its link makes a person once', async () => {
@@ -20,23 +20,25 @@ describe('an invitation', () => {
     expect([status, cuerpo]).toMatchObject([201, { correo, comercio: null, alcances: ['ver'] }])
     expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(24 * HOUR_MS)
     expect(JSON.stringify(cuerpo)).not.toMatch(/token|enlace/)
-    const datos = await findPendingCorreo(entorno, 'invitacion', correo)
+    const datos = await findPendingCorreo(environment, 'invitacion', correo)
     expect(datos).toMatchObject({ nombre: 'Ana Pérez', lugar: null, horas: 24 })
-    expect(datos.enlace).toMatch(new RegExp(`^${entorno.url.replace('127.0.0.1', 'localhost')}/invitacion/[\\w-]{43}$`))
+    expect(datos.enlace).toMatch(
+      new RegExp(`^${environment.url.replace('127.0.0.1', 'localhost')}/invitacion/[\\w-]{43}$`),
+    )
     const token = await tokenDe(correo)
     const aceptadas = await Promise.all(Array.from({ length: 5 }, () => aceptar(token)))
-    expect(aceptadas.map((una) => una.status).sort()).toEqual([201, 403, 403, 403, 403])
-    await addApp(entorno, toCookieHeader(aceptadas.find(({ status }) => status === 201)!.cabeceras).split('; ')[0]!)
-    const repetida = await invitar({ correo })
-    expect([repetida.status, repetida.cuerpo.codigo]).toEqual([409, 'persona_repetida'])
+    expect(aceptadas.map((one) => one.status).sort()).toEqual([201, 403, 403, 403, 403])
+    await addApp(environment, toCookieHeader(aceptadas.find(({ status }) => status === 201)!.cabeceras).split('; ')[0]!)
+    const repeated = await invitar({ correo })
+    expect([repeated.status, repeated.cuerpo.codigo]).toEqual([409, 'persona_repetida'])
   })
 
   it('is replaced by another to the same address and place', async () => {
     const correo = createCorreoAddress()
     await invitar({ correo })
-    const primera = await tokenDe(correo)
+    const first = await tokenDe(correo)
     await invitar({ correo, alcances: ['operar'] })
-    expect((await aceptar(primera)).cuerpo.codigo).toBe('enlace_invalido')
+    expect((await aceptar(first)).cuerpo.codigo).toBe('enlace_invalido')
     const { cuerpo } = await aceptar(await tokenDe(correo))
     expect(cuerpo.membresias).toMatchObject([{ alcances: ['operar'] }])
   })
@@ -49,27 +51,33 @@ describe('an invitation', () => {
     [{ alcances: ['ver', 'nadie'] }, '/alcances/1'],
     [{ alcances: [] }, '/alcances'],
     [{ nombre: '' }, '/nombre'],
-  ])('%o is refused', async (mal, campo) => {
-    const { status, cuerpo } = await invitar({ correo: createCorreoAddress(), ...mal })
-    expect([status, cuerpo.errores.map((una: { campo: string }) => una.campo)]).toEqual([422, [campo]])
+  ])('%o is refused', async (bad, campo) => {
+    const { status, cuerpo } = await invitar({ correo: createCorreoAddress(), ...bad })
+    expect([status, cuerpo.errores.map((one: { campo: string }) => one.campo)]).toEqual([422, [campo]])
   })
 
   it('to a merchant takes the merchant’s scopes, and an unknown merchant is a 404', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const mal = await invitar({ correo: createCorreoAddress(), comercio, alcances: ['ver'] })
-    expect([mal.status, mal.cuerpo.errores[0].campo]).toEqual([422, '/alcances/0'])
-    const nadie = await invitar({ correo: createCorreoAddress(), comercio: 'com_000000000000', alcances: ['despacho'] })
-    expect([nadie.status, nadie.cuerpo.codigo]).toEqual([404, 'comercio_desconocido'])
+    const { comercio } = await environment.createComercio()
+    const bad = await invitar({ correo: createCorreoAddress(), comercio, alcances: ['ver'] })
+    expect([bad.status, bad.cuerpo.errores[0].campo]).toEqual([422, '/alcances/0'])
+    const nobody = await invitar({
+      correo: createCorreoAddress(),
+      comercio: 'com_000000000000',
+      alcances: ['despacho'],
+    })
+    expect([nobody.status, nobody.cuerpo.codigo]).toEqual([404, 'comercio_desconocido'])
   })
 
   it('gives no scope that the caller lacks', async () => {
-    const llave = await entorno.createOperacionLlave(['administrar'])
+    const llave = await environment.createOperacionLlave(['administrar'])
     const cuerpo = { correo: createCorreoAddress(), nombre: 'x', alcances: ['administrar', 'caja'] }
-    const negada = await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo })
+    const negada = await environment.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo })
     expect([negada.status, negada.cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
-    const admin = await createTestPersona(entorno, { alcances: ['administrar'] })
+    const admin = await createTestPersona(environment, { alcances: ['administrar'] })
     expect((await admin.request('POST', '/operaciones/v1/invitaciones', cuerpo)).status).toBe(403)
     const suya = { ...cuerpo, alcances: ['administrar'] }
-    expect((await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: suya })).status).toBe(201)
+    expect((await environment.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: suya })).status).toBe(
+      201,
+    )
   })
 })

@@ -2,42 +2,42 @@ import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { createTestPersona, signInFully } from './persona.ts'
 
-const entorno = useEnvironment()
-const personas = async (ruta = '') => (await entorno.operar('GET', `/personas${ruta}`)).cuerpo
+const environment = useEnvironment()
+const personas = async (path = '') => (await environment.operar('GET', `/personas${path}`)).cuerpo
 
 describe('persons', () => {
   it('are listed newest first, with their memberships, in pages', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const [una, otra] = [
-      await createTestPersona(entorno),
-      await createTestPersona(entorno, { comercio, alcances: ['cobros'] }),
+    const { comercio } = await environment.createComercio()
+    const [one, other] = [
+      await createTestPersona(environment),
+      await createTestPersona(environment, { comercio, alcances: ['cobros'] }),
     ]
-    const pagina = await personas('?limite=1')
-    expect(pagina.datos).toMatchObject([
+    const page = await personas('?limite=1')
+    expect(page.datos).toMatchObject([
       {
-        persona: otra.persona,
+        persona: other.persona,
         nombre: 'Ana Pérez',
-        correo: otra.correo,
-        membresias: [{ membresia: otra.membresia, comercio, alcances: ['cobros'] }],
+        correo: other.correo,
+        membresias: [{ membresia: other.membresia, comercio, alcances: ['cobros'] }],
       },
     ])
-    const siguiente = await personas(`?limite=1&cursor=${pagina.cursor_siguiente}`)
-    expect(siguiente.datos[0].persona).toBe(una.persona)
-    expect(await personas(`/${una.persona}`)).toEqual(siguiente.datos[0])
+    const next = await personas(`?limite=1&cursor=${page.cursor_siguiente}`)
+    expect(next.datos[0].persona).toBe(one.persona)
+    expect(await personas(`/${one.persona}`)).toEqual(next.datos[0])
   })
 
   it('are listed for the courier company, or for one merchant, page by page', async () => {
-    const { comercio } = await entorno.nuevoComercio()
+    const { comercio } = await environment.createComercio()
     const [ana, eva] = [
-      await createTestPersona(entorno, { comercio, alcances: ['cobros'] }),
-      await createTestPersona(entorno, { comercio, alcances: ['lectura'] }),
+      await createTestPersona(environment, { comercio, alcances: ['cobros'] }),
+      await createTestPersona(environment, { comercio, alcances: ['lectura'] }),
     ]
-    const luis = await createTestPersona(entorno)
+    const luis = await createTestPersona(environment)
     const codigos = ({ datos }: { datos: { persona: string }[] }) => datos.map(({ persona }) => persona)
-    const primera = await personas(`?ambito=${comercio}&limite=1`)
-    const segunda = await personas(`?ambito=${comercio}&limite=1&cursor=${primera.cursor_siguiente}`)
-    expect([...codigos(primera), ...codigos(segunda)]).toEqual([eva.persona, ana.persona])
-    expect(segunda.cursor_siguiente).toBeNull()
+    const first = await personas(`?ambito=${comercio}&limite=1`)
+    const second = await personas(`?ambito=${comercio}&limite=1&cursor=${first.cursor_siguiente}`)
+    expect([...codigos(first), ...codigos(second)]).toEqual([eva.persona, ana.persona])
+    expect(second.cursor_siguiente).toBeNull()
     const empresa = codigos(await personas('?ambito=empresa'))
     expect(empresa).toContain(luis.persona)
     expect(empresa).not.toContain(ana.persona)
@@ -45,15 +45,15 @@ describe('persons', () => {
   })
 
   it('show a second factor, the open sessions, and when the newest began', async () => {
-    const [luis, rosa] = [await createTestPersona(entorno), await createTestPersona(entorno, { conApp: false })]
+    const [luis, rosa] = [await createTestPersona(environment), await createTestPersona(environment, { conApp: false })]
     const de = ({ persona }: { persona: string }) => personas(`/${persona}`)
     expect(await de(rosa)).toMatchObject({ segundo_factor: false, sesiones: 1, entrado_en: expect.any(String) })
     expect(await de(luis)).toMatchObject({ segundo_factor: true, sesiones: 1 })
-    expect((await signInFully(entorno, luis)).status).toBe(201)
+    expect((await signInFully(environment, luis)).status).toBe(201)
     const dos = await de(luis)
     expect(dos).toMatchObject({ sesiones: 2 })
     expect(dos.entrado_en > (await de(rosa)).entrado_en).toBe(true)
-    await entorno.operar('DELETE', `/personas/${luis.persona}/sesiones`)
+    await environment.operar('DELETE', `/personas/${luis.persona}/sesiones`)
     expect(await de(luis)).toMatchObject({ segundo_factor: true, sesiones: 0, entrado_en: null })
   })
 })

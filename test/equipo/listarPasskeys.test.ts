@@ -11,29 +11,29 @@ import {
 } from './authenticator.ts'
 import { createTestPersona, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
 
-const { environment: entorno } = usePasskeys()
+const { environment } = usePasskeys()
 
 describe('a person with a passkey', () => {
   it('adds it, signs in with it, lists it and removes it', async () => {
-    const ana = await createTestPersona(entorno)
-    const { autenticador, passkey, addResponse: agregada } = await addPasskey(entorno, ana)
+    const ana = await createTestPersona(environment)
+    const { autenticador, passkey, addResponse: agregada } = await addPasskey(environment, ana)
     expect(agregada.cuerpo).toMatchObject({ dispositivo: 'Otro navegador', sincronizada: false, usado_en: null })
-    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: true })
-    const abierta = await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))
+    expect(await findPendingCorreo(environment, 'passkey', ana.correo)).toMatchObject({ agregada: true })
+    const abierta = await signInWithPasskey(environment, await signChallenge(environment, autenticador))
     expect([abierta.status, abierta.cuerpo.persona]).toEqual([201, ana.persona])
     expect(toCookieHeader(abierta.cabeceras)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
     const cookie = toCookieHeader(abierta.cabeceras)
-    expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/sesion'])).status).toBe(200)
+    expect((await requestFromPage(environment, cookie, ['GET', '/operaciones/v1/sesion'])).status).toBe(200)
     const { datos } = (await ana.request('GET', PASSKEYS_PATH)).cuerpo
     expect(datos).toEqual([{ ...agregada.cuerpo, usado_en: expect.any(String) }])
-    const { registro } = await prepareRegistration(entorno, ana)
+    const { registro } = await prepareRegistration(environment, ana)
     expect(registro.existentes).toEqual([autenticador.credencial])
     expect((await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`)).status).toBe(204)
-    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: false })
+    expect(await findPendingCorreo(environment, 'passkey', ana.correo)).toMatchObject({ agregada: false })
     expect((await ana.request('GET', PASSKEYS_PATH)).cuerpo).toEqual({ datos: [] })
-    expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
-      WRONG_PASSKEY,
-    )
+    expect(
+      toStatusAndCode(await signInWithPasskey(environment, await signChallenge(environment, autenticador))),
+    ).toEqual(WRONG_PASSKEY)
     expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual([
       404,
       'passkey_desconocida',
@@ -41,29 +41,29 @@ describe('a person with a passkey', () => {
   })
 
   it('is told by mail of a sign-in in a browser in which it was not seen', async () => {
-    const ana = await createTestPersona(entorno)
-    const { autenticador } = await addPasskey(entorno, ana)
-    const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
-    await signInWithPasskey(entorno, { cookie: `${cookie}; ${ana.known}`, cuerpo })
-    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
-    await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))
-    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toMatchObject({ nombre: 'Ana Pérez' })
+    const ana = await createTestPersona(environment)
+    const { autenticador } = await addPasskey(environment, ana)
+    const { cookie, cuerpo } = await signChallenge(environment, autenticador)
+    await signInWithPasskey(environment, { cookie: `${cookie}; ${ana.known}`, cuerpo })
+    expect(await findPendingCorreo(environment, 'entrada', ana.correo)).toBeUndefined()
+    await signInWithPasskey(environment, await signChallenge(environment, autenticador))
+    expect(await findPendingCorreo(environment, 'entrada', ana.correo)).toMatchObject({ nombre: 'Ana Pérez' })
   })
 
   it('loses it when it is erased', async () => {
-    await createTestPersona(entorno)
-    const ana = await createTestPersona(entorno)
-    const { autenticador } = await addPasskey(entorno, ana)
-    await prepareRegistration(entorno, ana)
-    expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
-    const { rows } = await entorno.db.pool.query(
+    await createTestPersona(environment)
+    const ana = await createTestPersona(environment)
+    const { autenticador } = await addPasskey(environment, ana)
+    await prepareRegistration(environment, ana)
+    expect((await environment.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
+    const { rows } = await environment.db.pool.query(
       `select (select count(*) from passkey k where k.persona_id = p.id)::int passkeys,
          (select count(*) from reto_de_passkey r where r.persona_id = p.id)::int retos from persona p where persona = $1`,
       [ana.persona],
     )
     expect(rows).toEqual([{ passkeys: 0, retos: 0 }])
-    expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
-      WRONG_PASSKEY,
-    )
+    expect(
+      toStatusAndCode(await signInWithPasskey(environment, await signChallenge(environment, autenticador))),
+    ).toEqual(WRONG_PASSKEY)
   })
 })

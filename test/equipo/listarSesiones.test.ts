@@ -1,37 +1,37 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { createTestPersona, requestCode, requestFromPage } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
-const operaciones = (ruta: string) => `/operaciones/v1${ruta}`
+const operaciones = (path: string) => `/operaciones/v1${path}`
 
 describe('sessions of one person', () => {
   it('are listed and ended one by one', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const ana = await createTestPersona(entorno, { comercio, alcances: ['despacho'] })
+    const { comercio } = await environment.createComercio()
+    const ana = await createTestPersona(environment, { comercio, alcances: ['despacho'] })
     const agente = {
       cabeceras: { 'User-Agent': 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0' },
     }
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
-    const otra = await requestFromPage(entorno, entrada, ['POST', RUTA, { codigo }], agente)
-    const lista = await ana.request('GET', operaciones('/sesiones'))
-    expect(lista.cuerpo.datos).toMatchObject([
-      { sesion: otra.cuerpo.sesion, actual: false, dispositivo: 'Firefox en Android', red: '127.0.0.0/24' },
+    const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
+    const other = await requestFromPage(environment, input, ['POST', RUTA, { codigo }], agente)
+    const list = await ana.request('GET', operaciones('/sesiones'))
+    expect(list.cuerpo.datos).toMatchObject([
+      { sesion: other.cuerpo.sesion, actual: false, dispositivo: 'Firefox en Android', red: '127.0.0.0/24' },
       { sesion: ana.sesion, actual: true },
     ])
-    expect((await ana.request('DELETE', operaciones(`/sesiones/${otra.cuerpo.sesion}`))).status).toBe(204)
-    const ajena = await createTestPersona(entorno)
-    for (const sesion of [otra.cuerpo.sesion, ajena.sesion, 'x']) {
+    expect((await ana.request('DELETE', operaciones(`/sesiones/${other.cuerpo.sesion}`))).status).toBe(204)
+    const foreign = await createTestPersona(environment)
+    for (const sesion of [other.cuerpo.sesion, foreign.sesion, 'x']) {
       const { status, cuerpo } = await ana.request('DELETE', operaciones(`/sesiones/${sesion}`))
       expect([status, cuerpo.codigo]).toEqual([404, 'sesion_desconocida'])
     }
-    const salida = await ana.request('DELETE', RUTA)
-    expect([salida.status, salida.cabeceras.getSetCookie()]).toEqual([
+    const output = await ana.request('DELETE', RUTA)
+    expect([output.status, output.cabeceras.getSetCookie()]).toEqual([
       204,
       ['guias_sesion=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'],
     ])
-    await hasta(async () => (await ana.request('GET', RUTA)).status === 401)
+    await waitUntil(async () => (await ana.request('GET', RUTA)).status === 401)
   })
 })

@@ -3,25 +3,25 @@ import { readDocument, readOperations } from '../../server/api/contract/contract
 import { useEnvironment } from '../environment.ts'
 import { createTestPersona, SESION } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const conSesion = readOperations(readDocument()).filter(
   ({ security: seguridad, acceptsSesion: admite }) => admite || seguridad?.scheme === 'sesionDePersona',
 )
 
 /** The merchants' contract says nothing of sessions. */
-const codigoDe = (ruta: string) => (ruta.startsWith('/api/') ? 'alcance_insuficiente' : 'segundo_factor_requerido')
+const codigoDe = (path: string) => (path.startsWith('/api/') ? 'alcance_insuficiente' : 'segundo_factor_requerido')
 
 it('a session without the second factor adds one, looks at itself and ends, and does nothing else', async () => {
-  const ana = await createTestPersona(entorno, { conApp: false })
+  const ana = await createTestPersona(environment, { conApp: false })
   const abiertas: string[] = []
   expect(conSesion.length).toBeGreaterThan(70)
-  for (const { id, method: metodo, path: ruta, skipsSecondFactor: sinSegundoFactor } of conSesion) {
+  for (const { id, method, path, skipsSecondFactor: sinSegundoFactor } of conSesion) {
     if (sinSegundoFactor) {
       abiertas.push(id)
       continue
     }
-    const { status, cuerpo } = await ana.request(metodo.toUpperCase(), ruta.replace(/\{\w+\}/g, 'x'))
-    expect([id, status, cuerpo.codigo]).toEqual([id, 403, codigoDe(ruta)])
+    const { status, cuerpo } = await ana.request(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'))
+    expect([id, status, cuerpo.codigo]).toEqual([id, 403, codigoDe(path)])
     expect(cuerpo.mensaje).toContain('necesita además un segundo factor')
   }
   expect(abiertas.sort()).toEqual([
@@ -41,10 +41,10 @@ it('a session without the second factor adds one, looks at itself and ends, and 
 })
 
 it('a session of a merchant’s person needs the second factor from the invitation to the courier company on', async () => {
-  const { comercio } = await entorno.nuevoComercio()
-  const ana = await createTestPersona(entorno, { comercio, alcances: ['despacho'] })
+  const { comercio } = await environment.createComercio()
+  const ana = await createTestPersona(environment, { comercio, alcances: ['despacho'] })
   expect((await ana.request('GET', '/api/v1/guias')).status).toBe(200)
-  const empresa = await createTestPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
+  const empresa = await createTestPersona(environment, { correo: ana.correo, alcances: ['ver'] })
   await expect.poll(async () => (await ana.request('GET', '/api/v1/guias')).cuerpo.codigo).toBe('alcance_insuficiente')
   expect((await ana.request('GET', '/operaciones/v1/sesiones')).cuerpo.codigo).toBe('segundo_factor_requerido')
   expect((await empresa.request('GET', '/operaciones/v1/comercios')).status).toBe(200)

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { createTestPersona } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 it('shows a person with its memberships', async () => {
-  const ana = await createTestPersona(entorno, { alcances: ['ver'] })
-  const { status, cuerpo } = await entorno.operar('GET', `/personas/${ana.persona}`)
+  const ana = await createTestPersona(environment, { alcances: ['ver'] })
+  const { status, cuerpo } = await environment.operar('GET', `/personas/${ana.persona}`)
   expect([status, cuerpo]).toMatchObject([
     200,
     {
@@ -19,6 +19,6 @@ it('shows a person with its memberships', async () => {
 })
 
 it.each(['per_000000000000', 'x', 'per_0'])('answers 404 for «%s»', async (persona) => {
-  const { status, cuerpo } = await entorno.operar('GET', `/personas/${persona}`)
+  const { status, cuerpo } = await environment.operar('GET', `/personas/${persona}`)
   expect([status, cuerpo.codigo]).toEqual([404, 'persona_desconocida'])
 })

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 it('shows who signed in, with what, and until when', async () => {
-  const ana = await createTestPersona(entorno, { alcances: ['ver'] })
+  const ana = await createTestPersona(environment, { alcances: ['ver'] })
   const { status, cuerpo } = await ana.request('GET', '/operaciones/v1/sesion')
   expect([status, cuerpo]).toMatchObject([
     200,
@@ -26,13 +26,13 @@ it('shows who signed in, with what, and until when', async () => {
 })
 
 it('shows when the person last proved to be there', async () => {
-  const ana = await createTestPersona(entorno)
-  const antes = (await ana.request('GET', '/operaciones/v1/sesion')).cuerpo
-  entorno.advance(6 * MINUTE_MS)
+  const ana = await createTestPersona(environment)
+  const before = (await ana.request('GET', '/operaciones/v1/sesion')).cuerpo
+  environment.advance(6 * MINUTE_MS)
   const probada = await ana.request('POST', '/operaciones/v1/sesion/presencia', { codigo: ana.app!.codigo() })
   expect(probada.status).toBe(200)
-  await hasta(async () => {
+  await waitUntil(async () => {
     const { cuerpo } = await ana.request('GET', '/operaciones/v1/sesion')
-    return Date.parse(cuerpo.presencia_en) - Date.parse(antes.presencia_en) >= 6 * MINUTE_MS
+    return Date.parse(cuerpo.presencia_en) - Date.parse(before.presencia_en) >= 6 * MINUTE_MS
   })
 })

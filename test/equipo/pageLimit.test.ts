@@ -5,10 +5,10 @@ import { createComercioPersona, createCorreoAddress, createTestPersona, findPend
 import { createScriptlessBrowser } from './withoutScript.ts'
 
 // Nothing comes back while the limits' clock stands. The pages and the operations share one limit.
-let ahora = 0
-const entorno = useEnvironment({ limitsClock: () => ahora })
+let now = 0
+const environment = useEnvironment({ limitsClock: () => now })
 const POR_MINUTO = 30
-const codigoDe = async (correo: string) => (await findPendingCorreo(entorno, 'codigo', correo)).codigo as string
+const codigoDe = async (correo: string) => (await findPendingCorreo(environment, 'codigo', correo)).codigo as string
 
 /** Repeats an attempt until the network has to wait, and returns how many were admitted. */
 async function agotar(intentar: () => Promise<{ status: number; cabeceras: Headers }>) {
@@ -22,36 +22,36 @@ async function agotar(intentar: () => Promise<{ status: number; cabeceras: Heade
 }
 
 it('a success on the pages costs no attempt, and each mail with a code costs one', async () => {
-  const [tienda, empresa, nadie] = [
-    await createComercioPersona(entorno),
-    await createTestPersona(entorno),
+  const [shop, empresa, nobody] = [
+    await createComercioPersona(environment),
+    await createTestPersona(environment),
     createCorreoAddress(),
   ]
-  const { cuerpo: invitada } = await entorno.operar('POST', '/invitaciones', {
-    correo: nadie,
+  const { cuerpo: invitada } = await environment.operar('POST', '/invitaciones', {
+    correo: nobody,
     nombre: 'Ana',
     alcances: ['ver'],
   })
-  const invitacion = new URL((await findPendingCorreo(entorno, 'invitacion', nadie)).enlace).pathname
-  ahora += HOUR_MS
-  for (const { correo, app } of [tienda, empresa]) {
-    const { visit: ir } = createScriptlessBrowser(entorno)
+  const invitacion = new URL((await findPendingCorreo(environment, 'invitacion', nobody)).enlace).pathname
+  now += HOUR_MS
+  for (const { correo, app } of [shop, empresa]) {
+    const { visit: ir } = createScriptlessBrowser(environment)
     await ir('/entrar', { correo })
-    const entrada = await ir('/entrar/codigo', { codigo: await codigoDe(correo) })
+    const input = await ir('/entrar/codigo', { codigo: await codigoDe(correo) })
     if (app) expect(await ir('/entrar/segundo-factor', { codigo: app.codigo() })).toMatchObject({ a: '/cuenta' })
-    else expect(entrada).toMatchObject({ status: 303, a: '/cuenta' })
+    else expect(input).toMatchObject({ status: 303, a: '/cuenta' })
   }
-  const { visit: ir } = createScriptlessBrowser(entorno)
+  const { visit: ir } = createScriptlessBrowser(environment)
   expect(await ir(invitacion, { codigo: invitada.codigo })).toMatchObject({ status: 303, a: '/cuenta' })
-  expect(await agotar(() => createScriptlessBrowser(entorno).visit('/entrar/codigo', { codigo: 'x' }))).toBe(
+  expect(await agotar(() => createScriptlessBrowser(environment).visit('/entrar/codigo', { codigo: 'x' }))).toBe(
     POR_MINUTO - 2,
   )
 })
 
 it('codes of the page of presence are mails, too', async () => {
-  ahora += HOUR_MS
-  const { cookie } = await createComercioPersona(entorno)
-  entorno.advance(5 * MINUTE_MS + 1)
-  const { visit: ir } = createScriptlessBrowser(entorno, cookie)
+  now += HOUR_MS
+  const { cookie } = await createComercioPersona(environment)
+  environment.advance(5 * MINUTE_MS + 1)
+  const { visit: ir } = createScriptlessBrowser(environment, cookie)
   expect(await agotar(() => ir('/cuenta/presencia', { volver: '/cuenta' }))).toBe(POR_MINUTO)
 })

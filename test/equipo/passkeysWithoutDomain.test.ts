@@ -8,12 +8,12 @@ it('no passkey is offered where the service has an address in place of a name', 
   const ana = await createTestPersona(environment)
   const { url } = await otroServicio({ PUBLIC_URL: 'http://203.0.113.7:3000', WEBHOOKS_LOOPBACK: '0' })
   const headers = { Cookie: ana.cookie, Origin: 'http://203.0.113.7:3000' }
-  for (const ruta of ['registro', 'reto']) {
-    const pedido = await fetch(`${url}/operaciones/v1/sesion/passkeys/${ruta}`, { method: 'POST', headers })
+  for (const path of ['registro', 'reto']) {
+    const pedido = await fetch(`${url}/operaciones/v1/sesion/passkeys/${path}`, { method: 'POST', headers })
     expect([pedido.status, ((await pedido.json()) as { codigo: string }).codigo]).toEqual([409, 'passkey_no_admitida'])
   }
-  for (const ruta of ['/entrar', '/cuenta']) {
-    const pagina = await fetch(url + ruta, { headers })
-    expect([pagina.status, (await pagina.text()).match(/[Pp]asskeys?<|id="passkey"/)]).toEqual([200, null])
+  for (const path of ['/entrar', '/cuenta']) {
+    const page = await fetch(url + path, { headers })
+    expect([page.status, (await page.text()).match(/[Pp]asskeys?<|id="passkey"/)]).toEqual([200, null])
   }
 })

@@ -11,28 +11,33 @@ import {
 } from './authenticator.ts'
 import { createTestPersona, requestFromPage } from './persona.ts'
 
-const { environment: entorno } = usePasskeys()
+const { environment } = usePasskeys()
 
 describe('signing in with a passkey', () => {
   it('takes a challenge once, in its browser, for five minutes, and of ten at once one', async () => {
-    const { autenticador } = await addPasskey(entorno, await createTestPersona(entorno))
-    const [una, otra] = [await signChallenge(entorno, autenticador), await signChallenge(entorno, autenticador)]
-    for (const cookie of ['', otra.cookie, `${una.cookie}; ${una.cookie}`])
-      expect(toStatusAndCode(await signInWithPasskey(entorno, { cookie, cuerpo: una.cuerpo }))).toEqual(WRONG_PASSKEY)
-    const todas = await Promise.all(Array.from({ length: 10 }, () => signInWithPasskey(entorno, una)))
-    expect(todas.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
-    const vencida = await signChallenge(entorno, autenticador)
-    entorno.advance(5 * MINUTE_MS)
-    expect(toStatusAndCode(await signInWithPasskey(entorno, vencida))).toEqual(WRONG_PASSKEY)
+    const { autenticador } = await addPasskey(environment, await createTestPersona(environment))
+    const [one, other] = [
+      await signChallenge(environment, autenticador),
+      await signChallenge(environment, autenticador),
+    ]
+    for (const cookie of ['', other.cookie, `${one.cookie}; ${one.cookie}`])
+      expect(toStatusAndCode(await signInWithPasskey(environment, { cookie, cuerpo: one.cuerpo }))).toEqual(
+        WRONG_PASSKEY,
+      )
+    const all = await Promise.all(Array.from({ length: 10 }, () => signInWithPasskey(environment, one)))
+    expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
+    const expired = await signChallenge(environment, autenticador)
+    environment.advance(5 * MINUTE_MS)
+    expect(toStatusAndCode(await signInWithPasskey(environment, expired))).toEqual(WRONG_PASSKEY)
   })
 
   it('is for pages of the service alone', async () => {
-    const { autenticador } = await addPasskey(entorno, await createTestPersona(entorno))
-    const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
-    const desde = { cabeceras: { Origin: 'https://malo.example' } }
+    const { autenticador } = await addPasskey(environment, await createTestPersona(environment))
+    const { cookie, cuerpo } = await signChallenge(environment, autenticador)
+    const from = { cabeceras: { Origin: 'https://malo.example' } }
     for (const pedido of [`${PASSKEYS_PATH}/entrada`, `${PASSKEYS_PATH}/reto`]) {
-      const visto = await requestFromPage(entorno, cookie, ['POST', pedido, cuerpo], desde)
-      expect(toStatusAndCode(visto)).toEqual([403, 'origen_no_permitido'])
+      const seen = await requestFromPage(environment, cookie, ['POST', pedido, cuerpo], from)
+      expect(toStatusAndCode(seen)).toEqual([403, 'origen_no_permitido'])
     }
   })
 })

@@ -9,7 +9,7 @@ export const SESION = '/operaciones/v1/sesion'
 
 type RequestOptions = NonNullable<Parameters<TestEnvironment['request']>[2]>
 
-const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
+const secrets = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
 /** A mail as its row has it while it waits. */
 export async function findPendingCorreo(
@@ -24,7 +24,7 @@ export async function findPendingCorreo(
       [tipo],
     )
     for (const row of rows) {
-      const opened = readCorreo(secretos, row)
+      const opened = readCorreo(secrets, row)
       // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
       if (opened?.para === address) return opened.datos as any
     }
@@ -35,8 +35,8 @@ export async function findPendingCorreo(
 }
 
 /** From `Set-Cookie` to what a browser sends back. */
-export const toCookieHeader = (cabeceras: Headers) =>
-  cabeceras
+export const toCookieHeader = (headers: Headers) =>
+  headers
     .getSetCookie()
     .map((setCookie) => setCookie.split(';')[0]!)
     .join('; ')
@@ -57,10 +57,10 @@ export interface TestPersona {
   app: TestApp | undefined
   /** As its pages do. */
   request(
-    metodo: string,
-    ruta: string,
-    cuerpo?: unknown,
-    opciones?: RequestOptions,
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: RequestOptions,
   ): ReturnType<TestEnvironment['request']>
 }
 
@@ -68,13 +68,13 @@ export interface TestPersona {
 export const requestFromPage = (
   environment: TestEnvironment,
   cookie: string,
-  [metodo, ruta, cuerpo]: [string, string, unknown?],
-  opciones: RequestOptions = {},
+  [method, path, cuerpo]: [string, string, unknown?],
+  options: RequestOptions = {},
 ) =>
-  environment.request(metodo, ruta, {
+  environment.request(method, path, {
     cuerpo,
-    ...opciones,
-    cabeceras: { ...(cookie ? { Cookie: cookie } : {}), Origin: environment.url, ...opciones.cabeceras },
+    ...options,
+    cabeceras: { ...(cookie ? { Cookie: cookie } : {}), Origin: environment.url, ...options.cabeceras },
   })
 
 /** Who a person of a test is. */
@@ -105,27 +105,27 @@ export async function createTestPersona(
   ])
   if (acceptResponse.status !== 201) throw new Error(`accepting was answered ${acceptResponse.status}`)
   const { persona, membresia, sesion } = acceptResponse.cuerpo
-  const [primera = '', knownCookie = ''] = toCookieHeader(acceptResponse.cabeceras).split('; ')
-  const addedApp = (conApp ?? a.comercio === undefined) ? await addApp(environment, primera) : undefined
-  const { app, cookie } = addedApp ?? { app: undefined, cookie: primera }
-  const pedir: TestPersona['request'] = (metodo, ruta, cuerpo, opciones) =>
-    requestFromPage(environment, cookie, [metodo, ruta, cuerpo], opciones)
-  return { correo, persona, membresia, sesion, cookie, known: knownCookie, app, request: pedir }
+  const [first = '', knownCookie = ''] = toCookieHeader(acceptResponse.cabeceras).split('; ')
+  const addedApp = (conApp ?? a.comercio === undefined) ? await addApp(environment, first) : undefined
+  const { app, cookie } = addedApp ?? { app: undefined, cookie: first }
+  const request: TestPersona['request'] = (method, path, body, options) =>
+    requestFromPage(environment, cookie, [method, path, body], options)
+  return { correo, persona, membresia, sesion, cookie, known: knownCookie, app, request }
 }
 
 /** A person of a new merchant, without a second factor. */
 export async function createComercioPersona(environment: TestEnvironment): Promise<TestPersona> {
-  const { comercio } = await environment.nuevoComercio()
+  const { comercio } = await environment.createComercio()
   return createTestPersona(environment, { comercio, alcances: ['despacho'] })
 }
 
 /** Asks, as a person, to invite another one who administers. Another person has to administer, too. */
 export async function requestInvitacionAprobacion(
-  { request: pedir }: Pick<TestPersona, 'request'>,
+  { request }: Pick<TestPersona, 'request'>,
   correo = createCorreoAddress(),
 ) {
-  const cuerpo = { correo, nombre: 'Eva Ruiz', alcances: ['administrar'] }
-  const aprobacionResponse = await pedir('POST', '/operaciones/v1/invitaciones', cuerpo)
+  const body = { correo, nombre: 'Eva Ruiz', alcances: ['administrar'] }
+  const aprobacionResponse = await request('POST', '/operaciones/v1/invitaciones', body)
   if (aprobacionResponse.status !== 202)
     throw new Error(`asking for an approval was answered ${aprobacionResponse.status}`)
   return { correo, aprobacion: aprobacionResponse.cuerpo.aprobacion as string, cuerpo: aprobacionResponse.cuerpo }
@@ -143,8 +143,8 @@ export const signInWithCode = (
   environment: TestEnvironment,
   signInCookie: string,
   codigo: unknown,
-  opciones?: RequestOptions,
-) => requestFromPage(environment, signInCookie, ['POST', '/operaciones/v1/sesion', { codigo }], opciones)
+  options?: RequestOptions,
+) => requestFromPage(environment, signInCookie, ['POST', '/operaciones/v1/sesion', { codigo }], options)
 
 /** Invites, and accepts with the token of the mail. Called once at the top of a test file. */
 export function useInvitaciones(environment: TestEnvironment) {
@@ -159,8 +159,8 @@ export function useInvitaciones(environment: TestEnvironment) {
         '/operaciones/v1/sesion/invitacion',
         { token, codigo: codigos.get(token), ...moreFields },
       ]),
-    async invitar(cuerpo: object) {
-      const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...cuerpo }
+    async invitar(body: object) {
+      const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...body }
       const inviteResponse = await environment.operar('POST', '/invitaciones', de)
       if (inviteResponse.status === 201 && inviteResponse.cuerpo.codigo !== null)
         codigos.set(await tokenDe(inviteResponse.cuerpo.correo), inviteResponse.cuerpo.codigo)
@@ -193,8 +193,8 @@ export const endSignIn = (environment: TestEnvironment, cookie: string, codigo: 
   requestFromPage(environment, cookie, ['POST', `${SESION}/segundo-factor`, { codigo }])
 
 /** Makes recovery codes for the person of a session. */
-export async function makeRecoveryCodes({ request: pedir }: Pick<TestPersona, 'request'>): Promise<string[]> {
-  const codesResponse = await pedir('POST', `${SESION}/codigos-de-recuperacion`)
+export async function makeRecoveryCodes({ request }: Pick<TestPersona, 'request'>): Promise<string[]> {
+  const codesResponse = await request('POST', `${SESION}/codigos-de-recuperacion`)
   if (codesResponse.status !== 201) throw new Error(`making recovery codes was answered ${codesResponse.status}`)
   return codesResponse.cuerpo.codigos
 }
@@ -202,10 +202,10 @@ export async function makeRecoveryCodes({ request: pedir }: Pick<TestPersona, 'r
 /** Asks, as a person, to change its address. Returns the code that the new address gets. */
 export async function requestOtherCorreo(
   environment: TestEnvironment,
-  { request: pedir }: Pick<TestPersona, 'request'>,
+  { request }: Pick<TestPersona, 'request'>,
   correo: string,
 ): Promise<string> {
-  const codeResponse = await pedir('POST', `${SESION}/correo`, { correo })
+  const codeResponse = await request('POST', `${SESION}/correo`, { correo })
   if (codeResponse.status !== 202) throw new Error(`asking for another address was answered ${codeResponse.status}`)
   return (await findPendingCorreo(environment, 'correo_nuevo', correo)).codigo
 }

@@ -9,14 +9,14 @@ import {
 } from './authenticator.ts'
 import { createTestPersona } from './persona.ts'
 
-const { environment: entorno } = usePasskeys()
+const { environment } = usePasskeys()
 
 it('a person removes no passkey of another', async () => {
-  const [ana, otra] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-  const { autenticador, passkey } = await addPasskey(entorno, ana)
-  expect(toStatusAndCode(await otra.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual([
+  const [ana, other] = [await createTestPersona(environment), await createTestPersona(environment)]
+  const { autenticador, passkey } = await addPasskey(environment, ana)
+  expect(toStatusAndCode(await other.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual([
     404,
     'passkey_desconocida',
   ])
-  expect((await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))).status).toBe(201)
+  expect((await signInWithPasskey(environment, await signChallenge(environment, autenticador))).status).toBe(201)
 })

@@ -2,24 +2,24 @@ import { describe, expect, it } from 'vitest'
 import { addPasskey, PASSKEYS_PATH, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import { createTestPersona, findPendingCorreo, requestCode, SESION, signInWithCode } from './persona.ts'
 
-const { environment: entorno } = usePasskeys()
+const { environment } = usePasskeys()
 const ULTIMO = [409, 'ultimo_segundo_factor']
 
 describe('the last second factor', () => {
   it('cannot be removed by a person of the courier company, neither app nor passkey', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     expect(toStatusAndCode(await ana.request('DELETE', `${SESION}/totp`))).toEqual(ULTIMO)
-    const { passkey } = await addPasskey(entorno, ana)
+    const { passkey } = await addPasskey(environment, ana)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'quitado' })
+    expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'quitado' })
     expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(ULTIMO)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo).toMatchObject({ totp: null, passkeys: 1 })
   })
 
   it('stays also if app and passkey are removed at once', async () => {
-    const ana = await createTestPersona(entorno)
-    const { passkey } = await addPasskey(entorno, ana)
+    const ana = await createTestPersona(environment)
+    const { passkey } = await addPasskey(environment, ana)
     const quitadas = await Promise.all([
       ana.request('DELETE', `${SESION}/totp`),
       ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`),
@@ -28,11 +28,11 @@ describe('the last second factor', () => {
   })
 
   it('can be removed by a person of a merchant, and the code by mail is enough again', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'], conApp: true })
+    const { comercio } = await environment.createComercio()
+    const ana = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo.obligatorio).toBe(false)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
-    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(201)
+    const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
+    expect((await signInWithCode(environment, input, codigo)).status).toBe(201)
   })
 })

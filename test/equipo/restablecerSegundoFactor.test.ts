@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../server/platform/time/units.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import {
   addPasskey,
   signChallenge,
@@ -22,64 +22,64 @@ import {
   toCookieHeader,
 } from './persona.ts'
 
-const { environment: entorno } = usePasskeys()
+const { environment } = usePasskeys()
 const rutaDe = (persona: string) => `/operaciones/v1/personas/${persona}/segundo-factor`
 
-const aprobar = ({ request: pedir }: TestPersona, aprobacion: string) =>
-  pedir('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`)
+const aprobar = ({ request }: TestPersona, aprobacion: string) =>
+  request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`)
 
 /** Persons of the company, who alone have the scope `administrar`. */
-async function administran<N extends 1 | 2 | 3>(cuantas: N) {
-  await entorno.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa'`)
+async function administran<N extends 1 | 2 | 3>(count: N) {
+  await environment.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa'`)
   const personas: TestPersona[] = []
-  while (personas.length < cuantas) personas.push(await createTestPersona(entorno))
+  while (personas.length < count) personas.push(await createTestPersona(environment))
   return personas as N extends 1 ? [TestPersona] : [TestPersona, TestPersona, TestPersona]
 }
 
 describe('an administrator', () => {
   it('takes all factors and sessions of a person who lost them once another one approves', async () => {
     const [admin, otraAdmin] = await administran(2)
-    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
-    const { autenticador } = await addPasskey(entorno, ana)
+    const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
+    const { autenticador } = await addPasskey(environment, ana)
     const [recuperacion] = await makeRecoveryCodes(ana)
-    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
-    const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
+    const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
+    const aMedias = toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras)
     const pedida = await admin.request('DELETE', rutaDe(ana.persona))
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
       202,
       { tipo: 'restablecer_segundo_factor', contenido: { persona: ana.persona, alcances: ['ver', 'operar'] } },
     ])
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'por_restablecer' })
+    expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'por_restablecer' })
     expect((await ana.request('GET', SESION)).status).toBe(200)
     const { aprobacion } = pedida.cuerpo
     expect(toStatusAndCode(await aprobar(admin, aprobacion))).toEqual([409, 'aprobacion_propia'])
     expect((await aprobar(otraAdmin, aprobacion)).status).toBe(200)
-    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
-    expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
-      WRONG_PASSKEY,
-    )
-    for (const viejo of [ana.app!.codigo(), recuperacion])
-      expect((await endSignIn(entorno, aMedias, viejo)).status).toBe(401)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'restablecido' })
-    const { rows } = await entorno.db.pool.query(
+    await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
+    expect(
+      toStatusAndCode(await signInWithPasskey(environment, await signChallenge(environment, autenticador))),
+    ).toEqual(WRONG_PASSKEY)
+    for (const old of [ana.app!.codigo(), recuperacion])
+      expect((await endSignIn(environment, aMedias, old)).status).toBe(401)
+    expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'restablecido' })
+    const { rows } = await environment.db.pool.query(
       `select accion, quien, sobre, campos, despues ->> 'pide' as pide from bitacora where despues ->> 'aprobacion' = $1`,
       [aprobacion],
     )
     const campos = ['totp', 'passkeys', 'codigos', 'sesion']
-    const linea = { accion: 'darAprobacion', quien: otraAdmin.persona, sobre: ana.persona, pide: admin.persona }
-    expect(rows).toEqual([{ ...linea, campos }])
-    const otra = await signInFully(entorno, ana)
-    expect([otra.status, otra.cuerpo.falta_segundo_factor]).toEqual([201, true])
+    const line = { accion: 'darAprobacion', quien: otraAdmin.persona, sobre: ana.persona, pide: admin.persona }
+    expect(rows).toEqual([{ ...line, campos }])
+    const other = await signInFully(environment, ana)
+    expect([other.status, other.cuerpo.falta_segundo_factor]).toEqual([201, true])
   })
 
   it('has proved to be there, and names a person', async () => {
-    const admin = await createTestPersona(entorno)
+    const admin = await createTestPersona(environment)
     expect(toStatusAndCode(await admin.request('DELETE', rutaDe('per_000000000000')))).toEqual([
       404,
       'persona_desconocida',
     ])
-    entorno.advance(5 * MINUTE_MS + 1)
-    await hasta(async () => (await admin.request('DELETE', rutaDe(admin.persona))).status === 403)
+    environment.advance(5 * MINUTE_MS + 1)
+    await waitUntil(async () => (await admin.request('DELETE', rutaDe(admin.persona))).status === 403)
     expect(toStatusAndCode(await admin.request('DELETE', rutaDe(admin.persona)))).toEqual([403, 'presencia_requerida'])
   })
 })
@@ -89,7 +89,7 @@ describe('the reset of a second factor', () => {
     const [ana, bea, cata] = await administran(3)
     const { aprobacion } = (await ana.request('DELETE', rutaDe(bea.persona))).cuerpo
     expect(toStatusAndCode(await aprobar(bea, aprobacion))).toEqual([409, 'aprobacion_propia'])
-    expect((await entorno.operar('DELETE', `/membresias/${cata.membresia}`)).status).toBe(204)
+    expect((await environment.operar('DELETE', `/membresias/${cata.membresia}`)).status).toBe(204)
     expect(toStatusAndCode(await aprobar(bea, aprobacion))).toEqual([409, 'aprobacion_propia'])
     expect(toStatusAndCode(await ana.request('DELETE', rutaDe(bea.persona)))).toEqual([409, 'sin_quien_apruebe'])
     expect((await bea.request('GET', SESION)).status).toBe(200)
@@ -97,8 +97,8 @@ describe('the reset of a second factor', () => {
 
   it('is not made by the only person who administers, about itself or a person of a merchant', async () => {
     const [ana] = await administran(1)
-    const { comercio } = await entorno.nuevoComercio()
-    const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'], conApp: true })
+    const { comercio } = await environment.createComercio()
+    const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
     for (const { persona } of [ana, eva])
       expect(toStatusAndCode(await ana.request('DELETE', rutaDe(persona)))).toEqual([409, 'sin_quien_apruebe'])
     expect((await eva.request('GET', SESION)).status).toBe(200)
@@ -109,25 +109,25 @@ describe('the reset of a second factor', () => {
     const { status, cuerpo } = await ana.request('DELETE', rutaDe(ana.persona))
     expect(status).toBe(202)
     expect((await aprobar(bea, cuerpo.aprobacion)).status).toBe(200)
-    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
+    await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
   })
 
   it('is made at once by an operator key, and for a person who works nowhere any more', async () => {
     const [admin, ana, bea] = await administran(3)
-    expect((await entorno.operar('DELETE', rutaDe(ana.persona).replace('/operaciones/v1', ''))).status).toBe(204)
-    expect((await entorno.operar('DELETE', `/membresias/${bea.membresia}`)).status).toBe(204)
+    expect((await environment.operar('DELETE', rutaDe(ana.persona).replace('/operaciones/v1', ''))).status).toBe(204)
+    expect((await environment.operar('DELETE', `/membresias/${bea.membresia}`)).status).toBe(204)
     expect((await admin.request('DELETE', rutaDe(bea.persona))).status).toBe(204)
   })
 })
 
 it('the erasure of a person takes its second factor', async () => {
-  await createTestPersona(entorno)
-  const ana = await createTestPersona(entorno)
+  await createTestPersona(environment)
+  const ana = await createTestPersona(environment)
   await makeRecoveryCodes(ana)
-  const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
-  await signInWithCode(entorno, entrada, codigo)
-  expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
-  const { rows } = await entorno.db.pool.query(
+  const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
+  await signInWithCode(environment, input, codigo)
+  expect((await environment.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
+  const { rows } = await environment.db.pool.query(
     `select (select count(*) from segundo_factor f where f.persona_id = p.id)::int factors,
        (select count(*) from codigo_de_recuperacion c where c.persona_id = p.id)::int codigos,
        (select count(*) from entrada_a_medias e where e.persona_id = p.id)::int entradas

@@ -7,7 +7,7 @@ import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { createTestPersona } from './persona.ts'
 import { computeStepCode } from './totp.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const VIEJA = Buffer.from(MASTER_KEY, 'base64')
 
 describe('the code of an app', () => {
@@ -16,32 +16,32 @@ describe('the code of an app', () => {
     [1_111_111_109, '081804'],
     [1_234_567_890, '005924'],
     [2_000_000_000, '279037'],
-  ])('at second %d is that of RFC 6238', async (segundo, codigo) => {
-    const secreto = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+  ])('at second %d is that of RFC 6238', async (second, codigo) => {
+    const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
     const secretos = createSecrets([VIEJA])
     const persona = 'de nadie'
-    const sellado = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secreto))
-    const deps = { secretos, clock: () => new Date(segundo * 1_000) }
-    expect(await pasoDe(deps, persona, sellado, codigo)).toBe(Math.floor(segundo / 30))
-    expect(computeStepCode(secreto, Math.floor(segundo / 30))).toBe(codigo)
+    const sellado = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secret))
+    const deps = { secretos, clock: () => new Date(second * 1_000) }
+    expect(await pasoDe(deps, persona, sellado, codigo)).toBe(Math.floor(second / 30))
+    expect(computeStepCode(secret, Math.floor(second / 30))).toBe(codigo)
     await expect(pasoDe(deps, 'otra persona', sellado, codigo)).rejects.toThrow()
   })
 })
 
 it('secrets are encrypted again after a change of the master keys', async () => {
-  const ana = await createTestPersona(entorno)
-  const nueva = randomBytes(32)
-  const leer = async () =>
+  const ana = await createTestPersona(environment)
+  const fresh = randomBytes(32)
+  const read = async () =>
     (
-      await entorno.db.pool.query(
+      await environment.db.pool.query(
         'select f.persona_id, f.secreto from segundo_factor f join persona p on p.id = f.persona_id where persona = $1',
         [ana.persona],
       )
     ).rows[0]
-  const deps = { db: entorno.db, log: { info() {}, error() {} } as never }
-  await reencryptTotp({ ...deps, secretos: createSecrets([nueva, VIEJA]) })
-  const { persona_id, secreto } = await leer()
-  const con = (clave: Buffer) => ({ secretos: createSecrets([clave]), clock: entorno.clock })
-  expect(await pasoDe(con(nueva), persona_id, secreto, ana.app!.de(0))).toBeDefined()
+  const deps = { db: environment.db, log: { info() {}, error() {} } as never }
+  await reencryptTotp({ ...deps, secretos: createSecrets([fresh, VIEJA]) })
+  const { persona_id, secreto } = await read()
+  const con = (key: Buffer) => ({ secretos: createSecrets([key]), clock: environment.clock })
+  expect(await pasoDe(con(fresh), persona_id, secreto, ana.app!.de(0))).toBeDefined()
   expect(await pasoDe(con(VIEJA), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
 })

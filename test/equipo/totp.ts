@@ -5,18 +5,18 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Time step of a code, in milliseconds. */
 export const PASO = 30_000
 
-const bytesDe = (texto: string) => {
-  const bits = [...texto].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('')
+const bytesDe = (text: string) => {
+  const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('')
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)))
 }
 
 /** The code of a time step, as RFC 6238 and RFC 4226 compute it. */
-export function computeStepCode(secreto: string, paso: number): string {
+export function computeStepCode(secret: string, step: number): string {
   const contador = Buffer.alloc(8)
-  contador.writeBigUInt64BE(BigInt(paso))
-  const hmac = createHmac('sha1', bytesDe(secreto)).update(contador).digest()
-  const desde = hmac.at(-1)! & 0xf
-  return String((hmac.readUInt32BE(desde) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+  contador.writeBigUInt64BE(BigInt(step))
+  const hmac = createHmac('sha1', bytesDe(secret)).update(contador).digest()
+  const from = hmac.at(-1)! & 0xf
+  return String((hmac.readUInt32BE(from) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
 /** An app that gives codes, by the service's clock. It gives no code twice. */
@@ -30,13 +30,13 @@ export interface TestApp {
 
 export function createTestApp(environment: Pick<TestEnvironment, 'clock'>, secreto: string): TestApp {
   let lastStep = 0
-  const ahora = () => Math.floor(environment.clock().getTime() / PASO)
+  const now = () => Math.floor(environment.clock().getTime() / PASO)
   return {
     secreto,
     codigo() {
-      lastStep = Math.max(ahora(), lastStep + 1)
+      lastStep = Math.max(now(), lastStep + 1)
       return computeStepCode(secreto, lastStep)
     },
-    de: (steps) => computeStepCode(secreto, ahora() + steps),
+    de: (steps) => computeStepCode(secreto, now() + steps),
   }
 }

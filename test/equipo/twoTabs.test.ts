@@ -4,40 +4,40 @@ import { useEnvironment } from '../environment.ts'
 import { createComercioPersona, createTestPersona, findPendingCorreo } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 describe('two tabs of one browser', () => {
   it('sign in with the later code alone, once, and end no session of the other', async () => {
-    const ana = await createComercioPersona(entorno)
-    const { visit: ir, cookies: guardadas } = createScriptlessBrowser(entorno)
-    const pedir = async () => {
+    const ana = await createComercioPersona(environment)
+    const { visit: ir, cookies: guardadas } = createScriptlessBrowser(environment)
+    const request = async () => {
       await ir('/entrar', { correo: ana.correo })
-      return (await findPendingCorreo(entorno, 'codigo', ana.correo)).codigo as string
+      return (await findPendingCorreo(environment, 'codigo', ana.correo)).codigo as string
     }
-    const [primero, segundo] = [await pedir(), await pedir()]
-    expect((await ir('/entrar/codigo', { codigo: primero })).status).toBe(primero === segundo ? 303 : 401)
-    expect(await ir('/entrar/codigo', { codigo: segundo })).toMatchObject({ status: 303, a: '/cuenta' })
+    const [first, second] = [await request(), await request()]
+    expect((await ir('/entrar/codigo', { codigo: first })).status).toBe(first === second ? 303 : 401)
+    expect(await ir('/entrar/codigo', { codigo: second })).toMatchObject({ status: 303, a: '/cuenta' })
     const sesion = guardadas.get('guias_sesion')
     // The tab that is left behind sends its code, and then loads the account.
-    expect((await ir('/entrar/codigo', { codigo: segundo })).status).toBe(401)
+    expect((await ir('/entrar/codigo', { codigo: second })).status).toBe(401)
     expect([guardadas.get('guias_sesion'), (await ir('/cuenta')).status]).toEqual([sesion, 200])
   })
 
   it('prove presence in one, and go on in both', async () => {
-    const ana = await createComercioPersona(entorno)
-    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
-    entorno.advance(5 * MINUTE_MS + 1)
+    const ana = await createComercioPersona(environment)
+    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
+    environment.advance(5 * MINUTE_MS + 1)
     await ir('/cuenta/presencia', { volver: '/cuenta' })
     await ir('/cuenta/presencia', { volver: '/cuenta' })
-    const { codigo } = await findPendingCorreo(entorno, 'codigo', ana.correo)
+    const { codigo } = await findPendingCorreo(environment, 'codigo', ana.correo)
     expect((await ir('/cuenta/presencia/codigo', { codigo, volver: '/cuenta' })).status).toBe(303)
-    const otra = await ir('/cuenta/presencia/codigo?volver=/cuenta')
-    expect([otra.status, otra.a]).toEqual([303, '/cuenta'])
+    const other = await ir('/cuenta/presencia/codigo?volver=/cuenta')
+    expect([other.status, other.a]).toEqual([303, '/cuenta'])
   })
 
   it('that leave at once are both out', async () => {
-    const ana = await createTestPersona(entorno)
-    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const ana = await createTestPersona(environment)
+    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
     const salir = () => ir('/cuenta', { accion: 'salir', cual: '' })
     const salidas = await Promise.all([salir(), salir()])
     expect(salidas.map(({ a }) => a)).toEqual(['/entrar', '/entrar'])

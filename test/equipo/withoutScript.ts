@@ -6,29 +6,29 @@ export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, c
   const cookies = new Map<string, string>()
   if (cookie) cookies.set(...(cookie.split('=') as [string, string]))
   const visit = async (
-    ruta: string,
+    path: string,
     campos?: Record<string, string> | [string, string][],
     cabeceras: Record<string, string> = {},
   ) => {
-    const cookieHeader = [...cookies].map((par) => par.join('=')).join('; ')
-    const respuesta = await fetch(new URL(ruta, url), {
+    const cookieHeader = [...cookies].map((pair) => pair.join('=')).join('; ')
+    const response = await fetch(new URL(path, url), {
       redirect: 'manual',
       headers: { ...(cookieHeader && { Cookie: cookieHeader }), ...(campos && { Origin: url }), ...cabeceras },
       ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
     })
-    for (const pair of toCookieHeader(respuesta.headers).split('; ').filter(Boolean)) {
-      const [nombre = '', valor = ''] = pair.split('=')
-      if (valor === '') cookies.delete(nombre)
-      else cookies.set(nombre, valor)
+    for (const pair of toCookieHeader(response.headers).split('; ').filter(Boolean)) {
+      const [name = '', value = ''] = pair.split('=')
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
     }
-    const a = respuesta.headers.get('location')
-    const { status, headers } = respuesta
-    const destino = a === null ? null : new URL(a, respuesta.url)
+    const a = response.headers.get('location')
+    const { status, headers } = response
+    const destino = a === null ? null : new URL(a, response.url)
     return {
       status,
       a: destino?.pathname,
       destino: destino?.href,
-      texto: await respuesta.text(),
+      texto: await response.text(),
       cabeceras: headers,
     }
   }

@@ -93,12 +93,12 @@ describe('the state machine of the contract', () => {
   })
 
   it('reaches every state from aceptado, and a final from every state', () => {
-    const alcanza = (desde: Estado, visto = new Set<Estado>()): Set<Estado> => {
-      if (!visto.has(desde)) {
-        visto.add(desde)
-        for (const otro of nextStates(desde)) alcanza(otro, visto)
+    const alcanza = (from: Estado, seen = new Set<Estado>()): Set<Estado> => {
+      if (!seen.has(from)) {
+        seen.add(from)
+        for (const other of nextStates(from)) alcanza(other, seen)
       }
-      return visto
+      return seen
     }
     expect([...alcanza('aceptado')].sort()).toEqual([...ESTADOS].sort())
     for (const estado of ESTADOS) expect([...alcanza(estado)].some(isFinalState)).toBe(true)
@@ -110,15 +110,15 @@ describe('the state machine of the contract', () => {
         let estado: Estado = 'aceptado'
         for (const pedido of pedidos) {
           const legal: boolean = (STATE_MACHINE.transiciones[estado] as readonly Estado[]).includes(pedido)
-          let paso = true
+          let step = true
           try {
             if (pedido === 'cancelado') requireCancellable(estado)
             else requireTransition(estado, pedido)
           } catch {
-            paso = false
+            step = false
           }
-          expect(paso).toBe(legal)
-          if (paso) estado = pedido
+          expect(step).toBe(legal)
+          if (step) estado = pedido
         }
       }),
       { numRuns: 1_000 },

@@ -6,7 +6,7 @@ import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import { createGuiaForEtiqueta, downloadEtiquetas, etiquetasComercio, guia, useEtiquetas } from './etiquetas.ts'
 import { readBarcode, readDrawnWidths } from './readers.ts'
 
-const entorno = useEtiquetas()
+const environment = useEtiquetas()
 
 describe('POST /api/v1/etiquetas', () => {
   it('links to one PDF of a hundred labels, in the order given', { timeout: 60_000 }, async () => {
@@ -14,7 +14,7 @@ describe('POST /api/v1/etiquetas', () => {
       recogida: RECOGIDA,
       guias: Array.from({ length: 100 }, () => buildGuia()),
     })
-    const codigos = lote.resultados.map((uno) => (uno.ok ? uno.guia : '')).reverse()
+    const codigos = lote.resultados.map((one) => (one.ok ? one.guia : '')).reverse()
     const { url, guias } = await etiquetasComercio.api.guias.etiquetas(codigos)
     expect(guias).toEqual(codigos)
     expect(url.length).toBeLessThan(2_048)
@@ -26,25 +26,25 @@ describe('POST /api/v1/etiquetas', () => {
   })
 
   it('takes codes as people type them', async () => {
-    const otra = await createGuiaForEtiqueta()
+    const other = await createGuiaForEtiqueta()
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
-    const { guias, url } = await etiquetasComercio.api.guias.etiquetas([otra, tecleada])
-    expect(guias).toEqual([otra, guia])
+    const { guias, url } = await etiquetasComercio.api.guias.etiquetas([other, tecleada])
+    expect(guias).toEqual([other, guia])
     expect(parsePdf((await downloadEtiquetas(url)).pdf).pageCount).toBe(2)
   })
 
   it('names each position that can’t be, and does nothing by halves', async () => {
-    const extrano = await entorno.nuevoComercio()
-    const [ajena, cancelada] = [await createGuiaForEtiqueta({}, extrano), await createGuiaForEtiqueta()]
-    await etiquetasComercio.api.guias.cancelar(cancelada)
-    const llave = await entorno.createLlave(etiquetasComercio, { modo: 'live' })
-    const enReal = (await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo.guia
+    const extrano = await environment.createComercio()
+    const [foreign, cancelled] = [await createGuiaForEtiqueta({}, extrano), await createGuiaForEtiqueta()]
+    await etiquetasComercio.api.guias.cancelar(cancelled)
+    const llave = await environment.createLlave(etiquetasComercio, { modo: 'live' })
+    const enReal = (await environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo.guia
     const error = await catchProblema(
       etiquetasComercio.api.guias.etiquetas([
         guia,
-        ajena,
+        foreign,
         'nada',
-        cancelada,
+        cancelled,
         guia.toLowerCase(),
         '000000000000',
         enReal,
@@ -66,7 +66,7 @@ describe('POST /api/v1/etiquetas', () => {
       [{ guias: [guia, 7] }, '/guias/1'],
       [{ guias: [guia], formato: 'zpl' }, '/formato'],
     ] as const) {
-      const { status, cuerpo: problema } = await entorno.request('POST', '/api/v1/etiquetas', {
+      const { status, cuerpo: problema } = await environment.request('POST', '/api/v1/etiquetas', {
         llave: etiquetasComercio.llave,
         cuerpo,
       })
@@ -80,10 +80,12 @@ describe('POST /api/v1/etiquetas', () => {
   })
 
   it('needs its scope, and one’s own guides', async () => {
-    const sin = await entorno.createLlave(etiquetasComercio, { alcances: ['guias:escribir', 'pruebas_entrega:leer'] })
-    const negado = await entorno.request('POST', '/api/v1/etiquetas', { llave: sin, cuerpo: { guias: [guia] } })
+    const sin = await environment.createLlave(etiquetasComercio, {
+      alcances: ['guias:escribir', 'pruebas_entrega:leer'],
+    })
+    const negado = await environment.request('POST', '/api/v1/etiquetas', { llave: sin, cuerpo: { guias: [guia] } })
     expect([negado.status, negado.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
-    const extrano = await entorno.nuevoComercio()
+    const extrano = await environment.createComercio()
     expect(await catchProblema(extrano.api.guias.etiqueta(guia))).toBeInstanceOf(ErrorNoEncontrado)
   })
 })

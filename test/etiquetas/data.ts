@@ -47,33 +47,33 @@ export const oddText: TextGenerator = (maxLength) =>
     fc.string({ unit: 'grapheme', maxLength }),
     fc.string({ unit: fc.constantFrom('W', 'ñ', ' ', '字', 'ب', 'ש', '👩‍🚀', '\u0301', '\u200f', '\n'), maxLength }),
   )
-const orNull = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const degrees = fc.double({ min: -180, max: 180, noNaN: true })
 /** Data of any label, with texts of one kind. */
-export const anyLabel = (texto: TextGenerator): fc.Arbitrary<EtiquetaData> =>
+export const anyLabel = (text: TextGenerator): fc.Arbitrary<EtiquetaData> =>
   fc.record({
-    comercio: texto(120),
+    comercio: text(120),
     modo: fc.constantFrom('live', 'test'),
-    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
-    external_ref: orNull(texto(128)),
-    creado_en: fc.oneof(fc.constant('2026-11-12T15:12:00.000Z'), texto(20)),
-    url_rastreo: fc.oneof(fc.webUrl(), texto(3000)),
+    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), text(64)),
+    external_ref: orNull(text(128)),
+    creado_en: fc.oneof(fc.constant('2026-11-12T15:12:00.000Z'), text(20)),
+    url_rastreo: fc.oneof(fc.webUrl(), text(3000)),
     recogida: fc.record({
-      nombre: orNull(texto(120)),
+      nombre: orNull(text(120)),
       lat: orNull(degrees),
       lng: orNull(degrees),
-      direccion: orNull(texto(300)),
-      contacto: orNull(texto(120)),
-      telefono: orNull(texto(16)),
-      indicaciones: orNull(texto(500)),
+      direccion: orNull(text(300)),
+      contacto: orNull(text(120)),
+      telefono: orNull(text(16)),
+      indicaciones: orNull(text(500)),
     }),
     destinatario: fc.record({
-      nombre: orNull(texto(120)),
-      telefono: texto(40),
-      departamento: texto(100),
-      municipio: texto(100),
-      direccion: orNull(texto(300)),
-      indicaciones: orNull(texto(500)),
+      nombre: orNull(text(120)),
+      telefono: text(40),
+      departamento: text(100),
+      municipio: text(100),
+      direccion: orNull(text(300)),
+      indicaciones: orNull(text(500)),
     }),
-    contenido: orNull(texto(300)),
+    contenido: orNull(text(300)),
   })

@@ -5,7 +5,7 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
 import { type Comercio, MASTER_KEY } from '../environment.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, RECOGIDA, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import {
@@ -17,35 +17,35 @@ import {
   useEtiquetas,
 } from './etiquetas.ts'
 
-const entorno = useEtiquetas()
+const environment = useEtiquetas()
 
 describe('GET /etiquetas/{guias}', () => {
   it('answers every altered byte the same, and tells nothing apart', FULL_RUN_ONLY, async () => {
-    const otra = await createGuiaForEtiqueta()
-    const { url } = await etiquetasComercio.api.guias.etiquetas([guia, otra])
-    const mala = await fetchRefusal(`${entorno.url}/etiquetas/${guia}`)
-    expect([mala.status, mala.codigo]).toEqual([403, 'enlace_invalido'])
-    const desde = entorno.url.length + '/etiquetas/'.length
-    for (let i = desde; i < url.length; i++) {
-      for (const letra of ['0', 'A', '-', '&']) {
-        if (url[i] === letra) continue
-        const alterado = url.slice(0, i) + letra + url.slice(i + 1)
-        expect([alterado, await fetchRefusal(alterado)]).toEqual([alterado, mala])
+    const other = await createGuiaForEtiqueta()
+    const { url } = await etiquetasComercio.api.guias.etiquetas([guia, other])
+    const bad = await fetchRefusal(`${environment.url}/etiquetas/${guia}`)
+    expect([bad.status, bad.codigo]).toEqual([403, 'enlace_invalido'])
+    const from = environment.url.length + '/etiquetas/'.length
+    for (let i = from; i < url.length; i++) {
+      for (const letter of ['0', 'A', '-', '&']) {
+        if (url[i] === letter) continue
+        const altered = url.slice(0, i) + letter + url.slice(i + 1)
+        expect([altered, await fetchRefusal(altered)]).toEqual([altered, bad])
       }
     }
-    const [base, consulta] = url.split('?')
+    const [base, query] = url.split('?')
     for (const malo of [
-      `${base}?${consulta}&x=1`,
-      `${base}?${consulta}&v=1`,
-      `${base}-${guia}?${consulta}`,
+      `${base}?${query}&x=1`,
+      `${base}?${query}&v=1`,
+      `${base}-${guia}?${query}`,
       // The same guides, otherwise: another order, fewer, in small letters.
-      `${entorno.url}/etiquetas/${otra}-${guia}?${consulta}`,
-      `${entorno.url}/etiquetas/${guia}?${consulta}`,
-      `${entorno.url}/etiquetas/${guia.toLowerCase()}-${otra}?${consulta}`,
+      `${environment.url}/etiquetas/${other}-${guia}?${query}`,
+      `${environment.url}/etiquetas/${guia}?${query}`,
+      `${environment.url}/etiquetas/${guia.toLowerCase()}-${other}?${query}`,
       url.replace('disp=inline', 'disp=attachment'),
       url.replace(/exp=\d+/, 'exp=9999999999'),
     ])
-      expect([malo, await fetchRefusal(malo)]).toEqual([malo, mala])
+      expect([malo, await fetchRefusal(malo)]).toEqual([malo, bad])
     expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
@@ -55,31 +55,31 @@ describe('GET /etiquetas/{guias}', () => {
     const { url: normal } = await guias.etiquetas([guia])
     const { url: dicho } = await guias.etiquetas([guia], { formato: '10x15' })
     const medidas = []
-    for (const una of [url, normal, dicho]) medidas.push(parsePdf((await downloadEtiquetas(una)).pdf).measurement)
+    for (const one of [url, normal, dicho]) medidas.push(parsePdf((await downloadEtiquetas(one)).pdf).measurement)
     expect(medidas).toEqual([[612, 792], medidas[1], medidas[1]])
     expect(medidas[1]![0]).toBeCloseTo(283.46, 1)
-    const etiquetas = await Promise.all([url, normal].map((una) => fetch(una, { method: 'HEAD' })))
+    const etiquetas = await Promise.all([url, normal].map((one) => fetch(one, { method: 'HEAD' })))
     expect(new Set(etiquetas.map(({ headers }) => headers.get('etag'))).size).toBe(2)
-    for (const malo of [
+    for (const bad of [
       url.replace('&formato=carta', ''),
       url.replace('formato=carta', 'formato=10x15'),
       url.replace('formato=carta', 'formato='),
       normal.replace('&firma=', '&formato=carta&firma='),
     ])
-      expect([malo, (await fetchRefusal(malo)).codigo]).toEqual([malo, 'enlace_invalido'])
+      expect([bad, (await fetchRefusal(bad)).codigo]).toEqual([bad, 'enlace_invalido'])
   })
 
   it('opens nothing with a file’s signature, nor a file with its own', async () => {
-    const { foto } = await createDeliveredGuia(entorno, etiquetasComercio)
-    const partes = {
+    const { foto } = await createDeliveredGuia(environment, etiquetasComercio)
+    const parts = {
       secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
       clock: () => new Date(),
-      publicUrl: entorno.url,
+      publicUrl: environment.url,
       minutes: 1,
     }
     const [deArchivos, deEtiquetas] = [
-      createSignedLinks({ ...partes, folder: 'archivos' }),
-      createSignedLinks({ ...partes, folder: 'etiquetas' }),
+      createSignedLinks({ ...parts, folder: 'archivos' }),
+      createSignedLinks({ ...parts, folder: 'etiquetas' }),
     ]
     expect(
       (await downloadEtiquetas(deEtiquetas.create(guia, 'attachment').url)).cabeceras.get('content-disposition'),
@@ -91,7 +91,7 @@ describe('GET /etiquetas/{guias}', () => {
       // Well signed, and nobody's.
       deEtiquetas.create('000000000000', 'inline').url,
       deEtiquetas.create('', 'inline').url.replace('/etiquetas/?', '/etiquetas/-?'),
-      createSignedLinks({ ...partes, folder: 'etiquetas', minutes: 0 }).create(guia, 'inline').url,
+      createSignedLinks({ ...parts, folder: 'etiquetas', minutes: 0 }).create(guia, 'inline').url,
     ])
       expect([url, (await fetchRefusal(url)).codigo]).toEqual([url, 'enlace_invalido'])
   })
@@ -106,31 +106,27 @@ describe('GET /etiquetas/{guias}', () => {
 
   it('knows GET and HEAD, says so before it looks at the link, and expires', async () => {
     const { url } = await etiquetasComercio.api.guias.etiqueta(guia)
-    for (const metodo of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-      for (const destino of [url, `${entorno.url}/etiquetas/${guia}`]) {
-        const { status, cabeceras } = await downloadEtiquetas(destino, { method: metodo })
-        expect([metodo, status, cabeceras.get('allow')]).toEqual([metodo, 405, 'GET, HEAD'])
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      for (const destino of [url, `${environment.url}/etiquetas/${guia}`]) {
+        const { status, cabeceras } = await downloadEtiquetas(destino, { method })
+        expect([method, status, cabeceras.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
       }
     const { pdf } = await downloadEtiquetas(url)
-    const cabeza = await downloadEtiquetas(url, { method: 'HEAD' })
-    expect([cabeza.status, cabeza.pdf.length, Number(cabeza.cabeceras.get('content-length'))]).toEqual([
-      200,
-      0,
-      pdf.length,
-    ])
-    entorno.advance(15 * 60_000 + 1_000)
+    const head = await downloadEtiquetas(url, { method: 'HEAD' })
+    expect([head.status, head.pdf.length, Number(head.cabeceras.get('content-length'))]).toEqual([200, 0, pdf.length])
+    environment.advance(15 * 60_000 + 1_000)
     expect((await fetchRefusal(url)).codigo).toBe('enlace_invalido')
     expect((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(guia)).url)).status).toBe(200)
-    expect(entorno.log.join('')).not.toContain(/firma=(.+)$/.exec(url)![1]!)
+    expect(environment.log.join('')).not.toContain(/firma=(.+)$/.exec(url)![1]!)
   })
 
   /** Links of a hundred labels, less one for each that came before. */
-  const deCien = async (de: Comercio, enlaces: number) => {
+  const deCien = async (de: Comercio, links: number) => {
     const guias = Array.from({ length: 100 }, () => buildGuia())
     const lote = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
-    const creadas = lote.resultados.map((uno) => (uno.ok ? uno.guia : ''))
+    const created = lote.resultados.map((one) => (one.ok ? one.guia : ''))
     const urls = []
-    for (let i = 0; i < enlaces; i++) urls.push((await de.api.guias.etiquetas(creadas.slice(i))).url)
+    for (let i = 0; i < links; i++) urls.push((await de.api.guias.etiquetas(created.slice(i))).url)
     return urls
   }
 
@@ -143,30 +139,30 @@ describe('GET /etiquetas/{guias}', () => {
         'application/pdf',
         null,
       ])
-    const todas = await Promise.all(Array.from({ length: 60 }, () => downloadEtiquetas(url)))
-    const [{ pdf, cabeceras }] = todas as [(typeof todas)[0]]
-    for (const una of todas) expect([una.status, una.pdf.equals(pdf)]).toEqual([200, true])
-    const cabeza = await downloadEtiquetas(url, { method: 'HEAD' })
-    expect(cabeza.cabeceras.get('content-length')).toBe(String(pdf.length))
-    for (const { cabeceras: suyas } of [...cabezas, cabeza]) expect(suyas.get('etag')).toBe(cabeceras.get('etag'))
+    const all = await Promise.all(Array.from({ length: 60 }, () => downloadEtiquetas(url)))
+    const [{ pdf, cabeceras }] = all as [(typeof all)[0]]
+    for (const one of all) expect([one.status, one.pdf.equals(pdf)]).toEqual([200, true])
+    const head = await downloadEtiquetas(url, { method: 'HEAD' })
+    expect(head.cabeceras.get('content-length')).toBe(String(pdf.length))
+    for (const { cabeceras: suyas } of [...cabezas, head]) expect(suyas.get('etag')).toBe(cabeceras.get('etag'))
   })
 
   it('writes a guide once for those who opened it together, and again after a correction', async () => {
     const { api } = etiquetasComercio
     const codigo = await createGuiaForEtiqueta()
-    const leer = () => readEtiquetas(entorno.db, 'todos', [codigo])
+    const read = () => readEtiquetas(environment.db, 'todos', [codigo])
     const version = async () =>
-      (await entorno.db.pool.query('select xmin::text as xmin from guia where guia = $1', [codigo])).rows[0].xmin
-    const leidas = await leer()
-    await recordEtiquetas(entorno.db, leidas, entorno.clock())
+      (await environment.db.pool.query('select xmin::text as xmin from guia where guia = $1', [codigo])).rows[0].xmin
+    const leidas = await read()
+    await recordEtiquetas(environment.db, leidas, environment.clock())
     const anotada = await version()
-    await recordEtiquetas(entorno.db, leidas, entorno.clock())
+    await recordEtiquetas(environment.db, leidas, environment.clock())
     expect(await version()).toBe(anotada)
 
     await api.guias.corregir(codigo, { destinatario: 'Otra Persona' })
-    await recordEtiquetas(entorno.db, leidas, entorno.clock())
+    await recordEtiquetas(environment.db, leidas, environment.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toMatchObject([{ codigo: 'etiqueta_desactualizada' }])
-    await recordEtiquetas(entorno.db, await leer(), entorno.clock())
+    await recordEtiquetas(environment.db, await read(), environment.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toEqual([])
   })
 
@@ -175,8 +171,8 @@ describe('GET /etiquetas/{guias}', () => {
     FULL_RUN_ONLY,
     async () => {
       const urls = await deCien(etiquetasComercio, 40)
-      const otro = await entorno.nuevoComercio()
-      const { url: deOtro } = await otro.api.guias.etiqueta((await otro.api.guias.crear(buildGuia())).guia)
+      const other = await environment.createComercio()
+      const { url: deOtro } = await other.api.guias.etiqueta((await other.api.guias.crear(buildGuia())).guia)
       let negadas = 0
       let dibujadas = 0
       const muchas = urls.map(async (url) => {
@@ -186,14 +182,14 @@ describe('GET /etiquetas/{guias}', () => {
         return bajada
       })
       // One that was refused shows that the line is full.
-      await hasta(async () => negadas > 0)
-      const antes = dibujadas
+      await waitUntil(async () => negadas > 0)
+      const before = dibujadas
       // On a slow machine he may be told to come back, too.
-      await hasta(async () => (await downloadEtiquetas(deOtro)).status === 200)
-      expect(dibujadas - antes).toBeLessThan(20)
-      const todas = await Promise.all(muchas)
-      const buenas = todas.filter(({ status }) => status === 200)
-      const demas = todas.filter(({ status }) => status !== 200)
+      await waitUntil(async () => (await downloadEtiquetas(deOtro)).status === 200)
+      expect(dibujadas - before).toBeLessThan(20)
+      const all = await Promise.all(muchas)
+      const buenas = all.filter(({ status }) => status === 200)
+      const demas = all.filter(({ status }) => status !== 200)
       expect(buenas.length).toBeGreaterThan(0)
       // One is drawn at once, or two; 32 wait, some of them in vain where the machine is slow.
       expect(demas.length).toBeGreaterThanOrEqual(40 - 2 - 32)
@@ -205,21 +201,21 @@ describe('GET /etiquetas/{guias}', () => {
     const [url = '', ...urls] = await deCien(etiquetasComercio, 41)
     const control = new AbortController()
     let negadas = 0
-    const idas = urls.map((una) =>
-      fetch(una, { signal: control.signal }).then(
+    const idas = urls.map((one) =>
+      fetch(one, { signal: control.signal }).then(
         ({ status }) => {
           if (status === 503) negadas++
         },
         () => {},
       ),
     )
-    const cortadas = () => entorno.log.filter((linea) => linea.includes('"cortada":true')).length
-    const antes = cortadas()
+    const cortadas = () => environment.log.filter((line) => line.includes('"cortada":true')).length
+    const before = cortadas()
     // Once it is full, somebody is refused.
-    await hasta(async () => negadas > 0)
+    await waitUntil(async () => negadas > 0)
     control.abort()
     await Promise.all(idas)
-    await hasta(async () => cortadas() > antes)
+    await waitUntil(async () => cortadas() > before)
     expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
@@ -227,15 +223,15 @@ describe('GET /etiquetas/{guias}', () => {
     // The label shows the address of the service.
     const PORT = `${await findFreePort()}`
     const etagCon = async (BRAND_LOGO: string) => {
-      await entorno.reset({ PORT, BRAND_LOGO })
+      await environment.reset({ PORT, BRAND_LOGO })
       const { llave } = etiquetasComercio
-      const { cuerpo } = await entorno.request('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
+      const { cuerpo } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
       const { status, cabeceras } = await downloadEtiquetas(cuerpo.url, { method: 'HEAD' })
       expect(status).toBe(200)
       return cabeceras.get('etag')
     }
-    const [uno, otro] = [200, 300].map((ancho) => writeLogoFile(`${ancho}.svg`, buildLogoSvg(ancho, 90)))
-    const etags = [await etagCon(''), await etagCon(uno!), await etagCon(otro!)]
+    const [one, other] = [200, 300].map((width) => writeLogoFile(`${width}.svg`, buildLogoSvg(width, 90)))
+    const etags = [await etagCon(''), await etagCon(one!), await etagCon(other!)]
     expect(new Set(etags).size).toBe(3)
     expect(await etagCon('')).toBe(etags[0])
   })

@@ -8,8 +8,8 @@ export let etiquetasComercio: Comercio
 export let guia: string
 
 export const downloadEtiquetas = async (url: string, init?: RequestInit) => {
-  const respuesta = await fetch(url, init)
-  return { status: respuesta.status, cabeceras: respuesta.headers, pdf: Buffer.from(await respuesta.arrayBuffer()) }
+  const response = await fetch(url, init)
+  return { status: response.status, cabeceras: response.headers, pdf: Buffer.from(await response.arrayBuffer()) }
 }
 /** An answer of the link without what differs in every answer. */
 export const fetchRefusal = async (url: string) => {
@@ -24,7 +24,7 @@ export const createGuiaForEtiqueta = async (cambios: Partial<GuiaIndividual> = {
 export function useEtiquetas() {
   const environment = useEnvironment({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))
   beforeAll(async () => {
-    etiquetasComercio = await environment.nuevoComercio()
+    etiquetasComercio = await environment.createComercio()
     guia = await createGuiaForEtiqueta()
   })
   return environment

@@ -6,11 +6,11 @@ import { createGuiaForEtiqueta, etiquetasComercio, guia, useEtiquetas } from './
 import { print, scan, textsOf } from './printer.ts'
 import { readBarcode, readDrawnWidths } from './readers.ts'
 
-const entorno = useEtiquetas()
+const environment = useEtiquetas()
 
-const request = async (ruta: string, accept?: string, init: RequestInit = {}, de: Comercio = etiquetasComercio) => {
+const request = async (path: string, accept?: string, init: RequestInit = {}, de: Comercio = etiquetasComercio) => {
   const headers = { Authorization: `Bearer ${de.llave}`, ...(accept === undefined ? {} : { Accept: accept }) }
-  const answer = await fetch(`${entorno.url}/api/v1/${ruta}`, { ...init, headers: { ...headers, ...init.headers } })
+  const answer = await fetch(`${environment.url}/api/v1/${path}`, { ...init, headers: { ...headers, ...init.headers } })
   const bytes = Buffer.from(await answer.arrayBuffer())
   return { status: answer.status, headers: answer.headers, type: answer.headers.get('content-type'), bytes }
 }
@@ -44,9 +44,9 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     ['', 203],
     ['?ppp=203', 203],
     ['?ppp=300', 300],
-  ])('gives ZPL that a printer prints, with %j for %i dpi', async (consulta, ppp) => {
+  ])('gives ZPL that a printer prints, with %j for %i dpi', async (query, ppp) => {
     const codigo = await createGuiaForEtiqueta({ destinatario: 'Ñandú ^XA~JR', direccion: '5a avenida norte 12' })
-    const { status, headers, bytes } = await request(`guias/${codigo}/etiqueta${consulta}`, 'application/zpl')
+    const { status, headers, bytes } = await request(`guias/${codigo}/etiqueta${query}`, 'application/zpl')
     expect([status, headers.get('content-type'), headers.get('content-disposition')]).toEqual([
       200,
       'application/zpl',
@@ -55,7 +55,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     expect(textsOf(bytes)).toEqual(expect.arrayContaining(['Ñandú ^XA~JR', '5a avenida norte 12']))
     const [png, ...others] = await print(bytes, ppp)
     expect(others).toEqual([])
-    expect(await scan(png!)).toEqual({ Code128: codigo, QRCode: `${entorno.url}/r/${codigo}` })
+    expect(await scan(png!)).toEqual({ Code128: codigo, QRCode: `${environment.url}/r/${codigo}` })
   })
 
   it.each([
@@ -88,27 +88,27 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   it('answers 304 to who has the same label, for each form, until the guide changes', async () => {
     const codigo = await createGuiaForEtiqueta({ direccion: 'Calle vieja 1' })
     const etags = new Set<string>()
-    for (const [accept, consulta] of [
+    for (const [accept, query] of [
       ['application/pdf', ''],
       ['application/zpl', ''],
       ['application/zpl', '?ppp=300'],
     ] as const) {
-      const ruta = `guias/${codigo}/etiqueta${consulta}`
-      const ETag = (await request(ruta, accept)).headers.get('etag')!
+      const path = `guias/${codigo}/etiqueta${query}`
+      const ETag = (await request(path, accept)).headers.get('etag')!
       etags.add(ETag)
-      const same = await request(ruta, accept, { headers: { 'If-None-Match': `"x", ${ETag}` } })
+      const same = await request(path, accept, { headers: { 'If-None-Match': `"x", ${ETag}` } })
       expect([same.status, same.bytes.length, same.headers.get('etag')]).toEqual([304, 0, ETag])
     }
     expect(etags.size).toBe(3)
-    const corregida = await etiquetasComercio.api.guias.corregir(codigo, { direccion: 'Calle nueva 2' })
-    expect(corregida.advertencias.map((una) => una.codigo)).toContain('etiqueta_desactualizada')
+    const corrected = await etiquetasComercio.api.guias.corregir(codigo, { direccion: 'Calle nueva 2' })
+    expect(corrected.advertencias.map((one) => one.codigo)).toContain('etiqueta_desactualizada')
     const changed = await request(`guias/${codigo}/etiqueta`, 'application/zpl', {
       headers: { 'If-None-Match': [...etags].join(', ') },
     })
     expect([changed.status, textsOf(changed.bytes).includes('Calle nueva 2')]).toEqual([200, true])
     // What was printed is current: the guide's warning is gone.
     const { advertencias } = await etiquetasComercio.api.guias.obtener(codigo)
-    expect(advertencias.map((una) => una.codigo)).not.toContain('etiqueta_desactualizada')
+    expect(advertencias.map((one) => one.codigo)).not.toContain('etiqueta_desactualizada')
   })
 
   it('gives only headers to HEAD', async () => {
@@ -122,9 +122,9 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
 
   it('is not for a cancelled guide, nor for another merchant’s', async () => {
     const codigo = await createGuiaForEtiqueta()
-    const otro = await entorno.nuevoComercio()
+    const other = await environment.createComercio()
     for (const accept of ['application/pdf', 'application/zpl']) {
-      expect((await request(`guias/${codigo}/etiqueta`, accept, {}, otro)).status).toBe(404)
+      expect((await request(`guias/${codigo}/etiqueta`, accept, {}, other)).status).toBe(404)
     }
     await etiquetasComercio.api.guias.cancelar(codigo)
     for (const accept of ['application/pdf', 'application/zpl', 'application/json']) {
@@ -134,15 +134,15 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   })
 
   it('refuses a resolution that printers do not have, or for another form', async () => {
-    for (const [consulta, accept] of [
+    for (const [query, accept] of [
       ['ppp=600', 'application/zpl'],
       ['ppp=x', 'application/zpl'],
       ['ppp=300', 'application/pdf'],
       ['ppp=203', 'application/json'],
     ] as const) {
-      const { status, bytes } = await request(`guias/${guia}/etiqueta?${consulta}`, accept)
+      const { status, bytes } = await request(`guias/${guia}/etiqueta?${query}`, accept)
       const { errores } = JSON.parse(bytes.toString())
-      expect([consulta, accept, status, errores[0].campo]).toEqual([consulta, accept, 400, 'ppp'])
+      expect([query, accept, status, errores[0].campo]).toEqual([query, accept, 400, 'ppp'])
       if (accept !== 'application/zpl') expect(errores[0].mensaje).toContain('application/zpl')
       else expect(errores[0].mensaje).toContain('203')
     }

@@ -14,7 +14,7 @@ import {
 } from './etiquetas.ts'
 import { readBarcode, readDrawnQr, readDrawnWidths, readQr } from './readers.ts'
 
-const entorno = useEtiquetas()
+const environment = useEtiquetas()
 
 describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   it('links to a label whose bars and QR a scanner reads', async () => {
@@ -42,9 +42,9 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'cross-origin-resource-policy': 'cross-origin',
       'referrer-policy': 'no-referrer',
     })
-    const { pageCount, texto, measurement: medida, contents } = parsePdf(pdf)
+    const { pageCount, texto, measurement: measure, contents } = parsePdf(pdf)
     expect(pageCount).toBe(1)
-    expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
+    expect(measure.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
     for (const dicho of [
       'Envíos del Altiplano',
       'Tienda La Ceiba',
@@ -63,24 +63,24 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       expect(texto).toContain(dicho)
     expect(readBarcode(readDrawnWidths(contents[0]!))).toBe(codigo)
     const rastreo = readQr(readDrawnQr(contents[0]!))
-    expect(rastreo).toBe(`${entorno.url}/r/${codigo}`)
-    const pagina = await fetch(rastreo)
-    expect([pagina.status, await pagina.text()]).toEqual([200, expect.stringContaining(codigo.slice(0, 4))])
+    expect(rastreo).toBe(`${environment.url}/r/${codigo}`)
+    const page = await fetch(rastreo)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(codigo.slice(0, 4))])
   })
 
   it('is drawn when it is opened: the same bytes until the guide changes', async () => {
     const codigo = await createGuiaForEtiqueta({ direccion: 'Calle vieja 1' })
     const { url } = await etiquetasComercio.api.guias.etiqueta(codigo.toLowerCase())
-    const primera = await downloadEtiquetas(url)
-    await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
-    const otra = await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(codigo)).url)
-    expect(otra.pdf.equals(primera.pdf)).toBe(true)
-    const ETag = primera.cabeceras.get('etag')!
+    const first = await downloadEtiquetas(url)
+    await environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
+    const other = await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(codigo)).url)
+    expect(other.pdf.equals(first.pdf)).toBe(true)
+    const ETag = first.cabeceras.get('etag')!
     for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const igual = await downloadEtiquetas(url, { headers: { 'If-None-Match': suyo } })
-      expect([suyo, igual.status, igual.pdf.length, igual.cabeceras.get('etag')]).toEqual([suyo, 304, 0, ETag])
+      const same = await downloadEtiquetas(url, { headers: { 'If-None-Match': suyo } })
+      expect([suyo, same.status, same.pdf.length, same.cabeceras.get('etag')]).toEqual([suyo, 304, 0, ETag])
     }
-    await entorno.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
+    await environment.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
     const cambiada = await downloadEtiquetas(url, { headers: { 'If-None-Match': ETag } })
     expect([cambiada.status, parsePdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
   })
@@ -88,17 +88,17 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   it('shows the corrected indications of the pickup', async () => {
     const codigo = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, indicaciones: 'Portón azul' } })
     const { api } = etiquetasComercio
-    const leer = async () => parsePdf((await downloadEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
-    expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón azul')
+    const read = async () => parsePdf((await downloadEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
+    expect(await read()).toContain('INDICACIONES PARA RECOGER Portón azul')
     await api.guias.corregir(codigo, { recogida: { indicaciones: 'Portón rojo' } })
-    expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón rojo')
+    expect(await read()).toContain('INDICACIONES PARA RECOGER Portón rojo')
     await api.guias.corregir(codigo, { recogida: { indicaciones: null } })
-    expect(await leer()).not.toContain('PARA RECOGER')
+    expect(await read()).not.toContain('PARA RECOGER')
   })
 
   it('shows no mark of a test for a live guide, and fits the longest names', async () => {
-    const real = await entorno.nuevoComercio('live')
-    await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [real.id, 'Ñ'.repeat(120)])
+    const real = await environment.createComercio('live')
+    await environment.db.pool.query('update comercio set nombre = $2 where id = $1', [real.id, 'Ñ'.repeat(120)])
     const codigo = await createGuiaForEtiqueta(
       { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
       real,
@@ -121,9 +121,9 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     const error = await catchProblema(etiquetasComercio.api.guias.etiqueta(codigo))
     expect(error).toBeInstanceOf(ErrorConflicto)
     expect([error.codigo, error.estado]).toEqual(['guia_cancelada', 'cancelado'])
-    for (const viejo of [url, tanda]) expect((await fetchRefusal(viejo)).codigo).toBe('enlace_invalido')
+    for (const old of [url, tanda]) expect((await fetchRefusal(old)).codigo).toBe('enlace_invalido')
     // A delivered one may be printed again.
-    const { guia: entregado } = await createDeliveredGuia(entorno, etiquetasComercio)
+    const { guia: entregado } = await createDeliveredGuia(environment, etiquetasComercio)
     expect((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(entregado)).url)).status).toBe(200)
   })
 })

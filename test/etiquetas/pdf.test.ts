@@ -17,9 +17,9 @@ import { findBars, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr, readQ
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
-  const { texto, measurement: medida, pageCount } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
+  const { texto, measurement: measure, pageCount } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
   expect(pageCount).toBe(1)
-  expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
+  expect(measure.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
   for (const dicho of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
@@ -45,7 +45,7 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
 
 test('names and addresses in other scripts are in Latin letters, with a mark and its meaning', async () => {
   const base = datos().destinatario
-  for (const [nombre, escrito] of [
+  for (const [nombre, written] of [
     ['김민수', 'GimMinSu*'],
     ['王小明', 'WangXiaoMing*'],
     ['محمد علي', 'mhmd ly*'],
@@ -62,7 +62,7 @@ test('names and addresses in other scripts are in Latin letters, with a mark and
       destinatario: { ...base, nombre, direccion: nombre, indicaciones: nombre, municipio: nombre },
     })
     const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [etiqueta, datos()]))
-    expect(texto.split(escrito)).toHaveLength(5)
+    expect(texto.split(written)).toHaveLength(5)
     expect(texto.split('* Transcrito de otro alfabeto')).toHaveLength(2)
     expect(texto).not.toMatch(/□|[^\p{Script=Latin}\p{Script=Common}]/u)
   }
@@ -79,7 +79,7 @@ test('the bars that are drawn read as the code, with their quiet zones on the pa
   const anchos = measureWidths(contenido!)
   const dibujadas = findBars(contenido!)
   expect(readBarcode(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
-  for (const ancho of anchos) expect(Math.abs(ancho - Math.round(ancho))).toBeLessThan(0.01)
+  for (const width of anchos) expect(Math.abs(width - Math.round(width))).toBeLessThan(0.01)
   expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULE_POINTS)
   expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULE_POINTS)
 })
@@ -99,11 +99,11 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
   const etiquetas = guias.map((guia, i) => datos({ guia, modo: i === 1 ? 'test' : 'live', external_ref: `P-${i}` }))
   const {
     pageCount,
-    measurement: medida,
+    measurement: measure,
     contents,
     texto,
   } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas, 'carta'))
-  expect([pageCount, medida]).toEqual([2, [8.5 * 72, 11 * 72]])
+  expect([pageCount, measure]).toEqual([2, [8.5 * 72, 11 * 72]])
   const hojas = contents.map(etiquetasDeHoja)
   expect(hojas.map((hoja) => hoja.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
   for (const [i, { x, y, scale: escala, dibujada }] of hojas.flat().entries()) {
@@ -143,8 +143,8 @@ test('every code reads back', () => {
     maxLength: 70,
   })
   fc.assert(
-    fc.property(url, (resto) => {
-      expect(readQr(qrOf(`https://${resto}`)!)).toBe(`https://${resto}`)
+    fc.property(url, (rest) => {
+      expect(readQr(qrOf(`https://${rest}`)!)).toBe(`https://${rest}`)
     }),
     { numRuns: 60 },
   )
@@ -172,15 +172,15 @@ test(
     expect(pdf.length).toBeLessThan(1e6)
     expect(parsePdf(pdf).pageCount).toBe(100)
     expect(sha256(await renderEtiquetas(BRAND_WITHOUT_LOGO, cien))).toBe(sha256(pdf))
-    const costo = async (cuantas: number) => {
-      const veces: number[] = []
-      for (let vez = 0; vez < 3; vez++) {
-        const desde = process.cpuUsage()
-        await renderEtiquetas(BRAND_WITHOUT_LOGO, cien.slice(0, cuantas))
-        const { user, system } = process.cpuUsage(desde)
-        veces.push(user + system)
+    const costo = async (count: number) => {
+      const times: number[] = []
+      for (let time = 0; time < 3; time++) {
+        const from = process.cpuUsage()
+        await renderEtiquetas(BRAND_WITHOUT_LOGO, cien.slice(0, count))
+        const { user, system } = process.cpuUsage(from)
+        times.push(user + system)
       }
-      return Math.min(...veces)
+      return Math.min(...times)
     }
     // Some eight times as much for eight times as many: 64 if it grew with their square.
     expect((await costo(96)) / (await costo(12))).toBeLessThan(24)
@@ -202,8 +202,8 @@ const LARGAS = 'Entrar por la garita de la 13 calle, preguntar por bodega y espe
 test('long indications of a pickup are cut, and the destination keeps its texts', async () => {
   const con = async (cambios: Partial<EtiquetaData['recogida']>) => {
     const recogida = { ...datos().recogida, ...cambios }
-    const { texto, chunks: trozos } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
-    return { texto, destino: trozos.find((uno) => uno.texto === 'ENTREGAR A')!.y }
+    const { texto, chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
+    return { texto, destino: chunks.find((one) => one.texto === 'ENTREGAR A')!.y }
   }
   const [sin, largas] = [await con({ indicaciones: null }), await con({ indicaciones: LARGAS })]
   expect(sin.texto).not.toContain('RECOGER')
@@ -222,14 +222,14 @@ test('a code in groups of four', () => {
   expect(inGroups('')).toBe('')
 })
 
-const dentro = (numRuns: number) =>
+const inside = (numRuns: number) =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
       async (etiquetas) => {
-        const { pageCount, chunks: trozos } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
+        const { pageCount, chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
         expect(pageCount).toBe(etiquetas.length)
-        for (const { texto, x, y } of trozos) {
+        for (const { texto, x, y } of chunks) {
           if (texto === 'PRUEBA') continue
           // Marks of some scripts stand before their letters, into the margin.
           expect(x).toBeGreaterThan(0)
@@ -241,8 +241,8 @@ const dentro = (numRuns: number) =>
     ),
     { numRuns },
   )
-test('labels with random data have one page each, and nothing written beyond the edges', () => dentro(10))
-test('the same with five hundred data', FULL_RUN_ONLY, () => dentro(500))
+test('labels with random data have one page each, and nothing written beyond the edges', () => inside(10))
+test('the same with five hundred data', FULL_RUN_ONLY, () => inside(500))
 
 test('a text that is cut keeps within its width, with its ellipsis', () => {
   const { doc } = createDocument({
@@ -255,22 +255,22 @@ test('a text that is cut keeps within its width, with its ellipsis', () => {
   })
   const { split: partir, measure: medir } = createTypography(doc)
   const estilo = { cuerpo: 10 }
-  for (let ancho = 40; ancho < 200; ancho++) {
-    const [linea = ''] = partir('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, ancho, 1)
-    expect(linea).toMatch(/.…$/)
-    expect([ancho, medir(linea, estilo)]).toEqual([ancho, expect.toSatisfy((mide: number) => mide <= ancho)])
+  for (let width = 40; width < 200; width++) {
+    const [line = ''] = partir('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, width, 1)
+    expect(line).toMatch(/.…$/)
+    expect([width, medir(line, estilo)]).toEqual([width, expect.toSatisfy((mide: number) => mide <= width)])
   }
 })
 
 test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {
-  const [ancho, alto] = await Promise.all([
+  const [width, height] = await Promise.all([
     prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90))),
     prepareLogo(writeLogoFile('alto.svg', buildLogoSvg(90, 160))),
   ])
   const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } })
-  const [uno, diez] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(ancho), Array(n).fill(datos()))))
-  expect(parsePdf(uno!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
-  expect(uno!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
+  const [one, diez] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(width), Array(n).fill(datos()))))
+  expect(parsePdf(one!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
+  expect(one!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
   expect(diez!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
-  expect(parsePdf(await renderEtiquetas(con(alto), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
+  expect(parsePdf(await renderEtiquetas(con(height), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
 })

@@ -11,21 +11,21 @@ const STOP_PATTERN = '2331112'
 export function readBarcode(widths: number[]): string {
   const widthDigits = widths.join('')
   if (!widthDigits.endsWith(STOP_PATTERN)) throw new Error('no stop pattern')
-  const valores = (widthDigits.slice(0, -7).match(/.{6}/g) ?? []).map((pattern) => CODE128_PATTERNS.indexOf(pattern))
-  const checkCharacter = valores.pop()
-  const [startCode = -1, ...cuerpo] = valores
-  const checksum = cuerpo.reduce((total, valor, i) => total + valor * (i + 1), startCode)
-  if (startCode < 103 || valores.includes(-1) || checksum % 103 !== checkCharacter) throw new Error('unreadable')
+  const values = (widthDigits.slice(0, -7).match(/.{6}/g) ?? []).map((pattern) => CODE128_PATTERNS.indexOf(pattern))
+  const checkCharacter = values.pop()
+  const [startCode = -1, ...body] = values
+  const checksum = body.reduce((total, value, i) => total + value * (i + 1), startCode)
+  if (startCode < 103 || values.includes(-1) || checksum % 103 !== checkCharacter) throw new Error('unreadable')
   let codeSet = 'ABC'[startCode - 103]!
-  let texto = ''
-  for (const valor of cuerpo) {
-    if (valor === 99 && codeSet !== 'C') codeSet = 'C'
-    else if (valor === 100 && codeSet !== 'B') codeSet = 'B'
-    else if (valor === 101 && codeSet !== 'A') codeSet = 'A'
-    else if (codeSet === 'C') texto += String(valor).padStart(2, '0')
-    else texto += String.fromCharCode(valor + 32)
+  let text = ''
+  for (const value of body) {
+    if (value === 99 && codeSet !== 'C') codeSet = 'C'
+    else if (value === 100 && codeSet !== 'B') codeSet = 'B'
+    else if (value === 101 && codeSet !== 'A') codeSet = 'A'
+    else if (codeSet === 'C') text += String(value).padStart(2, '0')
+    else text += String.fromCharCode(value + 32)
   }
-  return texto
+  return text
 }
 
 /** Data codewords of each block, by version (1 to 6) and level: bwip-js raises the level when the symbol has room for it. */
@@ -76,9 +76,8 @@ export function readQr({ side: n, modules }: QrMatrix): string {
   )
   // Blocks are interleaved codeword by codeword; the longer ones come last.
   const datos: number[][] = blockSizes.map(() => [])
-  for (let i = 0, siguiente = 0; i < Math.max(...blockSizes); i++) {
-    for (const [blockIndex, largo] of blockSizes.entries())
-      if (i < largo) datos[blockIndex]!.push(codewords[siguiente++]!)
+  for (let i = 0, next = 0; i < Math.max(...blockSizes); i++) {
+    for (const [blockIndex, length] of blockSizes.entries()) if (i < length) datos[blockIndex]!.push(codewords[next++]!)
   }
   return readBytes(datos.flat())
 }
@@ -93,25 +92,25 @@ function readBytes(datos: number[]): string {
     return Number.parseInt(readBits || '0', 2)
   }
   const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
-  let texto = ''
+  let text = ''
   for (let modo = tomar(4); modo !== 0 && en < bits.length; modo = tomar(4)) {
     let remaining = tomar(modo === 1 ? 10 : modo === 2 ? 9 : 8)
     while (remaining > 0) {
       if (modo === 4) {
-        texto += String.fromCharCode(tomar(8))
+        text += String.fromCharCode(tomar(8))
         remaining--
       } else if (modo === 1) {
         const digitCount = Math.min(3, remaining)
-        texto += String(tomar([0, 4, 7, 10][digitCount]!)).padStart(digitCount, '0')
+        text += String(tomar([0, 4, 7, 10][digitCount]!)).padStart(digitCount, '0')
         remaining -= digitCount
       } else {
-        const valor = tomar(remaining > 1 ? 11 : 6)
-        texto += (remaining > 1 ? ALPHANUMERIC[Math.floor(valor / 45)]! : '') + ALPHANUMERIC[valor % 45]!
+        const value = tomar(remaining > 1 ? 11 : 6)
+        text += (remaining > 1 ? ALPHANUMERIC[Math.floor(value / 45)]! : '') + ALPHANUMERIC[value % 45]!
         remaining -= Math.min(2, remaining)
       }
     }
   }
-  return texto
+  return text
 }
 
 /** Rectangles of a page, `[x, y, ancho, alto]` in points from the upper left corner. */
@@ -119,17 +118,17 @@ const readRectangles = (contenido: string) =>
   [...contenido.matchAll(/^([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+) re$/gm)].map((r) => r.slice(1, 5).map(Number))
 
 /** Bars of a label: the rectangles that are as high as they are. */
-export const findBars = (contenido: string) => readRectangles(contenido).filter(([, , , alto]) => alto === 56)
+export const findBars = (contenido: string) => readRectangles(contenido).filter(([, , , height]) => height === 56)
 export const MODULE_POINTS = (4 / 203) * 72
 
 /** Widths of a label's bars and spaces, in modules. */
 export function measureWidths(contenido: string): number[] {
   const widths: number[] = []
   const bars = findBars(contenido)
-  for (const [i, [x, , ancho]] of bars.entries()) {
-    const antes = bars[i - 1]
-    if (antes) widths.push((x! - antes[0]! - antes[2]!) / MODULE_POINTS)
-    widths.push(ancho! / MODULE_POINTS)
+  for (const [i, [x, , width]] of bars.entries()) {
+    const before = bars[i - 1]
+    if (before) widths.push((x! - before[0]! - before[2]!) / MODULE_POINTS)
+    widths.push(width! / MODULE_POINTS)
   }
   return widths
 }
@@ -138,15 +137,15 @@ export const readDrawnWidths = (contenido: string) => measureWidths(contenido).m
 /** The modules of a label's QR. Its side in points is known; the rows' height says how many there are. */
 export function readDrawnQr(contenido: string): QrMatrix {
   const sidePoints = 78
-  const qrRectangles = readRectangles(contenido).filter(([x, y, , alto]) => x! > 190 && y! > 300 && alto! < 5)
-  const modulePoints = Math.min(...qrRectangles.map(([, , , alto]) => alto!))
+  const qrRectangles = readRectangles(contenido).filter(([x, y, , height]) => x! > 190 && y! > 300 && height! < 5)
+  const modulePoints = Math.min(...qrRectangles.map(([, , , height]) => height!))
   const n = Math.round(sidePoints / modulePoints) - 8
-  const moduleRuns = qrRectangles.filter(([, , , alto]) => Math.abs(alto! - modulePoints) < 0.01)
+  const moduleRuns = qrRectangles.filter(([, , , height]) => Math.abs(height! - modulePoints) < 0.01)
   const [x0, y0] = [Math.min(...moduleRuns.map(([x]) => x!)), Math.min(...moduleRuns.map(([, y]) => y!))]
   const modules = new Uint8Array(n * n)
-  for (const [x, y, ancho] of moduleRuns) {
+  for (const [x, y, width] of moduleRuns) {
     const [column, row] = [Math.round((x! - x0) / modulePoints), Math.round((y! - y0) / modulePoints)]
-    modules.fill(1, row * n + column, row * n + column + Math.round(ancho! / modulePoints))
+    modules.fill(1, row * n + column, row * n + column + Math.round(width! / modulePoints))
   }
   return { side: n, modules }
 }

@@ -38,28 +38,28 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
   })
 
   it('is read with the longest texts, which stay on the label', async () => {
-    const largo = (texto: string, largo: number) => texto.repeat(largo).slice(0, largo)
+    const length = (text: string, length: number) => text.repeat(length).slice(0, length)
     const lleno = datos({
-      comercio: largo('Ñandú & Compañía ', 120),
+      comercio: length('Ñandú & Compañía ', 120),
       modo: 'test',
-      external_ref: largo('REF', 128),
+      external_ref: length('REF', 128),
       url_rastreo: `https://guias.el-nombre-mas-largo-de-un-servicio.com.gt/r/7K3M9QX2A1B4`,
       recogida: {
         ...datos().recogida,
-        nombre: largo('Bodega ', 120),
-        direccion: largo('Kilómetro 22.5, ', 300),
-        contacto: largo('María ', 120),
-        indicaciones: largo('Portón azul, ', 500),
+        nombre: length('Bodega ', 120),
+        direccion: length('Kilómetro 22.5, ', 300),
+        contacto: length('María ', 120),
+        indicaciones: length('Portón azul, ', 500),
       },
       destinatario: {
-        nombre: largo('Wenceslao ', 120),
+        nombre: length('Wenceslao ', 120),
         telefono: '+50231481676',
-        departamento: largo('Sacatepéquez ', 100),
-        municipio: largo('San Juan ', 100),
-        direccion: largo('5a avenida “A” norte 12, ', 300),
-        indicaciones: largo('W', 500),
+        departamento: length('Sacatepéquez ', 100),
+        municipio: length('San Juan ', 100),
+        direccion: length('5a avenida “A” norte 12, ', 300),
+        indicaciones: length('W', 500),
       },
-      contenido: largo('2 pares de zapatos ñ, ', 300),
+      contenido: length('2 pares de zapatos ñ, ', 300),
     })
     const [png] = await print(await renderZpl(BRAND_WITHOUT_LOGO, [lleno], ppp), ppp)
     expect(await scan(png!)).toEqual({ Code128: lleno.guia, QRCode: lleno.url_rastreo })
@@ -81,7 +81,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
 })
 
 it('has the texts of the label on paper, with their accents', async () => {
-  const textos = textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], 203)).join(' ')
+  const texts = textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], 203)).join(' ')
   for (const dicho of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
@@ -100,8 +100,8 @@ it('has the texts of the label on paper, with their accents', async () => {
     '2 pares de zapatos',
     'Siga su envío con el código QR',
   ])
-    expect(textos).toContain(dicho)
-  expect(textos).not.toContain('PRUEBA')
+    expect(texts).toContain(dicho)
+  expect(texts).not.toContain('PRUEBA')
   expect(textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })], 203))).toContain('PRUEBA')
 })
 
@@ -148,19 +148,19 @@ it('leaves long indications readable beside a long address', async () => {
 it('writes other scripts in Latin letters, with a mark, and other quotation marks without one', async () => {
   const de = async (nombre: string) =>
     textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ destinatario: { ...datos().destinatario, nombre } })], 203))
-  for (const [nombre, escrito] of [
+  for (const [name, written] of [
     ['김민수', 'GimMinSu*'],
     ['Дмитрий Иванов', 'Dmitriy Ivanov*'],
     ['عبد الله', 'bd allh*'],
     ['Ana 🏠', 'Ana*'],
   ] as const) {
-    const textos = await de(nombre)
-    expect(textos).toContain(escrito)
-    expect(textos.join(' ')).toContain('* Transcrito de otro alfabeto')
+    const texts = await de(name)
+    expect(texts).toContain(written)
+    expect(texts.join(' ')).toContain('* Transcrito de otro alfabeto')
   }
-  const textos = await de('Tz’utujil “K’iche’” — Ñ')
-  expect(textos).toContain(`Tz'utujil "K'iche'" - Ñ`)
-  expect(textos.join(' ')).not.toContain('Transcrito')
+  const texts = await de('Tz’utujil “K’iche’” — Ñ')
+  expect(texts).toContain(`Tz'utujil "K'iche'" - Ñ`)
+  expect(texts.join(' ')).not.toContain('Transcrito')
 })
 
 describe('texts that look like commands', () => {
@@ -182,7 +182,7 @@ describe('texts that look like commands', () => {
       },
     })
     const zpl = await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: hostil }, [etiqueta], 203)
-    for (const linea of zpl.toString('ascii').split('\n')) expect(linea).toMatch(COMMANDS)
+    for (const line of zpl.toString('ascii').split('\n')) expect(line).toMatch(COMMANDS)
     const pictures = await print(zpl, 203)
     expect(pictures).toHaveLength(1)
     expect(await scan(pictures[0]!)).toEqual({ Code128: etiqueta.guia, QRCode: etiqueta.url_rastreo })
@@ -205,7 +205,7 @@ const onlyCommands = (numRuns: number) =>
       fc.constantFrom(...RESOLUTIONS),
       async (etiquetas, ppp) => {
         const zpl = (await renderZpl(BRAND_WITHOUT_LOGO, etiquetas, ppp)).toString('latin1')
-        for (const linea of zpl.split('\n')) expect(linea).toMatch(COMMANDS)
+        for (const line of zpl.split('\n')) expect(line).toMatch(COMMANDS)
         expect(zpl.match(/\^XA/g)).toHaveLength(etiquetas.length)
         for (const [, x, y] of zpl.matchAll(/\^FO(\d+),(\d+)/g)) {
           expect(Number(x)).toBeLessThan(97 * DOTS_PER_MM[ppp])
@@ -220,18 +220,18 @@ it('the same with five hundred data', FULL_RUN_ONLY, () => onlyCommands(500))
 
 it('field data decodes to its text', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (texto) => {
-      const [, data = ''] = /^\^FH\^FD([A-Za-z0-9 .,:;/()_-]*)\^FS$/.exec(fieldData(texto)) ?? []
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      const [, data = ''] = /^\^FH\^FD([A-Za-z0-9 .,:;/()_-]*)\^FS$/.exec(fieldData(text)) ?? []
       const bytes = data.replace(/_(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-      expect(Buffer.from(bytes, 'latin1').toString('utf8')).toBe(texto.toWellFormed().replaceAll('\\', '/'))
+      expect(Buffer.from(bytes, 'latin1').toString('utf8')).toBe(text.toWellFormed().replaceAll('\\', '/'))
     }),
   )
 })
 
 it('prints the logo in its place, once for each label, and no QR of a text that is too long', async () => {
   const logo: Logo = await prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90)))
-  const marca = { ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } }
-  const zpl = await renderZpl(marca, [datos(), datos()], 203)
+  const mark = { ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } }
+  const zpl = await renderZpl(mark, [datos(), datos()], 203)
   expect(zpl.toString('ascii').match(/\^GFA/g)).toHaveLength(2)
   expect(textsOf(zpl)).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   const [con] = await print(zpl, 203)

@@ -53,13 +53,13 @@ export class CodeCoverage {
   }
 
   // An inspector of one's own thread answers before it returns.
-  #request<T = unknown>(metodo: string, parameters: object = {}): T {
-    let respuesta: T | undefined
-    this.#sesion.post(metodo, parameters, (error, result) => {
+  #request<T = unknown>(method: string, parameters: object = {}): T {
+    let response: T | undefined
+    this.#sesion.post(method, parameters, (error, result) => {
       if (error) throw error
-      respuesta = result as T
+      response = result as T
     })
-    return respuesta as T
+    return response as T
   }
 }
 

@@ -49,12 +49,12 @@ async function probar(
 /** Takes away whatever isn't needed for the same kind of failure. */
 async function shortenInput(target: FuzzTarget, input: Buffer, error: Error): Promise<Finding> {
   let shortest = { input, error }
-  for (let largo = input.length >> 1; largo > 0; largo >>= 1) {
-    for (let i = 0; i + largo <= shortest.input.length; ) {
-      const shortened = Buffer.concat([shortest.input.subarray(0, i), shortest.input.subarray(i + largo)])
-      const falla = await probar(target, [shortened])
-      if (falla?.error.name === error.name) shortest = { input: shortened, error: falla.error }
-      else i += largo
+  for (let length = input.length >> 1; length > 0; length >>= 1) {
+    for (let i = 0; i + length <= shortest.input.length; ) {
+      const shortened = Buffer.concat([shortest.input.subarray(0, i), shortest.input.subarray(i + length)])
+      const fault = await probar(target, [shortened])
+      if (fault?.error.name === error.name) shortest = { input: shortened, error: fault.error }
+      else i += length
     }
   }
   return shortest
@@ -87,10 +87,10 @@ export async function runFuzz(
   let inputCount = 0
   let batch: readonly Buffer[] = corpus
   do {
-    const falla = await probar(target, batch)
-    inputCount += falla ? falla.failedIndex + 1 : batch.length
-    if (falla) {
-      const finding = await shortenInput(target, batch[falla.failedIndex]!, falla.error)
+    const fault = await probar(target, batch)
+    inputCount += fault ? fault.failedIndex + 1 : batch.length
+    if (fault) {
+      const finding = await shortenInput(target, batch[fault.failedIndex]!, fault.error)
       return { inputCount, coverage: coverage.ratio, corpus: corpus.length, finding }
     }
     const nuevo = coverage.nuevo()

@@ -7,14 +7,14 @@ const NOTABLES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x25, 0x2b, 0x2c, 0x2d, 0x
 
 type Mutation = (de: Buffer, randomBelow: RandomBelow, otherInput: Buffer, words: readonly string[]) => Buffer
 
-const cambiar = (de: Buffer, desde: number, hasta: number, por: Uint8Array) =>
-  Buffer.concat([de.subarray(0, desde), por, de.subarray(hasta)])
+const cambiar = (de: Buffer, from: number, hasta: number, por: Uint8Array) =>
+  Buffer.concat([de.subarray(0, from), por, de.subarray(hasta)])
 
 /** A stretch of an input: mostly short ones. */
 function drawRange(de: Uint8Array, randomBelow: RandomBelow): [desde: number, hasta: number] {
-  const desde = randomBelow(de.length + 1)
-  const largo = randomBelow(randomBelow(4) === 0 ? de.length + 1 : 8)
-  return [desde, Math.min(de.length, desde + largo)]
+  const from = randomBelow(de.length + 1)
+  const length = randomBelow(randomBelow(4) === 0 ? de.length + 1 : 8)
+  return [from, Math.min(de.length, from + length)]
 }
 
 const MUTATIONS: readonly Mutation[] = [
@@ -26,36 +26,36 @@ const MUTATIONS: readonly Mutation[] = [
   },
   function byte(de, randomBelow) {
     const donde = randomBelow(de.length + 1)
-    const valor = randomBelow(2) === 0 ? NOTABLES[randomBelow(NOTABLES.length)]! : randomBelow(256)
-    return cambiar(de, donde, donde + randomBelow(2), Buffer.of(valor))
+    const value = randomBelow(2) === 0 ? NOTABLES[randomBelow(NOTABLES.length)]! : randomBelow(256)
+    return cambiar(de, donde, donde + randomBelow(2), Buffer.of(value))
   },
   function remove(de, randomBelow) {
     return cambiar(de, ...drawRange(de, randomBelow), Buffer.alloc(0))
   },
   function repeat(de, randomBelow) {
-    const [desde, hasta] = drawRange(de, randomBelow)
-    const parte = de.subarray(desde, hasta)
+    const [from, hasta] = drawRange(de, randomBelow)
+    const part = de.subarray(from, hasta)
     return cambiar(
       de,
       hasta,
       hasta,
-      Buffer.concat(Array.from({ length: 1 + randomBelow(randomBelow(8) === 0 ? 40 : 3) }, () => parte)),
+      Buffer.concat(Array.from({ length: 1 + randomBelow(randomBelow(8) === 0 ? 40 : 3) }, () => part)),
     )
   },
   function move(de, randomBelow) {
-    const [desde, hasta] = drawRange(de, randomBelow)
-    const remaining = cambiar(de, desde, hasta, Buffer.alloc(0))
+    const [from, hasta] = drawRange(de, randomBelow)
+    const remaining = cambiar(de, from, hasta, Buffer.alloc(0))
     const donde = randomBelow(remaining.length + 1)
-    return cambiar(remaining, donde, donde, de.subarray(desde, hasta))
+    return cambiar(remaining, donde, donde, de.subarray(from, hasta))
   },
   function crossOver(de, randomBelow, otherInput) {
-    const [desde, hasta] = drawRange(otherInput, randomBelow)
-    return cambiar(de, ...drawRange(de, randomBelow), otherInput.subarray(desde, hasta))
+    const [from, hasta] = drawRange(otherInput, randomBelow)
+    return cambiar(de, ...drawRange(de, randomBelow), otherInput.subarray(from, hasta))
   },
   function insertWord(de, randomBelow, _otherInput, words) {
     const insertedWord = Buffer.from(words[randomBelow(words.length)] ?? '')
-    const [desde, hasta] = drawRange(de, randomBelow)
-    return cambiar(de, desde, randomBelow(2) === 0 ? desde : hasta, insertedWord)
+    const [from, hasta] = drawRange(de, randomBelow)
+    return cambiar(de, from, randomBelow(2) === 0 ? from : hasta, insertedWord)
   },
   function replaceDigit(de, randomBelow) {
     const digitPositions = [...de.keys()].filter((i) => de[i]! >= 0x30 && de[i]! <= 0x39)

@@ -19,23 +19,23 @@ const TARGETS: Record<string, { de: RegExp; load: () => Promise<{ target: FuzzTa
   imagenes: { de: /images\/readImage|exifr/, load: () => import('./targets/images.ts') },
   csv: { de: /src\/csv/, load: () => import('./targets/csv.ts') },
 }
-const [targetName = 'todos', segundos = '7', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2)
+const [targetName = 'todos', seconds = '7', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2)
 
 /** One target, in a process of its own. */
-async function runTarget(nombre: string): Promise<number> {
-  const { de, load } = TARGETS[nombre]!
+async function runTarget(name: string): Promise<number> {
+  const { de, load } = TARGETS[name]!
   const coverage = new CodeCoverage(de)
   const { target } = await load()
-  const siguiente = createRandom(Number(seed))
-  const fin = performance.now() + Number(segundos) * 1_000
+  const next = createRandom(Number(seed))
+  const end = performance.now() + Number(seconds) * 1_000
   const fuzzRun = await runFuzz(
     target,
     coverage,
-    (n) => Math.floor(siguiente() * n),
-    () => performance.now() < fin,
+    (n) => Math.floor(next() * n),
+    () => performance.now() < end,
   )
   const { inputCount, corpus, finding } = fuzzRun
-  console.log(`${nombre}: ${inputCount} inputs, ${fuzzRun.coverage} of the code, ${corpus} kept (seed ${seed})`)
+  console.log(`${name}: ${inputCount} inputs, ${fuzzRun.coverage} of the code, ${corpus} kept (seed ${seed})`)
   if (fuzzRun.coverage.startsWith('0/')) {
     console.log('  no code was reached: the pattern of its files names none')
     return 1
@@ -46,13 +46,13 @@ async function runTarget(nombre: string): Promise<number> {
 }
 
 if (targetName === 'todos') {
-  const runInOwnProcess = (nombre: string) =>
-    spawnSync(process.execPath, [fileURLToPath(import.meta.url), nombre, segundos, seed], {
+  const runInOwnProcess = (name: string) =>
+    spawnSync(process.execPath, [fileURLToPath(import.meta.url), name, seconds, seed], {
       stdio: 'inherit',
       // What hangs behind a promise is ended here.
-      timeout: (Number(segundos) + 120) * 1_000,
+      timeout: (Number(seconds) + 120) * 1_000,
     })
-  process.exitCode = Math.max(...Object.keys(TARGETS).map((nombre) => runInOwnProcess(nombre).status ?? 1))
+  process.exitCode = Math.max(...Object.keys(TARGETS).map((name) => runInOwnProcess(name).status ?? 1))
 } else if (targetName in TARGETS) {
   process.exitCode = await runTarget(targetName)
 } else {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 /** Where the guides of these tests go. */
@@ -40,14 +40,14 @@ const SUYAS = [
 
 describe('warnings of a guide', () => {
   it('say what looks wrong, in which field, and what was perhaps meant, the same wherever the guide is told', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const creada = await api.guias.crear(dudosa())
-    expect(creada.advertencias).toEqual(SUYAS)
-    const { eventos: _eventos, ...detalle } = await api.guias.obtener(creada.guia)
-    expect(detalle).toEqual(creada)
-    expect((await api.guias.listar()).datos).toEqual([creada])
+    const { api } = await environment.createComercio()
+    const created = await api.guias.crear(dudosa())
+    expect(created.advertencias).toEqual(SUYAS)
+    const { eventos: _eventos, ...detalle } = await api.guias.obtener(created.guia)
+    expect(detalle).toEqual(created)
+    expect((await api.guias.listar()).datos).toEqual([created])
     const { resultados } = await api.guias.crearLote({ guias: [dudosa(), buildGuia()] })
-    expect(resultados).toMatchObject([{ advertencias: creada.advertencias }, { advertencias: [] }])
+    expect(resultados).toMatchObject([{ advertencias: created.advertencias }, { advertencias: [] }])
   })
 
   it.each([
@@ -119,7 +119,7 @@ describe('warnings of a guide', () => {
   ] as const)(
     'tell of %s, %s what is wrong',
     async (departamento, municipio, campo, mensaje, departamentos, municipios) => {
-      const { api } = await entorno.nuevoComercio()
+      const { api } = await environment.createComercio()
       const { advertencias } = await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento, municipio })
       expect(advertencias).toEqual([
         {
@@ -131,15 +131,15 @@ describe('warnings of a guide', () => {
       ])
       // The suggestion is a destination of the catalogue.
       const [suyo = departamento] = departamentos
-      const [otro = municipio] = municipios
+      const [other = municipio] = municipios
       expect(
-        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: suyo, municipio: otro })).advertencias,
+        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: suyo, municipio: other })).advertencias,
       ).toEqual([])
     },
   )
 
   it('say of a short Plus Code that it is no point, and nothing of a full one, whose cell is the place', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const destino = { departamento: 'Guatemala', municipio: 'Guatemala' }
     const entera = await api.guias.crear({
       ...buildGuiaWithoutDestino(),
@@ -159,29 +159,29 @@ describe('warnings of a guide', () => {
       advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
       ubicacion: { estado: 'confirmada', lat: null, lng: null },
     })
-    const confirmada = await api.guias.confirmarUbicacion(corta.guia, {
+    const confirmed = await api.guias.confirmarUbicacion(corta.guia, {
       maps_url: 'https://www.google.com/maps/place/766FHFV7%2B2R',
     })
-    expect(confirmada).toMatchObject({ advertencias: [], ubicacion: { lat: 14.592563, lng: -90.535437 } })
+    expect(confirmed).toMatchObject({ advertencias: [], ubicacion: { lat: 14.592563, lng: -90.535437 } })
   })
 
   it('name a member of the guide, and one of a place said later, too', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ departamento: 'Atlántida', municipio: 'Olimpo' }))
-    const confirmada = await api.guias.confirmarUbicacion(guia, { maps_url: SIN_COORDENADAS })
-    expect(confirmada.advertencias).toMatchObject([
+    const confirmed = await api.guias.confirmarUbicacion(guia, { maps_url: SIN_COORDENADAS })
+    expect(confirmed.advertencias).toMatchObject([
       { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' },
       { codigo: 'destino_desconocido', campo: '/municipio' },
     ])
     const { lat, lng } = { lat: 16.93, lng: -89.89 }
     const lejana = await api.guias.crear(buildGuia({ lat, lng }))
-    for (const una of [confirmada, lejana, await api.guias.crear(dudosa())]) {
-      expect(una.advertencias).not.toEqual([])
-      for (const { campo } of una.advertencias) {
+    for (const one of [confirmed, lejana, await api.guias.crear(dudosa())]) {
+      expect(one.advertencias).not.toEqual([])
+      for (const { campo } of one.advertencias) {
         const senalado = campo!
           .slice(1)
           .split('/')
-          .reduce((nodo, paso) => (nodo as Record<string, unknown>)[paso], una as unknown)
+          .reduce((node, step) => (node as Record<string, unknown>)[step], one as unknown)
         expect(senalado, campo!).toBeTruthy()
       }
     }
@@ -205,21 +205,21 @@ describe('warnings of a guide', () => {
     [{ maps_url: 'https://www.google.com/maps?q=14.71889,90.64417' }, 'coordenadas_sin_signo', /en lng\?/, A],
   ])(
     'tell an implausible place, %o, which is confirmed all the same, without a message',
-    async (lugar, codigo, mensaje, sugerencia) => {
-      const { api, id } = await entorno.nuevoComercio()
-      const creada = await api.guias.crear({ ...buildGuiaWithoutDestino(), ...lugar })
+    async (place, codigo, mensaje, sugerencia) => {
+      const { api, id } = await environment.createComercio()
+      const created = await api.guias.crear({ ...buildGuiaWithoutDestino(), ...place })
       const suya = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
-      expect([creada.ubicacion.estado, creada.advertencias]).toEqual(['confirmada', [suya]])
-      expect((await api.guias.obtener(creada.guia)).advertencias).toEqual([suya])
-      expect(await entorno.db.prisma.mensaje.count({ where: { comercio_id: id } })).toBe(0)
+      expect([created.ubicacion.estado, created.advertencias]).toEqual(['confirmada', [suya]])
+      expect((await api.guias.obtener(created.guia)).advertencias).toEqual([suya])
+      expect(await environment.db.prisma.mensaje.count({ where: { comercio_id: id } })).toBe(0)
       if (sugerencia === null) return
-      const corregida = await api.guias.confirmarUbicacion(creada.guia, sugerencia)
-      expect(corregida.advertencias).toEqual([])
+      const corrected = await api.guias.confirmarUbicacion(created.guia, sugerencia)
+      expect(corrected.advertencias).toEqual([])
     },
   )
 
   it('tell latitude and longitude that are swapped, in the place and where they are out of range', async () => {
-    const { api, llave } = await entorno.nuevoComercio()
+    const { api, llave } = await environment.createComercio()
     const guia = {
       ...buildGuiaWithoutDestino({ departamento: 'San Salvador', municipio: 'Soyapango' }),
       lat: -89.14,
@@ -232,36 +232,36 @@ describe('warnings of a guide', () => {
     ])
     // West of -90°, the swapped latitude is out of range, so that the guide is refused with the same suggestion.
     const invertidas = { lat: -90.64417, lng: 14.71889 }
-    const casos: [ruta: string, cuerpo: object, campo: string][] = [
+    const cases: [ruta: string, cuerpo: object, campo: string][] = [
       ['/api/v1/guias', { ...buildGuia(), ...invertidas }, '/lat'],
       ['/api/v1/guias', { ...buildGuia(), recogida: { ...invertidas } }, '/recogida/lat'],
       ['/api/v1/guias', { ...buildGuia(), lat: 90.64417, lng: 14.71889 }, '/lat'],
     ]
-    for (const [ruta, cuerpo, campo] of casos) {
-      const fuera = await entorno.request('POST', ruta, { llave, cuerpo })
+    for (const [path, cuerpo, campo] of cases) {
+      const fuera = await environment.request('POST', path, { llave, cuerpo })
       const dicho = expect.stringMatching(/¿lat y lng al revés\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
-      const falla = { campo, codigo: 'fuera_de_rango', mensaje: dicho, sugerencia: A }
-      expect([fuera.status, fuera.cuerpo.errores]).toEqual([422, [falla]])
+      const fault = { campo, codigo: 'fuera_de_rango', mensaje: dicho, sugerencia: A }
+      expect([fuera.status, fuera.cuerpo.errores]).toEqual([422, [fault]])
     }
     const lote = { guias: [{ ...buildGuia(), ...invertidas }] }
-    const { cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: lote })
+    const { cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: lote })
     expect(cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/lat', sugerencia: A }])
     // Exchanged or not, these are nowhere near.
-    for (const lejos of [
+    for (const far of [
       { lat: 120, lng: 50 },
       { lat: 91, lng: 91 },
     ]) {
-      const nada = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...lejos } })
-      expect(nada.cuerpo.errores).toEqual([
+      const nothing = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...far } })
+      expect(nothing.cuerpo.errores).toEqual([
         { campo: '/lat', codigo: 'fuera_de_rango', mensaje: expect.stringMatching(/por ejemplo 14\.6349$/) },
       ])
     }
   })
 
   it('tell a landline that would get the message, until the place is known without it', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const creada = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '2222 2222' }))
-    expect([creada.ubicacion.estado, creada.advertencias]).toEqual([
+    const { api } = await environment.createComercio()
+    const created = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '2222 2222' }))
+    expect([created.ubicacion.estado, created.advertencias]).toEqual([
       'solicitada',
       [
         {
@@ -273,7 +273,7 @@ describe('warnings of a guide', () => {
       ],
     ])
     const { lat, lng } = buildGuia()
-    expect((await api.guias.confirmarUbicacion(creada.guia, { lat: lat!, lng: lng! })).advertencias).toEqual([])
+    expect((await api.guias.confirmarUbicacion(created.guia, { lat: lat!, lng: lng! })).advertencias).toEqual([])
     const codigos = async (telefono: string, conLugar: boolean) =>
       (
         await api.guias.crear(conLugar ? buildGuia({ telefono }) : buildGuiaWithoutDestino({ telefono }))
@@ -285,16 +285,16 @@ describe('warnings of a guide', () => {
   })
 
   it('are in a webhook what they were with its event, byte by byte, however late it is sent again', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const { webhook } = await api.webhooks.crear({ url: receptor.url, tipos: ['guia.aceptado'] })
-    const creada = await api.guias.crear(dudosa())
-    const [primero] = await hasta(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)
-    expect(primero!.json.datos.guia.advertencias).toEqual(SUYAS)
-    const corregida = await api.guias.confirmarUbicacion(creada.guia, { lat: 14.5, lng: -90.6 })
-    expect(corregida.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_dudoso', 'destino_desconocido'])
-    await api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${creada.guia}_1`)
-    const [, segundo] = await hasta(async () => receptor.receivedWebhooks.length > 1 && receptor.receivedWebhooks)
-    expect(segundo!.cuerpo).toBe(primero!.cuerpo)
+    const created = await api.guias.crear(dudosa())
+    const [first] = await waitUntil(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)
+    expect(first!.json.datos.guia.advertencias).toEqual(SUYAS)
+    const corrected = await api.guias.confirmarUbicacion(created.guia, { lat: 14.5, lng: -90.6 })
+    expect(corrected.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_dudoso', 'destino_desconocido'])
+    await api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${created.guia}_1`)
+    const [, second] = await waitUntil(async () => receptor.receivedWebhooks.length > 1 && receptor.receivedWebhooks)
+    expect(second!.cuerpo).toBe(first!.cuerpo)
   })
 })

@@ -4,16 +4,16 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW } from '../factories.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const LUGAR = { lat: 14.72013, lng: -90.64125 }
 
-async function nueva(cuerpo = buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' })) {
-  const comercio = await entorno.nuevoComercio()
+async function fresh(body = buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' })) {
+  const comercio = await environment.createComercio()
   const { api } = comercio
-  const creada = await api.guias.crear(cuerpo)
+  const creada = await api.guias.crear(body)
   const escanear = async (...estados: string[]) => {
     for (const estado of estados)
-      expect((await entorno.operar('POST', `/guias/${creada.guia}/eventos`, { estado })).status).toBe(201)
+      expect((await environment.operar('POST', `/guias/${creada.guia}/eventos`, { estado })).status).toBe(201)
   }
   const eventos = async () => (await api.guias.obtener(creada.guia, { limite: 100 })).eventos.datos
   const tipos = async () => (await eventos()).map(({ tipo }) => tipo)
@@ -22,15 +22,15 @@ async function nueva(cuerpo = buildGuia({ destinatario: 'Ana Pérez', indicacion
 
 describe('PATCH /api/v1/guias/{guia}', () => {
   it('changes the fields that are present and no others, and null clears one', async () => {
-    const { api, creada, guia, eventos } = await nueva()
-    const corregida = await api.guias.corregir(guia, {
+    const { api, creada, guia, eventos } = await fresh()
+    const corrected = await api.guias.corregir(guia, {
       telefono: '5987-1234',
       destinatario: 'Luis Ajú',
       indicaciones: null,
       direccion: 'Calle 2',
     })
-    const { advertencias, actualizado_en, ...resto } = corregida
-    expect(resto).toEqual({
+    const { advertencias, actualizado_en, ...rest } = corrected
+    expect(rest).toEqual({
       ...creada,
       telefono: '+50259871234',
       destinatario: 'Luis Ajú',
@@ -55,7 +55,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('writes nothing if the guide already has these values', async () => {
-    const { api, creada, guia, tipos } = await nueva()
+    const { api, creada, guia, tipos } = await fresh()
     const { telefono, destinatario, lat, lng } = creada
     for (const correccion of [
       { telefono: '3148 1676' },
@@ -64,15 +64,15 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       { recogida: { nombre: RECOGIDA.nombre, contacto: null } },
       { destinatario, estricto: true },
     ] as CorreccionDeGuia[]) {
-      const vista = await api.guias.corregir(guia, correccion)
-      expect(vista.secuencia).toBe('lat' in correccion ? 2 : vista.secuencia)
+      const view = await api.guias.corregir(guia, correccion)
+      expect(view.secuencia).toBe('lat' in correccion ? 2 : view.secuencia)
     }
     // The same coordinates, said by the merchant himself, are a place of another origin.
     expect(await tipos()).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
   })
 
   it('confirms a corrected destination; a place is one value', async () => {
-    const { api, guia, eventos } = await nueva()
+    const { api, guia, eventos } = await fresh()
     const movida = await api.guias.corregir(guia, LUGAR)
     expect(movida).toMatchObject({
       ...LUGAR,
@@ -98,19 +98,19 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('keeps the confirmed place if only the address or the municipality changes, and warns until it is confirmed', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const movida = await api.guias.corregir(guia, { municipio: 'Mixco', departamento: 'Guatemala' })
     expect(movida.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'coordenadas', lat: 14.71889 })
     expect(movida.ubicacion.distancia_km).toBeGreaterThan(5)
-    const codigos = (una: typeof movida) => una.advertencias.map(({ codigo }) => codigo)
+    const codigos = (one: typeof movida) => one.advertencias.map(({ codigo }) => codigo)
     expect(codigos(movida)).toEqual(['lugar_por_revisar'])
     expect(codigos(await api.guias.corregir(guia, { direccion: 'Calle 9' }))).toEqual(['lugar_por_revisar'])
-    const confirmada = await api.guias.confirmarUbicacion(guia, { lat: 14.63077, lng: -90.60711 })
-    expect(codigos(confirmada)).toEqual([])
+    const confirmed = await api.guias.confirmarUbicacion(guia, { lat: 14.63077, lng: -90.60711 })
+    expect(codigos(confirmed)).toEqual([])
   })
 
   it('judges the guide as it becomes: unknown municipality, place far away, landline', async () => {
-    const { api, guia } = await nueva(buildGuia())
+    const { api, guia } = await fresh(buildGuia())
     const codigos = async (correccion: CorreccionDeGuia) =>
       (await api.guias.corregir(guia, correccion)).advertencias.map(({ codigo }) => codigo)
     expect(await codigos({ municipio: 'San Juan Sacatepeques' })).toEqual(['lugar_por_revisar', 'destino_desconocido'])
@@ -119,13 +119,13 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       'fuera_del_departamento',
     ])
     expect(await codigos({ departamento: 'Guatemala', municipio: 'Mixco' })).toEqual(['lugar_por_revisar'])
-    const { api: otra, guia: pedida } = await nueva(buildGuiaWithoutDestino() as never)
-    const fija = await otra.guias.corregir(pedida, { telefono: '2232 1234' })
+    const { api: other, guia: pedida } = await fresh(buildGuiaWithoutDestino() as never)
+    const fija = await other.guias.corregir(pedida, { telefono: '2232 1234' })
     expect(fija.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_fijo'])
   })
 
   it('rejects an implausible place if it is strict, and names the field that made it so', async () => {
-    const { api, guia } = await nueva(buildGuia())
+    const { api, guia } = await fresh(buildGuia())
     const faltas = async (correccion: CorreccionDeGuia) =>
       (await fallaDeApi(api.guias.corregir(guia, { ...correccion, estricto: true }))).errores.map(
         ({ campo, codigo }: { campo: string; codigo: string }) => `${campo} ${codigo}`,
@@ -139,23 +139,23 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('is as strict as the account of its merchant, unless the request says otherwise', async () => {
-    const { comercio, api, guia } = await nueva()
-    await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
-    const lugar = { lat: 14.63, lng: 90.6 }
+    const { comercio, api, guia } = await fresh()
+    await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
+    const place = { lat: 14.63, lng: 90.6 }
     // The service may remember the account as it was for a moment.
     await expect.poll(async () => (await api.cuenta.obtener()).estricto).toBe(true)
-    expect(await fallaDeApi(api.guias.corregir(guia, lugar))).toMatchObject({
+    expect(await fallaDeApi(api.guias.corregir(guia, place))).toMatchObject({
       codigo: 'validacion',
       errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }],
     })
-    expect((await api.guias.corregir(guia, { ...lugar, estricto: false })).ubicacion.lng).toBe(90.6)
+    expect((await api.guias.corregir(guia, { ...place, estricto: false })).ubicacion.lng).toBe(90.6)
   })
 
   it('corrects the pickup while nobody has collected the parcel', async () => {
-    const { api, guia, escanear, eventos } = await nueva()
+    const { api, guia, escanear, eventos } = await fresh()
     const recogida = { contacto: 'Ana Tzul', telefono: '5555 9876', maps_url: 'https://maps.google.com/?q=14.6,-90.5' }
-    const corregida = await api.guias.corregir(guia, { recogida })
-    expect(corregida.recogida).toEqual({
+    const corrected = await api.guias.corregir(guia, { recogida })
+    expect(corrected.recogida).toEqual({
       ...RECOGIDA_VIEW,
       lat: null,
       lng: null,
@@ -182,27 +182,27 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('is possible until the courier leaves, and again after a failed attempt', async () => {
-    const { api, guia, escanear } = await nueva()
-    const puede = (numero: number) =>
-      api.guias.corregir(guia, { direccion: `Calle ${numero}` }).then(
+    const { api, guia, escanear } = await fresh()
+    const puede = (number: number) =>
+      api.guias.corregir(guia, { direccion: `Calle ${number}` }).then(
         () => 'sí',
         ({ problema }) => `${problema.codigo}: ${problema.mensaje}`,
       )
-    const vistas: string[] = [await puede(0)]
+    const seen: string[] = [await puede(0)]
     for (const [i, estado] of ['recolectado', 'en_bodega', 'en_transito', 'en_ruta'].entries()) {
       await escanear(estado)
-      vistas.push(await puede(i + 1))
+      seen.push(await puede(i + 1))
     }
-    await entorno.operar('POST', `/guias/${guia}/eventos`, {
+    await environment.operar('POST', `/guias/${guia}/eventos`, {
       estado: 'intento_fallido',
       motivo: 'destinatario_ausente',
     })
-    vistas.push(await puede(9))
+    seen.push(await puede(9))
     await escanear('en_devolucion')
-    vistas.push(await puede(10))
+    seen.push(await puede(10))
     await escanear('extraviado')
-    vistas.push(await puede(11))
-    expect(vistas).toEqual([
+    seen.push(await puede(11))
+    expect(seen).toEqual([
       'sí',
       'sí',
       'sí',
@@ -215,7 +215,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('requires the sequence that was read, if one is sent', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     expect((await api.guias.corregir(guia, { destinatario: 'Luis', secuencia: 1 })).secuencia).toBe(2)
     const error = await fallaDeApi(api.guias.corregir(guia, { destinatario: 'Eva', secuencia: 1 }))
     expect(error).toMatchObject({ status: 409, codigo: 'carrera_perdida', secuencia: 2, intentos: 1 })
@@ -235,16 +235,14 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     ['a reference', { external_ref: 'OTRA' }, '/external_ref desconocido'],
     ['invisible characters', { destinatario: '\u200b' }, '/destinatario formato_invalido'],
   ])('rejects %s and names the field', async (_que, cuerpo, faltas) => {
-    const { comercio, guia } = await nueva()
-    const respuesta = await entorno.request('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, cuerpo })
-    const dichas = respuesta.cuerpo.errores.map(
-      (una: { campo: string; codigo: string }) => `${una.campo} ${una.codigo}`,
-    )
-    expect([respuesta.status, dichas.join(' ')]).toEqual([422, faltas])
+    const { comercio, guia } = await fresh()
+    const response = await environment.request('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, cuerpo })
+    const dichas = response.cuerpo.errores.map((one: { campo: string; codigo: string }) => `${one.campo} ${one.codigo}`)
+    expect([response.status, dichas.join(' ')]).toEqual([422, faltas])
   })
 
   it('says that the telephone cannot be cleared', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const error = await fallaDeApi(api.guias.corregir(guia, { telefono: null } as never))
     expect(error.errores[0]!.mensaje).toBe(
       'no puede ser null; debe ser un texto de 40 caracteres como mucho, por ejemplo +50255551234',
@@ -252,17 +250,17 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('returns the guide when its creation is repeated with the data before the correction', async () => {
-    const cuerpo = buildGuia({ destinatario: 'Ana Pérez' })
-    const { api, guia } = await nueva(cuerpo)
+    const body = buildGuia({ destinatario: 'Ana Pérez' })
+    const { api, guia } = await fresh(body)
     await api.guias.corregir(guia, { destinatario: 'Luis Ajú', telefono: '5987 1234' })
-    const repetida = await api.guias.crear(cuerpo).conRespuesta()
-    expect([repetida.status, repetida.datos.guia, repetida.datos.destinatario]).toEqual([200, guia, 'Luis Ajú'])
-    const error = await fallaDeApi(api.guias.crear({ ...cuerpo, destinatario: 'Luis Ajú' }))
+    const repeated = await api.guias.crear(body).conRespuesta()
+    expect([repeated.status, repeated.datos.guia, repeated.datos.destinatario]).toEqual([200, guia, 'Luis Ajú'])
+    const error = await fallaDeApi(api.guias.crear({ ...body, destinatario: 'Luis Ajú' }))
     expect(error).toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
   })
 
   it('stops after 30 corrections, and still accepts what changes nothing', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     for (let n = 1; n <= 30; n++) await api.guias.corregir(guia, { direccion: `Calle ${n}` })
     expect((await api.guias.corregir(guia, { direccion: 'Calle 30' })).secuencia).toBe(31)
     const error = await fallaDeApi(api.guias.corregir(guia, { direccion: 'Calle 31' }))

@@ -18,26 +18,26 @@ export async function correctColumns(
   newValues: Partial<Pick<GuiaRow, CorrectableColumn>>,
   masterKey = MASTER_KEY,
 ): Promise<void> {
-  const secretos = createSecrets([Buffer.from(masterKey, 'base64')])
+  const secrets = createSecrets([Buffer.from(masterKey, 'base64')])
   const { rows } = await pool.query<GuiaRow>('select * from guia where guia = $1', [guia])
-  const antes = rows[0]!
-  const secuencia = antes.secuencia + 1
+  const before = rows[0]!
+  const secuencia = before.secuencia + 1
   const columns = Object.keys(newValues) as CorrectableColumn[]
   const cambios = Object.fromEntries(
-    columns.map((column) => [column, { antes: antes[column], despues: newValues[column] }]),
+    columns.map((column) => [column, { antes: before[column], despues: newValues[column] }]),
   ) as CorrectionChanges
   const asignadas = columns.map((column, i) => `${column} = $${i + 5}`).join(', ')
-  const clave = [antes.comercio_id, antes.modo, antes.id, secuencia]
+  const key = [before.comercio_id, before.modo, before.id, secuencia]
   await pool.query(
     `update guia set secuencia = $4, ultima_correccion = $4, ${asignadas}
      where comercio_id = $1 and modo = $2 and id = $3`,
-    [...clave, ...columns.map((column) => newValues[column])],
+    [...key, ...columns.map((column) => newValues[column])],
   )
   await pool.query(
     `insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, cambios, ocurrido_en,
        registrado_en)
      select comercio_id, modo, guia_id, $4, guia, external_ref, 'guia.nota', estado, foto, $5, ocurrido_en, registrado_en
      from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia = $4 - 1`,
-    [...clave, encryptChanges(secretos, { guia_id: antes.id, secuencia }, cambios)],
+    [...key, encryptChanges(secrets, { guia_id: before.id, secuencia }, cambios)],
   )
 }

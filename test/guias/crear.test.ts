@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { HAS_LOCK_TIMEOUTS } from '../childEnvironment.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, RECOGIDA_VIEW } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW, waitUntil } from '../factories.ts'
 import { useGuias } from './move.ts'
 
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
 let repetido: string | undefined
-const entorno = useEnvironment({
-  newCode: (primero) => {
-    const codigo = repetido ?? newGuideCode(primero)
+const environment = useEnvironment({
+  newCode: (first) => {
+    const codigo = repetido ?? newGuideCode(first)
     repetido = undefined
     return codigo
   },
@@ -18,7 +18,7 @@ const entorno = useEnvironment({
 
 describe('POST /api/v1/guias', () => {
   it('creates a guide, confirmed by its coordinates, with its Location and one event', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { datos, status, cabeceras } = await api.guias
       .crear(buildGuia({ destinatario: 'María José Ajú' }))
       .conRespuesta()
@@ -49,7 +49,7 @@ describe('POST /api/v1/guias', () => {
   })
 
   it('reads the place from a link; coordinates win over it, and the link is kept', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const maps_url = 'https://www.google.com/maps?q=14.6349,-90.5069'
     const conEnlace = await api.guias.crear({ ...buildGuiaWithoutDestino(), maps_url })
     expect(conEnlace).toMatchObject({
@@ -68,9 +68,9 @@ describe('POST /api/v1/guias', () => {
   })
 
   it('asks the recipient once, and only when there is no place', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const cuerpo = buildGuiaWithoutDestino()
-    const guia = await api.guias.crear(cuerpo)
+    const { api } = await environment.createComercio()
+    const body = buildGuiaWithoutDestino()
+    const guia = await api.guias.crear(body)
     expect(guia.ubicacion).toMatchObject({
       estado: 'solicitada',
       origen: null,
@@ -79,12 +79,12 @@ describe('POST /api/v1/guias', () => {
       confirmado_en: null,
       solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
     })
-    await api.guias.crear(cuerpo)
-    const enviado = await hasta(async () => {
-      const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${guia.guia}`)
+    await api.guias.crear(body)
+    const sent = await waitUntil(async () => {
+      const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${guia.guia}`)
       return cuerpo.datos[0]?.estado === 'enviado' && cuerpo.datos
     })
-    expect(enviado).toMatchObject([
+    expect(sent).toMatchObject([
       {
         mensaje: `men_${guia.guia}_1`,
         telefono: '+50231481676',
@@ -93,12 +93,12 @@ describe('POST /api/v1/guias', () => {
         estado: 'enviado',
       },
     ])
-    const { eventos, ...ahora } = await api.guias.obtener(guia.guia)
+    const { eventos, ...now } = await api.guias.obtener(guia.guia)
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
-    expect(ahora.secuencia).toBe(2)
+    expect(now.secuencia).toBe(2)
 
-    const confirmada = await api.guias.crear(buildGuia())
-    expect((await entorno.operar('GET', `/mensajes?guia=${confirmada.guia}`)).cuerpo.datos).toEqual([])
+    const confirmed = await api.guias.crear(buildGuia())
+    expect((await environment.operar('GET', `/mensajes?guia=${confirmed.guia}`)).cuerpo.datos).toEqual([])
   })
 
   it.each([
@@ -106,30 +106,30 @@ describe('POST /api/v1/guias', () => {
     ['+521 55 1234 5678', '+525512345678', []],
     ['+50211111111', '+50211111111', [{ codigo: 'telefono_dudoso', campo: '/telefono' }]],
   ])('normalises the phone %s', async (telefono, e164, advertencias) => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     expect(await api.guias.crear(buildGuia({ telefono }))).toMatchObject({ telefono: e164, advertencias })
   })
 
   it('keeps the contact of the pickup, and reads its phone with the country of the account, not of the guide', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const contacto = { contacto: 'Luis Batz', direccion: '12 avenida 3-40', indicaciones: 'Portón\nazul' }
     const recogida = { ...RECOGIDA, ...contacto, telefono: '5555 1234' }
     const pedida = buildGuia({ telefono: '7012 3456', pais: 'SV', recogida })
-    const vista = { ...RECOGIDA_VIEW, ...contacto, telefono: '+50255551234' }
-    const creada = await api.guias.crear(pedida)
-    expect(creada).toMatchObject({ telefono: '+50370123456', recogida: vista })
-    expect((await api.guias.obtener(creada.guia)).recogida).toEqual(vista)
+    const view = { ...RECOGIDA_VIEW, ...contacto, telefono: '+50255551234' }
+    const created = await api.guias.crear(pedida)
+    expect(created).toMatchObject({ telefono: '+50370123456', recogida: view })
+    expect((await api.guias.obtener(created.guia)).recogida).toEqual(view)
     const { guias } = { guias: [buildGuia({ recogida: undefined })] } as never as { guias: never[] }
     const { resultados } = await api.guias.crearLote({ recogida, guias })
-    expect((await api.guias.obtener((resultados[0] as { guia: string }).guia)).recogida).toEqual(vista)
+    expect((await api.guias.obtener((resultados[0] as { guia: string }).guia)).recogida).toEqual(view)
     expect((await api.guias.crear({ ...pedida, recogida: { ...recogida, telefono: '+502 5555-1234' } })).guia).toBe(
-      creada.guia,
+      created.guia,
     )
   })
 
   it('says everything that is wrong, field by field, in Spanish, and creates nothing', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const malo = {
+    const { api } = await environment.createComercio()
+    const bad = {
       telefono: '3148167',
       municipio: null,
       externalref: 'X',
@@ -137,7 +137,7 @@ describe('POST /api/v1/guias', () => {
       external_ref: ' x',
       recogida: { nombre: 'Bodega' },
     }
-    const error = await api.guias.crear(malo as never).catch((e: unknown) => e)
+    const error = await api.guias.crear(bad as never).catch((e: unknown) => e)
     expect(error).toBeInstanceOf(ErrorValidacion)
     const errores = Object.fromEntries((error as ErrorValidacion).errores.map(({ campo, mensaje }) => [campo, mensaje]))
     expect(errores).toEqual({
@@ -176,8 +176,8 @@ describe('POST /api/v1/guias', () => {
     ['a merchant of its own', { comercio: 'com_X' }, '/comercio'],
     ['an unknown pickup field', { recogida: { lat: 1, lng: 2, nonbre: 'x' } }, '/recogida/nonbre'],
   ])('refuses %s', async (_que, cambios, campo) => {
-    const { llave } = await entorno.nuevoComercio()
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', {
+    const { llave } = await environment.createComercio()
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', {
       llave,
       cuerpo: { ...buildGuia(), ...cambios },
     })
@@ -193,17 +193,17 @@ describe('POST /api/v1/guias', () => {
     ['abc', 'es un texto y debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
     [true, 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
   ])('says what %j is where a number belongs', async (lat, mensaje) => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const cuerpo = { ...buildGuia(), lat }
-    expect((await entorno.request('POST', '/api/v1/guias', { llave, cuerpo })).cuerpo.errores).toEqual([
+    expect((await environment.request('POST', '/api/v1/guias', { llave, cuerpo })).cuerpo.errores).toEqual([
       { campo: '/lat', codigo: 'tipo_invalido', mensaje },
     ])
   })
 
   it('keeps at most 50 faults and says how many more there are', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const sobran = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: sobran })
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: sobran })
     expect([status, cuerpo.errores.length, cuerpo.errores_omitidos]).toEqual([422, 50, 14])
   })
 })
@@ -214,11 +214,11 @@ describe('external_ref', () => {
     { codigo: 'ya_devuelta', estado: 'devuelto' as const, path: ['recolectado', 'en_devolucion', 'devuelto'] },
   ])('repeated for a guide in $estado gets the warning $codigo, which no other answer has', async (ended) => {
     const { codigo, estado, path } = ended
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const order = buildGuia()
     const { guia } = await api.guias.crear(order)
     if (path.length === 0) await api.guias.cancelar(guia)
-    else await useGuias(entorno).mover(guia, ...path)
+    else await useGuias(environment).mover(guia, ...path)
     const warning = { codigo, campo: '/external_ref', mensaje: expect.stringContaining('use otra external_ref') }
     expect(await api.guias.crear(order)).toMatchObject({ guia, estado, advertencias: [warning] })
     const { resultados } = await api.guias.crearLote({ guias: [order] })
@@ -227,23 +227,23 @@ describe('external_ref', () => {
   })
 
   it('makes creation idempotent: the same guide, 200, no second event or message', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const cuerpo = buildGuiaWithoutDestino()
-    const primera = await api.guias.crear(cuerpo).conRespuesta()
-    const segunda = await api.guias.crear({ ...cuerpo, telefono: '+502 3148 1676' }).conRespuesta()
-    expect([primera.status, primera.repetida, segunda.status, segunda.repetida]).toEqual([201, false, 200, true])
-    expect(segunda.datos.guia).toBe(primera.datos.guia)
-    const cuentas = await entorno.db.pool.query('select count(*)::int as n from mensaje where guia = $1', [
-      primera.datos.guia,
+    const { api } = await environment.createComercio()
+    const body = buildGuiaWithoutDestino()
+    const first = await api.guias.crear(body).conRespuesta()
+    const second = await api.guias.crear({ ...body, telefono: '+502 3148 1676' }).conRespuesta()
+    expect([first.status, first.repetida, second.status, second.repetida]).toEqual([201, false, 200, true])
+    expect(second.datos.guia).toBe(first.datos.guia)
+    const cuentas = await environment.db.pool.query('select count(*)::int as n from mensaje where guia = $1', [
+      first.datos.guia,
     ])
     expect(cuentas.rows).toEqual([{ n: 1 }])
   })
 
   it('is one in NFC and NFD', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const primera = await api.guias.crear(buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
-    const cuerpo = buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
-    expect((await api.guias.crear(cuerpo)).guia).toBe(primera.guia)
+    const { api } = await environment.createComercio()
+    const first = await api.guias.crear(buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
+    const body = buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
+    expect((await api.guias.crear(body)).guia).toBe(first.guia)
   })
 
   const cambios: [string, Record<string, unknown>][] = [
@@ -263,10 +263,10 @@ describe('external_ref', () => {
   it.each(cambios)(
     'refuses the same reference with another %s, and names the field and the guide',
     async (campo, cambio) => {
-      const { api } = await entorno.nuevoComercio()
-      const cuerpo = buildGuia()
-      const { guia } = await api.guias.crear(cuerpo)
-      const error = (await api.guias.crear({ ...cuerpo, ...cambio }).catch((e: unknown) => e)) as ErrorConflicto
+      const { api } = await environment.createComercio()
+      const body = buildGuia()
+      const { guia } = await api.guias.crear(body)
+      const error = (await api.guias.crear({ ...body, ...cambio }).catch((e: unknown) => e)) as ErrorConflicto
       expect(error).toBeInstanceOf(ErrorConflicto)
       expect([error.codigo, error.guia, error.errores.map((e) => e.campo)]).toEqual([
         'external_ref_en_conflicto',
@@ -277,25 +277,25 @@ describe('external_ref', () => {
   )
 
   it('stays a replay after the guide moved, and a cancelled guide keeps it', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const cuerpo = buildGuia()
-    const { guia } = await api.guias.crear(cuerpo)
+    const { api } = await environment.createComercio()
+    const body = buildGuia()
+    const { guia } = await api.guias.crear(body)
     await api.guias.cancelar(guia)
-    const { datos, status } = await api.guias.crear(cuerpo).conRespuesta()
+    const { datos, status } = await api.guias.crear(body).conRespuesta()
     expect([status, datos.guia, datos.estado]).toEqual([200, guia, 'cancelado'])
   })
 
   it('belongs to one merchant and one mode', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const otro = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
+    const other = await environment.createComercio()
     const cuerpo = buildGuia()
-    const enVivo = await entorno.request('POST', '/api/v1/guias', {
-      llave: await entorno.createLlave(comercio, { modo: 'live' }),
+    const enVivo = await environment.request('POST', '/api/v1/guias', {
+      llave: await environment.createLlave(comercio, { modo: 'live' }),
       cuerpo,
     })
     const guias = [
       (await comercio.api.guias.crear(cuerpo)).guia,
-      (await otro.api.guias.crear(cuerpo)).guia,
+      (await other.api.guias.crear(cuerpo)).guia,
       enVivo.cuerpo.guia,
     ]
     expect(new Set(guias).size).toBe(3)
@@ -303,18 +303,18 @@ describe('external_ref', () => {
   })
 
   it('survives 100 concurrent equal creations of each of 5 references: one 201, the rest replays', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const cuerpos = Array.from({ length: 5 }, () => buildGuiaWithoutDestino())
-    const respuestas = await Promise.all(
-      cuerpos.flatMap((cuerpo) => Array.from({ length: 100 }, () => api.guias.crear(cuerpo).conRespuesta())),
+    const responses = await Promise.all(
+      cuerpos.flatMap((body) => Array.from({ length: 100 }, () => api.guias.crear(body).conRespuesta())),
     )
-    for (const cuerpo of cuerpos) {
-      const suyas = respuestas.filter(({ datos }) => datos.external_ref === cuerpo.external_ref)
+    for (const body of cuerpos) {
+      const suyas = responses.filter(({ datos }) => datos.external_ref === body.external_ref)
       expect(new Set(suyas.map(({ datos }) => datos.guia)).size).toBe(1)
       expect(suyas.filter(({ status }) => status === 201)).toHaveLength(1)
       expect(suyas.filter(({ status }) => status === 200)).toHaveLength(99)
     }
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select (select count(*)::int from guia where comercio_id = $1) guias,
               (select count(*)::int from evento where comercio_id = $1 and tipo = 'guia.aceptado') eventos,
               (select count(*)::int from mensaje where comercio_id = $1) mensajes`,
@@ -324,27 +324,27 @@ describe('external_ref', () => {
   })
 
   it('answers with the guide of each mode when one reference is repeated in both at once', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const live = await entorno.createLlave(comercio, { modo: 'live' })
+    const comercio = await environment.createComercio()
+    const live = await environment.createLlave(comercio, { modo: 'live' })
     const cuerpo = buildGuia()
-    const pedir = (llave: string) => entorno.request('POST', '/api/v1/guias', { llave, cuerpo })
+    const request = (llave: string) => environment.request('POST', '/api/v1/guias', { llave, cuerpo })
     const llaves = [comercio.llave, live]
-    const primeras = await Promise.all(llaves.map(pedir))
+    const primeras = await Promise.all(llaves.map(request))
     expect(primeras.map(({ status, cuerpo }) => [status, cuerpo.modo])).toEqual([
       [201, 'test'],
       [201, 'live'],
     ])
     // Many at once, so that repetitions of both modes share statements.
-    const repetidas = await Promise.all(Array.from({ length: 40 }, (_, i) => pedir(llaves[i % 2]!)))
+    const repetidas = await Promise.all(Array.from({ length: 40 }, (_, i) => request(llaves[i % 2]!)))
     for (const [i, { status, cuerpo }] of repetidas.entries())
       expect([status, cuerpo.modo, cuerpo.guia]).toEqual([200, ['test', 'live'][i % 2], primeras[i % 2]!.cuerpo.guia])
   })
 
   it('answers 409 to a repeated reference when the master key of its digests is lost', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const pedida = buildGuia()
     const { guia } = await api.guias.crear(pedida)
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update guia set huellas = regexp_replace(huellas, '^\\S+', '00000000') where guia = $1`,
       [guia],
     )
@@ -352,49 +352,49 @@ describe('external_ref', () => {
   })
 
   it('draws another code when one is taken', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     repetido = guia
-    const otra = await api.guias.crear(buildGuia())
-    expect(otra.guia).not.toBe(guia)
+    const other = await api.guias.crear(buildGuia())
+    expect(other.guia).not.toBe(guia)
     expect((await api.guias.listar()).datos).toHaveLength(2)
   })
 })
 
 describe('a merchant whose rows are locked', () => {
   it.runIf(HAS_LOCK_TIMEOUTS)('holds up no other merchant that creates a guide at the same time', async () => {
-    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
+    const [one, other] = [await environment.createComercio(), await environment.createComercio()]
     // The keys are known from here on, so that the next two requests reach the database together.
-    for (const { api } of [uno, otro]) await api.guias.crear(buildGuia())
-    const cliente = await entorno.db.pool.connect()
+    for (const { api } of [one, other]) await api.guias.crear(buildGuia())
+    const client = await environment.db.pool.connect()
     try {
-      await cliente.query('begin')
-      await cliente.query('select from comercio where id = $1 for update', [uno.id])
-      const suya = uno.api.guias.crear(buildGuia())
-      const ajena = otro.api.guias.crear(buildGuia())
-      expect(await ajena).toMatchObject({ estado: 'aceptado' })
-      await cliente.query('commit')
+      await client.query('begin')
+      await client.query('select from comercio where id = $1 for update', [one.id])
+      const suya = one.api.guias.crear(buildGuia())
+      const foreign = other.api.guias.crear(buildGuia())
+      expect(await foreign).toMatchObject({ estado: 'aceptado' })
+      await client.query('commit')
       expect(await suya).toMatchObject({ estado: 'aceptado' })
     } finally {
-      cliente.release(true)
+      client.release(true)
     }
   })
 })
 
 describe('the message to the recipient', () => {
   it('is not sent for a guide that was cancelled before it left', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     // Straight into the tables: a message that waits while its guide is cancelled, as after a stop of the workers.
     const { guia } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(guia)
-    await entorno.db.pool.query(`update guia set ubicacion_estado = 'solicitada' where guia = $1`, [guia])
-    await entorno.db.pool.query(
+    await environment.db.pool.query(`update guia set ubicacion_estado = 'solicitada' where guia = $1`, [guia])
+    await environment.db.pool.query(
       `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
        select comercio_id, modo, id, 1, gen_random_uuid(), guia, 'buzon', 'solicitud_ubicacion', telefono, 'pendiente', now(), now() from guia where guia = $1`,
       [guia],
     )
-    const mensaje = await hasta(async () => {
-      const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${guia}`)
+    const mensaje = await waitUntil(async () => {
+      const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${guia}`)
       return cuerpo.datos[0].estado !== 'pendiente' && cuerpo.datos[0]
     })
     expect(mensaje).toMatchObject({ estado: 'descartado', enviado_en: null })

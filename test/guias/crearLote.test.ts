@@ -3,24 +3,24 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, lote100, RECOGIDA } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 const sinRecogida = () => {
-  const { recogida, ...resto } = buildGuia()
-  return resto
+  const { recogida, ...rest } = buildGuia()
+  return rest
 }
 
 describe('POST /api/v1/guias/bulk', () => {
   it('creates the hundred real guides; the same batch again finds them all and doubles nothing', async () => {
-    const { api, id } = await entorno.nuevoComercio()
-    const primero = await api.guias.crearLote(lote100())
-    expect(primero).toMatchObject({ ok: true, creadas: 100, repetidas: 0, fallidas: 0, advertencias: [] })
-    expect(primero.resultados.map(({ indice }) => indice)).toEqual(Array.from({ length: 100 }, (_, i) => i))
-    expect(primero.resultados.every((r) => r.ok && r.estado === 'aceptado' && !r.repetida)).toBe(true)
-    const segundo = await api.guias.crearLote(lote100())
-    expect(segundo).toMatchObject({ ok: true, creadas: 0, repetidas: 100, fallidas: 0, advertencias: [] })
-    expect(segundo.resultados).toEqual(primero.resultados.map((r) => ({ ...r, repetida: true })))
-    const { rows } = await entorno.db.pool.query(
+    const { api, id } = await environment.createComercio()
+    const first = await api.guias.crearLote(lote100())
+    expect(first).toMatchObject({ ok: true, creadas: 100, repetidas: 0, fallidas: 0, advertencias: [] })
+    expect(first.resultados.map(({ indice }) => indice)).toEqual(Array.from({ length: 100 }, (_, i) => i))
+    expect(first.resultados.every((r) => r.ok && r.estado === 'aceptado' && !r.repetida)).toBe(true)
+    const second = await api.guias.crearLote(lote100())
+    expect(second).toMatchObject({ ok: true, creadas: 0, repetidas: 100, fallidas: 0, advertencias: [] })
+    expect(second.resultados).toEqual(first.resultados.map((r) => ({ ...r, repetida: true })))
+    const { rows } = await environment.db.pool.query(
       'select count(*)::int as guias, (select count(*)::int from mensaje where comercio_id = $1) as mensajes from guia where comercio_id = $1',
       [id],
     )
@@ -28,16 +28,16 @@ describe('POST /api/v1/guias/bulk', () => {
   })
 
   it('gives each guide its own pickup or the batch’s, and fails the one that has neither', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const suya = { nombre: 'Tienda Antigua', lat: 14.556111, lng: -90.733611 }
     const { resultados } = await api.guias.crearLote({
       recogida: RECOGIDA,
       guias: [sinRecogida(), { ...sinRecogida(), recogida: suya }],
     })
-    const nombres = await Promise.all(
+    const names = await Promise.all(
       resultados.map(async (r) => r.ok && (await api.guias.obtener(r.guia)).recogida.nombre),
     )
-    expect(nombres).toEqual(['Bodega Zona 12', 'Tienda Antigua'])
+    expect(names).toEqual(['Bodega Zona 12', 'Tienda Antigua'])
 
     const sinNinguna = await api.guias.crearLote({ guias: [sinRecogida(), buildGuia()] })
     expect(sinNinguna).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
@@ -47,7 +47,7 @@ describe('POST /api/v1/guias/bulk', () => {
   })
 
   it('answers 200 for elements of any form, with each fault at its index and with its reason', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const faltas: [unknown, string][] = [
       [null, ''],
       [42, ''],
@@ -61,8 +61,8 @@ describe('POST /api/v1/guias/bulk', () => {
       [{ ...buildGuia(), maps_url: 'ftp://x' }, '/maps_url'],
       [{ ...buildGuia(), municipio: '   ' }, '/municipio'],
     ]
-    const guias = faltas.flatMap(([mala]) => [buildGuia(), mala])
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
+    const guias = faltas.flatMap(([bad]) => [buildGuia(), bad])
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
     expect([status, cuerpo.ok, cuerpo.creadas, cuerpo.fallidas, cuerpo.resultados.length]).toEqual([
       200,
       false,
@@ -71,29 +71,29 @@ describe('POST /api/v1/guias/bulk', () => {
       22,
     ])
     for (const [i, [, campo]] of faltas.entries()) {
-      const [buena, mala] = cuerpo.resultados.slice(2 * i, 2 * i + 2)
-      expect(buena).toMatchObject({ indice: 2 * i, ok: true })
-      expect(mala).toMatchObject({ indice: 2 * i + 1, ok: false, error: { estado_http: 422, codigo: 'validacion' } })
-      expect(mala).not.toHaveProperty('guia')
-      expect(mala.error.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+      const [good, bad] = cuerpo.resultados.slice(2 * i, 2 * i + 2)
+      expect(good).toMatchObject({ indice: 2 * i, ok: true })
+      expect(bad).toMatchObject({ indice: 2 * i + 1, ok: false, error: { estado_http: 422, codigo: 'validacion' } })
+      expect(bad).not.toHaveProperty('guia')
+      expect(bad.error.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
     }
   })
 
   it('gives an element the error that the single creation would have answered', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const mala = { ...buildGuia(), telefono: 'x', departamento: 7 }
-    const sola = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: mala })
-    const lote = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias: [mala] } })
+    const { llave } = await environment.createComercio()
+    const bad = { ...buildGuia(), telefono: 'x', departamento: 7 }
+    const sola = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: bad })
+    const lote = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias: [bad] } })
     expect(lote.cuerpo.resultados[0].error).toEqual({ ...sola.cuerpo, id_solicitud: expect.any(String) })
   })
 
   it('tells new, repeated, conflicting and doubled entries apart; the lower index goes first', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const antigua = buildGuia()
     const { guia } = await api.guias.crear(antigua)
-    const nueva = buildGuia()
+    const fresh = buildGuia()
     const { resultados, ...cuentas } = await api.guias.crearLote({
-      guias: [antigua, { ...antigua, municipio: 'Mixco' }, nueva, nueva, { ...nueva, lat: 1, lng: nueva.lng }],
+      guias: [antigua, { ...antigua, municipio: 'Mixco' }, fresh, fresh, { ...fresh, lat: 1, lng: fresh.lng }],
     })
     expect(resultados).toMatchObject([
       { ok: true, guia, repetida: true },
@@ -115,16 +115,18 @@ describe('POST /api/v1/guias/bulk', () => {
     ['a list', [], ''],
     ['a text', 'guias', ''],
   ])('refuses a body with %s, and creates nothing', async (_que, cuerpo, campo) => {
-    const { llave, api } = await entorno.nuevoComercio()
-    const respuesta = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
-    expect(respuesta.status).toBe(422)
-    expect(respuesta.cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+    const { llave, api } = await environment.createComercio()
+    const response = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    expect(response.status).toBe(422)
+    expect(response.cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
     expect((await api.guias.listar()).datos).toEqual([])
   })
 
   describe('a pickup of the batch that isn’t valid', () => {
     const lote = (cuerpo: object) =>
-      entorno.nuevoComercio().then(({ llave }) => entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo }))
+      environment
+        .createComercio()
+        .then(({ llave }) => environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo }))
 
     it.each<[string, unknown, string, RegExp]>([
       ['lacks half of its point', { lat: 1 }, '/recogida/lng', /^en la recogida del lote, falta/],
@@ -151,9 +153,9 @@ describe('POST /api/v1/guias/bulk', () => {
     it('is none when it is null', async () => {
       const { cuerpo } = await lote({ guias: [buildGuia(), sinRecogida()], recogida: null })
       expect(cuerpo).toMatchObject({ creadas: 1, fallidas: 1 })
-      const [falla] = cuerpo.resultados[1].error.errores
-      expect(falla).toMatchObject({ campo: '/recogida', codigo: 'requerido' })
-      expect(falla.mensaje).not.toMatch(/recogida del lote/)
+      const [fault] = cuerpo.resultados[1].error.errores
+      expect(fault).toMatchObject({ campo: '/recogida', codigo: 'requerido' })
+      expect(fault.mensaje).not.toMatch(/recogida del lote/)
     })
 
     it('does not hide what else is wrong with a guide, nor is blamed for a guide’s own pickup', async () => {
@@ -162,15 +164,15 @@ describe('POST /api/v1/guias/bulk', () => {
         { ...buildGuia(), recogida: { lat: 1 } },
       ]
       const { cuerpo } = await lote({ guias, recogida: { lng: 1 } })
-      const [una, otra] = cuerpo.resultados.map(({ error }: ResultadoFallido) =>
+      const [one, other] = cuerpo.resultados.map(({ error }: ResultadoFallido) =>
         error.errores.map(({ campo, mensaje }) => [campo, mensaje.includes('en la recogida del lote')]),
       )
-      expect(una).toEqual([
+      expect(one).toEqual([
         ['/telefono', false],
         ['/recogida', true],
         ['/recogida/lat', true],
       ])
-      expect(otra).toEqual([
+      expect(other).toEqual([
         ['/recogida', false],
         ['/recogida/lng', false],
       ])
@@ -178,24 +180,27 @@ describe('POST /api/v1/guias/bulk', () => {
   })
 
   it('takes a null pickup of a guide for the batch’s', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const guias = [{ ...sinRecogida(), recogida: null }]
-    const con = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias, recogida: RECOGIDA } })
+    const con = await environment.request('POST', '/api/v1/guias/bulk', {
+      llave,
+      cuerpo: { guias, recogida: RECOGIDA },
+    })
     expect(con.cuerpo).toMatchObject({ ok: true, creadas: 1 })
     expect((await api.guias.obtener(con.cuerpo.resultados[0].guia)).recogida).toMatchObject(RECOGIDA)
-    const sin = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
+    const sin = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
     expect(sin.cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/recogida', codigo: 'requerido' }])
-    const sola = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: guias[0] })
+    const sola = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: guias[0] })
     expect([sola.status, sola.cuerpo.errores[0].campo]).toEqual([422, '/recogida'])
   })
 
   it('tells an unknown member of the batch as a warning, and creates its guides', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const cuerpo = { recojida: RECOGIDA, guias: [buildGuia(), sinRecogida()], 'a/b~c': 1 }
-    const respuesta = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
-    expect(respuesta.status).toBe(200)
-    expect(respuesta.cuerpo).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
-    expect(respuesta.cuerpo.advertencias).toEqual([
+    const response = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    expect(response.status).toBe(200)
+    expect(response.cuerpo).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
+    expect(response.cuerpo.advertencias).toEqual([
       {
         codigo: 'campo_desconocido',
         campo: '/recojida',
@@ -212,18 +217,18 @@ describe('POST /api/v1/guias/bulk', () => {
   })
 
   it('tells fifty warnings and no more', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const otros = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`otro${i}`, i]))
-    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
+    const { llave } = await environment.createComercio()
+    const others = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`otro${i}`, i]))
+    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: [buildGuia()], ...otros },
+      cuerpo: { guias: [buildGuia()], ...others },
     })
     expect([status, cuerpo.ok, cuerpo.advertencias.length]).toEqual([200, true, 50])
   })
 
   it('returns the error of a guide in Spanish for any Accept header', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const { cabeceras, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
+    const { llave } = await environment.createComercio()
+    const { cabeceras, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
       cuerpo: { guias: [{}] },
       cabeceras: { Accept: 'application/problem+json' },
@@ -235,53 +240,53 @@ describe('POST /api/v1/guias/bulk', () => {
   })
 
   it('is an ErrorValidacion in the SDK', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     await expect(api.guias.crearLote({ guias: [] })).rejects.toBeInstanceOf(ErrorValidacion)
   })
 
   it('caps the faults of a batch, but tells at least one of each guide', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const mala = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
-    const { cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
+    const { llave } = await environment.createComercio()
+    const bad = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
+    const { cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: Array.from({ length: 100 }, () => mala) },
+      cuerpo: { guias: Array.from({ length: 100 }, () => bad) },
     })
     const cuentas = cuerpo.resultados.map((r: ResultadoFallido) => r.error.errores.length)
     expect(Math.max(...cuentas)).toBe(50)
     expect(Math.min(...cuentas)).toBe(1)
     expect(cuentas.reduce((a: number, b: number) => a + b)).toBeLessThanOrEqual(500)
     const omitidas = cuerpo.resultados.reduce(
-      (suma: number, r: ResultadoFallido) => suma + (r.error.errores_omitidos ?? 0),
+      (sum: number, r: ResultadoFallido) => sum + (r.error.errores_omitidos ?? 0),
       0,
     )
     expect(omitidas + cuentas.reduce((a: number, b: number) => a + b)).toBe(100 * 64)
   })
 
   it('takes concurrent equal batches without doubling or deadlock', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const guias = Array.from({ length: 50 }, () => buildGuiaWithoutDestino())
     const alReves = [...guias].reverse()
     const lotes = await Promise.all(
       [guias, alReves, guias, alReves, guias].map((g) => api.guias.crearLote({ guias: g })),
     )
     expect(lotes.every(({ creadas, repetidas, fallidas }) => creadas + repetidas === 50 && fallidas === 0)).toBe(true)
-    expect(lotes.reduce((suma, { creadas }) => suma + creadas, 0)).toBe(50)
+    expect(lotes.reduce((sum, { creadas }) => sum + creadas, 0)).toBe(50)
     expect(lotes.flatMap((lote) => lote.resultados).filter((r) => r.ok && !r.repetida)).toHaveLength(50)
-    const { rows } = await entorno.db.pool.query('select count(*)::int as n from guia where comercio_id = $1', [id])
+    const { rows } = await environment.db.pool.query('select count(*)::int as n from guia where comercio_id = $1', [id])
     expect(rows).toEqual([{ n: 50 }])
   })
 
   it('takes a batch of 2 MB and refuses more', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const grande = (bytes: number) => ({
       cabeceras: { 'Content-Type': 'application/json' },
       raw: `{"guias":[{}]${' '.repeat(bytes - 14)}}`,
     })
-    expect((await entorno.request('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024) })).status).toBe(
-      200,
-    )
     expect(
-      (await entorno.request('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024 + 1) })).status,
+      (await environment.request('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024) })).status,
+    ).toBe(200)
+    expect(
+      (await environment.request('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024 + 1) })).status,
     ).toBe(413)
   })
 })

@@ -3,16 +3,16 @@ import { useIntentos } from '../decisiones/move.ts'
 import { useEnvironment } from '../environment.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = useEnvironment()
-const { createGuia: nueva, conIntento } = useIntentos(entorno)
+const environment = useEnvironment()
+const { createGuia: fresh, conIntento } = useIntentos(environment)
 // The day does not change while the tests run.
-beforeAll(() => entorno.freezeClock())
+beforeAll(() => environment.freezeClock())
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST …/guias/{guia}/devolver', () => {
   it.each(['en_bodega', 'intento_fallido'])('begins at once in %s', async (estado) => {
     const { api, guia, tipos, leer } =
-      estado === 'en_bodega' ? await nueva(undefined, 'recolectado', estado) : await conIntento()
+      estado === 'en_bodega' ? await fresh(undefined, 'recolectado', estado) : await conIntento()
     const devuelta = await api.guias.devolver(guia, RAZON)
     expect(devuelta).toMatchObject({
       estado: 'en_devolucion',
@@ -36,46 +36,46 @@ describe('POST …/guias/{guia}/devolver', () => {
     ['en_ruta', 'intento_fallido'],
     ['en_ruta', 'en_bodega'],
     ['en_ruta', 'en_devolucion'],
-  ])('in %s is applied by the scan %s, in its transaction', async (estado, siguiente) => {
-    const antes = estado === 'recolectado' ? [] : ['recolectado']
-    const { api, guia, tipos, leer, registrar } = await nueva(undefined, ...antes, estado)
+  ])('in %s is applied by the scan %s, in its transaction', async (estado, next) => {
+    const before = estado === 'recolectado' ? [] : ['recolectado']
+    const { api, guia, tipos, leer, registrar } = await fresh(undefined, ...before, estado)
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado,
       decision: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null },
     })
     await registrar({ tipo: 'guia.nota', descripcion: 'Llamó' })
     expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
-    const motivo = siguiente === 'intento_fallido' ? { motivo: 'sin_respuesta' } : {}
-    const evento = await registrar({ estado: siguiente, ...motivo })
-    expect([evento.tipo, evento.aplicado]).toEqual([`guia.${siguiente}`, true])
+    const motivo = next === 'intento_fallido' ? { motivo: 'sin_respuesta' } : {}
+    const evento = await registrar({ estado: next, ...motivo })
+    expect([evento.tipo, evento.aplicado]).toEqual([`guia.${next}`, true])
     expect(await leer()).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver' },
     })
     expect((await tipos()).slice(-2)).toEqual(
-      siguiente === 'en_devolucion' ? ['nota', 'en_devolucion'] : [siguiente, 'en_devolucion'],
+      next === 'en_devolucion' ? ['nota', 'en_devolucion'] : [next, 'en_devolucion'],
     )
   })
 
   it('waits for a lost parcel until the parcel is found', async () => {
-    const { api, guia, scan: escanear, leer } = await nueva(undefined, 'recolectado', 'en_transito', 'extraviado')
+    const { api, guia, scan, leer } = await fresh(undefined, 'recolectado', 'en_transito', 'extraviado')
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado: 'extraviado',
       decision: { estado: 'tomada' },
     })
-    await escanear('en_bodega')
+    await scan('en_bodega')
     expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
   })
 
   it('outlives a parcel that gets lost', async () => {
-    const { api, guia, scan: escanear, leer } = await nueva(undefined, 'recolectado')
+    const { api, guia, scan, leer } = await fresh(undefined, 'recolectado')
     await api.guias.devolver(guia, RAZON)
-    await escanear('extraviado')
+    await scan('extraviado')
     expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada' } })
   })
 
   it('names the cancellation before anybody has the parcel, and refuses a final state', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
       codigo: 'transicion_invalida',
       estado: 'aceptado',

@@ -2,19 +2,19 @@ import { ErrorApi, type FiltrosDeGuias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { createFailedGuia } from '../archivos/images.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { useGuias } from './move.ts'
 
-const entorno = shareEnvironment()
-const { mover } = useGuias(entorno)
+const environment = shareEnvironment()
+const { mover } = useGuias(environment)
 
-const codigos = async ({ api }: Comercio, filtros: FiltrosDeGuias) =>
-  (await api.guias.listar(filtros)).datos.map(({ guia }) => guia)
+const codigos = async ({ api }: Comercio, filters: FiltrosDeGuias) =>
+  (await api.guias.listar(filters)).datos.map(({ guia }) => guia)
 
 /** Faults of a list with this query string, by parameter. */
-async function fallasDe(consulta: string) {
-  const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.request('GET', `/api/v1/guias?${consulta}`, { llave })
+async function fallasDe(query: string) {
+  const { llave } = await environment.createComercio()
+  const { status, cuerpo } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
   expect([status, cuerpo.codigo]).toEqual([400, 'parametro_invalido'])
   return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
 }
@@ -23,7 +23,7 @@ describe('the list of guides by telephone', () => {
   it.each(['3296 3352', '502 3296-3352', '(502) 3296.3352', '00502 32963352', '+502 3296 3352', '+50232963352'])(
     'reads %s with the country of the account',
     async (telefono) => {
-      const comercio = await entorno.nuevoComercio()
+      const comercio = await environment.createComercio()
       const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
       await comercio.api.guias.crear(buildGuia())
       expect(await codigos(comercio, { telefono })).toEqual([guia])
@@ -31,14 +31,16 @@ describe('the list of guides by telephone', () => {
   )
 
   it('reads a raw plus sign, which a query string turns into a space', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
-    const { cuerpo } = await entorno.request('GET', '/api/v1/guias?telefono=+50232963352', { llave: comercio.llave })
-    expect(cuerpo.datos.map((una: { guia: string }) => una.guia)).toEqual([guia])
+    const { cuerpo } = await environment.request('GET', '/api/v1/guias?telefono=+50232963352', {
+      llave: comercio.llave,
+    })
+    expect(cuerpo.datos.map((one: { guia: string }) => one.guia)).toEqual([guia])
   })
 
   it('finds the guides whose telephone was corrected to it, and no longer those corrected from it', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
     await comercio.api.guias.corregir(guia, { telefono: '5987 1234' })
     expect(await codigos(comercio, { telefono: '3296 3352' })).toEqual([])
@@ -46,14 +48,14 @@ describe('the list of guides by telephone', () => {
   })
 
   it('asks for the plus sign if the account has no country', async () => {
-    const { id, llave } = await entorno.nuevoComercio()
-    await entorno.db.pool.query('update comercio set pais = null where id = $1', [id])
-    const nueva = await hasta(async () => {
-      const { status, cuerpo } = await entorno.request('GET', '/api/v1/guias?telefono=32963352', { llave })
+    const { id, llave } = await environment.createComercio()
+    await environment.db.pool.query('update comercio set pais = null where id = $1', [id])
+    const fresh = await waitUntil(async () => {
+      const { status, cuerpo } = await environment.request('GET', '/api/v1/guias?telefono=32963352', { llave })
       return status === 400 && cuerpo
     })
-    expect(nueva.errores[0]).toMatchObject({ campo: 'telefono', mensaje: expect.stringContaining('%2B50255551234') })
-    expect((await entorno.request('GET', '/api/v1/guias?telefono=%2B50232963352', { llave })).status).toBe(200)
+    expect(fresh.errores[0]).toMatchObject({ campo: 'telefono', mensaje: expect.stringContaining('%2B50255551234') })
+    expect((await environment.request('GET', '/api/v1/guias?telefono=%2B50232963352', { llave })).status).toBe(200)
   })
 
   it('refuses what is no telephone, and says why', async () => {
@@ -68,24 +70,24 @@ describe('the list of guides by telephone', () => {
 
 describe('the list of guides by decision', () => {
   it('finds each state, alone, together and with other filters', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const pendiente = await createFailedGuia(entorno, comercio)
-    const tomada = await createFailedGuia(entorno, comercio)
+    const pendiente = await createFailedGuia(environment, comercio)
+    const tomada = await createFailedGuia(environment, comercio)
     await api.guias.reintentar(tomada)
-    const aplicada = await createFailedGuia(entorno, comercio)
+    const aplicada = await createFailedGuia(environment, comercio)
     await api.guias.devolver(aplicada, { razon: 'No lo quiere' })
-    const superada = await createFailedGuia(entorno, comercio)
+    const superada = await createFailedGuia(environment, comercio)
     await mover(superada, 'en_ruta')
     await api.guias.crear(buildGuia())
-    await createFailedGuia(entorno, await entorno.nuevoComercio())
+    await createFailedGuia(environment, await environment.createComercio())
     for (const [estado, guia] of Object.entries({ pendiente, tomada, aplicada, superada }))
       expect(await codigos(comercio, { decision: [estado as 'tomada'] })).toEqual([guia])
     expect(await codigos(comercio, { decision: ['tomada', 'pendiente'] })).toEqual([tomada, pendiente])
     expect(await codigos(comercio, { decision: ['superada', 'pendiente'] })).toEqual([superada, pendiente])
     expect(await codigos(comercio, { decision: ['pendiente'], estado: ['en_ruta'] })).toEqual([])
     expect(await codigos(comercio, { decision: ['pendiente'], estado: ['intento_fallido'] })).toEqual([pendiente])
-    const { cuerpo } = await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&decision=pendiente`)
+    const { cuerpo } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&decision=pendiente`)
     expect(cuerpo.datos.map(({ guia }: { guia: string }) => guia)).toEqual([pendiente])
     expect(Object.keys(await fallasDe('decision=abierta'))).toEqual(['decision'])
   })
@@ -93,26 +95,26 @@ describe('the list of guides by decision', () => {
 
 describe('the list of guides by metadata', () => {
   it('finds the exact text of a key, also in Unicode and NFD, and all keys must match', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const uno = await api.guias.crear(buildGuia({ metadatos: { canal: 'web', 'campaña [1]': 'Día & noche' } }))
-    const otro = await api.guias.crear(buildGuia({ metadatos: { canal: 'web', 'campaña [1]': 'día & noche' } }))
+    const one = await api.guias.crear(buildGuia({ metadatos: { canal: 'web', 'campaña [1]': 'Día & noche' } }))
+    const other = await api.guias.crear(buildGuia({ metadatos: { canal: 'web', 'campaña [1]': 'día & noche' } }))
     await api.guias.crear(buildGuia({ metadatos: { canal: 'web ' } }))
     await api.guias.crear(buildGuia())
-    expect(await codigos(comercio, { metadatos: { canal: 'web' } })).toEqual([otro.guia, uno.guia])
+    expect(await codigos(comercio, { metadatos: { canal: 'web' } })).toEqual([other.guia, one.guia])
     const nfd = { ['campaña [1]'.normalize('NFD')]: 'Día & noche'.normalize('NFD') }
-    expect(await codigos(comercio, { metadatos: nfd })).toEqual([uno.guia])
-    expect(await codigos(comercio, { metadatos: { canal: 'web', ...nfd } })).toEqual([uno.guia])
+    expect(await codigos(comercio, { metadatos: nfd })).toEqual([one.guia])
+    expect(await codigos(comercio, { metadatos: { canal: 'web', ...nfd } })).toEqual([one.guia])
     expect(await codigos(comercio, { metadatos: { canal: 'tienda', ...nfd } })).toEqual([])
     expect(await codigos(comercio, { metadatos: { Canal: 'web' } })).toEqual([])
     expect(await codigos(comercio, { metadatos: { canal: "web' or 1=1 --" } })).toEqual([])
   })
 
   it('reads brackets that are not escaped', async () => {
-    const { api, llave } = await entorno.nuevoComercio()
+    const { api, llave } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ metadatos: { canal: 'web' } }))
-    const { cuerpo } = await entorno.request('GET', '/api/v1/guias?metadatos[canal]=web&estado=aceptado', { llave })
-    expect(cuerpo.datos.map((una: { guia: string }) => una.guia)).toEqual([guia])
+    const { cuerpo } = await environment.request('GET', '/api/v1/guias?metadatos[canal]=web&estado=aceptado', { llave })
+    expect(cuerpo.datos.map((one: { guia: string }) => one.guia)).toEqual([guia])
   })
 
   const MENSAJE =
@@ -125,9 +127,9 @@ describe('the list of guides by metadata', () => {
     ['a key that is given twice', 'metadatos[canal]=web&metadatos[canal]=tienda'],
     ['JSON', `metadatos=${encodeURIComponent('{"canal":"web"}')}`],
     ['a text without a key', 'metadatos=web'],
-  ])('refuses %s', async (_que, consulta) => {
-    for (const una of [consulta, consulta.replaceAll('[', '%5B').replaceAll(']', '%5D')]) {
-      expect(Object.values(await fallasDe(una))).toEqual([MENSAJE])
+  ])('refuses %s', async (_que, query) => {
+    for (const one of [query, query.replaceAll('[', '%5B').replaceAll(']', '%5D')]) {
+      expect(Object.values(await fallasDe(one))).toEqual([MENSAJE])
     }
   })
 
@@ -137,54 +139,54 @@ describe('the list of guides by metadata', () => {
     'metadatos[__proto__]=web',
     'metadatos[canal]=web&metadatos=x',
     'otros[canal]=web',
-  ])('refuses %s', async (consulta) => {
-    expect(Object.keys(await fallasDe(consulta)).length).toBeGreaterThan(0)
+  ])('refuses %s', async (query) => {
+    expect(Object.keys(await fallasDe(query)).length).toBeGreaterThan(0)
   })
 })
 
 describe('the list of guides by location and by change', () => {
   it('finds the states of the location', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const confirmada = await comercio.api.guias.crear(buildGuia())
-    const [solicitada, vencida] = [
+    const comercio = await environment.createComercio()
+    const confirmed = await comercio.api.guias.crear(buildGuia())
+    const [solicitada, expired] = [
       await comercio.api.guias.crear(buildGuiaWithoutDestino() as ReturnType<typeof buildGuia>),
       await comercio.api.guias.crear(buildGuiaWithoutDestino() as ReturnType<typeof buildGuia>),
     ]
-    await comercio.api.simulador.confirmarUbicacion(vencida.guia, { resultado: 'vencida' })
-    expect(await codigos(comercio, { ubicacion: ['confirmada'] })).toEqual([confirmada.guia])
-    expect(await codigos(comercio, { ubicacion: ['vencida', 'solicitada'] })).toEqual([vencida.guia, solicitada.guia])
+    await comercio.api.simulador.confirmarUbicacion(expired.guia, { resultado: 'vencida' })
+    expect(await codigos(comercio, { ubicacion: ['confirmada'] })).toEqual([confirmed.guia])
+    expect(await codigos(comercio, { ubicacion: ['vencida', 'solicitada'] })).toEqual([expired.guia, solicitada.guia])
     expect(await fallasDe('ubicacion=perdida')).toEqual({
       ubicacion: 'debe ser uno de: solicitada, confirmada, vencida, fallida, sin repetir',
     })
   })
 
   it('includes the guide that changed at that very instant, newest guide first', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const [una, otra] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
-    await mover(una.guia, 'recolectado')
-    const { actualizado_en } = await comercio.api.guias.obtener(una.guia)
-    expect(await codigos(comercio, { actualizado_desde: otra.creado_en })).toEqual([otra.guia, una.guia])
-    expect(await codigos(comercio, { actualizado_desde: actualizado_en })).toContain(una.guia)
-    const despues = new Date(Date.parse(actualizado_en) + 1).toISOString()
-    expect(await codigos(comercio, { actualizado_desde: despues })).toEqual([])
+    const comercio = await environment.createComercio()
+    const [one, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
+    await mover(one.guia, 'recolectado')
+    const { actualizado_en } = await comercio.api.guias.obtener(one.guia)
+    expect(await codigos(comercio, { actualizado_desde: other.creado_en })).toEqual([other.guia, one.guia])
+    expect(await codigos(comercio, { actualizado_desde: actualizado_en })).toContain(one.guia)
+    const after = new Date(Date.parse(actualizado_en) + 1).toISOString()
+    expect(await codigos(comercio, { actualizado_desde: after })).toEqual([])
     expect(Object.keys(await fallasDe('actualizado_desde=ayer'))).toEqual(['actualizado_desde'])
   })
 })
 
 describe('filters of the list', () => {
   it('add up, and keep their cursor', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const creadas: string[] = []
+    const created: string[] = []
     for (let i = 0; i < 7; i++) {
       const { guia } = await api.guias.crear(
         buildGuia({ telefono: '+50232963352', metadatos: { canal: i % 2 ? 'web' : 'app' } }),
       )
       await api.guias.crear(buildGuia({ telefono: '+50232963352', metadatos: { canal: 'x' } }))
-      if (i % 2) creadas.unshift(guia)
+      if (i % 2) created.unshift(guia)
     }
-    await mover(creadas[0]!, 'recolectado')
-    const filtros: FiltrosDeGuias = {
+    await mover(created[0]!, 'recolectado')
+    const filters: FiltrosDeGuias = {
       telefono: '3296 3352',
       metadatos: { canal: 'web' },
       ubicacion: ['confirmada'],
@@ -192,25 +194,25 @@ describe('filters of the list', () => {
       actualizado_desde: '2020-01-01T00:00:00Z',
     }
     const leidas: string[] = []
-    for await (const { guia } of api.guias.listar({ ...filtros, limite: 1 })) leidas.push(guia)
-    expect(leidas).toEqual(creadas)
-    expect(await codigos(comercio, { ...filtros, estado: ['recolectado'] })).toEqual([creadas[0]])
-    expect(await codigos(comercio, { telefono: '3296 3352', estado: ['recolectado'] })).toEqual([creadas[0]])
-    const { cursor_siguiente } = await api.guias.listar({ ...filtros, limite: 1 })
-    const con = (cambios: FiltrosDeGuias) => api.guias.listar({ ...filtros, cursor: cursor_siguiente!, ...cambios })
+    for await (const { guia } of api.guias.listar({ ...filters, limite: 1 })) leidas.push(guia)
+    expect(leidas).toEqual(created)
+    expect(await codigos(comercio, { ...filters, estado: ['recolectado'] })).toEqual([created[0]])
+    expect(await codigos(comercio, { telefono: '3296 3352', estado: ['recolectado'] })).toEqual([created[0]])
+    const { cursor_siguiente } = await api.guias.listar({ ...filters, limite: 1 })
+    const con = (cambios: FiltrosDeGuias) => api.guias.listar({ ...filters, cursor: cursor_siguiente!, ...cambios })
     expect((await con({ telefono: '+502 32963352', limite: 5 })).datos.map(({ guia }) => guia)).toEqual(
-      creadas.slice(1),
+      created.slice(1),
     )
     await expect(con({ metadatos: { canal: 'app' } })).rejects.toThrow(ErrorApi)
   })
 
   it('find no guide of another merchant or of the other mode', async () => {
-    const una = buildGuia({ telefono: '+50255667788', metadatos: { canal: 'ajeno' } })
-    const dueno = await entorno.nuevoComercio()
-    const otro = await entorno.nuevoComercio()
-    const { guia } = await dueno.api.guias.crear(una)
-    const llave = await entorno.createLlave(dueno, { modo: 'live' })
-    for (const consulta of [
+    const one = buildGuia({ telefono: '+50255667788', metadatos: { canal: 'ajeno' } })
+    const dueno = await environment.createComercio()
+    const other = await environment.createComercio()
+    const { guia } = await dueno.api.guias.crear(one)
+    const llave = await environment.createLlave(dueno, { modo: 'live' })
+    for (const query of [
       'telefono=5566+7788',
       'metadatos%5Bcanal%5D=ajeno',
       'ubicacion=confirmada',
@@ -218,31 +220,31 @@ describe('filters of the list', () => {
       'telefono=5566+7788&estado=aceptado',
     ]) {
       const [suyas, ajenas, deOtroModo] = await Promise.all(
-        [dueno.llave, otro.llave, llave].map(async (llave) => {
-          const { cuerpo } = await entorno.request('GET', `/api/v1/guias?${consulta}`, { llave })
-          return cuerpo.datos.map((vista: { guia: string }) => vista.guia)
+        [dueno.llave, other.llave, llave].map(async (llave) => {
+          const { cuerpo } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
+          return cuerpo.datos.map((view: { guia: string }) => view.guia)
         }),
       )
-      expect([consulta, suyas, ajenas, deOtroModo]).toEqual([consulta, [guia], [], []])
+      expect([query, suyas, ajenas, deOtroModo]).toEqual([query, [guia], [], []])
     }
   })
 
   it('read 2,000 guides a page at most: the short page says that it is partial, and its cursor goes on', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const vieja = await api.guias.crear(buildGuia({ metadatos: { canal: 'raro' } }))
+    const old = await api.guias.crear(buildGuia({ metadatos: { canal: 'raro' } }))
     for (let i = 0; i < 21; i++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
-    const nueva = await api.guias.crear(buildGuia({ metadatos: { canal: 'raro' } }))
-    for (const filtros of [
+    const fresh = await api.guias.crear(buildGuia({ metadatos: { canal: 'raro' } }))
+    for (const filters of [
       { metadatos: { canal: 'raro' } },
       { metadatos: { canal: 'raro' }, estado: ['aceptado', 'cancelado', 'entregado'] },
       { metadatos: { canal: 'raro' }, telefono: '3148 1676', estado: ['aceptado'] },
     ] as FiltrosDeGuias[]) {
-      const primera = await api.guias.listar(filtros)
-      expect([primera.datos.map(({ guia }) => guia), primera.parcial]).toEqual([[nueva.guia], true])
-      const segunda = await api.guias.listar({ ...filtros, cursor: primera.cursor_siguiente! })
-      expect(segunda).toEqual({
-        datos: [expect.objectContaining({ guia: vieja.guia })],
+      const first = await api.guias.listar(filters)
+      expect([first.datos.map(({ guia }) => guia), first.parcial]).toEqual([[fresh.guia], true])
+      const second = await api.guias.listar({ ...filters, cursor: first.cursor_siguiente! })
+      expect(second).toEqual({
+        datos: [expect.objectContaining({ guia: old.guia })],
         cursor_siguiente: null,
         parcial: false,
       })

@@ -3,13 +3,13 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const METADATOS = { tienda: 'Miraflores', canal: 'web', 'campaña 🎄': 'Nochebuena\nzona 1' }
 
 /** Faults of a creation with these metadata, by field. */
 async function fallasDe(metadatos: unknown) {
-  const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', {
+  const { llave } = await environment.createComercio()
+  const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', {
     llave,
     cuerpo: { ...buildGuia(), metadatos },
   })
@@ -17,30 +17,30 @@ async function fallasDe(metadatos: unknown) {
   return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
 }
 
-const muchas = (cuantas: number, clave: (i: number) => string, texto: string) =>
-  Object.fromEntries(Array.from({ length: cuantas }, (_, i) => [clave(i), texto]))
+const muchas = (count: number, key: (i: number) => string, text: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [key(i), text]))
 
 describe('metadata of a guide', () => {
   it('are in the answer, the detail, the list and the operators’ view, and empty without any', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const creada = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
+    const { api } = await environment.createComercio()
+    const created = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
     const [{ resultados }, sinNada] = [
       await api.guias.crearLote({ guias: [buildGuia({ metadatos: { canal: 'lote' } })] }),
       await api.guias.crear(buildGuia({ metadatos: {} })),
     ]
-    expect(creada.metadatos).toEqual(METADATOS)
-    expect((await api.guias.obtener(creada.guia)).metadatos).toEqual(METADATOS)
+    expect(created.metadatos).toEqual(METADATOS)
+    expect((await api.guias.obtener(created.guia)).metadatos).toEqual(METADATOS)
     expect((await api.guias.listar()).datos.map(({ metadatos }) => metadatos)).toEqual([
       {},
       { canal: 'lote' },
       METADATOS,
     ])
-    expect((await entorno.operar('GET', `/guias/${creada.guia}`)).cuerpo.metadatos).toEqual(METADATOS)
+    expect((await environment.operar('GET', `/guias/${created.guia}`)).cuerpo.metadatos).toEqual(METADATOS)
     expect([resultados[0]!.ok, sinNada.metadatos]).toEqual([true, {}])
   })
 
   it('have keys and texts in NFC', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(
       buildGuia({ metadatos: { ['campaña'.normalize('NFD')]: 'Cobán'.normalize('NFD') } }),
     )
@@ -50,7 +50,7 @@ describe('metadata of a guide', () => {
   })
 
   it('may be 20 keys of 40 characters with texts of 500', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const metadatos = muchas(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
     expect((await api.guias.crear(buildGuia({ metadatos }))).metadatos).toEqual(metadatos)
   })
@@ -62,23 +62,23 @@ describe('metadata of a guide', () => {
     expect(await fallasDe(['web'])).toEqual({
       '/metadatos': 'debe ser un objeto con 20 claves o menos, y un texto en cada una',
     })
-    const clave = 'la clave debe tener de 1 a 40 caracteres visibles, en una sola línea: acórtela o quítela'
-    const texto = 'debe ser un texto de 1 a 500 caracteres visibles; si no tiene valor, omita la clave'
+    const key = 'la clave debe tener de 1 a 40 caracteres visibles, en una sola línea: acórtela o quítela'
+    const text = 'debe ser un texto de 1 a 500 caracteres visibles; si no tiene valor, omita la clave'
     const larga = 'k'.repeat(41)
     expect(
       await fallasDe({ [larga]: 'v', '': 'v', 'a/b\n': 'v', vacia: '', largo: 'v'.repeat(501), numero: 5 }),
     ).toEqual({
-      [`/metadatos/${larga}`]: clave,
-      '/metadatos/': clave,
-      '/metadatos/a~1b\n': clave,
-      '/metadatos/vacia': texto,
-      '/metadatos/largo': texto,
-      '/metadatos/numero': texto,
+      [`/metadatos/${larga}`]: key,
+      '/metadatos/': key,
+      '/metadatos/a~1b\n': key,
+      '/metadatos/vacia': text,
+      '/metadatos/largo': text,
+      '/metadatos/numero': text,
     })
   })
 
   it('cannot be corrected', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
     expect(await fallaDeApi(api.guias.corregir(guia, { metadatos: {} } as never))).toMatchObject({
       errores: [{ campo: '/metadatos', codigo: 'desconocido' }],
@@ -88,7 +88,7 @@ describe('metadata of a guide', () => {
 
 describe('a repeated creation with other metadata', () => {
   it('returns the guide with its own metadata and a warning, which is not stored', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const pedida = buildGuia({ metadatos: METADATOS })
     const { guia } = await api.guias.crear(pedida)
     const { datos, repetida } = await api.guias.crear({ ...pedida, metadatos: { canal: 'tienda' } }).conRespuesta()
@@ -107,26 +107,26 @@ describe('a repeated creation with other metadata', () => {
   })
 
   it('has no warning if they are the same in another order, or if the request has none', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const pedida = buildGuia({ metadatos: METADATOS })
     const { guia } = await api.guias.crear(pedida)
     const alReves = Object.fromEntries(Object.entries(METADATOS).reverse())
     for (const metadatos of [alReves, {}, undefined]) {
       const { metadatos: _, ...sin } = pedida
-      const repetida = await api.guias.crear({ ...sin, ...(metadatos && { metadatos }) })
-      expect(repetida).toMatchObject({ guia, metadatos: METADATOS, advertencias: [] })
+      const repeated = await api.guias.crear({ ...sin, ...(metadatos && { metadatos }) })
+      expect(repeated).toMatchObject({ guia, metadatos: METADATOS, advertencias: [] })
     }
   })
 })
 
 describe('zona_horaria', () => {
   it('is the clock of the destination, in each answer with a guide, also after a correction', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const aPanama = { departamento: 'Panamá', municipio: 'Panamá', pais: 'PA' as const, telefono: '+50761234567' }
     const { guia, zona_horaria } = await api.guias.crear({ ...buildGuia(aPanama), lat: 8.98, lng: -79.52 })
     expect(zona_horaria).toBe('America/Panama')
-    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.zona_horaria).toBe('America/Panama')
-    expect((await api.guias.listar()).datos.map((una) => una.zona_horaria)).toEqual(['America/Panama'])
+    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.zona_horaria).toBe('America/Panama')
+    expect((await api.guias.listar()).datos.map((one) => one.zona_horaria)).toEqual(['America/Panama'])
     const cambios = { departamento: 'Jalisco', municipio: 'Guadalajara' }
     expect((await api.guias.corregir(guia, cambios)).zona_horaria).toBe('America/Mexico_City')
     expect((await api.guias.obtener(guia)).zona_horaria).toBe('America/Mexico_City')
@@ -135,12 +135,12 @@ describe('zona_horaria', () => {
 
 describe('url_rastreo', () => {
   it('is the address of the guide’s tracking page, in each answer with a guide', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia, url_rastreo } = await api.guias.crear(buildGuia())
-    expect(url_rastreo).toBe(`${entorno.url}/r/${guia}`)
+    expect(url_rastreo).toBe(`${environment.url}/r/${guia}`)
     expect(await (await fetch(url_rastreo)).text()).toContain(guia.slice(0, 4))
-    const deOperador = (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
-    const vistas = [
+    const deOperador = (await environment.operar('GET', `/guias/${guia}`)).cuerpo
+    const seen = [
       await api.guias.obtener(guia),
       (await api.guias.listar()).datos[0]!,
       await api.guias.corregir(guia, { contenido: 'Zapatos' }),
@@ -149,6 +149,6 @@ describe('url_rastreo', () => {
       await api.guias.cancelar(guia),
       deOperador,
     ]
-    expect(vistas.map((una) => una.url_rastreo)).toEqual(vistas.map(() => url_rastreo))
+    expect(seen.map((one) => one.url_rastreo)).toEqual(seen.map(() => url_rastreo))
   })
 })

@@ -5,7 +5,7 @@ import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 /** 1,000 in full (`MODELO=1000 npx vitest run test/guias/model.test.ts`); CI makes fewer. */
 const CORRIDAS = Number(process.env.MODELO ?? 60)
 
@@ -19,7 +19,7 @@ type Modelo = Esperada[]
 type Real = Comercio
 type Orden = fc.AsyncCommand<Modelo, Real>
 
-const alguna = (modelo: Modelo, i: number) => modelo[i % modelo.length]!
+const alguna = (model: Modelo, i: number) => model[i % model.length]!
 
 class Crear implements Orden {
   readonly conDestino: boolean
@@ -27,11 +27,11 @@ class Crear implements Orden {
     this.conDestino = conDestino
   }
   check = () => true
-  async run(modelo: Modelo, { api }: Real) {
+  async run(model: Modelo, { api }: Real) {
     const cuerpo = this.conDestino ? buildGuia() : buildGuiaWithoutDestino()
     const { guia, estado, secuencia } = await api.guias.crear(cuerpo)
     expect([estado, secuencia]).toEqual(['aceptado', 1])
-    modelo.push({ cuerpo, guia, estado: 'aceptado', confirmada: this.conDestino })
+    model.push({ cuerpo, guia, estado: 'aceptado', confirmada: this.conDestino })
   }
   toString = () => `crear(${this.conDestino ? 'con' : 'sin'} destino)`
 }
@@ -41,11 +41,11 @@ class Repetir implements Orden {
   constructor(i: number) {
     this.i = i
   }
-  check = (modelo: Readonly<Modelo>) => modelo.length > 0
-  async run(modelo: Modelo, { api }: Real) {
-    const esperada = alguna(modelo, this.i)
-    const { datos, status } = await api.guias.crear(esperada.cuerpo).conRespuesta()
-    expect([status, datos.guia, datos.estado]).toEqual([200, esperada.guia, esperada.estado])
+  check = (model: Readonly<Modelo>) => model.length > 0
+  async run(model: Modelo, { api }: Real) {
+    const expected = alguna(model, this.i)
+    const { datos, status } = await api.guias.crear(expected.cuerpo).conRespuesta()
+    expect([status, datos.guia, datos.estado]).toEqual([200, expected.guia, expected.estado])
   }
   toString = () => `repetir(${this.i})`
 }
@@ -58,8 +58,8 @@ class Lote implements Orden {
     this.viejas = viejas
   }
   check = () => true
-  async run(modelo: Modelo, { api }: Real) {
-    const repetidas = modelo.length > 0 ? this.viejas.map((i) => alguna(modelo, i)) : []
+  async run(model: Modelo, { api }: Real) {
+    const repetidas = model.length > 0 ? this.viejas.map((i) => alguna(model, i)) : []
     const nuevas = Array.from({ length: this.new_failures }, () => buildGuia())
     const {
       creadas,
@@ -76,8 +76,8 @@ class Lote implements Orden {
     for (const [i, { guia }] of repetidas.entries())
       expect(resultados[i]).toMatchObject({ ok: true, guia, repetida: true })
     for (const [i, cuerpo] of nuevas.entries()) {
-      const resultado = resultados[repetidas.length + i] as { guia: string }
-      modelo.push({ cuerpo, guia: resultado.guia, estado: 'aceptado', confirmada: true })
+      const result = resultados[repetidas.length + i] as { guia: string }
+      model.push({ cuerpo, guia: result.guia, estado: 'aceptado', confirmada: true })
     }
     expect(resultados.at(-1)).toMatchObject({ ok: false })
   }
@@ -91,23 +91,23 @@ class Avanzar implements Orden {
     this.i = i
     this.a = a
   }
-  check = (modelo: Readonly<Modelo>) => modelo.length > 0
-  async run(modelo: Modelo) {
-    const esperada = alguna(modelo, this.i)
+  check = (model: Readonly<Modelo>) => model.length > 0
+  async run(model: Modelo) {
+    const expected = alguna(model, this.i)
     const legales: readonly Estado[] =
-      STATE_MACHINE.transiciones[esperada.estado as keyof typeof STATE_MACHINE.transiciones]
-    const { status, cuerpo } = await entorno.operar(
+      STATE_MACHINE.transiciones[expected.estado as keyof typeof STATE_MACHINE.transiciones]
+    const { status, cuerpo } = await environment.operar(
       'POST',
-      `/guias/${esperada.guia}/eventos`,
+      `/guias/${expected.guia}/eventos`,
       buildEstadoReport(this.a),
     )
     if (!legales.includes(this.a) || this.a === 'cancelado')
       expect([status, cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
-    else if (this.a === 'en_ruta' && !esperada.confirmada)
+    else if (this.a === 'en_ruta' && !expected.confirmada)
       expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
     else {
       expect([status, cuerpo.aplicado]).toEqual([201, true])
-      esperada.estado = this.a
+      expected.estado = this.a
     }
   }
   toString = () => `avanzar(${this.i}, ${this.a})`
@@ -118,13 +118,13 @@ class Cancelar implements Orden {
   constructor(i: number) {
     this.i = i
   }
-  check = (modelo: Readonly<Modelo>) => modelo.length > 0
-  async run(modelo: Modelo, { llave }: Real) {
-    const esperada = alguna(modelo, this.i)
-    const { status } = await entorno.request('POST', `/api/v1/guias/${esperada.guia}/cancelar`, { llave })
-    const posible = ['aceptado', 'cancelado'].includes(esperada.estado)
+  check = (model: Readonly<Modelo>) => model.length > 0
+  async run(model: Modelo, { llave }: Real) {
+    const expected = alguna(model, this.i)
+    const { status } = await environment.request('POST', `/api/v1/guias/${expected.guia}/cancelar`, { llave })
+    const posible = ['aceptado', 'cancelado'].includes(expected.estado)
     expect(status).toBe(posible ? 200 : 409)
-    if (posible) esperada.estado = 'cancelado'
+    if (posible) expected.estado = 'cancelado'
   }
   toString = () => `cancelar(${this.i})`
 }
@@ -135,23 +135,23 @@ class Paginar implements Orden {
     this.limite = limite
   }
   check = () => true
-  async run(modelo: Modelo, { api }: Real) {
+  async run(model: Modelo, { api }: Real) {
     const leidas: [string, string][] = []
     for await (const { guia, estado } of api.guias.listar({ limite: this.limite })) leidas.push([guia, estado])
-    expect(leidas).toEqual(modelo.map(({ guia, estado }) => [guia, estado]).reverse())
+    expect(leidas).toEqual(model.map(({ guia, estado }) => [guia, estado]).reverse())
   }
   toString = () => `paginar(${this.limite})`
 }
 
-const indice = fc.nat({ max: 50 })
+const index = fc.nat({ max: 50 })
 const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 const ordenes = [
   fc.boolean().map((con) => new Crear(con)),
-  indice.map((i) => new Repetir(i)),
-  fc.tuple(fc.nat({ max: 4 }), fc.array(indice, { maxLength: 3 })).map(([n, v]) => new Lote(n, v)),
-  fc.tuple(indice, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
-  fc.tuple(indice, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
-  indice.map((i) => new Cancelar(i)),
+  index.map((i) => new Repetir(i)),
+  fc.tuple(fc.nat({ max: 4 }), fc.array(index, { maxLength: 3 })).map(([n, v]) => new Lote(n, v)),
+  fc.tuple(index, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
+  fc.tuple(index, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
+  index.map((i) => new Cancelar(i)),
   fc.integer({ min: 1, max: 7 }).map((limite) => new Paginar(limite)),
 ]
 
@@ -159,13 +159,13 @@ it('the running service does what the model says, and every history is legal and
   timeout: 30_000 + CORRIDAS * 2_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.commands(ordenes, { maxCommands: 25 }), async (lista) => {
-      const real = await entorno.nuevoComercio()
-      const modelo: Modelo = []
-      await fc.asyncModelRun(() => ({ model: modelo, real }), lista)
-      for (const { guia, estado } of modelo) {
-        const { eventos, ...ahora } = await real.api.guias.obtener(guia, { limite: 100 })
-        expect([ahora.estado, ahora.secuencia]).toEqual([estado, eventos.datos.length])
+    fc.asyncProperty(fc.commands(ordenes, { maxCommands: 25 }), async (list) => {
+      const real = await environment.createComercio()
+      const model: Modelo = []
+      await fc.asyncModelRun(() => ({ model, real }), list)
+      for (const { guia, estado } of model) {
+        const { eventos, ...now } = await real.api.guias.obtener(guia, { limite: 100 })
+        expect([now.estado, now.secuencia]).toEqual([estado, eventos.datos.length])
         expect(eventos.datos.map((e) => e.secuencia)).toEqual(eventos.datos.map((_, i) => i + 1))
         for (const [i, evento] of eventos.datos.entries())
           expect(evento.estado_anterior).toBe(i === 0 ? null : eventos.datos[i - 1]!.estado)

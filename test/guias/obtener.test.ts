@@ -4,45 +4,45 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { useGuias } from './move.ts'
 
-const entorno = shareEnvironment()
-const { mover } = useGuias(entorno)
+const environment = shareEnvironment()
+const { mover } = useGuias(environment)
 
 describe('GET /api/v1/guias/{guia}', () => {
   it('gives the guide and its history, oldest first, in pages', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     await mover(guia, 'recolectado', 'en_bodega', 'en_ruta', 'entregado')
-    const primera = await api.guias.obtener(guia, { limite: 2 })
-    expect(primera).toMatchObject({ estado: 'entregado', secuencia: 5 })
-    expect(primera.eventos.datos.map((e) => e.estado)).toEqual(['aceptado', 'recolectado'])
-    const segunda = await api.guias.obtener(guia, { limite: 100, cursor: primera.eventos.cursor_siguiente! })
-    expect(segunda.eventos.datos.map((e) => [e.estado_anterior, e.estado])).toEqual([
+    const first = await api.guias.obtener(guia, { limite: 2 })
+    expect(first).toMatchObject({ estado: 'entregado', secuencia: 5 })
+    expect(first.eventos.datos.map((e) => e.estado)).toEqual(['aceptado', 'recolectado'])
+    const second = await api.guias.obtener(guia, { limite: 100, cursor: first.eventos.cursor_siguiente! })
+    expect(second.eventos.datos.map((e) => [e.estado_anterior, e.estado])).toEqual([
       ['recolectado', 'en_bodega'],
       ['en_bodega', 'en_ruta'],
       ['en_ruta', 'entregado'],
     ])
-    expect(segunda.eventos.cursor_siguiente).toBeNull()
+    expect(second.eventos.cursor_siguiente).toBeNull()
     // The history alone is the same page, and takes the same cursor.
-    expect((await api.guias.eventos(guia, { limite: 100, cursor: primera.eventos.cursor_siguiente! })).datos).toEqual(
-      segunda.eventos.datos,
+    expect((await api.guias.eventos(guia, { limite: 100, cursor: first.eventos.cursor_siguiente! })).datos).toEqual(
+      second.eventos.datos,
     )
   })
 
   it('is not sent again while it is the same', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const ver = (etag: string, ruta = `/api/v1/guias/${guia}?limite=1`) =>
-      entorno.request('GET', ruta, { llave, cabeceras: { 'If-None-Match': etag } })
+    const ver = (etag: string, path = `/api/v1/guias/${guia}?limite=1`) =>
+      environment.request('GET', path, { llave, cabeceras: { 'If-None-Match': etag } })
     const etagDe = async (etag: string) => {
       const { status, cabeceras } = await ver(etag)
       expect(status).toBe(200)
       return cabeceras.get('etag')!
     }
-    const creada = await etagDe('"ninguna"')
-    expect((await ver(creada)).status).toBe(304)
+    const created = await etagDe('"ninguna"')
+    expect((await ver(created)).status).toBe(304)
     await mover(guia, 'recolectado')
     // Now its page of the history ends with a cursor, which is the same each time.
-    const recolectada = await etagDe(creada)
+    const recolectada = await etagDe(created)
     expect((await ver(recolectada)).status).toBe(304)
     // Another page of the history is another thing.
     expect((await ver(recolectada, `/api/v1/guias/${guia}?limite=2`)).status).toBe(200)
@@ -51,30 +51,30 @@ describe('GET /api/v1/guias/{guia}', () => {
   })
 
   it('answers 404 to other merchants for every If-None-Match', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const ruta = `/api/v1/guias/${guia}`
-    const etag = (await entorno.request('GET', ruta, { llave })).cabeceras.get('etag')!
-    const ajeno = await entorno.nuevoComercio()
+    const path = `/api/v1/guias/${guia}`
+    const etag = (await environment.request('GET', path, { llave })).cabeceras.get('etag')!
+    const foreign = await environment.createComercio()
     for (const suya of [etag, '*', '"otra"']) {
-      const { status, cuerpo, cabeceras } = await entorno.request('GET', ruta, {
-        llave: ajeno.llave,
+      const { status, cuerpo, cabeceras } = await environment.request('GET', path, {
+        llave: foreign.llave,
         cabeceras: { 'If-None-Match': suya },
       })
       expect([status, cuerpo.codigo, cabeceras.get('etag')]).toEqual([404, 'guia_desconocida', null])
       expect(cabeceras.get('cache-control')).toBe('no-store')
     }
-    expect((await entorno.request('GET', ruta, { cabeceras: { 'If-None-Match': etag } })).status).toBe(401)
+    expect((await environment.request('GET', path, { cabeceras: { 'If-None-Match': etag } })).status).toBe(401)
   })
 
   it('takes the code as people type it', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const escrito = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`
+    const written = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`
       .toLowerCase()
       .replaceAll('0', 'o')
       .replaceAll('1', 'l')
-    expect((await api.guias.obtener(escrito)).guia).toBe(guia)
+    expect((await api.guias.obtener(written)).guia).toBe(guia)
   })
 
   it.each([
@@ -90,17 +90,17 @@ describe('GET /api/v1/guias/{guia}', () => {
     ],
     ['3148 1676', 'Parece un teléfono. El código de la guía está en la etiqueta y en los mensajes al destinatario.'],
     ['7K3M9QX2A1U4', 'Los códigos no llevan «U». Revise si es otra letra u otro número.'],
-  ])('says what is wrong with the mistyped code %s', async (escrito, porQue) => {
-    const { llave } = await entorno.nuevoComercio()
+  ])('says what is wrong with the mistyped code %s', async (written, porQue) => {
+    const { llave } = await environment.createComercio()
     const mensaje = `Ese identificador no puede ser de una guía. ${porQue}`
-    const busqueda = `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${escrito}».`
-    const vista = await entorno.request('GET', `/api/v1/guias/${escrito}`, { llave })
-    expect([vista.status, vista.cuerpo.codigo, vista.cuerpo.mensaje]).toEqual([
+    const busqueda = `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${written}».`
+    const view = await environment.request('GET', `/api/v1/guias/${written}`, { llave })
+    expect([view.status, view.cuerpo.codigo, view.cuerpo.mensaje]).toEqual([
       404,
       'guia_desconocida',
       `${mensaje} ${busqueda}`,
     ])
-    const etiquetas = await entorno.request('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [escrito] } })
+    const etiquetas = await environment.request('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [written] } })
     expect([etiquetas.status, etiquetas.cuerpo.errores]).toEqual([
       422,
       [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje: `${mensaje} ${busqueda}` }],
@@ -108,25 +108,25 @@ describe('GET /api/v1/guias/{guia}', () => {
   })
 
   it('leads from an order number to the filter that finds it', async () => {
-    const { api, llave } = await entorno.nuevoComercio()
+    const { api, llave } = await environment.createComercio()
     const external_ref = 'PEDIDO 7/á+1'
     const { guia } = await api.guias.crear(buildGuia({ external_ref }))
     const pedido = encodeURIComponent(external_ref)
-    for (const ruta of [pedido, `${pedido}/eventos`, `${pedido}/etiqueta`, `${pedido}/prueba-entrega`]) {
-      const { status, cuerpo } = await entorno.request('GET', `/api/v1/guias/${ruta}`, { llave })
-      const [, filtro = '', valor = ''] = /con el filtro (\w+), «(.+)»\.$/.exec(cuerpo.mensaje) ?? []
-      expect([ruta, status, filtro, valor]).toEqual([ruta, 404, 'external_ref', external_ref])
-      const { datos } = await api.guias.listar({ [filtro]: valor })
-      expect(datos.map((una) => una.guia)).toEqual([guia])
+    for (const path of [pedido, `${pedido}/eventos`, `${pedido}/etiqueta`, `${pedido}/prueba-entrega`]) {
+      const { status, cuerpo } = await environment.request('GET', `/api/v1/guias/${path}`, { llave })
+      const [, filtro = '', value = ''] = /con el filtro (\w+), «(.+)»\.$/.exec(cuerpo.mensaje) ?? []
+      expect([path, status, filtro, value]).toEqual([path, 404, 'external_ref', external_ref])
+      const { datos } = await api.guias.listar({ [filtro]: value })
+      expect(datos.map((one) => one.guia)).toEqual([guia])
     }
-    const larga = await entorno.request('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
+    const larga = await environment.request('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
     expect(larga.cuerpo.mensaje).not.toContain('external_ref')
   })
 
   it.each(['000000000000', '7K3M9QX2A1BB', 'x', '¿?', '%00', '../guias', 'a'.repeat(64), 'A'.repeat(5_000)])(
     'answers 404 to %s',
     async (codigo) => {
-      const { api } = await entorno.nuevoComercio()
+      const { api } = await environment.createComercio()
       await expect(api.guias.obtener(codigo)).rejects.toBeInstanceOf(ErrorNoEncontrado)
     },
   )

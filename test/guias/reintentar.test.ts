@@ -4,19 +4,19 @@ import { useIntentos } from '../decisiones/move.ts'
 import { useEnvironment } from '../environment.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = useEnvironment()
-const { conIntento } = useIntentos(entorno)
+const environment = useEnvironment()
+const { conIntento } = useIntentos(environment)
 // The day does not change while the tests run.
-beforeAll(() => entorno.freezeClock())
+beforeAll(() => environment.freezeClock())
 const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
-const hoy = () => new Date(entorno.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const today = () => new Date(environment.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
 const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 
 describe('POST …/guias/{guia}/reintentar', () => {
   it('takes a day and a window, corrects the contact, and leaves the state', async () => {
     const { api, guia, leer } = await conIntento()
-    const fecha = addDays(hoy(), 3)
+    const fecha = addDays(today(), 3)
     const franja = { desde: '14:00', hasta: '18:00' }
     const hecha = await api.guias.reintentar(guia, {
       fecha,
@@ -39,23 +39,23 @@ describe('POST …/guias/{guia}/reintentar', () => {
   })
 
   it('without a day takes the first one; the parcel on its way applies the decision, and a later failure opens another', async () => {
-    const { api, guia, leer, scan: escanear } = await conIntento()
-    expect((await api.guias.reintentar(guia)).decision).toMatchObject({ fecha: addDays(hoy(), 1), franja: null })
-    await escanear('en_bodega')
+    const { api, guia, leer, scan } = await conIntento()
+    expect((await api.guias.reintentar(guia)).decision).toMatchObject({ fecha: addDays(today(), 1), franja: null })
+    await scan('en_bodega')
     expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
-    await escanear('en_ruta')
+    await scan('en_ruta')
     expect((await leer()).decision).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
       codigo: 'decision_no_admitida',
       opciones: ['devolver'],
     })
-    await escanear('intento_fallido')
+    await scan('intento_fallido')
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
   })
 
   it.each([
-    ['a day before the first', () => ({ fecha: hoy() }), '/fecha', 'fuera_de_rango'],
-    ['a day too far', () => ({ fecha: addDays(hoy(), 31) }), '/fecha', 'fuera_de_rango'],
+    ['a day before the first', () => ({ fecha: today() }), '/fecha', 'fuera_de_rango'],
+    ['a day too far', () => ({ fecha: addDays(today(), 31) }), '/fecha', 'fuera_de_rango'],
     ['a day that does not exist', () => ({ fecha: '2027-02-30' }), '/fecha', 'formato_invalido'],
     [
       'a window that ends first',
@@ -70,11 +70,11 @@ describe('POST …/guias/{guia}/reintentar', () => {
       'formato_invalido',
     ],
     ['a member of another operation', () => ({ recogida: { nombre: 'Bodega' } }), '/recogida', 'desconocido'],
-  ])('refuses %s, and writes nothing', async (_que, cuerpo, campo, codigo) => {
+  ])('refuses %s, and writes nothing', async (_que, body, campo, codigo) => {
     const { api, guia, leer } = await conIntento()
     const { secuencia } = await leer()
-    const falla = await fallaDeApi(api.guias.reintentar(guia, { destinatario: 'Otra', ...cuerpo() } as never))
-    expect(falla).toMatchObject({
+    const fault = await fallaDeApi(api.guias.reintentar(guia, { destinatario: 'Otra', ...body() } as never))
+    expect(fault).toMatchObject({
       codigo: 'validacion',
       errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]),
     })
@@ -84,20 +84,20 @@ describe('POST …/guias/{guia}/reintentar', () => {
   it('takes the 30th day, and only with the sequence that was read', async () => {
     const { api, guia } = await conIntento()
     expect(await fallaDeApi(api.guias.reintentar(guia, { secuencia: 4 }))).toMatchObject({ codigo: 'carrera_perdida' })
-    const fecha = addDays(hoy(), 30)
+    const fecha = addDays(today(), 30)
     expect((await api.guias.reintentar(guia, { fecha, secuencia: 5 })).decision).toMatchObject({ fecha })
   })
 
   it('refuses an implausible place of a strict merchant, unless the request is not strict', async () => {
-    const comercio = await entorno.nuevoComercio()
-    await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
+    const comercio = await environment.createComercio()
+    await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
     const { api, guia } = await conIntento(comercio)
-    const lugar = { lat: 14.63, lng: 90.6 }
-    expect(await fallaDeApi(api.guias.reintentar(guia, lugar))).toMatchObject({
+    const place = { lat: 14.63, lng: 90.6 }
+    expect(await fallaDeApi(api.guias.reintentar(guia, place))).toMatchObject({
       codigo: 'validacion',
       errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }],
     })
-    const { decision, ubicacion } = await api.guias.reintentar(guia, { ...lugar, estricto: false })
+    const { decision, ubicacion } = await api.guias.reintentar(guia, { ...place, estricto: false })
     expect([decision!.estado, ubicacion.lng]).toEqual(['tomada', 90.6])
   })
 })

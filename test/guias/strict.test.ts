@@ -3,24 +3,24 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 const SIN_SIGNO = { lat: 14.71889, lng: 90.64417 }
 const enAfrica = (cambios: Partial<GuiaIndividual> = {}) => buildGuia({ ...SIN_SIGNO, ...cambios })
 
 /** What a creation is refused for, as [field, code, sentence]. */
-const rechazo = async (creacion: PromiseLike<unknown>) => {
+const refusal = async (creacion: PromiseLike<unknown>) => {
   const error = await Promise.resolve(creacion).then(
     () => undefined,
-    (falla: unknown) => falla,
+    (fault: unknown) => fault,
   )
   expect(error).toBeInstanceOf(ErrorValidacion)
   return (error as ErrorValidacion).errores.map(({ campo, codigo, mensaje }) => [campo, codigo, mensaje])
 }
 
 async function comercioEstricto() {
-  const comercio = await entorno.nuevoComercio()
-  await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
+  const comercio = await environment.createComercio()
+  await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
   return comercio
 }
 
@@ -29,8 +29,8 @@ const FALLA = ['/lng', 'lugar_inverosimil', DICHO]
 
 describe('estricto', () => {
   it('refuses an implausible place, of the guide that says so, and creates nothing', async () => {
-    const { api } = await entorno.nuevoComercio()
-    expect(await rechazo(api.guias.crear(enAfrica({ estricto: true })))).toEqual([FALLA])
+    const { api } = await environment.createComercio()
+    expect(await refusal(api.guias.crear(enAfrica({ estricto: true })))).toEqual([FALLA])
     expect((await api.guias.listar()).datos).toEqual([])
     expect((await api.guias.crear(enAfrica({ estricto: false }))).advertencias).toHaveLength(1)
     expect((await api.guias.crear(buildGuia({ estricto: true }))).advertencias).toEqual([])
@@ -42,10 +42,10 @@ describe('estricto', () => {
     [{ lat: 16.93, lng: -89.89 }, '/lat'],
     [{ maps_url: 'https://www.google.com/maps?q=14.71889,90.64417' }, '/maps_url'],
     [{ lat: -89.14, lng: 13.71, departamento: 'San Salvador', municipio: 'Soyapango' }, '/lat'],
-  ])('names where the place of %o was said', async (lugar, campo) => {
-    const { api } = await entorno.nuevoComercio()
-    const guia = { ...buildGuiaWithoutDestino(), ...lugar, estricto: true } as GuiaIndividual
-    expect(await rechazo(api.guias.crear(guia))).toEqual([[campo, 'lugar_inverosimil', expect.any(String)]])
+  ])('names where the place of %o was said', async (place, campo) => {
+    const { api } = await environment.createComercio()
+    const guia = { ...buildGuiaWithoutDestino(), ...place, estricto: true } as GuiaIndividual
+    expect(await refusal(api.guias.crear(guia))).toEqual([[campo, 'lugar_inverosimil', expect.any(String)]])
   })
 
   it('refuses nothing else that a guide is warned of', async () => {
@@ -59,21 +59,21 @@ describe('estricto', () => {
 
   it('is the account’s where the guide doesn’t say, and the guide’s where it does', async () => {
     const { api } = await comercioEstricto()
-    expect(await rechazo(api.guias.crear(enAfrica()))).toEqual([FALLA])
+    expect(await refusal(api.guias.crear(enAfrica()))).toEqual([FALLA])
     expect((await api.guias.crear(enAfrica({ estricto: false }))).ubicacion.estado).toBe('confirmada')
   })
 
   it('is in a batch the entry’s, else the batch’s, else the account’s, and fails that entry alone', async () => {
     const guias = [enAfrica(), enAfrica({ estricto: false }), enAfrica({ estricto: true }), buildGuia()]
-    const crear = async (api: Awaited<ReturnType<typeof comercioEstricto>>['api'], lote: Partial<LoteParaCrear>) => {
-      const { resultados } = await api.guias.crearLote({ guias: guias.map((una) => ({ ...una })), ...lote })
+    const create = async (api: Awaited<ReturnType<typeof comercioEstricto>>['api'], lote: Partial<LoteParaCrear>) => {
+      const { resultados } = await api.guias.crearLote({ guias: guias.map((one) => ({ ...one })), ...lote })
       return resultados.map(({ ok }) => ok)
     }
-    const flexible = await entorno.nuevoComercio()
-    expect(await crear((await entorno.nuevoComercio()).api, {})).toEqual([true, true, false, true])
-    expect(await crear(flexible.api, { estricto: true })).toEqual([false, true, false, true])
-    expect(await crear((await comercioEstricto()).api, {})).toEqual([false, true, false, true])
-    expect(await crear((await comercioEstricto()).api, { estricto: false })).toEqual([true, true, false, true])
+    const flexible = await environment.createComercio()
+    expect(await create((await environment.createComercio()).api, {})).toEqual([true, true, false, true])
+    expect(await create(flexible.api, { estricto: true })).toEqual([false, true, false, true])
+    expect(await create((await comercioEstricto()).api, {})).toEqual([false, true, false, true])
+    expect(await create((await comercioEstricto()).api, { estricto: false })).toEqual([true, true, false, true])
     const { resultados } = await flexible.api.guias.crearLote({ guias: [enAfrica()], estricto: true })
     expect(resultados).toMatchObject([
       {
@@ -84,10 +84,10 @@ describe('estricto', () => {
   })
 
   it('in a batch, when neither true nor false, is a fault of the entries that need it', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { recogida: _, ...sinRecogida } = buildGuia()
     const cuerpo = { recogida: RECOGIDA, estricto: 'si', guias: [sinRecogida, { ...buildGuia(), estricto: true }] }
-    const lote = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    const lote = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
     expect([lote.status, lote.cuerpo.resultados]).toMatchObject([
       200,
       [
@@ -103,9 +103,9 @@ describe('estricto', () => {
   it('from the account also holds for a place that is confirmed later', async () => {
     const { api } = await comercioEstricto()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    expect(await rechazo(api.guias.confirmarUbicacion(guia, SIN_SIGNO))).toEqual([FALLA])
+    expect(await refusal(api.guias.confirmarUbicacion(guia, SIN_SIGNO))).toEqual([FALLA])
     const maps_url = 'https://www.google.com/maps?q=14.71889,90.64417'
-    expect(await rechazo(api.guias.confirmarUbicacion(guia, { maps_url }))).toMatchObject([
+    expect(await refusal(api.guias.confirmarUbicacion(guia, { maps_url }))).toMatchObject([
       ['/maps_url', 'lugar_inverosimil', DICHO],
     ])
     expect((await api.guias.obtener(guia)).ubicacion.estado).toBe('solicitada')
@@ -113,7 +113,7 @@ describe('estricto', () => {
   })
 
   it('doesn’t undo what was created before: the same guide comes back', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const guia = enAfrica()
     const { guia: codigo } = await api.guias.crear(guia)
     const { datos, repetida } = await api.guias.crear({ ...guia, estricto: true }).conRespuesta()

@@ -5,44 +5,44 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { COPIED_TELEFONOS } from '../telephones/spellings.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 /** A merchant whose account has no country. */
 async function sinPais() {
-  const comercio = await entorno.nuevoComercio()
-  await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { pais: null } })
+  const comercio = await environment.createComercio()
+  await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { pais: null } })
   return comercio
 }
 
-const crear = (llave: string, cambios: object) =>
-  entorno.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...cambios } })
+const create = (llave: string, cambios: object) =>
+  environment.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...cambios } })
 
 describe('a telephone as people write it', () => {
   it.each(['3148 1676', '502 31481676', '00502 3148-1676', '(502) 3148-1676', '+502 3148 1676'])(
     '%s is read with the country of the account',
     async (telefono) => {
-      const { api } = await entorno.nuevoComercio()
-      const { telefono: leido, advertencias } = await api.guias.crear(buildGuia({ telefono }))
-      expect([leido, advertencias]).toEqual(['+50231481676', []])
+      const { api } = await environment.createComercio()
+      const { telefono: read, advertencias } = await api.guias.crear(buildGuia({ telefono }))
+      expect([read, advertencias]).toEqual(['+50231481676', []])
     },
   )
 
   it('is read as programs copy it: in a batch, a pickup, a filter, a correction and a CSV file', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const recogida = (telefono: string) => ({ nombre: 'Bodega', lat: 14.6, lng: -90.5, telefono })
     const { filas } = await leerHoja(new Blob([['telefono', ...COPIED_TELEFONOS].join('\n')]))
-    const deArchivo = (await Array.fromAsync(filas)).map((fila) => guiaDeFila(fila).telefono)
+    const deArchivo = (await Array.fromAsync(filas)).map((row) => guiaDeFila(row).telefono)
     expect(deArchivo).toHaveLength(COPIED_TELEFONOS.length)
     const guias = [...COPIED_TELEFONOS, ...deArchivo].map((telefono) =>
       buildGuia({ telefono, recogida: recogida(telefono) }),
     )
     const { resultados } = await api.guias.crearLote({ guias })
-    const creadas = resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
-    expect(creadas).toHaveLength(guias.length)
+    const created = resultados.flatMap((one) => (one.ok ? [one.guia] : []))
+    expect(created).toHaveLength(guias.length)
     for (const telefono of COPIED_TELEFONOS) {
       const { datos } = await api.guias.listar({ telefono, limite: 100 })
-      expect(datos.map((una) => [una.telefono, una.recogida.telefono])).toEqual(
-        creadas.map(() => ['+50231481676', '+50231481676']),
+      expect(datos.map((one) => [one.telefono, one.recogida.telefono])).toEqual(
+        created.map(() => ['+50231481676', '+50231481676']),
       )
     }
     for (const telefono of COPIED_TELEFONOS) {
@@ -52,18 +52,18 @@ describe('a telephone as people write it', () => {
   })
 
   it('is read with the country of the guide before that of the account', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     expect((await api.guias.crear(buildGuia({ telefono: '7723 4567', pais: 'SV' }))).telefono).toBe('+50377234567')
     const { resultados } = await api.guias.crearLote({
       guias: [buildGuia({ telefono: '7723 4567' }), buildGuia({ telefono: '310 123 4567', pais: 'CO' })],
     })
-    const guias = resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
+    const guias = resultados.flatMap((one) => (one.ok ? [one.guia] : []))
     const telefonos = await Promise.all(guias.map(async (guia) => (await api.guias.obtener(guia)).telefono))
     expect(telefonos).toEqual(['+50277234567', '+573101234567'])
   })
 
   it('is read in a correction with its country before that of the account', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     expect((await api.guias.corregir(guia, { telefono: '7723 4567', pais: 'SV' })).telefono).toBe('+50377234567')
     expect((await api.guias.corregir(guia, { telefono: '7723 4567' })).telefono).toBe('+50277234567')
@@ -71,12 +71,12 @@ describe('a telephone as people write it', () => {
 
   it('needs + or a country where the account has none', async () => {
     const { llave } = await sinPais()
-    const { status, cuerpo } = await crear(llave, { telefono: '3148 1676' })
+    const { status, cuerpo } = await create(llave, { telefono: '3148 1676' })
     expect([status, cuerpo.errores]).toEqual([
       422,
       [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: expect.stringMatching(/con \+ .*o diga el pais/) }],
     ])
-    expect((await crear(llave, { telefono: '3148 1676', pais: 'GT' })).cuerpo.telefono).toBe('+50231481676')
+    expect((await create(llave, { telefono: '3148 1676', pais: 'GT' })).cuerpo.telefono).toBe('+50231481676')
   })
 
   it.each([
@@ -89,34 +89,34 @@ describe('a telephone as people write it', () => {
     [31481676, 'tipo_invalido', /^debe ser un texto/],
     [null, 'tipo_invalido', /^no puede ser null; debe ser un texto/],
   ])('%o is one fault, the same alone and in a batch', async (telefono, codigo, mensaje) => {
-    const { llave } = await entorno.nuevoComercio()
-    const falla = { campo: '/telefono', codigo, mensaje: expect.stringMatching(mensaje) }
-    const { status, cuerpo } = await crear(llave, { telefono })
-    expect([status, cuerpo.errores]).toEqual([422, [falla]])
-    const lote = await entorno.request('POST', '/api/v1/guias/bulk', {
+    const { llave } = await environment.createComercio()
+    const fault = { campo: '/telefono', codigo, mensaje: expect.stringMatching(mensaje) }
+    const { status, cuerpo } = await create(llave, { telefono })
+    expect([status, cuerpo.errores]).toEqual([422, [fault]])
+    const lote = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
       cuerpo: { guias: [{ ...buildGuia(), telefono }] },
     })
-    expect([lote.status, lote.cuerpo.resultados[0].error.errores]).toEqual([200, [falla]])
+    expect([lote.status, lote.cuerpo.resultados[0].error.errores]).toEqual([200, [fault]])
   })
 
   it('is told with the other faults of the guide, and alone has none where its country is the fault', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const campos = async (cambios: object) =>
-      (await crear(llave, cambios)).cuerpo.errores.map(({ campo }: { campo: string }) => campo).sort()
+      (await create(llave, cambios)).cuerpo.errores.map(({ campo }: { campo: string }) => campo).sort()
     expect(await campos({ telefono: '3148 167', municipio: '' })).toEqual(['/municipio', '/telefono'])
     expect(await campos({ telefono: '3148 1676', pais: 'gt' })).toEqual(['/pais'])
   })
 
   it('is one number however it is written: the guide is there already, and no other', async () => {
-    const { api, llave } = await entorno.nuevoComercio()
+    const { api, llave } = await environment.createComercio()
     const guia = buildGuia({ telefono: '3148 1676' }) as GuiaIndividual
     const { guia: codigo } = await api.guias.crear(guia)
     for (const cambios of [{ telefono: '+50231481676' }, { telefono: '(502) 3148-1676', pais: 'GT' as const }]) {
       const { datos, repetida } = await api.guias.crear({ ...guia, ...cambios }).conRespuesta()
       expect([datos.guia, repetida]).toEqual([codigo, true])
     }
-    const { status, cuerpo } = await crear(llave, { ...guia, telefono: '3148 1677' })
+    const { status, cuerpo } = await create(llave, { ...guia, telefono: '3148 1677' })
     expect([status, cuerpo.errores.map(({ campo }: { campo: string }) => campo)]).toEqual([409, ['/telefono']])
   })
 })

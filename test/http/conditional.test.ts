@@ -4,23 +4,23 @@ import { etagMatches, etagOf } from '../../server/api/http/conditional.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 let comercio: Comercio
-let ruta: string
+let path: string
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
   const { guia } = await comercio.api.guias.crear(buildGuia())
-  ruta = `/api/v1/guias/${guia}`
+  path = `/api/v1/guias/${guia}`
 })
-const pedir = async (condicion?: string, metodo = 'GET') => {
-  const respuesta = await fetch(entorno.url + ruta, {
-    method: metodo,
+const request = async (condicion?: string, method = 'GET') => {
+  const response = await fetch(environment.url + path, {
+    method,
     headers: {
       Authorization: `Bearer ${comercio.llave}`,
       ...(condicion === undefined ? {} : { 'If-None-Match': condicion }),
     },
   })
-  return { status: respuesta.status, cabeceras: respuesta.headers, texto: await respuesta.text() }
+  return { status: response.status, cabeceras: response.headers, texto: await response.text() }
 }
 
 describe('If-None-Match', () => {
@@ -40,29 +40,29 @@ describe('If-None-Match', () => {
     [etag.toLowerCase(), false],
     ['"otra", *', false],
     [undefined, false],
-  ])('%s names it: %s', (cabecera, nombra) => {
-    expect(etagMatches(cabecera, etag)).toBe(nombra)
+  ])('%s names it: %s', (header, nombra) => {
+    expect(etagMatches(header, etag)).toBe(nombra)
   })
 
   it('is told from one header or several', async () => {
-    const suyo = (await pedir()).cabeceras.get('etag')!
+    const suyo = (await request()).cabeceras.get('etag')!
     const varias = new Headers([
       ['Authorization', `Bearer ${comercio.llave}`],
       ['If-None-Match', '"otra"'],
       ['If-None-Match', suyo],
     ])
-    expect((await fetch(entorno.url + ruta, { headers: varias })).status).toBe(304)
+    expect((await fetch(environment.url + path, { headers: varias })).status).toBe(304)
   })
 })
 
 describe('an answer that did not change', () => {
   it('is the tag and how it may be kept, without a body or what describes one', async () => {
-    const entera = await pedir()
+    const entera = await request()
     const etag = etagOf(entera.texto)
     expect(Object.fromEntries(entera.cabeceras)).toMatchObject({ etag, 'cache-control': 'private, no-cache' })
-    for (const metodo of ['GET', 'HEAD']) {
-      const { status, cabeceras, texto } = await pedir(etag, metodo)
-      expect([metodo, status, texto]).toEqual([metodo, 304, ''])
+    for (const method of ['GET', 'HEAD']) {
+      const { status, cabeceras, texto } = await request(etag, method)
+      expect([method, status, texto]).toEqual([method, 304, ''])
       expect(Object.fromEntries(cabeceras)).toMatchObject({
         etag,
         'cache-control': 'private, no-cache',
@@ -71,20 +71,20 @@ describe('an answer that did not change', () => {
       })
       expect([cabeceras.get('content-type'), cabeceras.get('content-length')]).toEqual([null, null])
     }
-    const cabeza = await pedir('"otra"', 'HEAD')
-    expect([cabeza.status, cabeza.cabeceras.get('etag'), cabeza.texto]).toEqual([200, etag, ''])
+    const head = await request('"otra"', 'HEAD')
+    expect([head.status, head.cabeceras.get('etag'), head.texto]).toEqual([200, etag, ''])
   })
 
   it('leaves the connection fit for the next request', async () => {
-    const { cabeceras, texto } = await pedir()
-    for (let vez = 0; vez < 3; vez++) expect((await pedir(cabeceras.get('etag')!)).status).toBe(304)
-    expect((await pedir()).texto).toBe(texto)
+    const { cabeceras, texto } = await request()
+    for (let time = 0; time < 3; time++) expect((await request(cabeceras.get('etag')!)).status).toBe(304)
+    expect((await request()).texto).toBe(texto)
   })
 })
 
 describe('the contract', () => {
   const operaciones = readOperations(readDocument()).filter(
-    ({ method: metodo, path: ruta }) => metodo === 'get' && ruta.startsWith('/api/v1/'),
+    ({ method, path }) => method === 'get' && path.startsWith('/api/v1/'),
   )
   /** Their links are signed anew each time. */
   const CON_ENLACES = ['listarIntentosDeGuia', 'obtenerPruebaDeEntrega']
@@ -93,8 +93,8 @@ describe('the contract', () => {
 
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))(
     'says of %s whether it can be asked for so',
-    (id, { conditional: condicional, parameters: parametros }) => {
-      expect([condicional, parametros.some(({ name }) => name === 'if-none-match')]).toEqual(
+    (id, { conditional: condicional, parameters }) => {
+      expect([condicional, parameters.some(({ name }) => name === 'if-none-match')]).toEqual(
         CON_ENLACES.includes(id) ? [false, false] : [!CON_ARCHIVOS.includes(id), true],
       )
     },

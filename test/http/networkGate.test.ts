@@ -5,11 +5,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { addressOf } from '../../server/api/http/networkGate.ts'
 import { newLlave } from '../../server/domain/identities/llave.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
 // Nothing comes back while the limits' clock stands. Each test calls from a loopback address of its own.
 let ms = 0
-const entorno = useEnvironment({ limitsClock: () => ms }, () => ({ REQUESTS_PER_NETWORK: '5' }))
+const environment = useEnvironment({ limitsClock: () => ms }, () => ({ REQUESTS_PER_NETWORK: '5' }))
 const BURST = 50
 const PATH = '/r/AAAAAAAAAAAA'
 
@@ -26,7 +26,7 @@ interface Options {
 
 /** One request on a connection of its own. */
 async function ask(path: string, { method = 'GET', headers = {} }: Options = {}) {
-  const req = request(entorno.url + path, { method, headers, localAddress: address, agent: false })
+  const req = request(environment.url + path, { method, headers, localAddress: address, agent: false })
   const [res] = (await once(req.end(), 'response')) as [IncomingMessage]
   let body = ''
   for await (const chunk of res) body += chunk
@@ -49,7 +49,7 @@ async function exhaust(path = PATH) {
 }
 
 async function open(): Promise<Socket> {
-  const socket = connect({ port: Number(new URL(entorno.url).port), host: '127.0.0.1', localAddress: address })
+  const socket = connect({ port: Number(new URL(environment.url).port), host: '127.0.0.1', localAddress: address })
   socket.on('error', () => {})
   await once(socket, 'connect')
   return socket
@@ -103,12 +103,12 @@ describe('a network that has no requests left', () => {
     expect(await statusOf('/api/v1/guias')).toBe(429)
     expect(await statusOf(PATH)).toBe(429)
     expect(await statusOf('/healthz')).toBe(200)
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     expect(await statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })).toBe(200)
   })
 
   it('is not charged for requests of assistants that bring a known key, and for those that bring none', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const withKey = { method: 'POST', headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'text/plain' } }
     for (let i = 0; i < BURST + 5; i++) expect(await statusOf('/mcp', withKey)).toBe(400)
     for (let i = 0; i < BURST; i++) expect(await statusOf('/mcp', { method: 'POST' })).toBe(401)
@@ -118,39 +118,39 @@ describe('a network that has no requests left', () => {
 
   it('may try few invalid keys, and then as many as it may send requests without a key', async () => {
     const withKey = (llave: string) => statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     expect(await withKey(llave)).toBe(200)
     for (let i = 0; i < 10; i++) expect(await withKey(i % 2 ? 'x' : newLlave('test').llave)).toBe(401)
     for (let i = 0; i < BURST; i++) expect(await withKey(newLlave('test').llave)).toBe(429)
-    const lineas = entorno.log.length
+    const lines = environment.log.length
     for (let i = 0; i < 20; i++) expect(await withKey('x')).toBe(429)
     expect(await withKey(llave)).toBe(200)
-    const nuevas = entorno.log.slice(lineas).map((linea) => JSON.parse(linea))
+    const nuevas = environment.log.slice(lines).map((line) => JSON.parse(line))
     expect(nuevas.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(1)
   })
 
   it('pays for the requests of a revoked or expired key as for those of an unknown key', async () => {
-    const { cuerpo: comercio } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
-    const vence_en = new Date(entorno.clock().getTime() + 60_000).toISOString()
-    const crearLlave = async (cuerpo: object) =>
-      (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...cuerpo })).cuerpo
-    const [revocada, vencida] = [await crearLlave({}), await crearLlave({ vence_en })]
+    const { cuerpo: comercio } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    const vence_en = new Date(environment.clock().getTime() + 60_000).toISOString()
+    const crearLlave = async (body: object) =>
+      (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...body })).cuerpo
+    const [revocada, expired] = [await crearLlave({}), await crearLlave({ vence_en })]
     const withKey = ({ llave }: { llave: string }) =>
       statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
-    expect([await withKey(revocada), await withKey(vencida)]).toEqual([200, 200])
-    await entorno.operar('POST', `/llaves/${revocada.id}/revocar`)
-    entorno.advance(61_000)
+    expect([await withKey(revocada), await withKey(expired)]).toEqual([200, 200])
+    await environment.operar('POST', `/llaves/${revocada.id}/revocar`)
+    environment.advance(61_000)
     try {
-      for (const [i, ended] of [revocada, vencida].entries()) {
+      for (const [i, ended] of [revocada, expired].entries()) {
         address = `127.0.2.${i + 1}`
-        await hasta(async () => (await withKey(ended)) !== 200)
-        await hasta(async () => (await withKey(ended)) === 429)
+        await waitUntil(async () => (await withKey(ended)) !== 200)
+        await waitUntil(async () => (await withKey(ended)) === 429)
         for (let n = 0; n < BURST; n++) expect(await withKey(ended)).toBe(429)
         // The network has spent what it may ask for, so it gets no page either.
         expect(await statusOf(PATH)).toBe(429)
       }
     } finally {
-      entorno.advance(-61_000)
+      environment.advance(-61_000)
     }
   })
 
@@ -171,7 +171,7 @@ describe('a network that has no requests left', () => {
   })
 
   it('opens connections all the same within a minute of a valid key or session', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const withKey = () => statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
     expect(await withKey()).toBe(200)
     await exhaust()
@@ -191,11 +191,11 @@ describe('a network that has no requests left', () => {
 
   it('is logged as a count, by a network that names nobody', async () => {
     address = '127.9.9.9'
-    const before = entorno.log.length
+    const before = environment.log.length
     await exhaust('/healthz')
     for (let i = 0; i < 200; i++) expect(await statusOf('/healthz')).toBe(429)
-    await entorno.reset()
-    const lines = entorno.log.slice(before).map((line) => JSON.parse(line))
+    await environment.reset()
+    const lines = environment.log.slice(before).map((line) => JSON.parse(line))
     expect(lines.filter(({ msg, status }) => msg === 'request' && status === 429)).toEqual([])
     const refused = lines.filter(({ msg, red }) => msg === 'requests refused' && red === '127.9.9.0/24')
     expect(refused[0]).toMatchObject({ motivo: 'network operaciones', status: 429, solicitudes: 1 })

@@ -30,8 +30,8 @@ export async function openPersonas(environment: TestEnvironment, conSesion: read
   const de = (id: Id) => ownPersonas.get(id) ?? sharedPersona
   return {
     cookie: (id: Id) => de(id).cookie,
-    fillPath: (ruta: string, id: Id) =>
-      ruta
+    fillPath: (path: string, id: Id) =>
+      path
         .replace('{persona}', removed[id] ?? sharedPersona.persona)
         .replace('{membresia}', (id === 'quitarMembresia' ? personaToRemove : de(id)).membresia)
         .replace('{sesion}', de(id).sesion)

@@ -28,7 +28,7 @@ async function ponerProxy(destino: string): Promise<string> {
       agent: agentes.get(socket)!,
       headers: { ...headers, 'x-forwarded-for': cadena },
     })
-    haciaDentro.once('response', (dentro) => dentro.pipe(res.writeHead(dentro.statusCode!, dentro.headers)))
+    haciaDentro.once('response', (inside) => inside.pipe(res.writeHead(inside.statusCode!, inside.headers)))
     haciaDentro.once('error', () => res.destroy())
     req.pipe(haciaDentro)
   })
@@ -44,21 +44,21 @@ async function ponerProxy(destino: string): Promise<string> {
 }
 
 /** Asks from one of this machine's own addresses, saying to come from others. */
-async function pedir(url: string, desde: string, dice?: string, agent?: Agent): Promise<number> {
+async function pedir(url: string, from: string, dice?: string, agent?: Agent): Promise<number> {
   const headers = dice === undefined ? {} : { 'X-Forwarded-For': dice }
-  const pedido = request(`${url}/healthz`, { localAddress: desde, headers, ...(agent && { agent }) })
-  const [respuesta] = (await once(pedido.end(), 'response')) as [IncomingMessage]
-  respuesta.resume()
-  await once(respuesta, 'end')
-  return respuesta.statusCode!
+  const pedido = request(`${url}/healthz`, { localAddress: from, headers, ...(agent && { agent }) })
+  const [response] = (await once(pedido.end(), 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode!
 }
 
-describe.each([1, 2])('behind %i proxies', (cuantos) => {
-  const entorno = useEnvironment({ limitsClock: () => 0 }, () => variables(cuantos))
+describe.each([1, 2])('behind %i proxies', (count) => {
+  const environment = useEnvironment({ limitsClock: () => 0 }, () => variables(count))
   let url: string
   beforeAll(async () => {
-    url = entorno.url
-    for (let i = 0; i < cuantos; i++) url = await ponerProxy(url)
+    url = environment.url
+    for (let i = 0; i < count; i++) url = await ponerProxy(url)
   })
 
   it('the limit counts the address that the outermost proxy saw, and ignores the headers of the caller', async () => {
@@ -79,13 +79,13 @@ describe.each([1, 2])('behind %i proxies', (cuantos) => {
   it('a connection of the proxy goes on after refusals, for all other clients', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const puertos = new Set<number | undefined>()
-    const de = async (cliente: string) => {
-      const cadena = [cliente, '198.51.100.1'].slice(0, cuantos).join(', ')
-      const pedido = request(`${entorno.url}/healthz`, { headers: { 'X-Forwarded-For': cadena }, agent })
-      const [respuesta] = (await once(pedido.end(), 'response')) as [IncomingMessage]
-      puertos.add(respuesta.socket.localPort)
-      await once(respuesta.resume(), 'end')
-      return respuesta.statusCode
+    const de = async (client: string) => {
+      const cadena = [client, '198.51.100.1'].slice(0, count).join(', ')
+      const pedido = request(`${environment.url}/healthz`, { headers: { 'X-Forwarded-For': cadena }, agent })
+      const [response] = (await once(pedido.end(), 'response')) as [IncomingMessage]
+      puertos.add(response.socket.localPort)
+      await once(response.resume(), 'end')
+      return response.statusCode
     }
     for (let i = 0; i < RAFAGA; i++) expect(await de('203.0.113.200')).toBe(200)
     for (let i = 0; i < 5; i++) expect(await de('203.0.113.200')).toBe(429)

@@ -15,11 +15,11 @@ const deps = { limits: new Limits({ perOperador: 10, perNetwork: 10 }), settings
 >
 
 /** Runs the second check on a request that had every scope when it began, and returns the refusal's code. */
-function comprobar(ms: number, ahora: readonly string[] | undefined) {
+function comprobar(ms: number, now: readonly string[] | undefined) {
   const llave = { operadorId: '', operador: 'op_X', llave: 'X', ranges: [] }
   const autenticadores = {
     identify: () => undefined,
-    llaveDeOperacion: async () => ahora && { ...llave, alcances: ahora },
+    llaveDeOperacion: async () => now && { ...llave, alcances: now },
   } as unknown as Authenticators
   const req = {
     ip: '127.0.0.1',

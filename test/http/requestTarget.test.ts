@@ -5,34 +5,31 @@ import { type Operation, readDocument, readOperations } from '../../server/api/c
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const operaciones = readOperations(readDocument())
 /** NUL, half of a surrogate pair, a byte that begins nothing. */
 const ILEGIBLES = ['%00', 'a%00b', '%ED%A0%80', '%ff']
 
-const pedir = (ruta: string, metodo: string, { llave }: Comercio, { security: seguridad }: Operation) =>
-  entorno.request(metodo.toUpperCase(), ruta, {
-    llave: seguridad?.scheme === 'llaveDeOperacion' ? entorno.llaveDeOperacion : llave,
+const pedir = (path: string, method: string, { llave }: Comercio, { security: seguridad }: Operation) =>
+  environment.request(method.toUpperCase(), path, {
+    llave: seguridad?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : llave,
   })
 
 /** The paths of an operation with something unreadable in each of its parameters, and that parameter's name. */
-function* ilegibles({
-  path: ruta,
-  parameters: parametros,
-}: Operation): Generator<readonly [campo: string, destino: string]> {
-  for (const malo of ILEGIBLES) {
-    for (const { name, in: donde } of parametros) {
-      const llena = ruta.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === name ? malo : 'x'))
-      if (donde !== 'header') yield [name, donde === 'query' ? `${llena}?${name}=${malo}` : llena]
+function* ilegibles({ path, parameters }: Operation): Generator<readonly [campo: string, destino: string]> {
+  for (const bad of ILEGIBLES) {
+    for (const { name, in: donde } of parameters) {
+      const llena = path.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === name ? bad : 'x'))
+      if (donde !== 'header') yield [name, donde === 'query' ? `${llena}?${name}=${bad}` : llena]
     }
   }
 }
 
 describe('a target with the address of the service', () => {
   it('is the same as without it, with its query', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     await api.guias.crearLote({ guias: [buildGuia(), buildGuia()] })
-    const { port } = new URL(entorno.url)
+    const { port } = new URL(environment.url)
     const ask = async (path: string) => {
       const req = request({ port, path, headers: { Authorization: `Bearer ${llave}` } }).end()
       const [res] = (await once(req, 'response')) as [IncomingMessage]
@@ -41,22 +38,22 @@ describe('a target with the address of the service', () => {
     const path = '/api/v1/guias?limite=1'
     const plain = await ask(path)
     expect(plain.datos).toHaveLength(1)
-    expect(await ask(entorno.url + path)).toEqual(plain)
+    expect(await ask(environment.url + path)).toEqual(plain)
   })
 })
 
 describe('a target that stands for no text', () => {
-  it.each(operaciones.filter(({ parameters: parametros }) => parametros.length > 0).map((o) => [o.id, o] as const))(
+  it.each(operaciones.filter(({ parameters }) => parameters.length > 0).map((o) => [o.id, o] as const))(
     '%s: 400 that names the parameter, of path and query',
     async (_id, operacion) => {
-      const comercio = await entorno.nuevoComercio()
+      const comercio = await environment.createComercio()
       for (const [campo, destino] of ilegibles(operacion)) {
         const { status, cuerpo } = await pedir(destino, operacion.method, comercio, operacion)
         // Of what a signed link opens nothing may be told apart.
         if (operacion.rechazo)
           expect([destino, cuerpo.codigo, cuerpo.errores]).toEqual([destino, operacion.rechazo, []])
         else
-          expect([destino, status, cuerpo.errores.map((falla: { campo: string }) => falla.campo)]).toEqual([
+          expect([destino, status, cuerpo.errores.map((fault: { campo: string }) => fault.campo)]).toEqual([
             destino,
             400,
             [campo],
@@ -66,11 +63,11 @@ describe('a target that stands for no text', () => {
   )
 
   it('is refused in Spanish by pages and unknown paths, too, and a lone % is none', async () => {
-    for (const ruta of ['/r/', '/u/', '/d/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
-      const { status, cuerpo } = await entorno.request('GET', `${ruta}%00`)
-      expect([ruta, status, cuerpo.mensaje]).toEqual([ruta, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
+    for (const path of ['/r/', '/u/', '/d/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
+      const { status, cuerpo } = await environment.request('GET', `${path}%00`)
+      expect([path, status, cuerpo.mensaje]).toEqual([path, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
     }
-    const { cuerpo } = await entorno.request('GET', '/r?guia=%00&%00=x')
+    const { cuerpo } = await environment.request('GET', '/r?guia=%00&%00=x')
     expect(cuerpo.errores).toEqual(
       ['guia', 'consulta'].map((campo) => ({
         campo,
@@ -78,11 +75,11 @@ describe('a target that stands for no text', () => {
         mensaje: 'lleva un carácter nulo (%00) o bytes que no son UTF-8; quítelos',
       })),
     )
-    expect((await fetch(`${entorno.url}/r?guia=100%&a=%C3%B1&b=%2500`)).status).toBe(404)
+    expect((await fetch(`${environment.url}/r?guia=100%&a=%C3%B1&b=%2500`)).status).toBe(404)
   })
 
   it('is one with two Host headers', async () => {
-    const { port } = new URL(entorno.url)
+    const { port } = new URL(environment.url)
     const status = (...hosts: string[]) =>
       new Promise((resolve, reject) => {
         const headers = ['Connection', 'close', ...hosts.flatMap((host) => ['Host', host])]

@@ -3,17 +3,17 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 
 describe('every answer', () => {
   it('carries its id, language and safety headers', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { cabeceras } = await entorno.request('GET', `/api/v1/guias/${guia}/etiqueta`, {
+    const { cabeceras } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, {
       llave: comercio.llave,
       cabeceras: { 'X-Request-Id': 'mi-solicitud-1' },
     })
@@ -26,28 +26,28 @@ describe('every answer', () => {
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     })
     expect(cabeceras.get('x-powered-by')).toBeNull()
-    const malo = await entorno.request('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
-    expect(malo.cuerpo).toMatchObject({
+    const bad = await environment.request('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
+    expect(bad.cuerpo).toMatchObject({
       estado_http: 404,
       codigo: 'ruta_desconocida',
-      id_solicitud: malo.cabeceras.get('x-request-id'),
+      id_solicitud: bad.cabeceras.get('x-request-id'),
     })
-    expect(malo.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(bad.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  const mala = { ...buildGuia(), telefono: 'x' }
-  const fallar = (cabeceras: Record<string, string>) =>
-    entorno.request('POST', '/api/v1/guias', {
+  const bad = { ...buildGuia(), telefono: 'x' }
+  const fallar = (headers: Record<string, string>) =>
+    environment.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
-      cuerpo: mala,
-      cabeceras: { 'X-Request-Id': 'sol-1', ...cabeceras },
+      cuerpo: bad,
+      cabeceras: { 'X-Request-Id': 'sol-1', ...headers },
     })
   const errores = [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: expect.any(String) }]
   const demas = () => ({
     codigo: 'validacion',
     errores,
     id_solicitud: 'sol-1',
-    documentacion: `${entorno.url}/docs#error-validacion`,
+    documentacion: `${environment.url}/docs#error-validacion`,
   })
 
   it('says an error in Spanish', async () => {
@@ -80,17 +80,17 @@ describe('every answer', () => {
 
   it('leaves the type of what is no error of ours as it is', async () => {
     const cabeceras = { Accept: 'application/problem+json' }
-    const { status, cabeceras: suyas } = await entorno.request('GET', '/healthz', { cabeceras })
+    const { status, cabeceras: suyas } = await environment.request('GET', '/healthz', { cabeceras })
     expect([status, suyas.get('content-type')]).toEqual([200, 'application/json'])
   })
 
   it('points nowhere for an error that no merchant gets', async () => {
-    const { cuerpo } = await entorno.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
+    const { cuerpo } = await environment.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
     expect([cuerpo.codigo, cuerpo.documentacion]).toEqual(['comercio_desconocido', null])
   })
 
   it('never is a 5xx for a path that isn’t well encoded', async () => {
-    for (const ruta of [
+    for (const path of [
       '/api/v1/guias/%',
       '/api/v1/guias/%ff',
       '/api/v1/guias/%E0%A4%A',
@@ -99,15 +99,15 @@ describe('every answer', () => {
       '/api/v1//guias',
       '/api/v1/guias/a%2Fb',
     ]) {
-      const { status } = await entorno.request('GET', ruta, { llave: comercio.llave })
-      expect([ruta, status >= 400 && status < 500]).toEqual([ruta, true])
+      const { status } = await environment.request('GET', path, { llave: comercio.llave })
+      expect([path, status >= 400 && status < 500]).toEqual([path, true])
     }
   })
 
   it('lets no odd request target validate as another operation, now or later', async () => {
-    const pedir = async (destino: string, cuerpo: string) =>
-      crudo(
-        `POST ${destino} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+    const request = async (destino: string, body: string) =>
+      raw(
+        `POST ${destino} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
       )
     for (const destino of [
       '/api/v1/guias/#/cancelar',
@@ -116,72 +116,74 @@ describe('every answer', () => {
       'http://[/api/v1/guias',
       '*',
     ]) {
-      expect([destino, (await pedir(destino, '{"descripcion":"x"}')).slice(9, 12)]).toEqual([destino, '400'])
+      expect([destino, (await request(destino, '{"descripcion":"x"}')).slice(9, 12)]).toEqual([destino, '400'])
     }
-    expect((await pedir(`${entorno.url}/api/v1/guias?x=1`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('400')
-    expect((await pedir(`${entorno.url}/api/v1/guias`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('201')
+    expect((await request(`${environment.url}/api/v1/guias?x=1`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('400')
+    expect((await request(`${environment.url}/api/v1/guias`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('201')
     expect(
-      (await entorno.request('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: buildGuia() })).status,
+      (await environment.request('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: buildGuia() })).status,
     ).toBe(201)
   })
 
   it('says what is wrong with a request that is no request', async () => {
-    expect(await crudo('GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).toMatch(
+    expect(await raw('GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).toMatch(
       /^HTTP\/1.1 400[\s\S]*"codigo":"parametro_invalido"/,
     )
-    expect(await crudo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+    expect(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1.1 431[\s\S]*16 KB[\s\S]*"estado_http":431/,
     )
   })
 
   it('refuses a long list of different things where few may be', async () => {
     const alcances = Array.from({ length: 20_000 }, (_, i) => `x${i}`)
-    const ruta = `/comercios/${comercio.comercio}/llaves`
-    expect((await entorno.operar('POST', ruta, { modo: 'test', alcances })).status).toBe(422)
+    const path = `/comercios/${comercio.comercio}/llaves`
+    expect((await environment.operar('POST', path, { modo: 'test', alcances })).status).toBe(422)
     // Also when something else is wrong first.
-    expect((await entorno.operar('POST', ruta, { alcances })).status).toBe(422)
+    expect((await environment.operar('POST', path, { alcances })).status).toBe(422)
   })
 
   it('looks at the key again when the body took its time', async () => {
-    const { cuerpo: llave } = await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })
-    const texto = new TextEncoder().encode(JSON.stringify(buildGuia()))
-    const lento = ReadableStream.from(
+    const { cuerpo: llave } = await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, {
+      modo: 'test',
+    })
+    const text = new TextEncoder().encode(JSON.stringify(buildGuia()))
+    const slow = ReadableStream.from(
       (async function* () {
-        yield texto.slice(0, 10)
-        await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
+        yield text.slice(0, 10)
+        await environment.operar('POST', `/llaves/${llave.id}/revocar`)
         await new Promise((resolve) => setTimeout(resolve, 1_100))
-        yield texto.slice(10)
+        yield text.slice(10)
       })(),
     )
-    const { status } = await entorno.request('POST', '/api/v1/guias', {
+    const { status } = await environment.request('POST', '/api/v1/guias', {
       llave: llave.llave,
-      raw: lento as ReadableStream,
+      raw: slow as ReadableStream,
       cabeceras: { 'Content-Type': 'application/json' },
     })
     expect(status).toBe(401)
   })
 
   it('refuses two keys in one request', async () => {
-    const respuesta = await crudo(
+    const response = await raw(
       `GET /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nAuthorization: Bearer ${comercio.llave}\r\nConnection: close\r\n\r\n`,
     )
-    expect(respuesta).toMatch(/^HTTP\/1.1 401/)
+    expect(response).toMatch(/^HTTP\/1.1 401/)
   })
 
   it('answers 413 to a body that grows past its limit, without reading it to the end', async () => {
-    const trozo = 'x'.repeat(64 * 1024)
-    const inicio = `POST /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
-    const respuesta = await crudo(inicio + `${trozo.length.toString(16)}\r\n${trozo}\r\n`.repeat(6))
-    expect(respuesta).toMatch(/^HTTP\/1.1 413/)
-    expect(respuesta).toMatch(/Connection: close/i)
+    const chunk = 'x'.repeat(64 * 1024)
+    const start = `POST /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+    const response = await raw(start + `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(6))
+    expect(response).toMatch(/^HTTP\/1.1 413/)
+    expect(response).toMatch(/Connection: close/i)
   })
 
   it('takes a body in many small pieces, with an odd content type', async () => {
-    const texto = JSON.stringify(buildGuia())
-    const trozos = ReadableStream.from([...texto].map((letra) => new TextEncoder().encode(letra)))
-    const { status } = await entorno.request('POST', '/api/v1/guias', {
+    const text = JSON.stringify(buildGuia())
+    const chunks = ReadableStream.from([...text].map((letter) => new TextEncoder().encode(letter)))
+    const { status } = await environment.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
-      raw: trozos as ReadableStream,
+      raw: chunks as ReadableStream,
       cabeceras: { 'Content-Type': 'Application/JSON ; charset="UTF-8"; q=1' },
     })
     expect(status).toBe(201)
@@ -194,52 +196,52 @@ describe('every answer', () => {
     ['foo="; charset=latin1"', 201],
     ['charset=latin1', 415],
     ['foo="a;b"; charset="latin1"', 415],
-  ])('reads the parameters of JSON with %s as %i', async (parametros, esperado) => {
-    const { status } = await entorno.request('POST', '/api/v1/guias', {
+  ])('reads the parameters of JSON with %s as %i', async (parameters, expected) => {
+    const { status } = await environment.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
       raw: JSON.stringify(buildGuia()),
-      cabeceras: { 'Content-Type': `application/json; ${parametros}` },
+      cabeceras: { 'Content-Type': `application/json; ${parameters}` },
     })
-    expect(status).toBe(esperado)
+    expect(status).toBe(expected)
   })
 
   it('keeps memory flat over thousands of content types', async () => {
-    const pedir = (i: number) =>
-      entorno.request('POST', '/api/v1/guias', {
+    const request = (i: number) =>
+      environment.request('POST', '/api/v1/guias', {
         llave: comercio.llave,
         raw: '{}',
         cabeceras: { 'Content-Type': `application/json; q=${i}` },
       })
-    for (let i = 0; i < 50; i++) await pedir(i)
+    for (let i = 0; i < 50; i++) await request(i)
     globalThis.gc?.()
-    const antes = process.memoryUsage().heapUsed
-    for (let i = 50; i < 600; i++) await pedir(i)
+    const before = process.memoryUsage().heapUsed
+    for (let i = 50; i < 600; i++) await request(i)
     globalThis.gc?.()
     // A validator per header string would keep 77 KB each: 42 MB.
-    expect(process.memoryUsage().heapUsed - antes).toBeLessThan(30 * 1024 * 1024)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(30 * 1024 * 1024)
   })
 
   it('leaves phones and keys out of the log', async () => {
     await comercio.api.guias.crear(buildGuia({ telefono: '+50230000007' }))
-    await entorno.request('GET', `/operaciones/v1/guias?telefono=${encodeURIComponent('+50230000007')}`, {
-      llave: entorno.llaveDeOperacion,
+    await environment.request('GET', `/operaciones/v1/guias?telefono=${encodeURIComponent('+50230000007')}`, {
+      llave: environment.llaveDeOperacion,
     })
-    const log = entorno.log.join('')
+    const log = environment.log.join('')
     expect(log).not.toContain('30000007')
     expect(log).not.toContain(comercio.llave.slice(30, 60))
     expect(log).toMatch(/"operacion":"crearGuia".*"status":201/)
   })
 })
 
-function crudo(texto: string): Promise<string> {
+function raw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(entorno.url)
-    let recibido = ''
-    const socket = connect(Number(port), hostname, () => socket.write(texto))
-    socket.on('data', (trozo) => {
-      recibido += trozo
+    const { hostname, port } = new URL(environment.url)
+    let received = ''
+    const socket = connect(Number(port), hostname, () => socket.write(text))
+    socket.on('data', (chunk) => {
+      received += chunk
     })
-    socket.on('close', () => resolve(recibido))
-    socket.on('error', (error) => (recibido ? resolve(recibido) : reject(error)))
+    socket.on('close', () => resolve(received))
+    socket.on('error', (error) => (received ? resolve(received) : reject(error)))
   })
 }

@@ -4,22 +4,22 @@ import { describe, expect, it } from 'vitest'
 import { JSON_LIMITS, JsonError, type JsonFault, readJson } from '../../server/api/http/strictJson.ts'
 
 /** Not toStrictEqual, which takes an own property named constructor for the type. */
-const igual: (valor: unknown, esperado: unknown) => void = deepStrictEqual
-const leer = (texto: string) => readJson(Buffer.from(texto))
+const same: (value: unknown, expected: unknown) => void = deepStrictEqual
+const read = (text: string) => readJson(Buffer.from(text))
 
-function fallaDe(cuerpo: string | Uint8Array): JsonFault {
+function fallaDe(body: string | Uint8Array): JsonFault {
   try {
-    readJson(typeof cuerpo === 'string' ? Buffer.from(cuerpo) : cuerpo)
+    readJson(typeof body === 'string' ? Buffer.from(body) : body)
   } catch (error) {
     if (error instanceof JsonError) return error.fault
     throw error
   }
-  throw new Error(`Accepted: ${String(cuerpo).slice(0, 200)}`)
+  throw new Error(`Accepted: ${String(body).slice(0, 200)}`)
 }
 
 const anidar = (niveles: number) => '['.repeat(niveles) + ']'.repeat(niveles)
-const conClaves = (cuantas: number) =>
-  JSON.stringify(Object.fromEntries(Array.from({ length: cuantas }, (_, k) => [`c${k}`, k])))
+const conClaves = (count: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, k) => [`c${k}`, k])))
 
 describe('readJson accepts', () => {
   it.each([
@@ -42,20 +42,20 @@ describe('readJson accepts', () => {
     [`${JSON_LIMITS.properties} properties`, conClaves(64)],
     ['a key of 128 characters', `{"${'ñ'.repeat(128)}":1}`],
     ['an escaped key of 128 characters', `{"${'\\u00f1'.repeat(128)}":1}`],
-  ])('%s', (_, texto) => {
-    igual(leer(texto), JSON.parse(texto))
+  ])('%s', (_, text) => {
+    same(read(text), JSON.parse(text))
   })
 
   it('any Uint8Array, also a view into a larger buffer', () => {
     const bytes = new TextEncoder().encode('xx{"a":"é"}xx')
-    igual(readJson(bytes.subarray(2, -2)), { a: 'é' })
+    same(readJson(bytes.subarray(2, -2)), { a: 'é' })
   })
 })
 
 // what · body · part of the message · line · column · pointer
 type Rechazo = [string, string | Uint8Array, string, number, number, string]
-const bytes = (...partes: (string | number)[]) =>
-  Buffer.concat(partes.map((p) => (typeof p === 'string' ? Buffer.from(p) : Buffer.from([p]))))
+const bytes = (...parts: (string | number)[]) =>
+  Buffer.concat(parts.map((p) => (typeof p === 'string' ? Buffer.from(p) : Buffer.from([p]))))
 
 describe('readJson refuses', () => {
   it.each<Rechazo>([
@@ -133,53 +133,53 @@ describe('readJson refuses', () => {
     ['400 digits', `[${'9'.repeat(400)}]`, 'demasiado grande', 1, 2, '/0'],
     ['a pointer with ~ and /', '{"a/b~c":[0,x]}', '«x»', 1, 13, '/a~1b~0c/1'],
     ['columns after CRLF and accents', '{\r\n "ñ😀": x}', '«x»', 2, 9, '/ñ😀'],
-  ])('%s', (_, cuerpo, parte, linea, columna, campo) => {
-    const falla = fallaDe(cuerpo)
-    expect(falla).toMatchObject({ linea, column: columna, campo })
-    expect(falla.mensaje).toContain(parte)
+  ])('%s', (_, body, part, line, column, campo) => {
+    const fault = fallaDe(body)
+    expect(fault).toMatchObject({ line, column, campo })
+    expect(fault.mensaje).toContain(part)
     // Each message names the remedy after a colon, and the place.
     // The contract addresses its readers as «usted».
-    expect(falla.mensaje).not.toMatch(/(?<=[\s:])\p{Ll}*[áéíóú]\p{Ll}*a(lo|la|los|las)(?=[\s:.])/u)
-    expect(falla.mensaje).toMatch(/^\p{Lu}[\s\S]+: [\s\S]+ \(línea \d+, columna \d+(, en \/[\s\S]*)?\)\.$/u)
+    expect(fault.mensaje).not.toMatch(/(?<=[\s:])\p{Ll}*[áéíóú]\p{Ll}*a(lo|la|los|las)(?=[\s:.])/u)
+    expect(fault.mensaje).toMatch(/^\p{Lu}[\s\S]+: [\s\S]+ \(línea \d+, columna \d+(, en \/[\s\S]*)?\)\.$/u)
   })
 })
 
 describe('readJson against JSON.parse', () => {
   /** Our limits, told apart from the scanner: by the value, and by counting the keys in the text. */
-  function cumple(valor: unknown, niveles = JSON_LIMITS.depth): boolean {
-    if (typeof valor === 'string') return valor.isWellFormed() && !valor.includes('\0')
-    if (typeof valor === 'number') return Number.isFinite(valor)
-    if (typeof valor !== 'object' || valor === null) return true
+  function cumple(value: unknown, niveles = JSON_LIMITS.depth): boolean {
+    if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+    if (typeof value === 'number') return Number.isFinite(value)
+    if (typeof value !== 'object' || value === null) return true
     if (niveles === 0) return false
-    const claves = Array.isArray(valor) ? [] : Object.keys(valor)
+    const keys = Array.isArray(value) ? [] : Object.keys(value)
     return (
-      claves.length <= JSON_LIMITS.properties &&
-      claves.every((clave) => clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && cumple(clave)) &&
-      Object.values(valor).every((parte) => cumple(parte, niveles - 1))
+      keys.length <= JSON_LIMITS.properties &&
+      keys.every((key) => key !== '__proto__' && key.length <= JSON_LIMITS.keyLength && cumple(key)) &&
+      Object.values(value).every((part) => cumple(part, niveles - 1))
     )
   }
-  const contarClaves = (valor: unknown): number =>
-    typeof valor !== 'object' || valor === null
+  const contarClaves = (value: unknown): number =>
+    typeof value !== 'object' || value === null
       ? 0
-      : Object.values(valor).reduce(
-          (suma, parte) => suma + contarClaves(parte),
-          Array.isArray(valor) ? 0 : Object.keys(valor).length,
+      : Object.values(value).reduce(
+          (sum, part) => sum + contarClaves(part),
+          Array.isArray(value) ? 0 : Object.keys(value).length,
         )
-  const sinRepetir = (texto: string, valor: unknown) =>
-    (texto.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []).filter((cadena) => cadena.endsWith(':')).length ===
-    contarClaves(valor)
+  const sinRepetir = (text: string, value: unknown) =>
+    (text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []).filter((cadena) => cadena.endsWith(':')).length ===
+    contarClaves(value)
 
   /** Accepted exactly when JSON.parse accepts it and it is within the limits; then with the same value. */
-  function comparar(texto: string): boolean {
-    let valor: unknown
-    let esperado = false
+  function comparar(text: string): boolean {
+    let value: unknown
+    let expected = false
     try {
-      valor = JSON.parse(texto)
-      esperado = cumple(valor) && sinRepetir(texto, valor)
+      value = JSON.parse(text)
+      expected = cumple(value) && sinRepetir(text, value)
     } catch {}
-    if (esperado) igual(leer(texto), valor)
-    else expect(fallaDe(texto).linea).toBeGreaterThan(0)
-    return esperado
+    if (expected) same(read(text), value)
+    else expect(fallaDe(text).line).toBeGreaterThan(0)
+    return expected
   }
 
   const unidad = fc.constantFrom<'grapheme' | 'binary' | 'grapheme-ascii'>('grapheme', 'binary', 'grapheme-ascii')
@@ -188,8 +188,8 @@ describe('readJson against JSON.parse', () => {
 
   it('agrees on any JSON value', () => {
     fc.assert(
-      fc.property(json, sangria, (valor, espacio) => {
-        comparar(JSON.stringify(valor, null, espacio))
+      fc.property(json, sangria, (value, espacio) => {
+        comparar(JSON.stringify(value, null, espacio))
       }),
       { numRuns: 2000 },
     )
@@ -197,13 +197,13 @@ describe('readJson against JSON.parse', () => {
 
   it('agrees on values around the limits', () => {
     const objeto = fc.integer({ min: 60, max: 68 }).map((n) => JSON.parse(conClaves(n)))
-    const clave = fc.integer({ min: 125, max: 131 }).map((n) => ({ ['é'.repeat(n)]: n }))
-    const raro = fc.oneof(objeto, clave, json)
+    const key = fc.integer({ min: 125, max: 131 }).map((n) => ({ ['é'.repeat(n)]: n }))
+    const raro = fc.oneof(objeto, key, json)
     fc.assert(
-      fc.property(raro, fc.integer({ min: 0, max: 34 }), fc.boolean(), (valor, niveles, enArreglo) => {
-        let texto = JSON.stringify(valor)
-        for (let k = 0; k < niveles; k++) texto = enArreglo ? `[${texto}]` : `{"n":${texto}}`
-        comparar(texto)
+      fc.property(raro, fc.integer({ min: 0, max: 34 }), fc.boolean(), (value, niveles, enArreglo) => {
+        let text = JSON.stringify(value)
+        for (let k = 0; k < niveles; k++) text = enArreglo ? `[${text}]` : `{"n":${text}}`
+        comparar(text)
       }),
       { numRuns: 500 },
     )
@@ -246,8 +246,8 @@ describe('readJson against JSON.parse', () => {
 
   it('agrees on any sequence of JSON pieces', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...piezas), { maxLength: 12 }), (partes) => {
-        comparar(partes.join(''))
+      fc.property(fc.array(fc.constantFrom(...piezas), { maxLength: 12 }), (parts) => {
+        comparar(parts.join(''))
       }),
       { numRuns: 20_000 },
     )
@@ -257,13 +257,13 @@ describe('readJson against JSON.parse', () => {
     const cambio = fc.record({ donde: fc.nat(), quita: fc.nat({ max: 3 }), pone: fc.constantFrom('', ...piezas) })
     let aceptados = 0
     fc.assert(
-      fc.property(json, sangria, fc.array(cambio, { minLength: 1, maxLength: 3 }), (valor, espacio, cambios) => {
-        let texto = JSON.stringify(valor, null, espacio)
+      fc.property(json, sangria, fc.array(cambio, { minLength: 1, maxLength: 3 }), (value, espacio, cambios) => {
+        let text = JSON.stringify(value, null, espacio)
         for (const { donde, quita, pone } of cambios) {
-          const k = donde % (texto.length + 1)
-          texto = texto.slice(0, k) + pone + texto.slice(k + quita)
+          const k = donde % (text.length + 1)
+          text = text.slice(0, k) + pone + text.slice(k + quita)
         }
-        if (comparar(texto.toWellFormed())) aceptados++ // a change can cut a pair in two
+        if (comparar(text.toWellFormed())) aceptados++ // a change can cut a pair in two
       }),
       { numRuns: 10_000 },
     )
@@ -273,21 +273,21 @@ describe('readJson against JSON.parse', () => {
   it('refuses any bytes with an JsonError, or gives what JSON.parse gives', () => {
     const alguno = fc.oneof(
       fc.uint8Array(),
-      json.map((valor) => Buffer.from(JSON.stringify(valor))),
+      json.map((value) => Buffer.from(JSON.stringify(value))),
     )
     fc.assert(
       fc.property(alguno, fc.nat(), fc.nat({ max: 255 }), (original, donde, byte) => {
-        const cuerpo = Uint8Array.from(original)
-        if (cuerpo.length > 0) cuerpo[donde % cuerpo.length] = byte
-        let valor: unknown
+        const body = Uint8Array.from(original)
+        if (body.length > 0) body[donde % body.length] = byte
+        let value: unknown
         try {
-          valor = readJson(cuerpo)
+          value = readJson(body)
         } catch (error) {
           expect(error).toBeInstanceOf(JsonError)
           return
         }
-        const texto = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(cuerpo)
-        igual(valor, JSON.parse(texto))
+        const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+        same(value, JSON.parse(text))
       }),
       { numRuns: 5000 },
     )
@@ -296,7 +296,7 @@ describe('readJson against JSON.parse', () => {
 
 describe('readJson stays linear on hostile bodies of 2 MB', () => {
   const MB2 = 2_000_000
-  const llenar = (parte: string) => `[${parte.repeat(MB2 / parte.length)}1]`
+  const llenar = (part: string) => `[${part.repeat(MB2 / part.length)}1]`
   const parecidas = Object.fromEntries(Array.from({ length: 64 }, (_, k) => ['x'.repeat(125) + String(100 + k), 1]))
   it.each([
     ['open arrays', '['.repeat(MB2)],
@@ -314,8 +314,8 @@ describe('readJson stays linear on hostile bodies of 2 MB', () => {
     ['line breaks before a fault', `${'\n'.repeat(MB2)}x`],
     ['bytes that are not UTF-8', Buffer.alloc(MB2, 0xff)],
     ['bytes that are not UTF-8, at the end', Buffer.concat([Buffer.from(llenar('"é",')), Buffer.from([0xff])])],
-  ])('%s', (_, cuerpo) => {
-    const contenido = Buffer.from(cuerpo)
+  ])('%s', (_, body) => {
+    const contenido = Buffer.from(body)
     // Measured 4 to 200 ms; something quadratic would take minutes, which a test hasn't.
     try {
       readJson(contenido)

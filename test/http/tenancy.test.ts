@@ -5,10 +5,10 @@ import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
-const entorno = useEnvironment()
+const environment = useEnvironment()
 // Every route of merchants that names something, whatever the contract adds later.
 const conId = readOperations(readDocument()).filter(
-  ({ security: seguridad, path: ruta }) => seguridad?.scheme === 'llaveDeComercio' && ruta.includes('{'),
+  ({ security: seguridad, path }) => seguridad?.scheme === 'llaveDeComercio' && path.includes('{'),
 )
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
@@ -37,28 +37,28 @@ let porReintentar: string
 let porDevolver: string
 let porDecidir: string
 beforeAll(async () => {
-  dueno = await entorno.nuevoComercio()
-  extrano = await entorno.nuevoComercio()
-  const { webhook } = await pedir('', { url: 'http://127.0.0.1:9/nadie' })
+  dueno = await environment.createComercio()
+  extrano = await environment.createComercio()
+  const { webhook } = await request('', { url: 'http://127.0.0.1:9/nadie' })
   ids.webhook = webhook
   const guia = await dueno.api.guias.crear(buildGuia())
   ids.guia = guia.guia
   preguntada = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
-  probada = (await createDeliveredGuia(entorno, dueno)).guia
-  porReintentar = await createFailedGuia(entorno, dueno)
-  porDevolver = await createFailedGuia(entorno, dueno)
-  porDecidir = await createFailedGuia(entorno, dueno)
+  probada = (await createDeliveredGuia(environment, dueno)).guia
+  porReintentar = await createFailedGuia(environment, dueno)
+  porDevolver = await createFailedGuia(environment, dueno)
+  porDecidir = await createFailedGuia(environment, dueno)
   simulable = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
   ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
-  ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
+  ids.recuperacion = (await request(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
 })
-const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
-  (await entorno.request(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
+const request = async (path: string, cuerpo: unknown, method = 'POST') =>
+  (await environment.request(method, `/api/v1/webhooks${path}`, { llave: dueno.llave, cuerpo })).cuerpo
 
 /** Everything that is stored, so that "changes nothing" is not a figure of speech. */
 const foto = async () => {
   const { rows } =
-    await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
+    await environment.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
     (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
     (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from webhook_aviso n) n,
     (select json_agg(r) from recuperacion r) r, (select json_agg(k order by creado_en, idempotencia) from clave_idempotencia k) k, (select json_agg(a order by archivo) from archivo a) a,
@@ -68,8 +68,8 @@ const foto = async () => {
 
 /** The same, once nothing is under way: what changes from here on is somebody's doing. */
 const quieto = async () => {
-  await pedir(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
-  await entorno.waitForQuiet()
+  await request(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
+  await environment.waitForQuiet()
   return foto()
 }
 
@@ -77,15 +77,14 @@ describe('another merchant’s things', () => {
   it('has routes to try', () => {
     expect(conId.length).toBeGreaterThan(2)
     // A new kind of id needs its own thing to try here.
-    for (const { path: ruta } of conId)
-      for (const [, nombre] of ruta.matchAll(/\{(\w+)\}/g)) expect(ids).toHaveProperty(nombre!)
+    for (const { path } of conId) for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(ids).toHaveProperty(name!)
   })
 
   it.each(conId.map((operacion) => [operacion.id, operacion] as const))(
     '%s: 404, the same as unknown, and nothing changes',
-    async (operacion, { method: metodo, path: ruta }) => {
+    async (operacion, { method, path }) => {
       const cuerpo = CUERPOS[operacion]
-      const simulada = ruta.startsWith('/api/v1/simulador/')
+      const simulada = path.startsWith('/api/v1/simulador/')
       const suyas: Record<string, string> = {
         obtenerPruebaDeEntrega: probada,
         // Nobody cancels it.
@@ -95,42 +94,42 @@ describe('another merchant’s things', () => {
         devolverGuia: porDevolver,
         simularDecision: porDecidir,
       }
-      const suyo = (nombre: string) =>
-        nombre === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[nombre]!
-      const pedir = async (llave: string, id: (nombre: string) => string) => {
+      const suyo = (name: string) =>
+        name === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[name]!
+      const request = async (llave: string, id: (name: string) => string) => {
         const {
           status,
-          cuerpo: respuesta,
+          cuerpo: response,
           cabeceras,
-        } = await entorno.request(
-          metodo.toUpperCase(),
-          ruta.replace(/\{(\w+)\}/g, (_m, nombre) => id(nombre)),
+        } = await environment.request(
+          method.toUpperCase(),
+          path.replace(/\{(\w+)\}/g, (_m, name) => id(name)),
           { llave, cuerpo },
         )
-        const { id_solicitud: _1, ...resto } = respuesta
+        const { id_solicitud: _1, ...rest } = response
         const visibles = [...cabeceras.keys()]
-          .filter((nombre) => !['date', 'x-request-id', 'ratelimit'].includes(nombre))
-          .map((nombre) => [nombre, cabeceras.get(nombre)])
-        return { status, rest: resto, visibles }
+          .filter((name) => !['date', 'x-request-id', 'ratelimit'].includes(name))
+          .map((name) => [name, cabeceras.get(name)])
+        return { status, rest, visibles }
       }
-      const antes = await quieto()
-      const desconocida = await pedir(extrano.llave, () => '000000000000')
+      const before = await quieto()
+      const desconocida = await request(extrano.llave, () => '000000000000')
       expect(desconocida.status).toBe(404)
-      expect(await pedir(extrano.llave, suyo)).toEqual(desconocida)
+      expect(await request(extrano.llave, suyo)).toEqual(desconocida)
       // The owner's key of the other mode is a stranger too.
-      const deVerdad = await entorno.createLlave(dueno, { modo: 'live' })
-      const conOtroModo = await pedir(deVerdad, suyo)
+      const deVerdad = await environment.createLlave(dueno, { modo: 'live' })
+      const conOtroModo = await request(deVerdad, suyo)
       if (simulada) expect([conOtroModo.status, conOtroModo.rest.codigo]).toEqual([403, 'solo_en_test'])
-      expect(conOtroModo).toEqual(simulada ? await pedir(deVerdad, () => '000000000000') : desconocida)
+      expect(conOtroModo).toEqual(simulada ? await request(deVerdad, () => '000000000000') : desconocida)
       // The message tells how a code is written, which needs no look at what there is.
-      const mala = await pedir(extrano.llave, () => 'no-es-nada')
-      expect([mala.status, mala.rest.codigo]).toEqual([404, desconocida.rest.codigo])
-      expect(await foto()).toBe(antes)
+      const bad = await request(extrano.llave, () => 'no-es-nada')
+      expect([bad.status, bad.rest.codigo]).toEqual([404, desconocida.rest.codigo])
+      expect(await foto()).toBe(before)
       expect(
         (
-          await entorno.request(
-            metodo.toUpperCase(),
-            ruta.replace(/\{(\w+)\}/g, (_m, nombre) => suyo(nombre)),
+          await environment.request(
+            method.toUpperCase(),
+            path.replace(/\{(\w+)\}/g, (_m, name) => suyo(name)),
             { llave: dueno.llave, cuerpo },
           )
         ).status,
@@ -213,7 +212,7 @@ describe('the schema', () => {
       'eslabon',
       'sello',
     ]
-    const { rows } = await entorno.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
+    const { rows } = await environment.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
       select c.conrelid::regclass::text tabla, c.contype::text tipo,
         array(select a.attname::text from unnest(c.conkey) with ordinality k(n, i) join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.n order by i) columnas
       from pg_constraint c join pg_class t on t.oid = c.conrelid
@@ -226,10 +225,10 @@ describe('the schema', () => {
   it('reads no table of a merchant without naming the merchant', async () => {
     const { readFileSync, globSync } = await import('node:fs')
     const lectura = new RegExp(`\`([^\`]*\\b(?:from|update|into|join) (?:${DE_COMERCIOS.join('|')})\\b[^\`]*)\``, 'g')
-    const sentencias = globSync('server/**/*.ts', { exclude: (nombre) => nombre.includes('generated') }).flatMap(
-      (archivo) => [...readFileSync(archivo, 'utf8').matchAll(lectura)].map(([, sql]) => [archivo, sql!]),
+    const statements = globSync('server/**/*.ts', { exclude: (name) => name.includes('generated') }).flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(lectura)].map(([, sql]) => [file, sql!]),
     )
-    expect(sentencias.length).toBeGreaterThan(5)
+    expect(statements.length).toBeGreaterThan(5)
     // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
     const paraTodos = [
       'server/domain/guias/list.ts',
@@ -261,8 +260,6 @@ describe('the schema', () => {
       'server/domain/webhooks/sending/due.ts',
       'server/domain/ubicacion/resend.ts',
     ]
-    expect(
-      sentencias.filter(([archivo, sql]) => !sql!.includes('comercio_id') && !paraTodos.includes(archivo!)),
-    ).toEqual([])
+    expect(statements.filter(([file, sql]) => !sql!.includes('comercio_id') && !paraTodos.includes(file!))).toEqual([])
   })
 })

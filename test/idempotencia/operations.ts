@@ -20,7 +20,7 @@ export interface IdempotencyCase {
   /** Changes what the first request left, so that the same request without a key would do something again. */
   changeBetween?(): Promise<unknown>
   /** The part of the answer that a repetition has in common with the first one. */
-  commonPart(cuerpo: Record<string, unknown>): unknown
+  commonPart(body: Record<string, unknown>): unknown
 }
 
 let serial = 0
@@ -32,8 +32,8 @@ export const url = () => `http://127.0.0.1:9/idempotencia/${process.pid}/${++ser
  * the service and the helpers above them.
  */
 export function createIdempotencyCases(environment: TestEnvironment) {
-  const countRows = async (sql: string, ...valores: unknown[]) =>
-    (await environment.db.pool.query(`select (${sql})::int as n`, valores)).rows[0].n as number
+  const countRows = async (sql: string, ...values: unknown[]) =>
+    (await environment.db.pool.query(`select (${sql})::int as n`, values)).rows[0].n as number
   const crearWebhook = async ({ llave }: Comercio): Promise<string> =>
     (await environment.request('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
   const markAvisosDelivered = (webhook: string) =>
@@ -41,10 +41,10 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       `update webhook_aviso set estado = 'entregado', terminado_en = now(), turno = turno + 1 where webhook = $1`,
       [webhook],
     )
-  const wholeBody = (cuerpo: Record<string, unknown>) => cuerpo
+  const wholeBody = (body: Record<string, unknown>) => body
   /** A guide with the path of its tracking page, because the port is another one after a restart of the service. */
-  const toGuiaPart = ({ url_rastreo, ...cuerpo }: Record<string, unknown>) => ({
-    ...cuerpo,
+  const toGuiaPart = ({ url_rastreo, ...body }: Record<string, unknown>) => ({
+    ...body,
     rastreo: new URL(String(url_rastreo)).pathname,
   })
   /** The members of a case that answers with a guide and writes events of it. */
@@ -64,23 +64,23 @@ export function createIdempotencyCases(environment: TestEnvironment) {
   const { external_ref: _, ...guiaWithoutReference } = buildGuia()
   return {
     async crearGuia({ id }): Promise<IdempotencyCase> {
-      const ruta = '/api/v1/guias'
+      const path = '/api/v1/guias'
       return {
-        path: ruta,
+        path,
         cuerpo: guiaWithoutReference,
-        other: { path: ruta, cuerpo: { ...guiaWithoutReference, contenido: 'Otra cosa' } },
+        other: { path, cuerpo: { ...guiaWithoutReference, contenido: 'Otra cosa' } },
         table: 'guia',
         countEffects: () => countRows('select count(*) from guia where comercio_id = $1', id),
         commonPart: toGuiaPart,
       }
     },
     async crearLote({ id }): Promise<IdempotencyCase> {
-      const ruta = '/api/v1/guias/bulk'
+      const path = '/api/v1/guias/bulk'
       const guias = [guiaWithoutReference, { ...guiaWithoutReference, telefono: '1' }, guiaWithoutReference]
       return {
-        path: ruta,
+        path,
         cuerpo: { guias },
-        other: { path: ruta, cuerpo: { guias: guias.toReversed().slice(1) } },
+        other: { path, cuerpo: { guias: guias.toReversed().slice(1) } },
         table: 'guia',
         // Two of the three guides are valid.
         countEffects: () => countRows('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
@@ -93,11 +93,11 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       }
     },
     async crearWebhook({ id }): Promise<IdempotencyCase> {
-      const ruta = '/api/v1/webhooks'
+      const path = '/api/v1/webhooks'
       return {
-        path: ruta,
+        path,
         cuerpo: { url: url(), tipos: ['guia.*'] },
-        other: { path: ruta, cuerpo: { url: url() } },
+        other: { path, cuerpo: { url: url() } },
         table: 'webhook',
         countEffects: () => countRows('select count(*) from webhook where comercio_id = $1', id),
         commonPart: wholeBody,
@@ -105,11 +105,11 @@ export function createIdempotencyCases(environment: TestEnvironment) {
     },
     async rotarSecreto(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
-      const ruta = `/api/v1/webhooks/${webhook}/rotar-secreto`
+      const path = `/api/v1/webhooks/${webhook}/rotar-secreto`
       return {
-        path: ruta,
+        path,
         cuerpo: { solapamiento_horas: 3 },
-        other: { path: ruta, cuerpo: { solapamiento_horas: 4 } },
+        other: { path, cuerpo: { solapamiento_horas: 4 } },
         table: 'webhook_secreto',
         countEffects: () => countRows('select max(version) from webhook_secreto where webhook = $1', webhook),
         commonPart: wholeBody,
@@ -144,13 +144,13 @@ export function createIdempotencyCases(environment: TestEnvironment) {
     },
     async recuperarAvisosDeWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
-      const ruta = `/api/v1/webhooks/${webhook}/recuperar`
+      const path = `/api/v1/webhooks/${webhook}/recuperar`
       const desde = new Date(environment.clock().getTime() - 3_600_000).toISOString()
       const finishStatement = `update recuperacion set estado = 'terminada', terminado_en = now() where webhook = $1`
       return {
-        path: ruta,
+        path,
         cuerpo: { desde },
-        other: { path: ruta, cuerpo: { desde, todas: true } },
+        other: { path, cuerpo: { desde, todas: true } },
         table: 'recuperacion',
         countEffects: () => countRows('select count(*) from recuperacion where webhook = $1', webhook),
         changeBetween: () => environment.db.pool.query(finishStatement, [webhook]),
@@ -170,22 +170,22 @@ export function createIdempotencyCases(environment: TestEnvironment) {
     },
     async simularAvance(comercio): Promise<IdempotencyCase> {
       const guia = await createGuia(comercio)
-      const ruta = `/api/v1/simulador/guias/${guia}/avanzar`
+      const path = `/api/v1/simulador/guias/${guia}/avanzar`
       return {
-        path: ruta,
+        path,
         cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
-        other: { path: ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
+        other: { path, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
         ...buildEventoMembers(guia),
       }
     },
     async simularDecision(comercio): Promise<IdempotencyCase> {
       const guia = await createFailedGuia(environment, comercio)
-      const ruta = `/api/v1/simulador/guias/${guia}/decidir`
+      const path = `/api/v1/simulador/guias/${guia}/decidir`
       return {
-        path: ruta,
+        path,
         cuerpo: { eleccion: 'otro_dia' },
         returningName: 409,
-        other: { path: ruta, cuerpo: { eleccion: 'rechazo' } },
+        other: { path, cuerpo: { eleccion: 'rechazo' } },
         ...buildEventoMembers(guia),
       }
     },
@@ -201,24 +201,24 @@ export function createIdempotencyCases(environment: TestEnvironment) {
     },
     async reintentarGuia(comercio): Promise<IdempotencyCase> {
       const guia = await createFailedGuia(environment, comercio)
-      const ruta = `/api/v1/guias/${guia}/reintentar`
+      const path = `/api/v1/guias/${guia}/reintentar`
       return {
-        path: ruta,
+        path,
         cuerpo: { franja: { desde: '08:00', hasta: '12:00' } },
         returningName: 409,
-        other: { path: ruta, cuerpo: {} },
+        other: { path, cuerpo: {} },
         ...buildEventoMembers(guia),
       }
     },
     async devolverGuia(comercio): Promise<IdempotencyCase> {
       // On its way, it returns later: the decision is all that is written.
       const guia = await createGuiaOnRoute(environment, comercio)
-      const ruta = `/api/v1/guias/${guia}/devolver`
+      const path = `/api/v1/guias/${guia}/devolver`
       return {
-        path: ruta,
+        path,
         cuerpo: { razon: 'No lo quiere' },
         returningName: 409,
-        other: { path: ruta, cuerpo: { razon: 'Se arrepintió' } },
+        other: { path, cuerpo: { razon: 'Se arrepintió' } },
         ...buildEventoMembers(guia),
       }
     },

@@ -4,8 +4,8 @@ import { Buckets, MEMORY_FACTOR } from '../../server/api/limits/buckets.ts'
 
 const RITMO = { perSecond: 2, burst: 10 }
 
-function conReloj(procesos = 1, maximo?: number) {
-  const estado = { ms: 0, processes: procesos }
+function conReloj(processes = 1, maximo?: number) {
+  const estado = { ms: 0, processes }
   const cubos = new Buckets({
     clock: () => estado.ms,
     processes: () => estado.processes,
@@ -14,14 +14,14 @@ function conReloj(procesos = 1, maximo?: number) {
   return { estado, cubos }
 }
 
-const veces = (cuantas: number, hacer: () => number) => Array.from({ length: cuantas }, hacer)
+const times = (count: number, act: () => number) => Array.from({ length: count }, act)
 
 describe('a token bucket', () => {
   it('lets a burst through, and then as many as come back', () => {
     const { cubos, estado } = conReloj()
-    expect(veces(12, () => cubos.take('a', RITMO))).toEqual([...Array(10).fill(0), 1, 1])
+    expect(times(12, () => cubos.take('a', RITMO))).toEqual([...Array(10).fill(0), 1, 1])
     estado.ms += 1_000
-    expect(veces(3, () => cubos.take('a', RITMO))).toEqual([0, 0, 1])
+    expect(times(3, () => cubos.take('a', RITMO))).toEqual([0, 0, 1])
     estado.ms += 60_000
     expect(cubos.remaining('a', RITMO)).toEqual({ remaining: 10, fullIn: 0 })
   })
@@ -37,7 +37,7 @@ describe('a token bucket', () => {
 
   it('is divided among the processes of this moment, and nobody is left without', () => {
     const { cubos, estado } = conReloj(2)
-    expect(veces(6, () => cubos.take('a', RITMO))).toEqual([...Array(5).fill(0), 1])
+    expect(times(6, () => cubos.take('a', RITMO))).toEqual([...Array(5).fill(0), 1])
     estado.processes = 100
     expect(cubos.parte(RITMO)).toEqual({ perSecond: 0.02, burst: 1 })
     estado.processes = 1
@@ -48,9 +48,9 @@ describe('a token bucket', () => {
   it('gives no tokens to a key that has itself pushed out by others', () => {
     const { cubos, estado } = conReloj(1, 10)
     let tomadas = 0
-    for (let vez = 0; vez < 100; vez++) {
+    for (let time = 0; time < 100; time++) {
       while (cubos.take('a', RITMO, 3) === 0) tomadas += 3
-      for (let otra = 0; otra < 40; otra++) cubos.take(`${vez} ${otra}`, RITMO)
+      for (let other = 0; other < 40; other++) cubos.take(`${time} ${other}`, RITMO)
       estado.ms += 10
     }
     // Its burst, two a second, and what it owes at the end.
@@ -65,17 +65,17 @@ describe('a token bucket', () => {
       cost: fc.integer({ min: 1, max: 4 }),
     })
     fc.assert(
-      fc.property(fc.array(PASO, { size: 'large' }), (pasos) => {
-        const [poco, todo] = [conReloj(1, 8), conReloj(1, Number.POSITIVE_INFINITY)]
-        for (const [i, { ms, clave, cost: costo }] of pasos.entries()) {
+      fc.property(fc.array(PASO, { size: 'large' }), (steps) => {
+        const [poco, all] = [conReloj(1, 8), conReloj(1, Number.POSITIVE_INFINITY)]
+        for (const [i, { ms, clave, cost: costo }] of steps.entries()) {
           poco.estado.ms += ms
-          todo.estado.ms += ms
-          const [nombre, ritmo] =
+          all.estado.ms += ms
+          const [name, ritmo] =
             clave === null
               ? ([`other ${i}`, { perSecond: 1_000, burst: 2 }] as const)
               : ([`${clave}`, { perSecond: 1 + (clave % 3), burst: 10 }] as const)
-          expect(poco.cubos.take(nombre, ritmo, costo)).toBe(todo.cubos.take(nombre, ritmo, costo))
-          expect(poco.cubos.remaining(nombre, ritmo)).toEqual(todo.cubos.remaining(nombre, ritmo))
+          expect(poco.cubos.take(name, ritmo, costo)).toBe(all.cubos.take(name, ritmo, costo))
+          expect(poco.cubos.remaining(name, ritmo)).toEqual(all.cubos.remaining(name, ritmo))
         }
       }),
     )
@@ -95,7 +95,7 @@ describe('a token bucket', () => {
         }
         // Once whatever was forgotten would be full again, whoever is new has a whole burst.
         estado.ms += 60_000
-        expect(veces(11, () => cubos.take('late', RITMO))).toEqual([...Array(10).fill(0), 1])
+        expect(times(11, () => cubos.take('late', RITMO))).toEqual([...Array(10).fill(0), 1])
       }),
       { numRuns: 4 },
     )
@@ -112,26 +112,26 @@ describe('a token bucket', () => {
 
   it('forgets the keys that are full again, even behind a slow key', () => {
     const { cubos, estado } = conReloj(1, 10)
-    const lento = { perSecond: 0.01, burst: 10 }
-    cubos.take('slow', lento, 9)
+    const slow = { perSecond: 0.01, burst: 10 }
+    cubos.take('slow', slow, 9)
     for (let i = 0; i < 800; i++) {
       estado.ms += 1_000
       cubos.take(`${i}`, RITMO)
     }
-    expect([cubos.size, cubos.remaining('slow', lento).remaining]).toEqual([10, 9])
+    expect([cubos.size, cubos.remaining('slow', slow).remaining]).toEqual([10, 9])
   })
 
   it('keeps the count of each key, in any order of use', () => {
     const usos = fc.array(fc.constantFrom(...'abcdefghijklmnop'), { maxLength: 80 })
     fc.assert(
-      fc.property(usos, (claves) => {
+      fc.property(usos, (keys) => {
         const { cubos } = conReloj(1, 4)
-        const modelo = new Map<string, number>()
-        for (const clave of claves) {
-          cubos.take(clave, RITMO)
-          modelo.set(clave, Math.max(0, (modelo.get(clave) ?? RITMO.burst) - 1))
+        const model = new Map<string, number>()
+        for (const key of keys) {
+          cubos.take(key, RITMO)
+          model.set(key, Math.max(0, (model.get(key) ?? RITMO.burst) - 1))
         }
-        for (const [clave, quedan] of modelo) expect(cubos.remaining(clave, RITMO).remaining).toBe(quedan)
+        for (const [key, quedan] of model) expect(cubos.remaining(key, RITMO).remaining).toBe(quedan)
       }),
     )
   })

@@ -6,11 +6,11 @@ import { shareEnvironment } from '../environment.ts'
 import { createMobile } from '../repartidores/phone.ts'
 import { noUsages } from './manage.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 /** The entorno's database, and how often it was asked. */
 function contando() {
-  const { db } = entorno
+  const { db } = environment
   const cuenta = {
     times: 0,
     db: {
@@ -28,17 +28,17 @@ describe('a credential that was looked up', () => {
   it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
     const cuenta = contando()
     const { llaveDeComercio, llaveDeOperacion } = createAuthenticators(
-      { db: cuenta.db, clock: entorno.clock, usages: noUsages },
+      { db: cuenta.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const juntas = await Promise.all([llaveDeComercio(llave), llaveDeComercio(llave)])
     expect(juntas).toEqual([await llaveDeComercio(llave), expect.objectContaining({ modo: 'test' })])
     expect(await llaveDeOperacion(llave)).toBeUndefined()
     expect(cuenta.times).toBe(1)
-    const ajena = newLlave('test').llave
-    const cuerpo = `${llave.slice(0, 'guia_test_'.length + 12)}${ajena.slice('guia_test_'.length + 12, -6)}`
-    expect(await llaveDeComercio(cuerpo + checksum(cuerpo))).toBeUndefined()
+    const foreign = newLlave('test').llave
+    const body = `${llave.slice(0, 'guia_test_'.length + 12)}${foreign.slice('guia_test_'.length + 12, -6)}`
+    expect(await llaveDeComercio(body + checksum(body))).toBeUndefined()
     expect(await llaveDeComercio(llave)).toBeDefined()
     expect(cuenta.times).toBe(2)
   })
@@ -46,19 +46,19 @@ describe('a credential that was looked up', () => {
   it('is read together with others at the same time: keys with one statement, sessions with another', async () => {
     const cuenta = contando()
     const { llaveDeComercio, llaveDeOperacion, sesionDeRepartidor } = createAuthenticators(
-      { db: cuenta.db, clock: entorno.clock, usages: noUsages },
+      { db: cuenta.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
-    const comercios = await Promise.all([1, 2, 3].map(() => entorno.nuevoComercio()))
-    const moviles = await Promise.all([1, 2].map(() => createMobile(entorno)))
+    const comercios = await Promise.all([1, 2, 3].map(() => environment.createComercio()))
+    const moviles = await Promise.all([1, 2].map(() => createMobile(environment)))
     const [deComercio, deSesion, deOperacion, deNadie] = await Promise.all([
       Promise.all(comercios.map(({ llave }) => llaveDeComercio(llave))),
       Promise.all(moviles.map(({ cookie }) => sesionDeRepartidor(cookie.split('=')[1]!))),
-      llaveDeOperacion(entorno.llaveDeOperacion),
+      llaveDeOperacion(environment.llaveDeOperacion),
       llaveDeComercio(newLlave('test').llave),
     ])
-    expect(deComercio.map((una) => una?.comercio)).toEqual(comercios.map(({ comercio }) => comercio))
-    expect(deSesion.map((una) => una?.repartidor)).toEqual(moviles.map(({ repartidor }) => repartidor))
+    expect(deComercio.map((one) => one?.comercio)).toEqual(comercios.map(({ comercio }) => comercio))
+    expect(deSesion.map((one) => one?.repartidor)).toEqual(moviles.map(({ repartidor }) => repartidor))
     expect([deOperacion?.operador, deNadie]).toEqual([expect.stringMatching(/^op_/), undefined])
     expect(cuenta.times).toBe(2)
   })
@@ -66,36 +66,36 @@ describe('a credential that was looked up', () => {
   it('is missing for a text that cannot be a credential, of any length: no statement runs', async () => {
     const cuenta = contando()
     const { llaveDeComercio, sesionDeRepartidor } = createAuthenticators(
-      { db: cuenta.db, clock: entorno.clock, usages: noUsages },
+      { db: cuenta.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
-    for (const texto of ['', 'guia_test_', `guia_test_${'A'.repeat(70)}`, 'x'.repeat(16_000)]) {
-      expect(await llaveDeComercio(texto)).toBeUndefined()
-      expect(await sesionDeRepartidor(texto)).toBeUndefined()
+    for (const text of ['', 'guia_test_', `guia_test_${'A'.repeat(70)}`, 'x'.repeat(16_000)]) {
+      expect(await llaveDeComercio(text)).toBeUndefined()
+      expect(await sesionDeRepartidor(text)).toBeUndefined()
     }
     expect(cuenta.times).toBe(0)
   })
 
   it('is believed for less than a second: a revoked key', async () => {
-    let ahora = 0
-    const { llaveDeComercio } = createAuthenticators({ ...entorno, usages: noUsages }, () => ahora)
-    const { llave } = await entorno.nuevoComercio()
+    let now = 0
+    const { llaveDeComercio } = createAuthenticators({ ...environment, usages: noUsages }, () => now)
+    const { llave } = await environment.createComercio()
     const id = (await llaveDeComercio(llave))!.llave
-    expect((await entorno.operar('POST', `/llaves/llave_${id}/revocar`)).status).toBe(200)
+    expect((await environment.operar('POST', `/llaves/llave_${id}/revocar`)).status).toBe(200)
     expect(await llaveDeComercio(llave)).toBeDefined()
-    ahora += SECOND_MS - 1
+    now += SECOND_MS - 1
     expect(await llaveDeComercio(llave)).toBeUndefined()
   })
 
   it('is believed for less than a second: a courier’s session', async () => {
-    let ahora = 0
-    const { sesionDeRepartidor } = createAuthenticators({ ...entorno, usages: noUsages }, () => ahora)
-    const { repartidor, cookie } = await createMobile(entorno)
+    let now = 0
+    const { sesionDeRepartidor } = createAuthenticators({ ...environment, usages: noUsages }, () => now)
+    const { repartidor, cookie } = await createMobile(environment)
     const [, token = ''] = cookie.split('=')
     expect(await sesionDeRepartidor(token)).toMatchObject({ repartidor })
-    expect((await entorno.operar('POST', `/repartidores/${repartidor}/desactivar`)).status).toBe(200)
+    expect((await environment.operar('POST', `/repartidores/${repartidor}/desactivar`)).status).toBe(200)
     expect(await sesionDeRepartidor(token)).toBeDefined()
-    ahora += SECOND_MS - 1
+    now += SECOND_MS - 1
     expect(await sesionDeRepartidor(token)).toBeUndefined()
   })
 })

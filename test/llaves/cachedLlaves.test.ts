@@ -6,25 +6,25 @@ import { RowCache } from '../../server/domain/llaves/cachedLlaves.ts'
  * that other test files of the worker share, and count its timers.
  */
 function crearTiempo() {
-  let ahora = 0
+  let now = 0
   const citas = new Set<{ en: number; perform: () => void }>()
   return {
-    ahora: () => ahora,
-    retrasar: (hacer: () => void, ms: number) => void citas.add({ en: ahora + ms, perform: hacer }),
+    ahora: () => now,
+    retrasar: (act: () => void, ms: number) => void citas.add({ en: now + ms, perform: act }),
     /** Number of delays that have not passed yet. */
     citas: () => citas.size,
     /** Moves the clock, and lets everything happen that follows from it. */
     async pasar(ms: number) {
-      const fin = ahora + ms
+      const end = now + ms
       for (;;) {
         await new Promise((resolve) => setImmediate(resolve))
-        const [proxima] = [...citas].filter(({ en }) => en <= fin).sort((una, otra) => una.en - otra.en)
+        const [proxima] = [...citas].filter(({ en }) => en <= end).sort((one, other) => one.en - other.en)
         if (!proxima) break
         citas.delete(proxima)
-        ahora = proxima.en
+        now = proxima.en
         proxima.perform()
       }
-      ahora = fin
+      now = end
     },
   }
 }
@@ -32,7 +32,7 @@ function crearTiempo() {
 /** A table of good texts, whose readings end when they are told to. */
 function conTabla(...buenos: string[]) {
   const tiempo = crearTiempo()
-  const tabla = new Map(buenos.map((texto) => [texto, `row of ${texto}`]))
+  const tabla = new Map(buenos.map((text) => [text, `row of ${text}`]))
   const leidas: string[] = []
   const usos: string[] = []
   let enCurso: { texto: string; fin: PromiseWithResolvers<string | undefined> }[] = []
@@ -50,24 +50,24 @@ function conTabla(...buenos: string[]) {
   )
   /** Ends readings under way, all unless it is said which, well or not. */
   const contestar = async (error?: Error, cuales = enCurso) => {
-    enCurso = enCurso.filter((una) => !cuales.includes(una))
+    enCurso = enCurso.filter((one) => !cuales.includes(one))
     for (const { texto, fin } of cuales) error ? fin.reject(error) : fin.resolve(tabla.get(texto))
     await tiempo.pasar(0)
   }
   const averiguadas: string[] = []
-  const pedir = (texto: string) =>
-    recordadas.leer(texto, (leer) => {
-      averiguadas.push(texto)
-      return leer()
+  const request = (text: string) =>
+    recordadas.leer(text, (read) => {
+      averiguadas.push(text)
+      return read()
     })!
   /** What a request gets at once. */
-  const alPunto = async (texto: string) => {
-    const nada = Symbol('it waits')
-    const dicho = await Promise.race([pedir(texto), tiempo.pasar(0).then(() => nada)])
-    return dicho === nada ? 'waits' : dicho
+  const alPunto = async (text: string) => {
+    const nothing = Symbol('it waits')
+    const dicho = await Promise.race([request(text), tiempo.pasar(0).then(() => nothing)])
+    return dicho === nothing ? 'waits' : dicho
   }
   const hay = () => [...enCurso]
-  const pedidas = (texto: string) => usos.filter((uso) => uso === texto).length
+  const pedidas = (text: string) => usos.filter((uso) => uso === text).length
   return {
     tabla,
     leidas,
@@ -75,7 +75,7 @@ function conTabla(...buenos: string[]) {
     averiguadas,
     recordadas,
     contestar,
-    request: pedir,
+    request,
     alPunto,
     exists: hay,
     pasar: tiempo.pasar,
@@ -85,8 +85,8 @@ function conTabla(...buenos: string[]) {
 
 describe('a credential that is in use', () => {
   it('is read anew with all others in use, 400 ms after the last time, and no request waits for that', async () => {
-    const { contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a', 'b')
-    for (const texto of ['a', 'b']) void pedir(texto)
+    const { contestar, request, alPunto, leidas, pasar } = conTabla('a', 'b')
+    for (const text of ['a', 'b']) void request(text)
     await contestar()
     await pasar(399)
     expect(leidas).toEqual(['a', 'b'])
@@ -100,8 +100,8 @@ describe('a credential that is in use', () => {
   })
 
   it('is not believed for longer than 500 ms from when it was read: then requests wait for the look under way', async () => {
-    const { tabla, contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a')
-    void pedir('a')
+    const { tabla, contestar, request, alPunto, leidas, pasar } = conTabla('a')
+    void request('a')
     await pasar(50)
     await contestar()
     expect(await alPunto('a')).toBe('row of a')
@@ -112,14 +112,14 @@ describe('a credential that is in use', () => {
     expect(await alPunto('a')).toBe('row of a')
     await pasar(1)
     expect(await alPunto('a')).toBe('waits')
-    const una = pedir('a')
+    const one = request('a')
     await contestar()
-    expect([await una, leidas.length]).toEqual([undefined, 2])
+    expect([await one, leidas.length]).toEqual([undefined, 2])
   })
 
   it('ends with the round that finds it revoked', async () => {
-    const { tabla, contestar, request: pedir, alPunto, recordadas, pasar } = conTabla('a')
-    void pedir('a')
+    const { tabla, contestar, request, alPunto, recordadas, pasar } = conTabla('a')
+    void request('a')
     await contestar()
     await alPunto('a')
     tabla.delete('a')
@@ -129,8 +129,8 @@ describe('a credential that is in use', () => {
   })
 
   it('goes on for as long as it is believed while rounds fail, and is then read by requests, which are told', async () => {
-    const { contestar, request: pedir, alPunto, leidas, recordadas, pasar } = conTabla('a')
-    void pedir('a')
+    const { contestar, request, alPunto, leidas, recordadas, pasar } = conTabla('a')
+    void request('a')
     await contestar()
     await alPunto('a')
     await pasar(400)
@@ -138,24 +138,24 @@ describe('a credential that is in use', () => {
     await pasar(99)
     expect(await alPunto('a')).toBe('row of a')
     await pasar(1)
-    const una = pedir('a')
-    const otra = expect(pedir('a')).rejects.toThrow('away')
+    const one = request('a')
+    const other = expect(request('a')).rejects.toThrow('away')
     expect(leidas).toHaveLength(3)
-    await Promise.all([expect(una).rejects.toThrow('away'), contestar(new Error('the database is away')), otra])
+    await Promise.all([expect(one).rejects.toThrow('away'), contestar(new Error('the database is away')), other])
     // It is still a good one's, which strangers can't hold up, and it is read at the next request.
     expect(recordadas.knows('a')).toBe(true)
-    const luego = pedir('a')
+    const luego = request('a')
     await contestar()
     expect(await luego).toBe('row of a')
   })
 
   it('waits for the next round when it was read less than 100 ms before one', async () => {
-    const { contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a', 'b')
-    void pedir('a')
+    const { contestar, request, alPunto, leidas, pasar } = conTabla('a', 'b')
+    void request('a')
     await contestar()
     await alPunto('a')
     await pasar(301)
-    void pedir('b')
+    void request('b')
     await contestar()
     await alPunto('b')
     await pasar(99)
@@ -166,24 +166,24 @@ describe('a credential that is in use', () => {
   })
 
   it('is what was read last, though an earlier reading ends later', async () => {
-    const { tabla, contestar, request: pedir, alPunto, exists: hay, pasar } = conTabla('a')
-    void pedir('a')
+    const { tabla, contestar, request, alPunto, exists: hay, pasar } = conTabla('a')
+    void request('a')
     await contestar()
     await alPunto('a')
     await pasar(900)
     const [lenta] = hay()
-    const una = pedir('a')
+    const one = request('a')
     const [, pronta] = hay()
     tabla.delete('a')
     await contestar(undefined, [pronta!])
     tabla.set('a', 'row of a')
     await contestar(undefined, [lenta!])
-    expect([await una, await alPunto('a')]).toEqual([undefined, undefined])
+    expect([await one, await alPunto('a')]).toEqual([undefined, undefined])
   })
 
   it('is in the rounds again after one that failed', async () => {
-    const { contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a')
-    void pedir('a')
+    const { contestar, request, alPunto, leidas, pasar } = conTabla('a')
+    void request('a')
     await contestar()
     await alPunto('a')
     await pasar(400)
@@ -194,15 +194,15 @@ describe('a credential that is in use', () => {
   })
 
   it('is read for two seconds after it was asked for, and then no longer', async () => {
-    const { contestar, request: pedir, alPunto, leidas, pedidas, pasar, citas } = conTabla('a', 'b')
-    for (const texto of ['a', 'b']) void pedir(texto)
+    const { contestar, request, alPunto, leidas, pedidas, pasar, citas } = conTabla('a', 'b')
+    for (const text of ['a', 'b']) void request(text)
     await contestar()
     for (let ronda = 0; ronda < 100; ronda++) {
       if (ronda === 3) expect(await alPunto('b')).toBe('row of b')
       await pasar(400)
       await contestar()
     }
-    const de = (texto: string) => leidas.filter((leida) => leida === texto).length
+    const de = (text: string) => leidas.filter((read) => read === text).length
     expect([de('a'), de('b'), citas()]).toEqual([1 + 4, 1 + 8, 0])
     // Once by itself, and once since it was read.
     expect([pedidas('a'), pedidas('b')]).toEqual([1, 2])
@@ -211,8 +211,8 @@ describe('a credential that is in use', () => {
 
 describe('a text that stands for nothing', () => {
   it('is looked up as strangers are, at most once in 500 ms, and never in a round', async () => {
-    const { contestar, request: pedir, alPunto, averiguadas, leidas, pasar } = conTabla()
-    void pedir('x')
+    const { contestar, request, alPunto, averiguadas, leidas, pasar } = conTabla()
+    void request('x')
     await contestar()
     for (let ms = 0; ms < 490; ms += 70) {
       expect(await alPunto('x')).toBe(undefined)
@@ -220,19 +220,19 @@ describe('a text that stands for nothing', () => {
     }
     expect([leidas, averiguadas]).toEqual([['x'], ['x']])
     await pasar(10)
-    void pedir('x')
+    void request('x')
     expect([leidas.length, averiguadas.length]).toEqual([2, 2])
   })
 
   it('may become good', async () => {
-    const { tabla, contestar, request: pedir, recordadas, pasar } = conTabla()
-    void pedir('x')
+    const { tabla, contestar, request, recordadas, pasar } = conTabla()
+    void request('x')
     await contestar()
     tabla.set('x', 'row of x')
     await pasar(500)
-    const una = pedir('x')
+    const one = request('x')
     await contestar()
-    expect([await una, recordadas.knows('x')]).toEqual(['row of x', true])
+    expect([await one, recordadas.knows('x')]).toEqual(['row of x', true])
   })
 })
 
@@ -244,44 +244,44 @@ describe('while the database is away', () => {
     let away = false
     const recordadas = new RowCache<string>(
       tiempo.ahora,
-      (texto) => async () => {
+      (text) => async () => {
         if (away) throw FUERA
-        return texto === 'good' ? 'its row' : undefined
+        return text === 'good' ? 'its row' : undefined
       },
       10_000,
       tiempo.retrasar,
     )
-    const pedir = (texto: string) => recordadas.leer(texto, (leer) => leer())
-    expect(await pedir('good')).toBe('its row')
+    const request = (text: string) => recordadas.leer(text, (read) => read())
+    expect(await request('good')).toBe('its row')
     away = true
     for (let s = 1; s <= 9; s++) {
       await tiempo.pasar(1_000)
-      expect([s, await pedir('good')]).toEqual([s, 'its row'])
-      await expect(pedir('unknown')).rejects.toThrow(FUERA)
+      expect([s, await request('good')]).toEqual([s, 'its row'])
+      await expect(request('unknown')).rejects.toThrow(FUERA)
     }
     await tiempo.pasar(1_500)
-    await expect(pedir('good')).rejects.toThrow(FUERA)
+    await expect(request('good')).rejects.toThrow(FUERA)
     away = false
-    expect(await pedir('good')).toBe('its row')
+    expect(await request('good')).toBe('its row')
   })
 
   it('believes nothing that was read and refused, nor for a fault of another kind', async () => {
     const tiempo = crearTiempo()
     let answer: () => string | undefined = () => 'its row'
     const recordadas = new RowCache<string>(tiempo.ahora, () => async () => answer(), 10_000, tiempo.retrasar)
-    const pedir = () => recordadas.leer('good', (leer) => leer())
-    expect(await pedir()).toBe('its row')
+    const request = () => recordadas.leer('good', (read) => read())
+    expect(await request()).toBe('its row')
     answer = () => {
       throw new Error('a bug')
     }
     await tiempo.pasar(3_000)
-    await expect(pedir()).rejects.toThrow('a bug')
+    await expect(request()).rejects.toThrow('a bug')
     answer = () => undefined
-    expect(await pedir()).toBeUndefined()
+    expect(await request()).toBeUndefined()
     answer = () => {
       throw FUERA
     }
     await tiempo.pasar(1_000)
-    await expect(pedir()).rejects.toThrow(FUERA)
+    await expect(request()).rejects.toThrow(FUERA)
   })
 })

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { administrar } from './manage.ts'
 
-const entorno = shareEnvironment()
-const { list: listar, crearComercio, crearLlave } = administrar(entorno)
+const environment = shareEnvironment()
+const { list: listar, crearComercio, crearLlave } = administrar(environment)
 
 describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
   it('creates a merchant and a key that works at once, and shows its secret only once', async () => {
@@ -19,13 +19,13 @@ describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
       vence_en: null,
     })
     expect(await listar(llave.llave)).toBe(200)
-    const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio.comercio}/llaves`)
-    const { llave: secreto, ...publica } = llave
+    const { cuerpo } = await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)
+    const { llave: secret, ...publica } = llave
     // Its use, two lines above, is recorded a little later.
     expect(cuerpo.datos).toEqual([{ ...publica, usado_en: cuerpo.datos[0].usado_en }])
-    const { rows } = await entorno.db.pool.query('select * from llave where id = $1', [llave.id.slice(6)])
-    expect(JSON.stringify(rows)).not.toContain(secreto.slice(22, 74))
-    expect(entorno.log.join()).not.toContain(secreto.slice(22, 40))
+    const { rows } = await environment.db.pool.query('select * from llave where id = $1', [llave.id.slice(6)])
+    expect(JSON.stringify(rows)).not.toContain(secret.slice(22, 74))
+    expect(environment.log.join()).not.toContain(secret.slice(22, 40))
   })
 
   it.each<[string, string, object, string]>([
@@ -34,9 +34,9 @@ describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
     ['a doubled scope', '/comercios/{c}/llaves', { modo: 'test', alcances: ['guias:leer', 'guias:leer'] }, '/alcances'],
     ['no mode', '/comercios/{c}/llaves', {}, '/modo'],
     ['a past expiry', '/comercios/{c}/llaves', { modo: 'test', vence_en: '2020-01-01T00:00:00Z' }, '/vence_en'],
-  ])('refuses %s', async (_que, ruta, cuerpo, campo) => {
+  ])('refuses %s', async (_que, path, body, campo) => {
     const { comercio } = await crearComercio()
-    const respuesta = await entorno.operar('POST', ruta.replace('{c}', comercio), cuerpo)
-    expect([respuesta.status, respuesta.cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
+    const response = await environment.operar('POST', path.replace('{c}', comercio), body)
+    expect([response.status, response.cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
   })
 })

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { administrar } from './manage.ts'
 
-const entorno = shareEnvironment()
-const { crearComercio, crearLlave } = administrar(entorno)
+const environment = shareEnvironment()
+const { crearComercio, crearLlave } = administrar(environment)
 
 describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
   it('lists keys in pages', async () => {
@@ -13,24 +13,24 @@ describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
       (await crearLlave(comercio)).id,
       (await crearLlave(comercio)).id,
     ])
-    const primera = (await entorno.operar('GET', `/comercios/${comercio}/llaves?limite=2`)).cuerpo
-    const segunda = (await entorno.operar('GET', `/comercios/${comercio}/llaves?cursor=${primera.cursor_siguiente}`))
+    const first = (await environment.operar('GET', `/comercios/${comercio}/llaves?limite=2`)).cuerpo
+    const second = (await environment.operar('GET', `/comercios/${comercio}/llaves?cursor=${first.cursor_siguiente}`))
       .cuerpo
-    expect(new Set([...primera.datos, ...segunda.datos].map((l) => l.id))).toEqual(ids)
-    expect(segunda.cursor_siguiente).toBeNull()
+    expect(new Set([...first.datos, ...second.datos].map((l) => l.id))).toEqual(ids)
+    expect(second.cursor_siguiente).toBeNull()
   })
 
   it('pages through keys of the same instant without gaps', async () => {
     const { comercio } = await crearComercio()
     const ids: string[] = []
     for (const _vez of [1, 2, 3]) ids.push((await crearLlave(comercio)).id)
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update llave set creado_en = '2026-01-01Z' where comercio_id = (select id from comercio where comercio = $1)`,
       [comercio],
     )
     const leidas: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { cuerpo } = await entorno.operar(
+      const { cuerpo } = await environment.operar(
         'GET',
         `/comercios/${comercio}/llaves?limite=1${cursor && `&cursor=${cursor}`}`,
       )

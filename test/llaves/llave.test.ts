@@ -5,8 +5,8 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { administrar } from './manage.ts'
 
-const entorno = useEnvironment()
-const { list: listar } = administrar(entorno)
+const environment = useEnvironment()
+const { list: listar } = administrar(environment)
 
 describe('the format of a key', () => {
   it('carries kind, id, 256-bit secret and a checksum that finds any wrong character', () => {
@@ -22,26 +22,26 @@ describe('the format of a key', () => {
 
 describe('merchants and keys', () => {
   it('answers 404 to merchants and keys that don’t exist', async () => {
-    expect((await entorno.operar('GET', '/comercios/com_NADIE/llaves')).cuerpo.codigo).toBe('comercio_desconocido')
-    expect((await entorno.operar('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).cuerpo.codigo).toBe(
+    expect((await environment.operar('GET', '/comercios/com_NADIE/llaves')).cuerpo.codigo).toBe('comercio_desconocido')
+    expect((await environment.operar('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).cuerpo.codigo).toBe(
       'comercio_desconocido',
     )
-    expect((await entorno.operar('POST', '/llaves/llave_NADIE/rotar', {})).cuerpo.codigo).toBe('llave_desconocida')
-    expect((await entorno.operar('POST', '/llaves/llave_NADIE/revocar')).cuerpo.codigo).toBe('llave_desconocida')
+    expect((await environment.operar('POST', '/llaves/llave_NADIE/rotar', {})).cuerpo.codigo).toBe('llave_desconocida')
+    expect((await environment.operar('POST', '/llaves/llave_NADIE/revocar')).cuerpo.codigo).toBe('llave_desconocida')
     for (const raro of ['%00', '%F0%9F%92%A9', 'com_%00', 'llave_%00', 'x'.repeat(300), "'--"]) {
-      expect([raro, (await entorno.operar('GET', `/comercios/${raro}/llaves`)).status]).toEqual([
+      expect([raro, (await environment.operar('GET', `/comercios/${raro}/llaves`)).status]).toEqual([
         raro,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
-      expect([raro, (await entorno.operar('POST', `/llaves/${raro}/revocar`)).status]).toEqual([
+      expect([raro, (await environment.operar('POST', `/llaves/${raro}/revocar`)).status]).toEqual([
         raro,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
-      expect([raro, (await entorno.operar('GET', `/guias?comercio=${raro}`)).status]).toEqual([
+      expect([raro, (await environment.operar('GET', `/guias?comercio=${raro}`)).status]).toEqual([
         raro,
         expect.toSatisfy((s) => s === 200 || s === 400),
       ])
-      expect([raro, (await entorno.operar('GET', `/mensajes?guia=${raro}`)).status]).toEqual([
+      expect([raro, (await environment.operar('GET', `/mensajes?guia=${raro}`)).status]).toEqual([
         raro,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
@@ -51,22 +51,22 @@ describe('merchants and keys', () => {
 
 describe('the life of a key', () => {
   it('ends at its expiry', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.createLlave(comercio, { vence_en: new Date(Date.now() + HOUR_MS) })
+    const comercio = await environment.createComercio()
+    const llave = await environment.createLlave(comercio, { vence_en: new Date(Date.now() + HOUR_MS) })
     expect(await listar(llave)).toBe(200)
-    entorno.advance(HOUR_MS + 1_000)
+    environment.advance(HOUR_MS + 1_000)
     try {
       expect(await listar(llave)).toBe(401)
     } finally {
-      entorno.advance(-HOUR_MS - 1_000)
+      environment.advance(-HOUR_MS - 1_000)
     }
   })
 
   it('never sees the other mode', async () => {
-    const comercio = await entorno.nuevoComercio('test')
-    const enVivo = await entorno.createLlave(comercio, { modo: 'live' })
+    const comercio = await environment.createComercio('test')
+    const enVivo = await environment.createLlave(comercio, { modo: 'live' })
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    expect((await entorno.request('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
-    expect((await entorno.request('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])
+    expect((await environment.request('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
+    expect((await environment.request('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])
   })
 })

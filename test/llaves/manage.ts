@@ -9,13 +9,13 @@ export function administrar(environment: TestEnvironment) {
   const listar = async (llave: string) => (await environment.request('GET', '/api/v1/guias', { llave })).status
   const crearComercio = async () =>
     (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo
-  const crearLlave = async (comercio: string, cuerpo: object = { modo: 'test' }) =>
-    (await environment.operar('POST', `/comercios/${comercio}/llaves`, cuerpo)).cuerpo
+  const crearLlave = async (comercio: string, body: object = { modo: 'test' }) =>
+    (await environment.operar('POST', `/comercios/${comercio}/llaves`, body)).cuerpo
 
   const crearOperador = async (): Promise<string> =>
     (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo.operador
-  const crearLlaveDeOperador = async (operador: string, cuerpo: object = {}) =>
-    (await environment.operar('POST', `/operadores/${operador}/llaves`, cuerpo)).cuerpo
+  const crearLlaveDeOperador = async (operador: string, body: object = {}) =>
+    (await environment.operar('POST', `/operadores/${operador}/llaves`, body)).cuerpo
   /** What an operator's key is told when it looks for guides. */
   const buscar = async (llave: string) =>
     (await environment.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status

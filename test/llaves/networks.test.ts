@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { administrar } from './manage.ts'
 
-const entorno = useEnvironment({ limitsClock: () => 0 }, () => ({ TRUST_PROXY: '1', REQUESTS_PER_NETWORK: '10' }))
-const { crearComercio, crearLlave, crearOperador, crearLlaveDeOperador } = administrar(entorno)
+const environment = useEnvironment({ limitsClock: () => 0 }, () => ({ TRUST_PROXY: '1', REQUESTS_PER_NETWORK: '10' }))
+const { crearComercio, crearLlave, crearOperador, crearLlaveDeOperador } = administrar(environment)
 
 const REDES = ['203.0.113.7/24', '2001:DB8::/48', '198.51.100.9']
-const desde = async (ip: string, llave: string, ruta = '/api/v1/cuenta') => {
-  const { status, cuerpo } = await entorno.request('GET', ruta, { llave, cabeceras: { 'X-Forwarded-For': ip } })
+const from = async (ip: string, llave: string, path = '/api/v1/cuenta') => {
+  const { status, cuerpo } = await environment.request('GET', path, { llave, cabeceras: { 'X-Forwarded-For': ip } })
   return status === 200 ? status : `${status} ${cuerpo.codigo}`
 }
 
@@ -26,9 +26,9 @@ describe('a key with networks', () => {
       '2001:db8:0:1::1',
       '198.51.100.9',
     ])
-      expect([ip, await desde(ip, llave)]).toEqual([ip, 200])
+      expect([ip, await from(ip, llave)]).toEqual([ip, 200])
     for (const ip of ['203.0.114.1', '2001:db8:1::1', '198.51.100.8', '127.0.0.1', 'unknown'])
-      expect([ip, await desde(ip, llave)]).toEqual([ip, '403 red_no_permitida'])
+      expect([ip, await from(ip, llave)]).toEqual([ip, '403 red_no_permitida'])
   })
 
   it.each([
@@ -36,27 +36,27 @@ describe('a key with networks', () => {
     ['::FFFF:cb00:7107/120', '203.0.113.0/24', '::ffff:203.0.113.8', '::ffff:203.0.114.8'],
     ['::ffff:198.51.100.9', '198.51.100.9/32', '198.51.100.9', '198.51.100.8'],
     ['::ffff:0:0/96', '0.0.0.0/0', '198.51.100.9', '2001:db8::1'],
-  ])('written as %s is stored as %s', async (escrita, guardada, dentro, fuera) => {
+  ])('written as %s is stored as %s', async (escrita, saved, inside, fuera) => {
     const { comercio } = await crearComercio()
     const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [escrita] })
-    expect(redes).toEqual([guardada])
-    expect([await desde(dentro, llave), await desde(fuera, llave)]).toEqual([200, '403 red_no_permitida'])
+    expect(redes).toEqual([saved])
+    expect([await from(inside, llave), await from(fuera, llave)]).toEqual([200, '403 red_no_permitida'])
   })
 
   it('does not name its networks to a caller from elsewhere', async () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
     const cabeceras = { 'X-Forwarded-For': '192.0.2.1' }
-    const { cuerpo } = await entorno.request('GET', '/api/v1/guias', { llave, cabeceras })
+    const { cuerpo } = await environment.request('GET', '/api/v1/guias', { llave, cabeceras })
     expect(JSON.stringify(cuerpo)).not.toMatch(/203\.0|2001:|198\.51|192\.0/)
   })
 
   it('is an operator’s, too, and a rotated one keeps them', async () => {
-    const primera = await crearLlaveDeOperador(await crearOperador(), { redes: REDES })
-    const { cuerpo: segunda } = await entorno.operar('POST', `/llaves/${primera.id}/rotar`)
-    for (const { llave } of [primera, segunda]) {
-      expect(await desde('203.0.113.1', llave, '/operaciones/v1/guias')).toBe(200)
-      expect(await desde('192.0.2.1', llave, '/operaciones/v1/guias')).toBe('403 red_no_permitida')
+    const first = await crearLlaveDeOperador(await crearOperador(), { redes: REDES })
+    const { cuerpo: second } = await environment.operar('POST', `/llaves/${first.id}/rotar`)
+    for (const { llave } of [first, second]) {
+      expect(await from('203.0.113.1', llave, '/operaciones/v1/guias')).toBe(200)
+      expect(await from('192.0.2.1', llave, '/operaciones/v1/guias')).toBe('403 red_no_permitida')
     }
   })
 
@@ -64,9 +64,9 @@ describe('a key with networks', () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
     const dichas = new Set<string | number>()
-    for (let i = 0; i < 25; i++) dichas.add(await desde('192.0.2.99', llave))
+    for (let i = 0; i < 25; i++) dichas.add(await from('192.0.2.99', llave))
     expect(dichas).toEqual(new Set(['403 red_no_permitida', '429 demasiadas_solicitudes']))
-    expect(await desde('203.0.113.1', llave)).toBe(200)
+    expect(await from('203.0.113.1', llave)).toBe(200)
   })
 
   it.each([
@@ -77,7 +77,10 @@ describe('a key with networks', () => {
     ['too many', Array.from({ length: 21 }, (_nada, i) => `10.0.0.${i}`), '/redes'],
   ])('refuses %s', async (_que, redes, campo) => {
     const { comercio } = await crearComercio()
-    const { status, cuerpo } = await entorno.operar('POST', `/comercios/${comercio}/llaves`, { modo: 'test', redes })
+    const { status, cuerpo } = await environment.operar('POST', `/comercios/${comercio}/llaves`, {
+      modo: 'test',
+      redes,
+    })
     expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
   })
 })

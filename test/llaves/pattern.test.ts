@@ -5,14 +5,14 @@ import { expect, it } from 'vitest'
 import { newLlave } from '../../server/domain/identities/llave.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
-const leer = (archivo: string) => readFileSync(new URL(archivo, ROOT), 'utf8')
+const read = (file: string) => readFileSync(new URL(file, ROOT), 'utf8')
 const publicados = ['SECURITY.md', 'openapi/comercios/guia/02-autenticacion.md'].map(
-  (archivo) => /`(guia_\([^`]+)`/.exec(leer(archivo))![1]!,
+  (file) => /`(guia_\([^`]+)`/.exec(read(file))![1]!,
 )
 
 /** As the documents say it, without a line of ours. */
-function sumaPublicada(texto: string): string {
-  const bytes = createHash('sha256').update(texto.slice(0, -6)).digest().subarray(0, 6)
+function sumaPublicada(text: string): string {
+  const bytes = createHash('sha256').update(text.slice(0, -6)).digest().subarray(0, 6)
   return [...bytes].map((byte) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % 32]).join('')
 }
 

@@ -2,46 +2,55 @@ import { describe, expect, it } from 'vitest'
 import { readLlave } from '../../server/domain/identities/llave.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { administrar } from './manage.ts'
 
-const entorno = useEnvironment()
-const { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+const environment = useEnvironment()
+const {
+  list: listar,
+  crearComercio,
+  crearLlave,
+  crearOperador,
+  crearLlaveDeOperador,
+  buscar,
+} = administrar(environment)
 
 describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
   it('ends with its revocation, also in a server that used it a moment ago', async () => {
     const { comercio } = await crearComercio()
     const llave = await crearLlave(comercio)
     expect(await listar(llave.llave)).toBe(200)
-    expect((await entorno.operar('POST', `/llaves/${llave.id}/revocar`)).cuerpo.revocado_en).toEqual(expect.any(String))
-    await hasta(async () => (await listar(llave.llave)) === 401)
-    const otraVez = await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
+    expect((await environment.operar('POST', `/llaves/${llave.id}/revocar`)).cuerpo.revocado_en).toEqual(
+      expect.any(String),
+    )
+    await waitUntil(async () => (await listar(llave.llave)) === 401)
+    const otraVez = await environment.operar('POST', `/llaves/${llave.id}/revocar`)
     expect(otraVez.status).toBe(200)
-    expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, {})).cuerpo.codigo).toBe('llave_inactiva')
+    expect((await environment.operar('POST', `/llaves/${llave.id}/rotar`, {})).cuerpo.codigo).toBe('llave_inactiva')
   })
 
   it('ends an operator’s key, but not the last that administers', async () => {
     const operador = await crearOperador()
     const llave = await crearLlaveDeOperador(operador)
     expect(await buscar(llave.llave)).toBe(200)
-    const { status, cuerpo } = await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
+    const { status, cuerpo } = await environment.operar('POST', `/llaves/${llave.id}/revocar`)
     expect([status, cuerpo.operador, cuerpo.revocado_en]).toEqual([200, operador, expect.any(String)])
-    await hasta(async () => (await buscar(llave.llave)) === 401)
+    await waitUntil(async () => (await buscar(llave.llave)) === 401)
 
-    const ultima = `llave_${readLlave(entorno.llaveDeOperacion)!.id}`
+    const last = `llave_${readLlave(environment.llaveDeOperacion)!.id}`
     // What was revoked is not another; nor is what may do all but that.
     await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
-    const negada = await entorno.operar('POST', `/llaves/${ultima}/revocar`)
+    const negada = await environment.operar('POST', `/llaves/${last}/revocar`)
     expect([negada.status, negada.cuerpo.codigo]).toEqual([409, 'ultima_llave'])
     // Nor is one that ends, or that is good from somewhere alone; these may go.
     const vence_en = new Date(Date.now() + HOUR_MS).toISOString()
     for (const menos of [{ vence_en }, { redes: ['127.0.0.0/8'] }]) {
       const { id } = await crearLlaveDeOperador(operador, { alcances: ['administrar'], ...menos })
-      expect((await entorno.operar('POST', `/llaves/${ultima}/revocar`)).cuerpo.codigo).toBe('ultima_llave')
-      expect((await entorno.operar('POST', `/llaves/${id}/revocar`)).status).toBe(200)
+      expect((await environment.operar('POST', `/llaves/${last}/revocar`)).cuerpo.codigo).toBe('ultima_llave')
+      expect((await environment.operar('POST', `/llaves/${id}/revocar`)).status).toBe(200)
     }
-    const otra = await crearLlaveDeOperador(operador, { alcances: ['administrar'] })
-    const juntas = await Promise.all([ultima, otra.id].map((id) => entorno.operar('POST', `/llaves/${id}/revocar`)))
-    expect(juntas.map((una) => una.status).sort()).toEqual([200, 409])
+    const other = await crearLlaveDeOperador(operador, { alcances: ['administrar'] })
+    const juntas = await Promise.all([last, other.id].map((id) => environment.operar('POST', `/llaves/${id}/revocar`)))
+    expect(juntas.map((one) => one.status).sort()).toEqual([200, 409])
   })
 })

@@ -6,44 +6,44 @@ import { createLog } from '../../server/platform/log.ts'
 import { DAY_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { administrar } from './manage.ts'
 
-const entorno = useEnvironment()
-const { list: listar } = administrar(entorno)
+const environment = useEnvironment()
+const { list: listar } = administrar(environment)
 
 const log = createLog('silent')
-const filaDe = async (llave: string) => (await findLlave(entorno.db, readLlave(llave)!.id))!
+const filaDe = async (llave: string) => (await findLlave(environment.db, readLlave(llave)!.id))!
 
 /** The entorno's database, and which statements it was asked. */
 function contando() {
   const hechas: (string | undefined)[] = []
-  const consultar: typeof entorno.db.query = (sentencia, ...valores) => {
-    hechas.push(sentencia.name)
-    return entorno.db.query(sentencia, ...valores)
+  const query: typeof environment.db.query = (sql, ...values) => {
+    hechas.push(sql.name)
+    return environment.db.query(sql, ...values)
   }
-  return { doneCount: hechas, db: { ...entorno.db, query: consultar } }
+  return { doneCount: hechas, db: { ...environment.db, query } }
 }
 
 describe('when a key was last used', () => {
   it('is shown with it', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const mirar = async () => (await entorno.operar('GET', `/comercios/${comercio.comercio}/llaves`)).cuerpo.datos[0]
-    expect((await mirar()).usado_en).toBeNull()
+    const comercio = await environment.createComercio()
+    const look = async () => (await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)).cuerpo.datos[0]
+    expect((await look()).usado_en).toBeNull()
     await listar(comercio.llave)
-    const primero = await hasta(async () => (await mirar()).usado_en as string)
-    expect(Date.parse(primero)).toBeLessThanOrEqual(entorno.clock().getTime())
-    entorno.advance(2 * MINUTE_MS)
+    const first = await waitUntil(async () => (await look()).usado_en as string)
+    expect(Date.parse(first)).toBeLessThanOrEqual(environment.clock().getTime())
+    environment.advance(2 * MINUTE_MS)
     // It is noted when the key is looked up again.
-    await hasta(async () => (await listar(comercio.llave)) === 200 && (await mirar()).usado_en !== primero)
-    expect(Date.parse((await mirar()).usado_en) - Date.parse(primero)).toBeGreaterThanOrEqual(MINUTE_MS)
+    await waitUntil(async () => (await listar(comercio.llave)) === 200 && (await look()).usado_en !== first)
+    expect(Date.parse((await look()).usado_en) - Date.parse(first)).toBeGreaterThanOrEqual(MINUTE_MS)
   })
 
   it('costs requests no statement: of a hundred one looks the key up, and one is written later', async () => {
     const { doneCount: hechas, db } = contando()
     const usos = new LlaveUses(db, log)
-    const { llaveDeComercio } = createAuthenticators({ db, clock: entorno.clock, usages: usos }, () => 0)
-    const { llave } = await entorno.nuevoComercio()
+    const { llaveDeComercio } = createAuthenticators({ db, clock: environment.clock, usages: usos }, () => 0)
+    const { llave } = await environment.createComercio()
     for (let i = 0; i < 100; i++) expect(await llaveDeComercio(llave)).toBeDefined()
     expect(hechas).toEqual(['llaves.buscar'])
     await usos.write()
@@ -52,16 +52,16 @@ describe('when a key was last used', () => {
   })
 
   it('is written once a minute at most, however many processes write it', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const vieja = await filaDe(llave)
-    const [uno, otro] = [new LlaveUses(entorno.db, log), new LlaveUses(entorno.db, log)]
-    const inicio = entorno.clock()
-    const tras = (ms: number) => new Date(inicio.getTime() + ms)
-    uno.record(vieja, inicio)
-    otro.record(vieja, tras(MINUTE_MS - 1))
-    await uno.write()
-    await otro.write()
-    expect((await filaDe(llave)).usado_en).toEqual(inicio)
+    const { llave } = await environment.createComercio()
+    const old = await filaDe(llave)
+    const [one, other] = [new LlaveUses(environment.db, log), new LlaveUses(environment.db, log)]
+    const start = environment.clock()
+    const tras = (ms: number) => new Date(start.getTime() + ms)
+    one.record(old, start)
+    other.record(old, tras(MINUTE_MS - 1))
+    await one.write()
+    await other.write()
+    expect((await filaDe(llave)).usado_en).toEqual(start)
     const { doneCount: hechas, db } = contando()
     const tercero = new LlaveUses(db, log)
     tercero.record(await filaDe(llave), tras(MINUTE_MS - 1))
@@ -73,11 +73,11 @@ describe('when a key was last used', () => {
   })
 
   it('is not of a key that works no more', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.createLlave(comercio, { vence_en: new Date(entorno.clock().getTime() - 1) })
+    const comercio = await environment.createComercio()
+    const llave = await environment.createLlave(comercio, { vence_en: new Date(environment.clock().getTime() - 1) })
     const { doneCount: hechas, db } = contando()
     const usos = new LlaveUses(db, log)
-    await createAuthenticators({ db, clock: entorno.clock, usages: usos }).llaveDeComercio(llave)
+    await createAuthenticators({ db, clock: environment.clock, usages: usos }).llaveDeComercio(llave)
     await usos.write()
     expect(hechas).toEqual(['llaves.buscar'])
   })
@@ -85,20 +85,20 @@ describe('when a key was last used', () => {
 
 describe('a key that ends within a week', () => {
   it('is told to its merchant, and once to the log, when it is used', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const cuenta = async (dias: number) => {
-      const vence_en = new Date(entorno.clock().getTime() + dias * DAY_MS)
-      const llave = await entorno.createLlave(comercio, { vence_en })
-      const { cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
-      const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(readLlave(llave)!.id))
+    const comercio = await environment.createComercio()
+    const cuenta = async (days: number) => {
+      const vence_en = new Date(environment.clock().getTime() + days * DAY_MS)
+      const llave = await environment.createLlave(comercio, { vence_en })
+      const { cuerpo } = await environment.request('GET', '/api/v1/cuenta', { llave })
+      const lines = environment.log.filter((l) => l.includes('key ends soon') && l.includes(readLlave(llave)!.id))
       expect(cuerpo.vence_en).toBe(vence_en.toISOString())
-      return [cuerpo.advertencias.map((a: { codigo: string }) => a.codigo), lineas.length]
+      return [cuerpo.advertencias.map((a: { codigo: string }) => a.codigo), lines.length]
     }
     expect(await cuenta(8)).toEqual([[], 0])
     expect(await cuenta(6)).toEqual([['llave_por_vencer'], 1])
     const metricas = createMetrics()
-    metricas.observe(entorno)
-    await hasta(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.expose()))
-    expect(entorno.log.join()).not.toContain(comercio.llave.slice(22, 40))
+    metricas.observe(environment)
+    await waitUntil(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.expose()))
+    expect(environment.log.join()).not.toContain(comercio.llave.slice(22, 40))
   })
 })

@@ -6,7 +6,7 @@ import { useTiles } from './tiles.ts'
 
 const PLAZA = { lat: 14.642, lng: -90.5133 }
 const mosaicos = useTiles()
-const componer = (url: string, punto = PLAZA) => composeMap(url, punto, AbortSignal.timeout(3_000))
+const componer = (url: string, point = PLAZA) => composeMap(url, point, AbortSignal.timeout(3_000))
 
 describe('a map for a document', () => {
   it('is put together of the tiles around a point', async () => {
@@ -45,7 +45,7 @@ describe('a map for a document', () => {
 
   it('goes around the world, and not to its poles', async () => {
     expect(await componer(mosaicos.url, { lat: 0, lng: 179.9999 })).not.toBeNull()
-    expect(mosaicos.requests.some((uno) => uno.startsWith('/a/16/0/'))).toBe(true)
+    expect(mosaicos.requests.some((one) => one.startsWith('/a/16/0/'))).toBe(true)
     expect(await componer(mosaicos.url, { lat: 89, lng: 0 })).toBeNull()
   })
 
@@ -64,10 +64,10 @@ describe('a map for a document', () => {
 
 describe('maps for many documents', () => {
   it('wait once for tiles that are too slow, and not again for ten minutes', async () => {
-    let ahora = Date.parse('2026-11-24T12:00:00Z')
+    let now = Date.parse('2026-11-24T12:00:00Z')
     const avisos: string[] = []
-    const log = { warn: (_: object, texto: string) => avisos.push(texto) }
-    const mapas = new DocumentMaps(mosaicos.url, { clock: () => new Date(ahora), log } as never)
+    const log = { warn: (_: object, text: string) => avisos.push(text) }
+    const mapas = new DocumentMaps(mosaicos.url, { clock: () => new Date(now), log } as never)
     mosaicos.answerMode = 'nunca'
     expect(await mapas.draw(PLAZA)).toBeNull()
     const pedidos = mosaicos.requests.length
@@ -75,7 +75,7 @@ describe('maps for many documents', () => {
     mosaicos.answerMode = 'bien'
     for (let documento = 0; documento < 5; documento++) expect(await mapas.draw(PLAZA)).toBeNull()
     expect(mosaicos.requests.length).toBe(pedidos)
-    ahora += 600_000
+    now += 600_000
     expect(await mapas.draw(PLAZA)).not.toBeNull()
     expect([mosaicos.requests.length > pedidos, avisos.length]).toEqual([true, 1])
   })

@@ -5,19 +5,19 @@ import { readLinkedPlace } from '../../server/platform/maps/plusCodes.ts'
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
 type LinkCase = [enlace: string, expected: string | RegExp]
 
-export function readLink(enlace: string, hosts?: readonly string[]): string {
-  const linkedPlace = readLinkedPlace(enlace, hosts)
+export function readLink(link: string, hosts?: readonly string[]): string {
+  const linkedPlace = readLinkedPlace(link, hosts)
   if (linkedPlace.tipo === 'coordenadas') return `${linkedPlace.coordenadas.lat},${linkedPlace.coordenadas.lng}`
   return linkedPlace.tipo === 'corto' ? 'corto' : 'sin'
 }
 
 /** A test for each link of the table. */
-export function testLinkTable(titulo: string, cases: LinkCase[]) {
-  describe(titulo, () => {
-    it.each(cases)('%s', (enlace, expected) => {
-      if (typeof expected === 'string') return expect(readLink(enlace)).toBe(expected)
-      expect(() => readLink(enlace)).toThrow(MapLinkError)
-      expect(() => readLink(enlace)).toThrow(expected)
+export function testLinkTable(title: string, cases: LinkCase[]) {
+  describe(title, () => {
+    it.each(cases)('%s', (link, expected) => {
+      if (typeof expected === 'string') return expect(readLink(link)).toBe(expected)
+      expect(() => readLink(link)).toThrow(MapLinkError)
+      expect(() => readLink(link)).toThrow(expected)
     })
   })
 }

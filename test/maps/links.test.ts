@@ -193,10 +193,10 @@ describe('un enlace dentro de un texto', () => {
     [`¿Es ${G}?q=${P}(Casa)?!`, `${G}?q=${P}(Casa)`],
     [`geo:${P}, por favor`, `geo:${P}`],
     ['Frente al parque', 'Frente al parque'],
-  ])('%s', (texto, enlace) => expect(linkWithin(texto)).toBe(enlace))
+  ])('%s', (text, link) => expect(linkWithin(text)).toBe(link))
 
   it('se busca en tiempo lineal', () => {
-    expect(measureGrowth(2048, (largo) => linkWithin(`https://${'.'.repeat(largo)}x`))).toBeLessThan(20)
+    expect(measureGrowth(2048, (length) => linkWithin(`https://${'.'.repeat(length)}x`))).toBeLessThan(20)
   })
 })
 
@@ -225,14 +225,14 @@ describe('configuración y límites', () => {
 // --- Properties ---
 
 /** Reads it and checks that the answer is sound, or else that the refusal is an MapLinkError with a whole sentence. */
-function readSafely(texto: string): void {
+function readSafely(text: string): void {
   try {
-    const leido = readMapLink(texto)
-    if (leido.tipo !== 'coordenadas') {
-      expect(['corto', 'sin_coordenadas']).toContain(leido.tipo)
+    const read = readMapLink(text)
+    if (read.tipo !== 'coordenadas') {
+      expect(['corto', 'sin_coordenadas']).toContain(read.tipo)
       return
     }
-    const { lat, lng } = leido.coordenadas
+    const { lat, lng } = read.coordenadas
     expect(Math.abs(lat)).toBeLessThanOrEqual(90)
     expect(Math.abs(lng)).toBeLessThanOrEqual(180)
     expect([lat, lng].map((n) => Number(n.toFixed(7)))).toEqual([lat, lng])
@@ -256,7 +256,7 @@ const VALIDOS = [
   'https://maps.app.goo.gl/BNG51boEtrRhEYmi7',
   'geo:14.6,-90.5,10;crs=wgs84;u=35?q=14.6,-90.5(Casa)',
 ]
-const trozo = fc.oneof(
+const chunk = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 6 }),
   fc.constantFrom(
     '/',
@@ -285,21 +285,21 @@ describe('propiedades', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 2100 }), readSafely), { numRuns: 2000 })
     const prefijo = fc.constantFrom(`${G}/`, `${G}?q=`, `${G}/place/`, `${G}/dir/`, 'https://waze.com/ul/h', 'geo:')
     fc.assert(
-      fc.property(prefijo, fc.array(trozo), (inicio, trozos) => readSafely(inicio + trozos.join(''))),
+      fc.property(prefijo, fc.array(chunk), (start, chunks) => readSafely(start + chunks.join(''))),
       { numRuns: 3000 },
     )
   })
 
   it('lo mismo con enlaces válidos estropeados', () => {
-    const cambio = fc.tuple(fc.nat(200), fc.nat(8), trozo)
+    const cambio = fc.tuple(fc.nat(200), fc.nat(8), chunk)
     fc.assert(
-      fc.property(fc.constantFrom(...VALIDOS), fc.array(cambio, { minLength: 1, maxLength: 4 }), (enlace, cambios) => {
-        let texto = enlace
+      fc.property(fc.constantFrom(...VALIDOS), fc.array(cambio, { minLength: 1, maxLength: 4 }), (link, cambios) => {
+        let text = link
         for (const [en, quita, pone] of cambios) {
-          const i = en % (texto.length + 1)
-          texto = texto.slice(0, i) + pone + texto.slice(i + quita)
+          const i = en % (text.length + 1)
+          text = text.slice(0, i) + pone + text.slice(i + quita)
         }
-        readSafely(texto)
+        readSafely(text)
       }),
       { numRuns: 5000 },
     )
@@ -321,9 +321,9 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(grado(90), grado(180), (x, y) => {
         const [lat, lng] = [x.toFixed(7), y.toFixed(7)]
-        const esperado = readLink(`${G}?q=${lat},${lng}`)
-        expect(esperado).toBe(x === 0 && y === 0 ? 'sin' : `${x},${y}`)
-        for (const enlace of [
+        const expected = readLink(`${G}?q=${lat},${lng}`)
+        expect(expected).toBe(x === 0 && y === 0 ? 'sin' : `${x},${y}`)
+        for (const link of [
           `${G}/place/x/data=!3d${lat}!4d${lng}`,
           `${G}/dir//x/data=!1m5!1m1!1s0xa:0xb!2m2!1d${lng}!2d${lat}`,
           `${G}/@${lat},${lng},17z`,
@@ -333,7 +333,7 @@ describe('propiedades', () => {
           `https://www.openstreetmap.org/#map=17/${lat}/${lng}`,
           `geo:${lat},${lng}`,
         ]) {
-          expect(readLink(enlace)).toBe(esperado)
+          expect(readLink(link)).toBe(expected)
         }
       }),
     )
@@ -362,20 +362,20 @@ describe('propiedades', () => {
       'geo:1,1;crs=wgs84',
       'geo:0,0?q=',
     ]
-    const intentar = (texto: string) => {
+    const intentar = (text: string) => {
       try {
-        readMapLink(texto)
+        readMapLink(text)
       } catch (error) {
         if (!(error instanceof MapLinkError)) throw error
       }
     }
-    for (const inicio of inicios) {
+    for (const start of inicios) {
       for (const relleno of rellenos.split(' ')) {
         for (const final of ['', '\u0001']) {
-          const texto = (tamano: number) => inicio.padEnd(tamano - final.length, relleno) + final
-          readSafely(texto(2048))
-          const veces = measureGrowth(2048, (tamano) => intentar(texto(tamano)))
-          expect(veces, `${texto(99)}…`).toBeLessThan(20)
+          const text = (size: number) => start.padEnd(size - final.length, relleno) + final
+          readSafely(text(2048))
+          const times = measureGrowth(2048, (size) => intentar(text(size)))
+          expect(times, `${text(99)}…`).toBeLessThan(20)
         }
       }
     }

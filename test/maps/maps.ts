@@ -24,14 +24,14 @@ export const buildMapsFailure = (isTransient: boolean, motivo: RegExp) => ({
 /** A string redirects. */
 type Respuesta = string | http.RequestListener | [status: number, cabeceras?: http.OutgoingHttpHeaders, cuerpo?: string]
 
-export const buildHtmlPage = (cuerpo: string, cabeceras = {}): Respuesta => [
+export const buildHtmlPage = (body: string, headers = {}): Respuesta => [
   200,
-  { 'content-type': 'text/html; charset=utf-8', ...cabeceras },
-  cuerpo,
+  { 'content-type': 'text/html; charset=utf-8', ...headers },
+  body,
 ]
 
 /** The authority of the stand-in's certificate. */
-export const par = createCertificate(
+export const pair = createCertificate(
   ['maps.app.goo.gl', 'goo.gl', '*.google.com', 'google.com', '*.google.com.gt', 'waze.com', 'maps.apple'].map(
     encodeDnsName,
   ),
@@ -50,31 +50,31 @@ export function useMaps() {
 
   function handleRequest(req: http.IncomingMessage, res: http.ServerResponse) {
     seenRequests.push(req)
-    const respuesta = paths.get(enlaceDe(req))
-    if (typeof respuesta === 'function') return respuesta(req, res)
-    if (typeof respuesta === 'string') return res.writeHead(302, { location: respuesta }).end('<a>aquí</a>')
-    const [status, cabeceras, cuerpo] = respuesta ?? [404]
-    return res.writeHead(status, cabeceras).end(cuerpo)
+    const response = paths.get(enlaceDe(req))
+    if (typeof response === 'function') return response(req, res)
+    if (typeof response === 'string') return res.writeHead(302, { location: response }).end('<a>aquí</a>')
+    const [status, headers, body] = response ?? [404]
+    return res.writeHead(status, headers).end(body)
   }
 
   /** Public addresses are all that it may connect to, so the way there is bent here, at the last step, and nothing else. */
   function redirectConnections(a = serverPort) {
     vi.restoreAllMocks()
-    const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
-    vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
-      opciones.lookup!(opciones.host!, { all: true }, (_error, addresses) =>
+    const original = tls.connect as (options: tls.ConnectionOptions) => tls.TLSSocket
+    vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) => {
+      options.lookup!(options.host!, { all: true }, (_error, addresses) =>
         connections.push({
-          host: opciones.host!,
-          port: Number(opciones.port),
+          host: options.host!,
+          port: Number(options.port),
           addresses: addresses as unknown as Address[],
         }),
       )
-      return original({ ...opciones, socket: net.connect(a, '127.0.0.1') })
+      return original({ ...options, socket: net.connect(a, '127.0.0.1') })
     }) as typeof tls.connect)
   }
 
   beforeAll(async () => {
-    server = https.createServer(par, handleRequest).on('tlsClientError', () => {})
+    server = https.createServer(pair, handleRequest).on('tlsClientError', () => {})
     server.on('connection', (socket: net.Socket) => {
       openSockets.add(socket)
       socket.on('error', () => {}).on('close', () => openSockets.delete(socket))
@@ -91,7 +91,7 @@ export function useMaps() {
     seenRequests.length = 0
     connections.length = 0
     redirectConnections()
-    linkResolver = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
+    linkResolver = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert })
   })
   afterEach(async () => {
     vi.restoreAllMocks()
@@ -104,11 +104,11 @@ export function useMaps() {
     seen: seenRequests,
     connections,
     redirectConnections,
-    resolver: (enlace: string) => linkResolver.resolver(enlace),
+    resolver: (link: string) => linkResolver.resolver(link),
     close: () => linkResolver.close(),
     /** `a` leads to `b`, `b` to `c`… */
     readString(...links: string[]) {
-      for (const [i, enlace] of links.slice(0, -1).entries()) paths.set(enlace, links[i + 1]!)
+      for (const [i, link] of links.slice(0, -1).entries()) paths.set(link, links[i + 1]!)
     },
     listVisitedUrls: () => seenRequests.map(enlaceDe),
     /** Waits until no connection is open. */

@@ -5,7 +5,7 @@ import { measureGrowth } from '../cost.ts'
 import { G } from './linkTable.ts'
 import { buildHtmlPage, COORDINATES_RESULT, NO_COORDINATES, POINT_LINK, SHORT_LINK, useMaps } from './maps.ts'
 
-const { readString: cadena, resolver, paths: rutas, listVisitedUrls, seen: vistos } = useMaps()
+const { readString: cadena, resolver, paths, listVisitedUrls, seen } = useMaps()
 
 describe('pages that carry the target', () => {
   const FIN = `${G}/fin?cid=7`
@@ -24,23 +24,23 @@ describe('pages that carry the target', () => {
       'after others that are of no use',
       `<meta http-equiv="refresh" content="0;url=/httpservice/retry/enablejs"><script>window.location='https://evil.example/'</script><link rel="canonical" href="${FIN}">`,
     ],
-  ])('%s', async (_caso, cuerpo) => {
+  ])('%s', async (_caso, body) => {
     cadena(SHORT_LINK, `${G}/inicio`)
-    rutas.set(`${G}/inicio`, buildHtmlPage(`<!doctype html><html><head>${cuerpo}</head></html>`))
-    rutas.set(FIN, POINT_LINK)
+    paths.set(`${G}/inicio`, buildHtmlPage(`<!doctype html><html><head>${body}</head></html>`))
+    paths.set(FIN, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK, `${G}/inicio`, FIN])
   })
 
   test('the target that names the point wins over the others', async () => {
     const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
-    rutas.set(SHORT_LINK, buildHtmlPage(`${refresco}<link rel="canonical" href="${POINT_LINK}">`))
+    paths.set(SHORT_LINK, buildHtmlPage(`${refresco}<link rel="canonical" href="${POINT_LINK}">`))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK])
   })
 
   test('entities in the target', async () => {
-    rutas.set(
+    paths.set(
       SHORT_LINK,
       buildHtmlPage('<link rel="canonical" href="https://www.google.com/maps?cid=1&amp;q=14.6349,-90.5069">'),
     )
@@ -55,33 +55,33 @@ describe('pages that carry the target', () => {
     ['http', '<meta http-equiv="refresh" content="0;url=http://www.google.com/maps?q=14.6,-90.5">'],
     ['a private address', '<script>location="https://169.254.169.254/"</script>'],
     ['nothing', '<p>14.6,-90.5</p>'],
-  ])('no target: %s', async (_caso, cuerpo) => {
-    rutas.set(SHORT_LINK, buildHtmlPage(cuerpo))
+  ])('no target: %s', async (_caso, body) => {
+    paths.set(SHORT_LINK, buildHtmlPage(body))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
-    expect(vistos).toHaveLength(1)
+    expect(seen).toHaveLength(1)
   })
 
   test('two pages that lead to each other', async () => {
-    rutas.set(SHORT_LINK, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
-    rutas.set(FIN, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${SHORT_LINK}">`))
+    paths.set(SHORT_LINK, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
+    paths.set(FIN, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${SHORT_LINK}">`))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
-    expect(vistos).toHaveLength(2)
+    expect(seen).toHaveLength(2)
   })
 
   test('compressed or not HTML: not read', async () => {
-    const cuerpo = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
-    rutas.set(SHORT_LINK, (_req, res) =>
-      res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(cuerpo)),
+    const body = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
+    paths.set(SHORT_LINK, (_req, res) =>
+      res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(body)),
     )
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
-    rutas.set(SHORT_LINK, [200, { 'content-type': 'text/plain' }, cuerpo])
+    paths.set(SHORT_LINK, [200, { 'content-type': 'text/plain' }, body])
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
-    rutas.set(SHORT_LINK, buildHtmlPage(cuerpo))
+    paths.set(SHORT_LINK, buildHtmlPage(body))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test('a compressed redirection is a redirection', async () => {
-    rutas.set(SHORT_LINK, (_req, res) =>
+    paths.set(SHORT_LINK, (_req, res) =>
       res.writeHead(302, { location: POINT_LINK, 'content-encoding': 'gzip' }).end(gzipSync('hola')),
     )
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
@@ -89,7 +89,7 @@ describe('pages that carry the target', () => {
 
   test('hostile pages are read in linear time', () => {
     const base = new URL(SHORT_LINK)
-    for (const trozo of [
+    for (const chunk of [
       '<meta ',
       '<meta http-equiv=refresh content="',
       '<link rel=canonical ',
@@ -103,11 +103,11 @@ describe('pages that carry the target', () => {
       '\\x',
       '<meta http-equiv=refresh content="0;url=x">',
     ]) {
-      const veces = measureGrowth(65_536, (tamano) => {
-        const pagina = trozo.repeat(Math.ceil(tamano / trozo.length))
-        expect(pageTargets(pagina, base).length).toBeLessThanOrEqual(20)
+      const times = measureGrowth(65_536, (size) => {
+        const page = chunk.repeat(Math.ceil(size / chunk.length))
+        expect(pageTargets(page, base).length).toBeLessThanOrEqual(20)
       })
-      expect(veces, trozo).toBeLessThan(20)
+      expect(times, chunk).toBeLessThan(20)
     }
   })
 })

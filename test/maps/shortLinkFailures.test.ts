@@ -13,7 +13,7 @@ import {
   NO_COORDINATES,
   POINT_LINK,
   PUBLIC_ADDRESS,
-  par,
+  pair,
   resolvePublicly,
   SHORT_LINK,
   useMaps,
@@ -21,26 +21,26 @@ import {
 
 const {
   readString: cadena,
-  close: cerrar,
-  connections: conexiones,
+  close,
+  connections,
   redirectConnections,
   resolver,
-  paths: rutas,
+  paths,
   expectNoSockets: sinSockets,
-  seen: vistos,
+  seen,
 } = useMaps()
 
 /** The deadline of a way unless it is told, in ms. */
 const plazos = useDeadlines(10_000)
 
 let gotas = 0
-function gotear(flujo: NodeJS.WritableStream, inicio: string, gota: string) {
-  if (inicio) flujo.write(inicio)
-  const reloj = setInterval(() => {
-    flujo.write(gota)
+function gotear(stream: NodeJS.WritableStream, start: string, gota: string) {
+  if (start) stream.write(start)
+  const clock = setInterval(() => {
+    stream.write(gota)
     gotas++
   }, 20)
-  flujo.on('close', () => clearInterval(reloj))
+  stream.on('close', () => clearInterval(clock))
 }
 
 describe('failures', () => {
@@ -56,12 +56,12 @@ describe('failures', () => {
     [500, true, /500/],
     [503, true, /503/],
   ])('%d', async (status, pasajera, motivo) => {
-    rutas.set(SHORT_LINK, [status, { 'content-type': 'text/html' }])
+    paths.set(SHORT_LINK, [status, { 'content-type': 'text/html' }])
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(pasajera, motivo))
   })
 
   test('a redirection to nowhere', async () => {
-    rutas.set(SHORT_LINK, [302])
+    paths.set(SHORT_LINK, [302])
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /sin decir adónde/))
   })
 
@@ -72,10 +72,10 @@ describe('failures', () => {
   })
 
   test('nobody listens', async () => {
-    const libre = net.createServer()
-    await once(libre.listen(0, '127.0.0.1'), 'listening')
-    const { port } = libre.address() as net.AddressInfo
-    libre.close()
+    const free = net.createServer()
+    await once(free.listen(0, '127.0.0.1'), 'listening')
+    const { port } = free.address() as net.AddressInfo
+    free.close()
     redirectConnections(port)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /ECONNREFUSED/))
   })
@@ -89,13 +89,13 @@ describe('failures', () => {
     ],
     ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
   ])('a server that %s', async (_caso, romper) => {
-    rutas.set(SHORT_LINK, (req) => romper(req.socket))
+    paths.set(SHORT_LINK, (req) => romper(req.socket))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /No se pudo consultar/))
   })
 
   test('an endless page is read for 64 KB', async () => {
     let enviados = 0
-    rutas.set(SHORT_LINK, (req, res) => {
+    paths.set(SHORT_LINK, (req, res) => {
       res.writeHead(200, { 'content-type': 'text/html' })
       const llenar = () => {
         while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
@@ -112,28 +112,28 @@ describe('failures', () => {
   test('the body of a redirection or of an error is not read, however long', async () => {
     let enviados = 0
     const sinFin =
-      (status: number, cabeceras: http.OutgoingHttpHeaders): http.RequestListener =>
+      (status: number, headers: http.OutgoingHttpHeaders): http.RequestListener =>
       (req, res) => {
-        res.writeHead(status, cabeceras)
+        res.writeHead(status, headers)
         const llenar = () => {
           while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
         }
         res.on('drain', llenar)
         llenar()
       }
-    rutas.set(SHORT_LINK, sinFin(302, { location: POINT_LINK }))
+    paths.set(SHORT_LINK, sinFin(302, { location: POINT_LINK }))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    rutas.set(SHORT_LINK, sinFin(503, { 'content-type': 'text/html' }))
+    paths.set(SHORT_LINK, sinFin(503, { 'content-type': 'text/html' }))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /503/))
     await sinSockets()
     expect(enviados).toBeLessThan(20_000_000)
   })
 
   test('a target after the first 64 KB is not seen', async () => {
-    const cuerpo = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
-    rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536) + cuerpo))
+    const body = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
+    paths.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536) + body))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
-    rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536 - cuerpo.length) + cuerpo))
+    paths.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536 - body.length) + body))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
@@ -144,9 +144,9 @@ describe('failures', () => {
     ['drips a page', (_req, res) => gotear(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
   ])('the resolver waits until the deadline for a server that %s', async (_caso, oyente, gotea) => {
     gotas = 0
-    rutas.set(SHORT_LINK, oyente)
+    paths.set(SHORT_LINK, oyente)
     const resuelto = resolver(SHORT_LINK)
-    await expect.poll(() => vistos.length === 1 && (!gotea || gotas > 3)).toBe(true)
+    await expect.poll(() => seen.length === 1 && (!gotea || gotas > 3)).toBe(true)
     expect(await Promise.race([resuelto, 'waiting'])).toBe('waiting')
     plazos.vencer()
     expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
@@ -155,9 +155,9 @@ describe('failures', () => {
 
   test('the deadline is for the whole way, and for the DNS, too', async () => {
     cadena(SHORT_LINK, `${G}/a`, `${G}/b`)
-    rutas.set(`${G}/b`, () => {})
+    paths.set(`${G}/b`, () => {})
     const resuelto = resolver(SHORT_LINK)
-    await expect.poll(() => vistos.length).toBe(3)
+    await expect.poll(() => seen.length).toBe(3)
     expect(plazos.countPending()).toBe(1)
     plazos.vencer()
     expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
@@ -169,7 +169,7 @@ describe('failures', () => {
 
   test('a DNS that answers after the deadline opens no connection', async () => {
     const { promise, resolve } = Promise.withResolvers<Address[]>()
-    const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(SHORT_LINK)
+    const tardo = createShortLinkResolver({ resolver: () => promise, ca: pair.cert }).resolver(SHORT_LINK)
     await expect.poll(plazos.countPending).toBe(1)
     plazos.vencer()
     expect(await tardo).toEqual(buildMapsFailure(true, /plazo/))
@@ -177,25 +177,25 @@ describe('failures', () => {
     // Whoever asks afterwards is connected, and is the only one.
     cadena(SHORT_LINK, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(conexiones).toHaveLength(1)
+    expect(connections).toHaveLength(1)
   })
 
   test('closing ends what is under way, and nothing begins after it', async () => {
-    rutas.set(SHORT_LINK, () => {})
+    paths.set(SHORT_LINK, () => {})
     const enCurso = resolver(SHORT_LINK)
-    await expect.poll(() => vistos.length).toBe(1)
-    await cerrar()
+    await expect.poll(() => seen.length).toBe(1)
+    await close()
     expect(await enCurso).toEqual(buildMapsFailure(true, /se detuvo/))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /se detuvo/))
-    expect(vistos).toHaveLength(1)
+    expect(seen).toHaveLength(1)
     await sinSockets()
   })
 
   test('many at a time leave nothing open', async () => {
     cadena(SHORT_LINK, `${G}/a`, POINT_LINK)
-    const paciente = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
-    const todos = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(SHORT_LINK)))
-    expect(todos.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
+    const paciente = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert })
+    const all = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(SHORT_LINK)))
+    expect(all.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
     await sinSockets()
   })
 })

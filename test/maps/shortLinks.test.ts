@@ -9,7 +9,7 @@ import {
   NO_COORDINATES,
   POINT_LINK,
   PUBLIC_ADDRESS,
-  par,
+  pair,
   resolvePublicly,
   SHORT_LINK,
   useMaps,
@@ -17,12 +17,12 @@ import {
 
 const {
   readString: cadena,
-  connections: conexiones,
+  connections,
   resolver,
-  paths: rutas,
+  paths,
   expectNoSockets: sinSockets,
   listVisitedUrls,
-  seen: vistos,
+  seen,
 } = useMaps()
 
 describe('follows the way', () => {
@@ -30,17 +30,17 @@ describe('follows the way', () => {
     cadena(SHORT_LINK, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK])
-    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
+    expect(connections).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
     await sinSockets()
   })
 
   test('requests carry no cookie, no referrer and no data of ours', async () => {
-    rutas.set(SHORT_LINK, (_req, res) =>
+    paths.set(SHORT_LINK, (_req, res) =>
       res.writeHead(302, { location: 'https://goo.gl/maps/xyz', 'set-cookie': 'NID=1; Domain=goo.gl' }).end(),
     )
-    rutas.set('https://goo.gl/maps/xyz', POINT_LINK)
+    paths.set('https://goo.gl/maps/xyz', POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(vistos.map(({ method, headers }) => [method, headers])).toEqual(
+    expect(seen.map(({ method, headers }) => [method, headers])).toEqual(
       ['maps.app.goo.gl', 'goo.gl'].map((host) => [
         'GET',
         {
@@ -56,7 +56,7 @@ describe('follows the way', () => {
   })
 
   test.each([301, 302, 303, 307, 308])('%d', async (status) => {
-    rutas.set(SHORT_LINK, [status, { location: POINT_LINK }])
+    paths.set(SHORT_LINK, [status, { location: POINT_LINK }])
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
@@ -71,13 +71,13 @@ describe('follows the way', () => {
     ['a fragment', '/maps/paso#x', `${G}/paso`],
   ])('a relative or odd Location: %s', async (_caso, location, destino) => {
     cadena(SHORT_LINK, `${G}/inicio`, location)
-    rutas.set(destino, POINT_LINK)
+    paths.set(destino, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK, `${G}/inicio`, destino])
   })
 
   test('a Location in raw UTF-8', async () => {
-    rutas.set(SHORT_LINK, [
+    paths.set(SHORT_LINK, [
       302,
       { location: Buffer.from('https://www.google.com/maps?q=14°38\'5.6"N90°30\'24.8"W').toString('latin1') },
     ])
@@ -88,18 +88,18 @@ describe('follows the way', () => {
   })
 
   test('five hops are followed and the sixth is not', async () => {
-    const pasos = [1, 2, 3, 4, 5].map((n) => `${G}/paso/${n}`)
-    cadena(SHORT_LINK, ...pasos.slice(0, 4), POINT_LINK)
+    const steps = [1, 2, 3, 4, 5].map((n) => `${G}/paso/${n}`)
+    cadena(SHORT_LINK, ...steps.slice(0, 4), POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    vistos.length = 0
-    cadena(SHORT_LINK, ...pasos, POINT_LINK)
+    seen.length = 0
+    cadena(SHORT_LINK, ...steps, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /más de 5 saltos/))
-    expect(vistos).toHaveLength(6)
+    expect(seen).toHaveLength(6)
   })
 
   test('a way that ends at a map without a point', async () => {
     cadena(SHORT_LINK, `${G}?q=Casa&ftid=0x1:0x2`)
-    rutas.set(`${G}?q=Casa&ftid=0x1:0x2`, buildHtmlPage('<title>Casa</title>'))
+    paths.set(`${G}?q=Casa&ftid=0x1:0x2`, buildHtmlPage('<title>Casa</title>'))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
@@ -107,9 +107,9 @@ describe('follows the way', () => {
     const corto = 'https://maps.apple/p/U8rE9v8n8iVZjr'
     cadena(corto, 'https://maps.apple.com/place?coordinate=14.6349,-90.5069&name=Casa')
     expect(await resolver(corto)).toEqual(COORDINATES_RESULT)
-    const vista = `${G}/place/Mixco/@14.5063862,-90.3951103,10z`
-    cadena(SHORT_LINK, vista)
-    rutas.set(vista, buildHtmlPage('<title>Mixco</title>'))
+    const view = `${G}/place/Mixco/@14.5063862,-90.3951103,10z`
+    cadena(SHORT_LINK, view)
+    paths.set(view, buildHtmlPage('<title>Mixco</title>'))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
@@ -124,11 +124,11 @@ describe('follows the way', () => {
     expect(await resolver(POINT_LINK)).toEqual(COORDINATES_RESULT)
     expect(await resolver('https://evil.example/x')).toEqual(buildMapsFailure(false, /no es un mapa admitido/))
     expect(await resolver('basura')).toEqual(buildMapsFailure(false, /https/))
-    expect(conexiones).toEqual([])
+    expect(connections).toEqual([])
   })
 
   test('the hosts of the configuration', async () => {
-    const solo = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert, hosts: ['maps.app.goo.gl'] })
+    const solo = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert, hosts: ['maps.app.goo.gl'] })
     cadena(SHORT_LINK, POINT_LINK)
     expect(await solo.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /«www.google.com» no es un mapa admitido/))
   })
@@ -148,7 +148,7 @@ describe("Google's own obstacles", () => {
     cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1`))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
     cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1&ucbcb=1`))
-    rutas.set(`${G}?cid=1&ucbcb=1`, POINT_LINK)
+    paths.set(`${G}?cid=1&ucbcb=1`, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
@@ -162,15 +162,15 @@ describe("Google's own obstacles", () => {
   ])('the target of the cookie notice is checked like any other: %s', async (continua, motivo) => {
     cadena(SHORT_LINK, consentir(continua))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
-    expect(vistos).toHaveLength(1)
+    expect(seen).toHaveLength(1)
   })
 
   test.each([
     'https://consent.google.evil.example/ml?continue=x',
     'https://consent.google.xyz/ml?continue=x',
     'https://consent.google.com.evil.example/ml',
-  ])('a host that only looks like the cookie notice is refused: %s', async (enlace) => {
-    cadena(SHORT_LINK, enlace)
+  ])('a host that only looks like the cookie notice is refused: %s', async (link) => {
+    cadena(SHORT_LINK, link)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es un mapa admitido/))
   })
 
@@ -216,20 +216,20 @@ describe('never leaves the maps', () => {
   ])('%s', async (location, motivo) => {
     cadena(SHORT_LINK, location)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
-    expect(vistos).toHaveLength(1)
-    expect(conexiones).toHaveLength(1)
+    expect(seen).toHaveLength(1)
+    expect(connections).toHaveLength(1)
   })
 
   test('loops of one, two and three', async () => {
-    for (const vuelta of [
+    for (const round of [
       [SHORT_LINK, SHORT_LINK],
       [SHORT_LINK, `${G}/a`, SHORT_LINK],
       [SHORT_LINK, `${G}/a`, `${G}/b`, `${G}/a#otra`],
     ]) {
-      vistos.length = 0
-      cadena(...vuelta)
+      seen.length = 0
+      cadena(...round)
       expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
-      expect(vistos).toHaveLength(vuelta.length - 1)
+      expect(seen).toHaveLength(round.length - 1)
     }
   })
 
@@ -238,26 +238,26 @@ describe('never leaves the maps', () => {
     async (address) => {
       const family = address.includes(':') ? 6 : 4
       for (const direcciones of [[{ address, family }], [PUBLIC_ADDRESS, { address, family }]] as Address[][]) {
-        const ajeno = createShortLinkResolver({ resolver: async () => direcciones, ca: par.cert })
-        expect(await ajeno.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
+        const foreign = createShortLinkResolver({ resolver: async () => direcciones, ca: pair.cert })
+        expect(await foreign.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
       }
-      expect(conexiones).toEqual([])
+      expect(connections).toEqual([])
     },
   )
 
   test('rebinding: every hop is resolved once, and what was checked is what is used', async () => {
     const consultas: string[] = []
     const cambiante = createShortLinkResolver({
-      ca: par.cert,
-      resolver: async (nombre) => {
-        consultas.push(nombre)
+      ca: pair.cert,
+      resolver: async (name) => {
+        consultas.push(name)
         return [consultas.length === 1 ? PUBLIC_ADDRESS : { address: '10.0.0.7', family: 4 }]
       },
     })
     cadena(SHORT_LINK, `${SHORT_LINK}/dos`, POINT_LINK)
     expect(await cambiante.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
     expect(consultas).toEqual(['maps.app.goo.gl', 'maps.app.goo.gl'])
-    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
+    expect(connections).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
   })
 
   test('certificates are verified, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
@@ -265,8 +265,8 @@ describe('never leaves the maps', () => {
     cadena(SHORT_LINK, POINT_LINK)
     const sinCa = createShortLinkResolver({ resolver: resolvePublicly })
     expect(await sinCa.resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
-    rutas.set('https://www.google.es/maps?cid=1', POINT_LINK)
+    paths.set('https://www.google.es/maps?cid=1', POINT_LINK)
     expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(buildMapsFailure(true, /ALTNAME/))
-    expect(vistos).toEqual([])
+    expect(seen).toEqual([])
   })
 })

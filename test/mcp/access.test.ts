@@ -3,8 +3,8 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { readTexts, useAssistants } from './assistant.ts'
 
-const entorno = shareEnvironment()
-const nuevoAsistente = useAssistants(entorno)
+const environment = shareEnvironment()
+const nuevoAsistente = useAssistants(environment)
 
 const LISTA = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
 const ACEPTA = { Accept: 'application/json, text/event-stream' }
@@ -17,47 +17,47 @@ interface Peticion {
 }
 
 /** A raw request. The library answers clients of older protocols with an event stream of one event. */
-async function pedir({ llave, query: consulta = '', cuerpo = JSON.stringify(LISTA), cabeceras = {} }: Peticion) {
+async function request({ llave, query = '', cuerpo = JSON.stringify(LISTA), cabeceras = {} }: Peticion) {
   const credencial: Record<string, string> = llave === undefined ? {} : { Authorization: `Bearer ${llave}` }
-  const respuesta = await fetch(`${entorno.url}/mcp${consulta}`, {
+  const response = await fetch(`${environment.url}/mcp${query}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...ACEPTA, ...credencial, ...cabeceras },
     body: cuerpo,
   })
-  const texto = await respuesta.text()
-  return { status: respuesta.status, cabeceras: respuesta.headers, texto, codigo: /"codigo":"(\w+)"/.exec(texto)?.[1] }
+  const texto = await response.text()
+  return { status: response.status, cabeceras: response.headers, texto, codigo: /"codigo":"(\w+)"/.exec(texto)?.[1] }
 }
 
 const nombresDe = (tools: readonly { name: string }[]) => tools.map(({ name }) => name)
 
 describe('POST /mcp', () => {
   it('answers a valid key, and a page of the service itself', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    expect((await pedir({ llave })).status).toBe(200)
-    expect((await pedir({ llave, cabeceras: { Origin: entorno.url } })).status).toBe(200)
+    const { llave } = await environment.createComercio()
+    expect((await request({ llave })).status).toBe(200)
+    expect((await request({ llave, cabeceras: { Origin: environment.url } })).status).toBe(200)
   })
 
   it('asks for a merchant’s key, and takes no session in its place', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    for (const mala of [undefined, `${llave.slice(0, -1)}x`, entorno.llaveDeOperacion]) {
-      const { status, cabeceras, codigo } = await pedir({ llave: mala })
+    const { llave } = await environment.createComercio()
+    for (const bad of [undefined, `${llave.slice(0, -1)}x`, environment.llaveDeOperacion]) {
+      const { status, cabeceras, codigo } = await request({ llave: bad })
       expect([status, codigo]).toEqual([401, 'no_autenticado'])
       expect(cabeceras.get('www-authenticate')).toBe('Bearer realm="guias"')
     }
     const galleta = { Cookie: `guias_sesion=${'a'.repeat(43)}` }
-    expect((await pedir({ cabeceras: galleta })).codigo).toBe('no_autenticado')
+    expect((await request({ cabeceras: galleta })).codigo).toBe('no_autenticado')
   })
 
   it.each(['https://otro.example', 'null', 'http://localhost:1'])('refuses a page of %s', async (origen) => {
-    const { llave } = await entorno.nuevoComercio()
-    const { status, codigo } = await pedir({ llave, cabeceras: { Origin: origen } })
+    const { llave } = await environment.createComercio()
+    const { status, codigo } = await request({ llave, cabeceras: { Origin: origen } })
     expect([status, codigo]).toEqual([403, 'origen_no_permitido'])
   })
 
   it('bounds the body and its form', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const estadoDe = async (cuerpo: string, tipo = 'application/json') =>
-      (await pedir({ llave, cuerpo, cabeceras: { 'Content-Type': tipo } })).status
+      (await request({ llave, cuerpo, cabeceras: { 'Content-Type': tipo } })).status
     expect(await estadoDe(JSON.stringify({ ...LISTA, params: { _meta: { relleno: 'x'.repeat(256 * 1024) } } }))).toBe(
       413,
     )
@@ -68,26 +68,26 @@ describe('POST /mcp', () => {
     expect(await estadoDe(JSON.stringify(LISTA), 'text/plain')).toBe(415)
   })
 
-  it.each(['GET', 'DELETE', 'PUT', 'OPTIONS'])('has no %s, as it keeps no session', async (metodo) => {
-    const { llave } = await entorno.nuevoComercio()
-    const { status, cabeceras } = await entorno.request(metodo, '/mcp', { llave })
+  it.each(['GET', 'DELETE', 'PUT', 'OPTIONS'])('has no %s, as it keeps no session', async (method) => {
+    const { llave } = await environment.createComercio()
+    const { status, cabeceras } = await environment.request(method, '/mcp', { llave })
     expect([status, cabeceras.get('allow')]).toEqual([405, 'POST'])
   })
 
   it('opens no stream of changes, which would stay open', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { client } = await nuevoAsistente(llave)
     await expect(client.listen({ toolsListChanged: true })).rejects.toThrow(/limit/i)
   })
 
   it('spends the key’s rate, and answers 429 when it is used up', async () => {
     const ritmos = { solicitudes: 1, guias: 1 } as never
-    const { llave } = await entorno.nuevoComercio('test', ritmos)
+    const { llave } = await environment.createComercio('test', ritmos)
     const estados: number[] = []
-    for (let i = 0; i < 40; i++) estados.push((await pedir({ llave })).status)
+    for (let i = 0; i < 40; i++) estados.push((await request({ llave })).status)
     expect(estados[0]).toBe(200)
     expect(estados).toContain(429)
-    const { cabeceras, codigo } = await pedir({ llave })
+    const { cabeceras, codigo } = await request({ llave })
     expect(codigo).toBe('demasiadas_solicitudes')
     expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
   })
@@ -95,34 +95,37 @@ describe('POST /mcp', () => {
 
 describe('a key', () => {
   it('offers only the tools of its scopes and its mode', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
+    const comercio = await environment.createComercio()
+    const llave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
     const { client, callUrl: llamar } = await nuevoAsistente(llave, { write: true })
-    const nombres = nombresDe((await client.listTools()).tools)
-    expect(nombres).toEqual(expect.arrayContaining(['listarGuias', 'obtenerEtiqueta', 'obtenerCuenta']))
-    for (const ajena of ['crearGuia', 'listarWebhooks', 'obtenerPruebaDeEntrega']) expect(nombres).not.toContain(ajena)
+    const names = nombresDe((await client.listTools()).tools)
+    expect(names).toEqual(expect.arrayContaining(['listarGuias', 'obtenerEtiqueta', 'obtenerCuenta']))
+    for (const foreign of ['crearGuia', 'listarWebhooks', 'obtenerPruebaDeEntrega'])
+      expect(names).not.toContain(foreign)
     expect(await llamar('crearGuia', buildGuia() as never)).toMatchObject({
       estado: 403,
       datos: { codigo: 'alcance_insuficiente' },
     })
-    const real = await entorno.nuevoComercio('live')
+    const real = await environment.createComercio('live')
     const { client: deReal } = await nuevoAsistente(real.llave, { write: true })
     const deVerdad = nombresDe((await deReal.listTools()).tools)
     expect(deVerdad).toContain('crearGuia')
-    expect(deVerdad.filter((nombre) => nombre.startsWith('simular'))).toEqual([])
+    expect(deVerdad.filter((name) => name.startsWith('simular'))).toEqual([])
   })
 
   it('reaches no guide of another merchant, also when both ask at once', async () => {
-    const [uno, otro] = await Promise.all([entorno.nuevoComercio(), entorno.nuevoComercio()])
-    const [suya, ajena] = await Promise.all([uno.api.guias.crear(buildGuia()), otro.api.guias.crear(buildGuia())])
-    const [deUno, deOtro] = await Promise.all([nuevoAsistente(uno.llave), nuevoAsistente(otro.llave)])
-    const vistas = await Promise.all(
+    const [one, other] = await Promise.all([environment.createComercio(), environment.createComercio()])
+    const [suya, foreign] = await Promise.all([one.api.guias.crear(buildGuia()), other.api.guias.crear(buildGuia())])
+    const [deUno, deOtro] = await Promise.all([nuevoAsistente(one.llave), nuevoAsistente(other.llave)])
+    const seen = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        i % 2 ? deUno.callUrl('obtenerGuia', { guia: suya.guia }) : deOtro.callUrl('obtenerGuia', { guia: ajena.guia }),
+        i % 2
+          ? deUno.callUrl('obtenerGuia', { guia: suya.guia })
+          : deOtro.callUrl('obtenerGuia', { guia: foreign.guia }),
       ),
     )
-    expect(vistas.map(({ datos }) => datos.guia)).toEqual(vistas.map(({ args: argumentos }) => argumentos.guia))
-    expect(await deUno.callUrl('obtenerGuia', { guia: ajena.guia })).toMatchObject({
+    expect(seen.map(({ datos }) => datos.guia)).toEqual(seen.map(({ args: argumentos }) => argumentos.guia))
+    expect(await deUno.callUrl('obtenerGuia', { guia: foreign.guia })).toMatchObject({
       estado: 404,
       datos: { codigo: 'guia_desconocida' },
     })
@@ -131,21 +134,21 @@ describe('a key', () => {
 
 describe('a connection for reading', () => {
   it('has no tool that writes, and refuses one that is called all the same', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const { client } = await nuevoAsistente(llave)
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(15)
     expect(tools.filter(({ annotations }) => !annotations?.readOnlyHint)).toEqual([])
-    const rechazo = await client.callTool({ name: 'cancelarGuia', arguments: { guia, confirmar: guia } })
-    expect(rechazo.isError).toBe(true)
-    expect(readTexts(rechazo)).toEqual([expect.stringMatching(/^Esta conexión es de solo lectura/)])
+    const refusal = await client.callTool({ name: 'cancelarGuia', arguments: { guia, confirmar: guia } })
+    expect(refusal.isError).toBe(true)
+    expect(readTexts(refusal)).toEqual([expect.stringMatching(/^Esta conexión es de solo lectura/)])
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'aceptado', secuencia: 1 })
   })
 
-  it.each(['0', 'true', ''])('is also what escribir=%s opens', async (valor) => {
-    const { llave } = await entorno.nuevoComercio()
-    const { texto } = await pedir({ llave, query: `?escribir=${valor}` })
+  it.each(['0', 'true', ''])('is also what escribir=%s opens', async (value) => {
+    const { llave } = await environment.createComercio()
+    const { texto } = await request({ llave, query: `?escribir=${value}` })
     expect(texto).toContain('listarGuias')
     expect(texto).not.toContain('"cancelarGuia"')
   })

@@ -53,8 +53,8 @@ interface Opciones {
 export function useAssistants(environment: { url: string }) {
   const openClients: Client[] = []
   afterEach(() => Promise.all(openClients.splice(0).map((client) => client.close())))
-  return async (llave: string, { write: escribir = false, mode = 'auto' }: Opciones = {}) => {
-    const url = new URL(`${environment.url}/mcp${escribir ? '?escribir=1' : ''}`)
+  return async (llave: string, { write = false, mode = 'auto' }: Opciones = {}) => {
+    const url = new URL(`${environment.url}/mcp${write ? '?escribir=1' : ''}`)
     const requestInit = { headers: { Authorization: `Bearer ${llave}` } }
     const assistant = await connectAssistant(new StreamableHTTPClientTransport(url, { requestInit }), mode)
     openClients.push(assistant.client)

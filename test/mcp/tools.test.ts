@@ -7,42 +7,42 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { useAssistants } from './assistant.ts'
 
-const entorno = shareEnvironment()
-const nuevoAsistente = useAssistants(entorno)
-const contrato = await readBundle('comercios')
-const herramientas = toolsOf(contrato)
-const una = (nombre: string) => herramientas.find((tool) => tool.nombre === nombre)!
+const environment = shareEnvironment()
+const nuevoAsistente = useAssistants(environment)
+const contract = await readBundle('comercios')
+const herramientas = toolsOf(contract)
+const one = (name: string) => herramientas.find((tool) => tool.nombre === name)!
 
 describe('the tools', () => {
   it('are the operations of merchants’ keys, each with its summary', async () => {
-    const suyas = operacionesOf(contrato).filter(({ definition: definicion }) =>
-      ((definicion.security ?? []) as JsonObject[]).some((esquema) => 'llaveDeComercio' in esquema),
+    const suyas = operacionesOf(contract).filter(({ definition }) =>
+      ((definition.security ?? []) as JsonObject[]).some((schema) => 'llaveDeComercio' in schema),
     )
     expect(suyas.length).toBeGreaterThan(30)
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { client } = await nuevoAsistente(llave, { write: true })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(suyas.map(({ id }) => id))
-    for (const { definition: definicion, id } of suyas)
-      expect(tools.find(({ name }) => name === id)!.description).toContain(definicion.summary)
+    for (const { definition, id } of suyas)
+      expect(tools.find(({ name }) => name === id)!.description).toContain(definition.summary)
   })
 
   it('stay short enough for a model’s context, without alternatives at the root', () => {
     expect(JSON.stringify(herramientas).length).toBeLessThan(120_000)
-    for (const { input: entrada, nombre } of herramientas) {
-      expect([nombre, Object.keys(entrada).sort()]).toEqual([
+    for (const { input, nombre } of herramientas) {
+      expect([nombre, Object.keys(input).sort()]).toEqual([
         nombre,
         ['additionalProperties', 'properties', 'required', 'type'],
       ])
-      expect(JSON.stringify(entrada)).not.toMatch(/"\$ref"|"x-/)
+      expect(JSON.stringify(input)).not.toMatch(/"\$ref"|"x-/)
     }
   })
 
   it('that change what exists ask for its code again', () => {
-    for (const { nombre, isWrite, confirma, input: entrada } of herramientas) {
-      const pide = entrada.required.includes('confirmar')
+    for (const { nombre, isWrite, confirma, input } of herramientas) {
+      const pide = input.required.includes('confirmar')
       expect([nombre, pide]).toEqual([nombre, isWrite && !nombre.startsWith('crear')])
-      if (confirma) expect(entrada.required).toContain(confirma)
+      if (confirma) expect(input.required).toContain(confirma)
     }
   })
 })
@@ -60,9 +60,9 @@ describe('partsOf', () => {
 
   it('puts each argument in its place', () => {
     expect(
-      partsOf(una('listarGuias'), { estado: ['en_ruta', 'aceptado'], limite: 5, metadatos: { canal: 'web' } }),
+      partsOf(one('listarGuias'), { estado: ['en_ruta', 'aceptado'], limite: 5, metadatos: { canal: 'web' } }),
     ).toEqual({ path: {}, query: { estado: ['en_ruta', 'aceptado'], limite: '5', 'metadatos[canal]': 'web' } })
-    expect(partsOf(una('cancelarGuia'), { guia: 'A', confirmar: 'A', razon: 'x' })).toEqual({
+    expect(partsOf(one('cancelarGuia'), { guia: 'A', confirmar: 'A', razon: 'x' })).toEqual({
       path: { guia: 'A' },
       query: {},
       body: { razon: 'x' },
@@ -70,18 +70,18 @@ describe('partsOf', () => {
   })
 
   it('refuses unknown arguments, a path without its code, and another code in confirmar', () => {
-    expect(faltas(una('cancelarGuia'), { guia: 'A', confirmar: 'A', motivo: 'x' })).toEqual(['motivo desconocido'])
-    expect(faltas(una('cancelarGuia'), { guia: 'A' })).toEqual(['confirmar difiere'])
-    expect(faltas(una('cancelarGuia'), { guia: 'A', confirmar: 'B' })).toEqual(['confirmar difiere'])
-    expect(faltas(una('cancelarGuia'), { guia: '', confirmar: '' })).toEqual(['guia requerido', 'confirmar difiere'])
-    expect(faltas(una('obtenerGuia'), { toString: 'x', guia: 'A' })).toEqual(['toString desconocido'])
-    expect(faltas(una('obtenerGuia'), {})).toEqual(['guia requerido'])
+    expect(faltas(one('cancelarGuia'), { guia: 'A', confirmar: 'A', motivo: 'x' })).toEqual(['motivo desconocido'])
+    expect(faltas(one('cancelarGuia'), { guia: 'A' })).toEqual(['confirmar difiere'])
+    expect(faltas(one('cancelarGuia'), { guia: 'A', confirmar: 'B' })).toEqual(['confirmar difiere'])
+    expect(faltas(one('cancelarGuia'), { guia: '', confirmar: '' })).toEqual(['guia requerido', 'confirmar difiere'])
+    expect(faltas(one('obtenerGuia'), { toString: 'x', guia: 'A' })).toEqual(['toString desconocido'])
+    expect(faltas(one('obtenerGuia'), {})).toEqual(['guia requerido'])
   })
 })
 
 describe('a call', () => {
   it('gets the operation’s own explanation of what is wrong', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
     expect(await llamar('crearGuia', { ...buildGuia(), telefono: '12' } as never)).toMatchObject({
       estado: 422,
@@ -94,7 +94,7 @@ describe('a call', () => {
   })
 
   it('finds guides by their metadata, and creates many at once', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
     const { recogida, ...guia } = buildGuia({ metadatos: { canal: 'web' } })
     const { datos } = await llamar('crearLote', { recogida, guias: [guia, buildGuia()] })
@@ -104,10 +104,10 @@ describe('a call', () => {
   })
 
   it('to an unknown tool is a fault of the protocol', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { client } = await nuevoAsistente(llave)
     await expect(client.callTool({ name: 'borrarTodo', arguments: {} })).rejects.toMatchObject({ code: -32602 })
-    await expect(client.readResource({ uri: `${entorno.url}/docs/guia/../../.env` })).rejects.toMatchObject({
+    await expect(client.readResource({ uri: `${environment.url}/docs/guia/../../.env` })).rejects.toMatchObject({
       code: -32602,
     })
   })

@@ -6,12 +6,12 @@ import { useReceivers } from '../webhooks/receiver.ts'
 import { connectAssistant, useAssistants } from './assistant.ts'
 import { runAssistantDay } from './workday.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
-const nuevoAsistente = useAssistants(entorno)
+const nuevoAsistente = useAssistants(environment)
 
 it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protocol’s %s era', async (mode) => {
-  const { llave, api } = await entorno.nuevoComercio()
+  const { llave, api } = await environment.createComercio()
   const receptor = await nuevoReceptor()
   const asistente = await nuevoAsistente(llave, { write: true, mode })
   expect(asistente.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
@@ -24,12 +24,12 @@ it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protoco
 })
 
 it('a whole day over stdio works with the package’s program', async () => {
-  const { llave, api } = await entorno.nuevoComercio()
+  const { llave, api } = await environment.createComercio()
   const receptor = await nuevoReceptor()
   const transporte = new StdioClientTransport({
     command: process.execPath,
     args: [new URL('../../sdk/mcp/bin/guias-mcp.js', import.meta.url).pathname, '--escribir'],
-    env: { GUIAS_LLAVE: llave, GUIAS_URL: entorno.url, PATH: process.env.PATH ?? '', ...CHILD_ENVIRONMENT },
+    env: { GUIAS_LLAVE: llave, GUIAS_URL: environment.url, PATH: process.env.PATH ?? '', ...CHILD_ENVIRONMENT },
     stderr: 'pipe',
   })
   const asistente = await connectAssistant(transporte)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { hasta, RECOGIDA } from '../factories.ts'
+import { RECOGIDA, waitUntil } from '../factories.ts'
 import type { Assistant } from './assistant.ts'
 
 /**
@@ -45,15 +45,15 @@ export async function runAssistantDay({ client, callUrl: callTool }: Assistant, 
     clave_de_idempotencia: 'c-1',
   })
   expect(correctedAnswer).toMatchObject({ estado: 200, datos: { direccion } })
-  const lugar = { guia, confirmar: guia, lat: 14.6308, lng: -90.6071 }
-  expect(await callTool('confirmarUbicacion', lugar)).toMatchObject({ datos: { ubicacion: { estado: 'confirmada' } } })
+  const place = { guia, confirmar: guia, lat: 14.6308, lng: -90.6071 }
+  expect(await callTool('confirmarUbicacion', place)).toMatchObject({ datos: { ubicacion: { estado: 'confirmada' } } })
 
   const { datos: etiqueta } = await callTool('obtenerEtiqueta', { guia })
   const pdf = await fetch(etiqueta.url)
   expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf'])
 
-  for (const siguiente of ['recolectado', 'en_ruta'])
-    expect(await callTool('simularAvance', { guia, confirmar: guia, estado: siguiente })).toMatchObject({ estado: 200 })
+  for (const next of ['recolectado', 'en_ruta'])
+    expect(await callTool('simularAvance', { guia, confirmar: guia, estado: next })).toMatchObject({ estado: 200 })
   const { datos: enRuta } = await callTool('listarGuias', { estado: ['en_ruta'], external_ref: newGuia.external_ref })
   expect(enRuta.datos).toEqual([expect.objectContaining({ guia })])
   expect(await callTool('cancelarGuia', { guia, confirmar: guia })).toMatchObject({
@@ -63,14 +63,14 @@ export async function runAssistantDay({ client, callUrl: callTool }: Assistant, 
   expect(await callTool('obtenerPruebaDeEntrega', { guia })).toMatchObject({ estado: 404 })
   await callTool('simularAvance', { guia, confirmar: guia, estado: 'entregado' })
 
-  const prueba = await hasta(async () => {
+  const prueba = await waitUntil(async () => {
     const { datos } = await callTool('obtenerPruebaDeEntrega', { guia })
     return datos.pdf && datos
   })
   expect((await fetch(prueba.pdf.url)).status).toBe(200)
   const { datos: history } = await callTool('listarEventosDeGuia', { guia })
   expect(history.datos.at(-1)).toMatchObject({ tipo: 'guia.entregado' })
-  await hasta(async () => {
+  await waitUntil(async () => {
     const { datos } = await callTool('listarAvisosDeWebhook', { webhook: webhook.webhook, guia })
     return datos.datos.some(
       ({ tipo, estado }: Record<string, string>) => tipo === 'guia.entregado' && estado === 'entregado',

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { checkLog, createTelefono, type SentUbicacionRequest, useChannel } from './channel.ts'
 import type { RequestOutcome } from './provider.ts'
 
 const canal = useChannel({ throughTunnel: true })
 const {
   environment,
-  createUbicacionRequest: nueva,
+  createUbicacionRequest: fresh,
   esperar,
   mensajes,
   listAcceptedMensajes,
@@ -19,7 +19,7 @@ const {
 } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 const PLACA = '3998877'
 const deMeta = (status: number, code: number): RequestOutcome => ({
@@ -28,31 +28,31 @@ const deMeta = (status: number, code: number): RequestOutcome => ({
   // What Meta may quote back must not get anywhere.
   error: { code, details: `Failed for +502 4${PLACA} with EAAGsecretisimo123456` },
 })
-const con = async (desenlace: RequestOutcome, tienda = comercio) => {
+const con = async (desenlace: RequestOutcome, shop = comercio) => {
   const telefono = createTelefono()
   canal.proveedor.porTelefono.set(telefono, desenlace)
-  return nueva(tienda, { telefono })
+  return fresh(shop, { telefono })
 }
 const esperando = (esta: SentUbicacionRequest, intentos: number) =>
-  hasta(async () => {
-    const [fila] = await mensajes(esta)
-    return fila!.estado === 'pendiente' && fila!.intentos === intentos && fila
+  waitUntil(async () => {
+    const [row] = await mensajes(esta)
+    return row!.estado === 'pendiente' && row!.intentos === intentos && row
   })
 
 describe('a provider that nobody reaches', () => {
   it('keeps nobody from creating; messages go out, once, when it is back', async () => {
     await canal.tunnel.close()
     const esas: SentUbicacionRequest[] = []
-    for (let i = 0; i < 15; i++) esas.push(await nueva(comercio))
-    for (const [i, espera] of [5_000, 30_000, 120_000].entries()) {
+    for (let i = 0; i < 15; i++) esas.push(await fresh(comercio))
+    for (const [i, wait] of [5_000, 30_000, 120_000].entries()) {
       for (const esta of esas) {
-        const fila = await esperando(esta, i + 1)
-        expect([fila.codigo, fila.motivo]).toEqual(['ECONNREFUSED', expect.stringMatching(/salida a Internet/)])
-        const falta = fila.proximo_en.getTime() - canal.clock().getTime()
-        expect([espera, falta <= espera, falta > espera - 5_000]).toEqual([espera, true, true])
+        const row = await esperando(esta, i + 1)
+        expect([row.codigo, row.motivo]).toEqual(['ECONNREFUSED', expect.stringMatching(/salida a Internet/)])
+        const missing = row.proximo_en.getTime() - canal.clock().getTime()
+        expect([wait, missing <= wait, missing > wait - 5_000]).toEqual([wait, true, true])
       }
       if (i === 2) await canal.tunnel.open()
-      canal.advance(espera)
+      canal.advance(wait)
     }
     for (const esta of esas) {
       expect(await esperar(esta, 'enviado')).toMatchObject({ intentos: 4, codigo: null })
@@ -63,7 +63,7 @@ describe('a provider that nobody reaches', () => {
 })
 
 describe('a definite refusal', () => {
-  const casos: [number, number, RegExp][] = [
+  const cases: [number, number, RegExp][] = [
     [400, 131026, /el número no usa WhatsApp.*use otro medio/],
     [400, 131030, /lista de prueba de Meta.*producción/],
     [400, 131021, /mismo número que envía: corrija el teléfono/],
@@ -72,38 +72,38 @@ describe('a definite refusal', () => {
     [400, 131009, /revise el teléfono del destinatario/],
     [400, 999999, /código 999999, que no se conoce/],
   ]
-  it.each(casos)('%i %i: the message fails once, with a reason for an operator', async (status, code, motivo) => {
-    const tienda = await environment.nuevoComercio('live')
-    const entregas = await canal.conWebhook(tienda)
-    const esta = await con(deMeta(status, code), tienda)
-    const fila = await esperar(esta, 'fallido')
-    expect(fila).toMatchObject({
+  it.each(cases)('%i %i: the message fails once, with a reason for an operator', async (status, code, motivo) => {
+    const shop = await environment.createComercio('live')
+    const entregas = await canal.conWebhook(shop)
+    const esta = await con(deMeta(status, code), shop)
+    const row = await esperar(esta, 'fallido')
+    expect(row).toMatchObject({
       codigo: String(code),
       intentos: 1,
       abierta: false,
       motivo: expect.stringMatching(motivo),
     })
-    expect(fila.motivo).not.toMatch(new RegExp(`${PLACA}|EAAGsecretisimo`))
-    const { ubicacion } = await leer(tienda, esta)
+    expect(row.motivo).not.toMatch(new RegExp(`${PLACA}|EAAGsecretisimo`))
+    const { ubicacion } = await leer(shop, esta)
     expect(ubicacion).toMatchObject({
       estado: 'fallida',
-      solicitud: { estado: 'fallido', motivo: fila.motivo, numero: 1 },
+      solicitud: { estado: 'fallido', motivo: row.motivo, numero: 1 },
     })
-    expect(await tipos(tienda, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    expect(await tipos(shop, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.fallida'])
     const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${esta.guia}`)
-    expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: fila.motivo }])
+    expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: row.motivo }])
     // It isn't tried again, unless somebody asks for it.
     canal.advance(HOUR_MS)
     await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
     canal.proveedor.porTelefono.delete(esta.telefono)
     const { status: aceptada } = await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
-      llave: tienda.llave,
+      llave: shop.llave,
     })
     expect(aceptada).toBe(202)
     await esperar(esta, 'enviado', 2)
-    expect((await leer(tienda, esta)).ubicacion).toMatchObject({
+    expect((await leer(shop, esta)).ubicacion).toMatchObject({
       estado: 'solicitada',
       solicitud: { numero: 2, motivo: null },
     })
@@ -111,7 +111,7 @@ describe('a definite refusal', () => {
 })
 
 describe('a fault of the account', () => {
-  const casos: [string, RequestOutcome, RegExp][] = [
+  const cases: [string, RequestOutcome, RegExp][] = [
     ['190', deMeta(401, 190), /venció o fue revocado: genere un token/],
     ['131042', deMeta(400, 131042), /problema de pago/],
     ['368', deMeta(403, 368), /restringida por infringir/],
@@ -129,18 +129,18 @@ describe('a fault of the account', () => {
   ]
 
   it('makes messages wait, is logged as an error, and fails none; they are sent once it works', async () => {
-    const esas = await Promise.all(casos.map(([, desenlace]) => con(desenlace)))
+    const esas = await Promise.all(cases.map(([, desenlace]) => con(desenlace)))
     for (const [i, esta] of esas.entries()) {
-      const [codigo, , motivo] = casos[i]!
-      const fila = await esperando(esta, 1)
-      expect([codigo, fila.codigo, fila.motivo]).toEqual([codigo, codigo, expect.stringMatching(motivo)])
-      const falta = fila.proximo_en.getTime() - canal.clock().getTime()
-      expect(falta).toBeGreaterThan(9 * MINUTE_MS)
-      expect(falta).toBeLessThanOrEqual(10 * MINUTE_MS)
+      const [codigo, , motivo] = cases[i]!
+      const row = await esperando(esta, 1)
+      expect([codigo, row.codigo, row.motivo]).toEqual([codigo, codigo, expect.stringMatching(motivo)])
+      const missing = row.proximo_en.getTime() - canal.clock().getTime()
+      expect(missing).toBeGreaterThan(9 * MINUTE_MS)
+      expect(missing).toBeLessThanOrEqual(10 * MINUTE_MS)
     }
     const errores = canal.takeExpectedErrors(/messaging account/)
-    expect(new Set(errores.map((linea) => JSON.parse(linea).codigo))).toEqual(new Set(casos.map(([codigo]) => codigo)))
-    for (const linea of errores) expect(JSON.parse(linea).motivo).toMatch(/\w{5}/)
+    expect(new Set(errores.map((line) => JSON.parse(line).codigo))).toEqual(new Set(cases.map(([codigo]) => codigo)))
+    for (const line of errores) expect(JSON.parse(line).motivo).toMatch(/\w{5}/)
     await environment.reset()
     await waitForQuiet()
     for (const esta of esas) expect(pedidos(esta)).toHaveLength(1)
@@ -171,29 +171,29 @@ describe('a fault of the account', () => {
     canal.advance(DAY_MS - HOUR_MS)
     await esperando(esta, 2)
     canal.advance(HOUR_MS)
-    const fila = await esperar(esta, 'fallido')
-    expect([fila.codigo, fila.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
+    const row = await esperar(esta, 'fallido')
+    expect([row.codigo, row.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     canal.takeExpectedErrors(/messaging account/)
   })
 
   it('doesn’t hold up who is well: other messages and the mailbox', async () => {
-    const mal = await con(deMeta(401, 190))
-    const bien = await nueva(comercio)
-    const prueba = await nueva(await environment.nuevoComercio('test'))
-    await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), esperando(mal, 1)])
+    const bad = await con(deMeta(401, 190))
+    const bien = await fresh(comercio)
+    const prueba = await fresh(await environment.createComercio('test'))
+    await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), esperando(bad, 1)])
     canal.takeExpectedErrors(/messaging account/)
   })
 
   it('forgets a message that nobody needs any more', async () => {
-    const confirmada = await con(deMeta(401, 190))
-    const cancelada = await con(deMeta(401, 190))
-    await Promise.all([esperando(confirmada, 1), esperando(cancelada, 1)])
-    await comercio.api.guias.confirmarUbicacion(confirmada.guia, { lat: 14.6, lng: -90.5 })
-    await comercio.api.guias.cancelar(cancelada.guia)
-    for (const { telefono } of [confirmada, cancelada]) canal.proveedor.porTelefono.delete(telefono)
+    const confirmed = await con(deMeta(401, 190))
+    const cancelled = await con(deMeta(401, 190))
+    await Promise.all([esperando(confirmed, 1), esperando(cancelled, 1)])
+    await comercio.api.guias.confirmarUbicacion(confirmed.guia, { lat: 14.6, lng: -90.5 })
+    await comercio.api.guias.cancelar(cancelled.guia)
+    for (const { telefono } of [confirmed, cancelled]) canal.proveedor.porTelefono.delete(telefono)
     canal.advance(10 * MINUTE_MS)
-    for (const esta of [confirmada, cancelada]) {
+    for (const esta of [confirmed, cancelled]) {
       await esperar(esta, 'descartado')
       expect(listAcceptedMensajes(esta)).toEqual([])
     }
@@ -203,9 +203,9 @@ describe('a fault of the account', () => {
 
 describe('the log', () => {
   it('has no phone or secret, not even where Meta quotes them', () => {
-    const { config, requests: todos } = canal.proveedor
-    const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
-    const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
+    const { config, requests: all } = canal.proveedor
+    const tokens = all.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
+    const telefonos = all.map(({ json }) => json.to.slice(3) as string)
     checkLog(canal, [PLACA, 'EAAGsecretisimo', config.token, config.appSecret, ...tokens, ...telefonos])
   })
 })

@@ -9,7 +9,7 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
 import { type Comercio, MASTER_KEY, type TestEnvironment, useEnvironment } from '../environment.ts'
-import { buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
+import { buildGuiaWithoutDestino, readTestSettings, waitUntil } from '../factories.ts'
 import { aviso, estado, mensaje, openProvider, type StatusData, signAsMeta, type TestProvider } from './provider.ts'
 
 export const WHATSAPP_PATH = '/proveedores/whatsapp'
@@ -38,12 +38,12 @@ async function openTunnel(targetUrl: string) {
     }
     incoming.pipe(outgoing).pipe(incoming)
   })
-  const abrir = async (listenPort: number) => void (await once(server.listen(listenPort, '127.0.0.1'), 'listening'))
-  await abrir(0)
+  const open = async (listenPort: number) => void (await once(server.listen(listenPort, '127.0.0.1'), 'listening'))
+  await open(0)
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    open: () => abrir(port),
+    open: () => open(port),
     async close() {
       const closed = once(server, 'close')
       server.close()
@@ -72,30 +72,30 @@ export function useChannel({
   throughTunnel = false,
   variables = async (): Promise<Record<string, string>> => ({}),
 } = {}) {
-  let proveedor: TestProvider
+  let provider: TestProvider
   let tunnel: Awaited<ReturnType<typeof openTunnel>>
   const otherServices: Service[] = []
   const expectedLines: string[] = []
   const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
-    proveedor = await openProvider()
-    tunnel = await openTunnel(proveedor.url)
+    provider = await openProvider()
+    tunnel = await openTunnel(provider.url)
     return {
-      ...buildProviderVariables(proveedor),
+      ...buildProviderVariables(provider),
       ...(throughTunnel && { WHATSAPP_BASE_URL: tunnel.url }),
       ...(await variables()),
     }
   })
   afterAll(async () => {
-    await Promise.all(otherServices.map((otro) => otro.stop()))
+    await Promise.all(otherServices.map((other) => other.stop()))
     await tunnel.close()
-    await proveedor.close()
+    await provider.close()
   })
-  const consultar = async <T extends object>(texto: string, valores: unknown[] = []) =>
-    (await environment.db.pool.query<T>(texto, valores)).rows
+  const query = async <T extends object>(text: string, values: unknown[] = []) =>
+    (await environment.db.pool.query<T>(text, values)).rows
   const canal = {
     environment,
     get proveedor() {
-      return proveedor
+      return provider
     },
     get tunnel() {
       return tunnel
@@ -105,7 +105,7 @@ export function useChannel({
     clock: () => environment.clock(),
     advance: (ms: number) => environment.advance(ms),
     waitForQuiet: () => environment.waitForQuiet(),
-    query: consultar,
+    query,
     /** A live guide that names no place. */
     async createUbicacionRequest(
       comercio: Comercio,
@@ -122,24 +122,24 @@ export function useChannel({
       return { ...sentRequest, id, wamid: proveedor_id! }
     },
     mensajes: ({ guia }: { guia: string }) =>
-      consultar<MensajeRow>('select * from mensaje where guia = $1 order by numero', [guia]),
+      query<MensajeRow>('select * from mensaje where guia = $1 order by numero', [guia]),
     /** Waits until a message of the guide is so. */
-    esperar: (sentRequest: { guia: string }, expectedEstado: string, numero = 1) =>
-      hasta(async () =>
-        (await canal.mensajes(sentRequest)).find((row) => row.numero === numero && row.estado === expectedEstado),
+    esperar: (sentRequest: { guia: string }, expectedEstado: string, number = 1) =>
+      waitUntil(async () =>
+        (await canal.mensajes(sentRequest)).find((row) => row.numero === number && row.estado === expectedEstado),
       ).catch(async (error) => {
         const foundMensajes = (await canal.mensajes(sentRequest)).map(
           (m) => `${m.numero} ${m.tipo} ${m.estado} ${m.codigo}`,
         )
         throw new Error(
-          `${sentRequest.guia}: no message ${numero} ${expectedEstado}, but ${foundMensajes.join(', ')}`,
+          `${sentRequest.guia}: no message ${number} ${expectedEstado}, but ${foundMensajes.join(', ')}`,
           { cause: error },
         )
       }),
     /** What the provider took for that phone. */
     listAcceptedMensajes: ({ telefono }: { telefono: string }) =>
-      proveedor.acceptedMensajes.filter(({ recipient }) => recipient === telefono),
-    requests: ({ telefono }: { telefono: string }) => proveedor.requests.filter(({ json }) => json.to === telefono),
+      provider.acceptedMensajes.filter(({ recipient }) => recipient === telefono),
+    requests: ({ telefono }: { telefono: string }) => provider.requests.filter(({ json }) => json.to === telefono),
     leer: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
     async tipos(comercio: Comercio, sentRequest: { guia: string }) {
       const { eventos, secuencia } = await canal.leer(comercio, sentRequest)
@@ -149,37 +149,36 @@ export function useChannel({
     },
     /** A webhook of a live merchant, paused so that its deliveries stay where they are. */
     async conWebhook(comercio: Comercio) {
-      await consultar(
+      await query(
         `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
          values ($1, 'live', $2, $3, '{ubicacion.*}', 'pausado', now(), now(), now(), now())`,
         [comercio.id, `wh_${comercio.comercio.slice(4)}`, `https://${comercio.comercio.slice(4)}.ejemplo.com/`],
       )
       return async () =>
         (
-          await consultar<{ tipo: string }>(
-            'select tipo from webhook_aviso where comercio_id = $1 order by secuencia',
-            [comercio.id],
-          )
+          await query<{ tipo: string }>('select tipo from webhook_aviso where comercio_id = $1 order by secuencia', [
+            comercio.id,
+          ])
         ).map(({ tipo }) => tipo)
     },
     /** Sends those bytes, signed unless told otherwise. */
-    postSigned(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
-      const rawBody = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
-      const firma = signAsMeta(Buffer.from(rawBody), proveedor.config.appSecret)
+    postSigned(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
+      const rawBody = typeof body === 'string' ? new TextEncoder().encode(body) : body
+      const firma = signAsMeta(Buffer.from(rawBody), provider.config.appSecret)
       return environment.request('POST', WHATSAPP_PATH, {
         raw: rawBody,
-        cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...cabeceras },
+        cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...headers },
       })
     },
     /** Sends a signed webhook around those things. */
-    async notify(valor: Parameters<typeof aviso>[0]) {
-      expect(
-        await proveedor.notify(environment.url + WHATSAPP_PATH, aviso(valor, proveedor.config.phoneNumberId)),
-      ).toBe(200)
+    async notify(value: Parameters<typeof aviso>[0]) {
+      expect(await provider.notify(environment.url + WHATSAPP_PATH, aviso(value, provider.config.phoneNumberId))).toBe(
+        200,
+      )
     },
     /** Sends it and waits until it was understood. */
-    async notifyAndWait(valor: Parameters<typeof aviso>[0]) {
-      await canal.notify(valor)
+    async notifyAndWait(value: Parameters<typeof aviso>[0]) {
+      await canal.notify(value)
       await canal.waitUntilProcessed()
     },
     estado: (status: string, datos: StatusData) => canal.notifyAndWait({ statuses: [estado(status, datos)] }),
@@ -192,11 +191,11 @@ export function useChannel({
         messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { inReplyTo: enRespuestaA }) })],
       }),
     waitUntilProcessed: () =>
-      hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
+      waitUntil(async () => (await query('select from entrante where hecho_en is null')).length === 0),
     /** Takes errors that belong to the test out of the log, where any other fails it. */
     takeExpectedErrors(pattern: RegExp) {
-      const matchingLines = environment.log.filter((linea) => linea.includes('"level":50') && pattern.test(linea))
-      for (const linea of matchingLines) environment.log.splice(environment.log.indexOf(linea), 1)
+      const matchingLines = environment.log.filter((line) => line.includes('"level":50') && pattern.test(line))
+      for (const line of matchingLines) environment.log.splice(environment.log.indexOf(line), 1)
       expectedLines.push(...matchingLines)
       return matchingLines
     },
@@ -207,14 +206,14 @@ export function useChannel({
           DATABASE_URL: environment.databaseUrl,
           MASTER_KEYS: MASTER_KEY,
           PORT: '0',
-          ...buildProviderVariables(proveedor),
+          ...buildProviderVariables(provider),
         },
         process.cwd(),
       )
-      const log = createLog('info', { write: (linea) => environment.log.push(linea) })
-      const otro = await startService(config, log, undefined, { clock: canal.clock, farewellMs: 0 })
-      otherServices.push(otro)
-      return otro
+      const log = createLog('info', { write: (line) => environment.log.push(line) })
+      const other = await startService(config, log, undefined, { clock: canal.clock, farewellMs: 0 })
+      otherServices.push(other)
+      return other
     },
   }
   return canal
@@ -236,14 +235,14 @@ export const buildProviderVariables = ({ config }: TestProvider) => ({
 /** Nothing of that stands in the log. */
 export function checkLog(
   { environment, expectedLines }: { environment: TestEnvironment; expectedLines: string[] },
-  secretos: string[],
+  secrets: string[],
 ) {
   const log = [...environment.log, ...expectedLines].join('')
   expect(log.length).toBeGreaterThan(1_000)
-  expect(secretos.length).toBeGreaterThan(3)
-  for (const secreto of secretos) {
-    expect(secreto.length).toBeGreaterThan(4)
-    if (log.includes(secreto))
-      throw new Error(`the log has ${secreto}: ${log.split('\n').find((linea) => linea.includes(secreto))}`)
+  expect(secrets.length).toBeGreaterThan(3)
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(4)
+    if (log.includes(secret))
+      throw new Error(`the log has ${secret}: ${log.split('\n').find((line) => line.includes(secret))}`)
   }
 }

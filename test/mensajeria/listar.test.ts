@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('GET /operaciones/v1/mensajes', () => {
   it('answers 404 for a guide that doesn’t exist, and needs one', async () => {
-    expect((await entorno.operar('GET', '/mensajes?guia=000000000000')).status).toBe(404)
-    expect((await entorno.operar('GET', '/mensajes')).cuerpo.errores).toMatchObject([
+    expect((await environment.operar('GET', '/mensajes?guia=000000000000')).status).toBe(404)
+    expect((await environment.operar('GET', '/mensajes')).cuerpo.errores).toMatchObject([
       { campo: 'guia', codigo: 'requerido' },
     ])
   })

@@ -3,14 +3,14 @@ import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
 import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
-import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { buildMensajeDeps, checkLog, createTelefono, useChannel } from './channel.ts'
 import type { RequestOutcome } from './provider.ts'
 
 const canal = useChannel()
 const {
   environment,
-  createUbicacionRequest: nueva,
+  createUbicacionRequest: fresh,
   requested: pedida,
   esperar,
   mensajes,
@@ -22,7 +22,7 @@ const {
 } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
 const error = (status: number, code: number, detalles = 'x'): RequestOutcome => ({
@@ -33,42 +33,42 @@ const error = (status: number, code: number, detalles = 'x'): RequestOutcome => 
 const conDesenlace = async (desenlace: RequestOutcome) => {
   const telefono = createTelefono()
   canal.proveedor.porTelefono.set(telefono, desenlace)
-  return nueva(comercio, { telefono })
+  return fresh(comercio, { telefono })
 }
 /** The provider is well again for that phone. */
 const sanar = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
 
 describe('another link in the place of one whose time is over', () => {
   it('is one message, although the recipient asks twice while it waits', async () => {
-    const primera = await pedida(comercio)
-    const token = pedidos(primera)[0]!.json.template.components[1].parameters[0].text
+    const first = await pedida(comercio)
+    const token = pedidos(first)[0]!.json.template.components[1].parameters[0].text
     canal.advance(73 * HOUR_MS)
-    await hasta(async () => (await leer(comercio, primera)).ubicacion.estado === 'vencida')
-    canal.proveedor.porTelefono.set(primera.telefono, error(503, 2))
+    await waitUntil(async () => (await leer(comercio, first)).ubicacion.estado === 'vencida')
+    canal.proveedor.porTelefono.set(first.telefono, error(503, 2))
     const pedirOtro = async () => {
       const body = new URLSearchParams({ accion: 'otro' })
       return (await fetch(`${environment.url}/u/${token}`, { method: 'POST', body })).text()
     }
     expect(await pedirOtro()).toContain('<h1 tabindex="-1">Le mandamos otro enlace')
-    await hasta(async () => (await mensajes(primera))[1]?.codigo)
+    await waitUntil(async () => (await mensajes(first))[1]?.codigo)
     expect(await pedirOtro()).toContain('<h1 tabindex="-1">Ya le mandamos otro enlace')
-    expect((await mensajes(primera)).map(({ estado }) => estado)).toEqual(['enviado', 'pendiente'])
-    sanar(primera)
+    expect((await mensajes(first)).map(({ estado }) => estado)).toEqual(['enviado', 'pendiente'])
+    sanar(first)
   })
 })
 
 describe('a live guide without coordinates', () => {
   it('is exactly one template message, with a link that works', async () => {
-    const tienda = await environment.nuevoComercio('live')
-    const entregas = await canal.conWebhook(tienda)
+    const shop = await environment.createComercio('live')
+    const entregas = await canal.conWebhook(shop)
     const telefono = createTelefono()
-    const creada = await tienda.api.guias.crear(
+    const created = await shop.api.guias.crear(
       buildGuiaWithoutDestino({ telefono: `+${telefono}`, municipio: 'Mixco' }),
     )
-    expect(creada.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'pendiente', numero: 1 })
-    const fila = await esperar(creada, 'enviado')
-    const [pedido, ...mas] = pedidos({ telefono })
-    expect(mas).toEqual([])
+    expect(created.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'pendiente', numero: 1 })
+    const row = await esperar(created, 'enviado')
+    const [pedido, ...more] = pedidos({ telefono })
+    expect(more).toEqual([])
     const { config } = canal.proveedor
     expect(pedido!.path).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
     expect(pedido!.cabeceras.authorization).toBe(`Bearer ${config.token}`)
@@ -93,33 +93,33 @@ describe('a live guide without coordinates', () => {
           { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: token }] },
         ],
       },
-      biz_opaque_callback_data: fila.id,
+      biz_opaque_callback_data: row.id,
     })
     expect(token).toMatch(/^[\w-]{22}$/)
-    const pagina = await fetch(`${environment.url}/u/${token}`)
-    expect([pagina.status, (await pagina.text()).includes('Mixco')]).toEqual([200, true])
-    expect(fila).toMatchObject({
+    const page = await fetch(`${environment.url}/u/${token}`)
+    expect([page.status, (await page.text()).includes('Mixco')]).toEqual([200, true])
+    expect(row).toMatchObject({
       intentos: 1,
       proveedor_id: listAcceptedMensajes({ telefono })[0]!.wamid,
       codigo: null,
     })
-    expect(fila.vence_en!.getTime() - fila.enviado_en!.getTime()).toBe(72 * HOUR_MS)
-    const { ubicacion } = await leer(tienda, creada)
+    expect(row.vence_en!.getTime() - row.enviado_en!.getTime()).toBe(72 * HOUR_MS)
+    const { ubicacion } = await leer(shop, created)
     expect(ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1 })
     await waitForQuiet()
     expect(pedidos({ telefono })).toHaveLength(1)
-    expect(await tipos(tienda, creada)).toEqual(SOLICITADA)
+    expect(await tipos(shop, created)).toEqual(SOLICITADA)
     expect(await entregas()).toEqual(['ubicacion.solicitada'])
   })
 
   it('never reaches the provider with a test key', async () => {
-    const prueba = await environment.nuevoComercio('test')
-    const { guia, telefono } = await nueva(prueba)
+    const prueba = await environment.createComercio('test')
+    const { guia, telefono } = await fresh(prueba)
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
     // The same merchant's live key does.
-    const viva = await environment.createLlave(prueba, { modo: 'live' })
+    const alive = await environment.createLlave(prueba, { modo: 'live' })
     const { cuerpo } = await environment.request('POST', '/api/v1/guias', {
-      llave: viva,
+      llave: alive,
       cuerpo: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),
     })
     await esperar(cuerpo, 'enviado')
@@ -130,46 +130,45 @@ describe('a live guide without coordinates', () => {
   })
 
   it('is one message, even when several processes run its job repeatedly', async () => {
-    const otro = await canal.otroServicio()
+    const other = await canal.otroServicio()
     const telefonos = Array.from({ length: 30 }, createTelefono)
     for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
     const clienteDeWhatsapp = createWhatsappClient(canal.proveedor.config)
     const deps = { ...buildMensajeDeps(environment), whatsappClient: clienteDeWhatsapp }
     const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     const lote = { recogida: guias[0]!.recogida, guias }
-    const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
+    const [first] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
     const { rows } = await environment.db.pool.query('select id, comercio_id from mensaje where telefono = any($1)', [
       telefonos.map((telefono) => `+${telefono}`),
     ])
     expect(rows).toHaveLength(30)
-    const trabajos = rows.map(({ id, comercio_id }) => ({ data: { mensaje: id, comercio_id } }))
-    await Promise.all([1, 2, 3].map(() => sendMensajes(deps, trabajos)))
+    const jobs = rows.map(({ id, comercio_id }) => ({ data: { mensaje: id, comercio_id } }))
+    await Promise.all([1, 2, 3].map(() => sendMensajes(deps, jobs)))
     await environment.reset()
-    await sendMensajes(deps, trabajos)
-    for (const resultado of primero.resultados) {
-      if (!('guia' in resultado)) throw new Error('a guide failed')
-      await esperar(resultado, 'enviado')
+    await sendMensajes(deps, jobs)
+    for (const result of first.resultados) {
+      if (!('guia' in result)) throw new Error('a guide failed')
+      await esperar(result, 'enviado')
     }
-    await sendMensajes(deps, trabajos)
+    await sendMensajes(deps, jobs)
     await waitForQuiet()
     for (const telefono of telefonos) {
       expect(pedidos({ telefono })).toHaveLength(1)
       sanar({ telefono })
     }
     await clienteDeWhatsapp.close()
-    await otro.stop()
+    await other.stop()
     comercio = { ...comercio, api: (await conUrl(comercio)).api }
-    for (const resultado of primero.resultados)
-      expect(await tipos(comercio, resultado as { guia: string })).toEqual(SOLICITADA)
+    for (const result of first.resultados) expect(await tipos(comercio, result as { guia: string })).toEqual(SOLICITADA)
   })
 
   it('is created all the same while the provider is dead', async () => {
     canal.proveedor.defaultOutcome = { tipo: 'cerrar_sin_leer' }
-    const creadas = []
-    for (let i = 0; i < 20; i++) creadas.push(await nueva(comercio))
+    const created = []
+    for (let i = 0; i < 20; i++) created.push(await fresh(comercio))
     canal.proveedor.defaultOutcome = { tipo: 'aceptar' }
     canal.advance(MINUTE_MS)
-    for (const creada of creadas) {
+    for (const creada of created) {
       await Promise.any([esperar(creada, 'enviado'), esperar(creada, 'dudoso')])
       expect(pedidos(creada).length).toBeLessThanOrEqual(2)
     }
@@ -183,7 +182,7 @@ async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<
 }
 
 describe('a message that was surely not sent', () => {
-  const casos: [string, RequestOutcome, number][] = [
+  const cases: [string, RequestOutcome, number][] = [
     [
       '429 with Retry-After',
       { tipo: 'respuesta', status: 429, cuerpo: '{}', cabeceras: { 'retry-after': '90' } },
@@ -193,21 +192,21 @@ describe('a message that was surely not sent', () => {
     ['500 of Meta', error(500, 131000), MINUTE_MS],
     ['503', { tipo: 'respuesta', status: 503, cuerpo: 'Service Unavailable' }, 5_000],
   ]
-  it.each(casos)('%s: tried again at its time, and then one message', async (_que, desenlace, espera) => {
+  it.each(cases)('%s: tried again at its time, and then one message', async (_que, desenlace, wait) => {
     const esta = await conDesenlace(desenlace)
-    const antes = await esperarIntento(esta, 1)
-    const falta = antes.proximo_en.getTime() - canal.clock().getTime()
-    expect(falta).toBeLessThanOrEqual(espera)
-    expect(falta).toBeGreaterThan(espera - 5_000)
-    expect(antes.codigo).toMatch(/\w/)
-    expect(antes.motivo).toMatch(/reintentará|segundo|explicarlo/)
+    const before = await esperarIntento(esta, 1)
+    const missing = before.proximo_en.getTime() - canal.clock().getTime()
+    expect(missing).toBeLessThanOrEqual(wait)
+    expect(missing).toBeGreaterThan(wait - 5_000)
+    expect(before.codigo).toMatch(/\w/)
+    expect(before.motivo).toMatch(/reintentará|segundo|explicarlo/)
     sanar(esta)
     // Not before its time.
     await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
-    canal.advance(espera)
-    const fila = await esperar(esta, 'enviado')
-    expect(fila).toMatchObject({ intentos: 2, codigo: null, motivo: null })
+    canal.advance(wait)
+    const row = await esperar(esta, 'enviado')
+    expect(row).toMatchObject({ intentos: 2, codigo: null, motivo: null })
     expect(listAcceptedMensajes(esta)).toHaveLength(1)
     expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
   })
@@ -224,14 +223,14 @@ describe('a message that was surely not sent', () => {
       4 * HOUR_MS,
       12 * HOUR_MS,
     ]
-    for (const [i, espera] of esperas.entries()) {
+    for (const [i, wait] of esperas.entries()) {
       const { proximo_en } = await esperarIntento(esta, i + 1)
-      const falta = proximo_en.getTime() - canal.clock().getTime()
-      expect([i, falta > espera - 8_000 && falta <= espera]).toEqual([i, true])
-      canal.advance(espera)
+      const missing = proximo_en.getTime() - canal.clock().getTime()
+      expect([i, missing > wait - 8_000 && missing <= wait]).toEqual([i, true])
+      canal.advance(wait)
     }
-    const fila = await esperar(esta, 'fallido')
-    expect([fila.intentos, fila.codigo]).toEqual([9, '2'])
+    const row = await esperar(esta, 'fallido')
+    expect([row.intentos, row.codigo]).toEqual([9, '2'])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     canal.advance(DAY_MS)
     await waitForQuiet()
@@ -253,14 +252,14 @@ describe('a message that was surely not sent', () => {
 })
 
 const esperarIntento = (esta: { guia: string }, intentos: number) =>
-  hasta(async () => {
-    const [fila] = await mensajes(esta)
-    return fila!.intentos === intentos && fila!.estado === 'pendiente' && fila!
+  waitUntil(async () => {
+    const [row] = await mensajes(esta)
+    return row!.intentos === intentos && row!.estado === 'pendiente' && row!
   })
 
 describe('a message with an unknown outcome', () => {
   const COLGAR: RequestOutcome = { tipo: 'colgar' }
-  const casos: [string, RequestOutcome][] = [
+  const cases: [string, RequestOutcome][] = [
     ['no answer', COLGAR],
     ['closed after reading', { tipo: 'cerrar' }],
     ['half an answer', { tipo: 'media_respuesta' }],
@@ -272,30 +271,30 @@ describe('a message with an unknown outcome', () => {
     'is doubtful, and never sent again by any round or restart; the provider’s word settles it',
     FULL_RUN_ONLY,
     async () => {
-      const tienda = await environment.nuevoComercio('live')
-      const entregas = await canal.conWebhook(tienda)
+      const shop = await environment.createComercio('live')
+      const entregas = await canal.conWebhook(shop)
       const esas = await Promise.all(
-        casos.map(async ([, desenlace]) => {
+        cases.map(async ([, desenlace]) => {
           const telefono = createTelefono()
           canal.proveedor.porTelefono.set(telefono, desenlace)
-          return nueva(tienda, { telefono })
+          return fresh(shop, { telefono })
         }),
       )
       for (const [i, esta] of esas.entries()) {
-        const fila = await esperar(esta, 'dudoso')
-        expect([casos[i]![0], fila.motivo]).toEqual([casos[i]![0], expect.stringMatching(/aviso de estado/)])
+        const row = await esperar(esta, 'dudoso')
+        expect([cases[i]![0], row.motivo]).toEqual([cases[i]![0], expect.stringMatching(/aviso de estado/)])
         sanar(esta)
-        const { ubicacion } = await leer(tienda, esta)
-        expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: fila.motivo } })
+        const { ubicacion } = await leer(shop, esta)
+        expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: row.motivo } })
       }
       await environment.reset()
-      tienda.api = (await conUrl(tienda)).api
+      shop.api = (await conUrl(shop)).api
       comercio = await conUrl(comercio)
       canal.advance(5 * MINUTE_MS)
       await waitForQuiet()
       for (const esta of esas) {
         expect(pedidos(esta)).toHaveLength(1)
-        expect(await tipos(tienda, esta)).toEqual(['guia.aceptado'])
+        expect(await tipos(shop, esta)).toEqual(['guia.aceptado'])
       }
       expect(await entregas()).toEqual([])
 
@@ -306,16 +305,16 @@ describe('a message with an unknown outcome', () => {
         const datos = { wamid: `wamid.dudoso${i}`, recipient: esta.telefono, ownId: id, en }
         for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
           await canal.estado(status, datos)
-        const fila = (await mensajes(esta))[0]!
-        expect(fila).toMatchObject({
+        const row = (await mensajes(esta))[0]!
+        expect(row).toMatchObject({
           estado: ['enviado', 'entregado', 'leido', 'entregado'][i % 4],
           proveedor_id: datos.wamid,
           motivo: null,
         })
-        expect(fila.enviado_en).toBeInstanceOf(Date)
-        const { ubicacion } = await leer(tienda, esta)
-        expect(ubicacion.solicitud).toMatchObject({ estado: fila.estado, enviado_en: fila.enviado_en!.toISOString() })
-        expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
+        expect(row.enviado_en).toBeInstanceOf(Date)
+        const { ubicacion } = await leer(shop, esta)
+        expect(ubicacion.solicitud).toMatchObject({ estado: row.estado, enviado_en: row.enviado_en!.toISOString() })
+        expect(await tipos(shop, esta)).toEqual(SOLICITADA)
       }
       expect(await entregas()).toEqual(esas.map(() => 'ubicacion.solicitada'))
     },
@@ -330,14 +329,14 @@ describe('a message with an unknown outcome', () => {
     await waitForQuiet()
     expect((await mensajes(esta))[0]).toMatchObject({ estado: 'enviando' })
     canal.advance(2 * MINUTE_MS)
-    const fila = await esperar(esta, 'dudoso')
-    expect(fila.motivo).toMatch(/se detuvo antes de saber/)
+    const row = await esperar(esta, 'dudoso')
+    expect(row.motivo).toMatch(/se detuvo antes de saber/)
     expect(pedidos(esta)).toHaveLength(1)
   })
 
   it('is not sent again when the service stops in the middle', FULL_RUN_ONLY, async () => {
     const esta = await conDesenlace({ tipo: 'colgar' })
-    await hasta(async () => pedidos(esta).length > 0)
+    await waitUntil(async () => pedidos(esta).length > 0)
     await environment.reset()
     comercio = await conUrl(comercio)
     sanar(esta)
@@ -349,20 +348,20 @@ describe('a message with an unknown outcome', () => {
 
   it('can be asked for again, which is another message, and late news of the first don’t change its news', async () => {
     const esta = await conDesenlace({ tipo: 'cerrar' })
-    const primero = await esperar(esta, 'dudoso')
+    const first = await esperar(esta, 'dudoso')
     sanar(esta)
     const reenviar = () =>
       environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     expect((await reenviar()).status).toBe(202)
-    const segundo = await esperar(esta, 'enviado', 2)
+    const second = await esperar(esta, 'enviado', 2)
     expect(pedidos(esta)).toHaveLength(2)
     const tokens = pedidos(esta).map(({ json }) => json.template.components[1].parameters[0].text)
     expect(new Set(tokens).size).toBe(2)
     // Whichever the recipient opens.
     for (const token of tokens) expect((await fetch(`${environment.url}/u/${token}`)).status).toBe(200)
-    await canal.estado('read', { wamid: segundo.proveedor_id!, recipient: esta.telefono, ownId: segundo.id })
+    await canal.estado('read', { wamid: second.proveedor_id!, recipient: esta.telefono, ownId: second.id })
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
-    await canal.estado('sent', { wamid: 'wamid.tarde', recipient: esta.telefono, ownId: primero.id })
+    await canal.estado('sent', { wamid: 'wamid.tarde', recipient: esta.telefono, ownId: first.id })
     expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
   })
@@ -402,7 +401,7 @@ describe('many at once', () => {
     const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
     let aLaVez = 0
-    await hasta(async () => {
+    await waitUntil(async () => {
       const { rows } = await environment.db.pool.query(`select count(*)::int n from mensaje where estado = 'enviando'`)
       aLaVez = Math.max(aLaVez, rows[0].n)
       return telefonos.every((telefono) => listAcceptedMensajes({ telefono }).length > 0)
@@ -419,9 +418,9 @@ describe('many at once', () => {
 
 describe('the log', () => {
   it('has no phone, link or secret', () => {
-    const { config, requests: todos } = canal.proveedor
-    const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
-    const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
+    const { config, requests: all } = canal.proveedor
+    const tokens = all.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
+    const telefonos = all.map(({ json }) => json.to.slice(3) as string)
     checkLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos])
     expect(environment.log.join('')).toMatch(/"resultado":"dudoso"/)
   })

@@ -14,16 +14,16 @@ import {
 import { aviso, estado, mensaje } from './provider.ts'
 
 // Tests that each have guides of their own go side by side: most of their time is waiting for the jobs.
-let puerto: number
+let port: number
 const canal = useChannel({
   async variables() {
-    puerto = await findFreePort()
-    return { METRICS_PORT: `${puerto}` }
+    port = await findFreePort()
+    return { METRICS_PORT: `${port}` }
   },
 })
 const {
   environment,
-  createUbicacionRequest: nueva,
+  createUbicacionRequest: fresh,
   requested: pedida,
   esperar,
   mensajes,
@@ -32,10 +32,10 @@ const {
   tipos,
   leer,
 } = canal
-const { waitForQuiet, reply: contestar, postSigned } = canal
+const { waitForQuiet, reply: answer, postSigned } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 
 const peticiones = async (esta: { guia: string }) =>
@@ -43,8 +43,8 @@ const peticiones = async (esta: { guia: string }) =>
 
 describe('statuses', () => {
   const NOMBRES = ['sent', 'delivered', 'read'] as const
-  const permutar = <T>(lista: readonly T[]): T[][] =>
-    lista.length < 2 ? [[...lista]] : lista.flatMap((uno, i) => permutar(lista.toSpliced(i, 1)).map((r) => [uno, ...r]))
+  const permutar = <T>(list: readonly T[]): T[][] =>
+    list.length < 2 ? [[...list]] : list.flatMap((one, i) => permutar(list.toSpliced(i, 1)).map((r) => [one, ...r]))
   const en = (i: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, i * 10))
 
   it.concurrent.each(permutar(NOMBRES).map((orden) => [orden.join(' '), orden] as const))(
@@ -56,12 +56,12 @@ describe('statuses', () => {
         // Another body each time, or the second would be no second row.
         await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta })
       }
-      const [fila] = await mensajes(esta)
-      expect([fila!.estado, fila!.entregado_en, fila!.leido_en]).toEqual(['leido', en(1), en(2)])
+      const [row] = await mensajes(esta)
+      expect([row!.estado, row!.entregado_en, row!.leido_en]).toEqual(['leido', en(1), en(2)])
       const { solicitud } = (await leer(comercio, esta)).ubicacion
       expect(solicitud).toMatchObject({
         estado: 'leido',
-        enviado_en: fila!.enviado_en!.toISOString(),
+        enviado_en: row!.enviado_en!.toISOString(),
         entregado_en: en(1).toISOString(),
         leido_en: en(2).toISOString(),
       })
@@ -82,52 +82,52 @@ describe('statuses', () => {
     [['failed', 'failed']],
     [['sent', 'failed', 'failed', 'sent', 'delivered']],
   ])('%j: failed, once, with a reason', async (orden) => {
-    const tienda = await environment.nuevoComercio('live')
-    const entregas = await canal.conWebhook(tienda)
-    const esta = await pedida(tienda)
+    const shop = await environment.createComercio('live')
+    const entregas = await canal.conWebhook(shop)
+    const esta = await pedida(shop)
     for (const [vuelta, status] of orden.entries()) {
       const error = { code: 131026, title: 'Message undeliverable', details: `No se pudo con ${esta.telefono}` }
       const datos = { wamid: esta.wamid, recipient: esta.telefono, ...(status === 'failed' && { error }) }
       await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta })
     }
-    const [fila] = await mensajes(esta)
-    expect([fila!.estado, fila!.codigo]).toEqual(['fallido', '131026'])
-    expect(fila!.motivo).toMatch(/no usa WhatsApp/)
-    expect(fila!.motivo).not.toContain(esta.telefono)
-    const { ubicacion } = await leer(tienda, esta)
-    expect(ubicacion).toMatchObject({ estado: 'fallida', solicitud: { estado: 'fallido', motivo: fila!.motivo } })
-    expect(await tipos(tienda, esta)).toEqual([...REQUESTED_EVENTOS, 'ubicacion.fallida'])
+    const [row] = await mensajes(esta)
+    expect([row!.estado, row!.codigo]).toEqual(['fallido', '131026'])
+    expect(row!.motivo).toMatch(/no usa WhatsApp/)
+    expect(row!.motivo).not.toContain(esta.telefono)
+    const { ubicacion } = await leer(shop, esta)
+    expect(ubicacion).toMatchObject({ estado: 'fallida', solicitud: { estado: 'fallido', motivo: row!.motivo } })
+    expect(await tipos(shop, esta)).toEqual([...REQUESTED_EVENTOS, 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.solicitada', 'ubicacion.fallida'])
   })
 
   it('count a message that failed once, also when WhatsApp repeats itself', async () => {
-    const fallidos = async () => (await scrapeMetrics(puerto)).get('guias_mensajes_total{resultado="fallido"}')!
-    const antes = await fallidos()
+    const fallidos = async () => (await scrapeMetrics(port)).get('guias_mensajes_total{resultado="fallido"}')!
+    const before = await fallidos()
     const esta = await pedida(comercio)
     const datos = { wamid: esta.wamid, recipient: esta.telefono, error: { code: 131026 } }
     for (const vuelta of [0, 1]) await canal.notifyAndWait({ statuses: [estado('failed', datos)], vuelta })
-    expect((await fallidos()) - antes).toBe(1)
+    expect((await fallidos()) - before).toBe(1)
   })
 
   it('without a recipient fails the message that it names', async () => {
     const esta = await pedida(comercio)
     const error = { code: 131026, title: 'Message undeliverable' }
-    const { recipient_id: _, ...crudo } = estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error })
-    await canal.notifyAndWait({ statuses: [crudo] })
+    const { recipient_id: _, ...raw } = estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error })
+    await canal.notifyAndWait({ statuses: [raw] })
     expect((await mensajes(esta))[0]!.estado).toBe('fallido')
     expect((await leer(comercio, esta)).ubicacion.estado).toBe('fallida')
   })
 
   it('count what they did, and log what has no place', async () => {
-    const cuantos = async () => {
-      const metricas = await scrapeMetrics(puerto)
+    const count = async () => {
+      const metricas = await scrapeMetrics(port)
       return ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible'].map(
-        (resultado) => metricas.get(`guias_entrantes_total{resultado="${resultado}"}`)!,
+        (result) => metricas.get(`guias_entrantes_total{resultado="${result}"}`)!,
       )
     }
     const esta = await pedida(comercio)
     const telefono = createTelefono()
-    const antes = await cuantos()
+    const before = await count()
     await canal.notifyAndWait({
       statuses: [
         estado('read', { wamid: esta.wamid, recipient: esta.telefono }),
@@ -136,11 +136,11 @@ describe('statuses', () => {
       ],
       messages: [mensaje('text', { body: 'secreto de nadie' }, { de: telefono })],
     })
-    const despues = await cuantos()
-    expect(despues.map((total, i) => total - antes[i]!)).toEqual([1, 1, 1, 1])
-    const lineas = environment.log.filter((linea) => linea.includes('inbound message not placed')).join('\n')
-    for (const resultado of ['sin_mensaje', 'sin_guia', 'ilegible']) expect(lineas).toContain(`"${resultado}"`)
-    expect(lineas).not.toMatch(new RegExp(`secreto de nadie|${telefono}`))
+    const after = await count()
+    expect(after.map((total, i) => total - before[i]!)).toEqual([1, 1, 1, 1])
+    const lines = environment.log.filter((line) => line.includes('inbound message not placed')).join('\n')
+    for (const result of ['sin_mensaje', 'sin_guia', 'ilegible']) expect(lines).toContain(`"${result}"`)
+    expect(lines).not.toMatch(new RegExp(`secreto de nadie|${telefono}`))
   })
 
   it('keep a confirmed place when the message fails afterwards', async () => {
@@ -172,29 +172,29 @@ describe('statuses', () => {
 })
 
 describe('a location', () => {
-  const confirmada = async (tienda: Comercio, esta: SentUbicacionRequest) => {
-    const { ubicacion } = await leer(tienda, esta)
+  const confirmed = async (shop: Comercio, esta: SentUbicacionRequest) => {
+    const { ubicacion } = await leer(shop, esta)
     expect(ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
       lat: RECIPIENT_POSITION.latitude,
       lng: RECIPIENT_POSITION.longitude,
     })
-    expect((await tipos(tienda, esta)).at(-1)).toBe('ubicacion.confirmada')
+    expect((await tipos(shop, esta)).at(-1)).toBe('ubicacion.confirmada')
     return ubicacion
   }
   const acuses = (esta: SentUbicacionRequest) => listAcceptedMensajes(esta).filter(({ json }) => json.type === 'text')
 
   it('in answer to our message confirms that guide, with its event, webhook and one word of thanks', async () => {
-    const tienda = await environment.nuevoComercio('live')
-    const entregas = await canal.conWebhook(tienda)
+    const shop = await environment.createComercio('live')
+    const entregas = await canal.conWebhook(shop)
     const telefono = createTelefono()
-    const [vieja, media, otra] = [
-      await pedida(tienda, { telefono: `+${telefono}` }),
-      await pedida(tienda, { telefono: `+${telefono}` }),
-      await pedida(tienda, { telefono: `+${telefono}` }),
+    const [old, media, other] = [
+      await pedida(shop, { telefono: `+${telefono}` }),
+      await pedida(shop, { telefono: `+${telefono}` }),
+      await pedida(shop, { telefono: `+${telefono}` }),
     ]
-    const cuerpo = {
+    const body = {
       messages: [
         mensaje(
           'location',
@@ -204,11 +204,11 @@ describe('a location', () => {
       ],
     }
     // Meta repeats itself; the second time as another body.
-    await Promise.all([canal.notify(cuerpo), canal.notify(cuerpo), canal.notify({ ...cuerpo, vuelta: 2 })])
+    await Promise.all([canal.notify(body), canal.notify(body), canal.notify({ ...body, vuelta: 2 })])
     await canal.waitUntilProcessed()
-    expect((await confirmada(tienda, media)).referencia).toBe('Casa, 4a calle 1-23')
-    expect(await tipos(tienda, media)).toEqual(CONFIRMED_EVENTOS)
-    for (const esta of [vieja, otra]) expect(await tipos(tienda, esta)).toEqual(REQUESTED_EVENTOS)
+    expect((await confirmed(shop, media)).referencia).toBe('Casa, 4a calle 1-23')
+    expect(await tipos(shop, media)).toEqual(CONFIRMED_EVENTOS)
+    for (const esta of [old, other]) expect(await tipos(shop, esta)).toEqual(REQUESTED_EVENTOS)
     await esperar(media, 'enviado', 2)
     await waitForQuiet()
     expect(acuses(media)).toHaveLength(1)
@@ -217,7 +217,7 @@ describe('a location', () => {
       text: { preview_url: false, body: expect.stringMatching(/Gracias/) },
     })
     expect((await entregas()).filter((tipo) => tipo === 'ubicacion.confirmada')).toHaveLength(1)
-    expect(await peticiones(vieja)).toEqual([])
+    expect(await peticiones(old)).toEqual([])
     // The recipient's page says so, too.
     const token = listAcceptedMensajes(media)[1]!.json.template.components[1].parameters[0].text
     expect(await (await fetch(`${environment.url}/u/${token}`)).text()).toMatch(/Gracias|recibi|confirm/i)
@@ -226,27 +226,27 @@ describe('a location', () => {
   it('that names our message confirms its guide without a sender, or with the number in another form', async () => {
     for (const from of [undefined, '5491123456789']) {
       const telefono = createTelefono()
-      const [una, otra] = [
+      const [one, other] = [
         await pedida(comercio, { telefono: `+${telefono}` }),
         await pedida(comercio, { telefono: `+${telefono}` }),
       ]
       await canal.notifyAndWait({
-        messages: [{ ...mensaje('location', RECIPIENT_POSITION, { inReplyTo: una.wamid }), from }],
+        messages: [{ ...mensaje('location', RECIPIENT_POSITION, { inReplyTo: one.wamid }), from }],
       })
-      await confirmada(comercio, una)
-      expect(await tipos(comercio, otra)).toEqual(REQUESTED_EVENTOS)
-      expect(listAcceptedMensajes(una).at(-1)!.recipient).toBe(telefono)
+      await confirmed(comercio, one)
+      expect(await tipos(comercio, other)).toEqual(REQUESTED_EVENTOS)
+      expect(listAcceptedMensajes(one).at(-1)!.recipient).toBe(telefono)
     }
   })
 
   it('as a map link in a text confirms the guide, and a short link is followed', async () => {
     const conPunto = await pedida(comercio)
-    const enlace = `https://www.google.com/maps?q=${RECIPIENT_POSITION.latitude},${RECIPIENT_POSITION.longitude}`
-    await contestar('text', { body: `Mi casa:\n${enlace}.` }, conPunto)
-    expect((await confirmada(comercio, conPunto)).maps_url).toBe(enlace)
+    const link = `https://www.google.com/maps?q=${RECIPIENT_POSITION.latitude},${RECIPIENT_POSITION.longitude}`
+    await answer('text', { body: `Mi casa:\n${link}.` }, conPunto)
+    expect((await confirmed(comercio, conPunto)).maps_url).toBe(link)
     await esperar(conPunto, 'enviado', 2)
     const corto = await pedida(comercio)
-    await contestar('text', { body: 'https://maps.app.goo.gl/abc123' }, corto)
+    await answer('text', { body: 'https://maps.app.goo.gl/abc123' }, corto)
     const { ubicacion } = await leer(comercio, corto)
     expect(ubicacion).toMatchObject({ estado: 'confirmada', maps_url: 'https://maps.app.goo.gl/abc123', lat: null })
     expect(await canal.query('select maps_url from enlace_corto')).toEqual([
@@ -262,63 +262,63 @@ describe('a location', () => {
     ['is of no map', 'https://evil.example/?q=14.6,-90.5'],
   ])('is asked for when the link in a text %s', async (_caso, body) => {
     const esta = await pedida(comercio)
-    await contestar('text', { body }, esta)
+    await answer('text', { body }, esta)
     expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
     expect((await esperar(esta, 'enviado', 2)).tipo).toBe('peticion_interactiva')
   })
 
   it('without a context confirms the one guide that asks', async () => {
     const esta = await pedida(comercio)
-    await contestar('location', RECIPIENT_POSITION, esta)
-    await confirmada(comercio, esta)
+    await answer('location', RECIPIENT_POSITION, esta)
+    await confirmed(comercio, esta)
     await esperar(esta, 'enviado', 2)
     expect(acuses(esta)).toHaveLength(1)
   })
 
   it('for several waiting guides is not guessed: the newest guide asks once again, and the answer confirms it', async () => {
     const telefono = createTelefono()
-    const otra = await environment.nuevoComercio('live')
-    const una = await pedida(comercio, { telefono: `+${telefono}` })
-    const dos = await pedida(otra, { telefono: `+${telefono}` })
-    await contestar('location', RECIPIENT_POSITION, { telefono })
-    await contestar('location', { ...RECIPIENT_POSITION, latitude: 14.7 }, { telefono })
-    await contestar('text', { body: 'ya se la mandé' }, { telefono })
-    expect(await tipos(comercio, una)).toEqual(REQUESTED_EVENTOS)
-    expect(await tipos(otra, dos)).toEqual(REQUESTED_EVENTOS)
+    const other = await environment.createComercio('live')
+    const one = await pedida(comercio, { telefono: `+${telefono}` })
+    const dos = await pedida(other, { telefono: `+${telefono}` })
+    await answer('location', RECIPIENT_POSITION, { telefono })
+    await answer('location', { ...RECIPIENT_POSITION, latitude: 14.7 }, { telefono })
+    await answer('text', { body: 'ya se la mandé' }, { telefono })
+    expect(await tipos(comercio, one)).toEqual(REQUESTED_EVENTOS)
+    expect(await tipos(other, dos)).toEqual(REQUESTED_EVENTOS)
     const { proveedor_id, tipo } = await esperar(dos, 'enviado', 2)
     expect(tipo).toBe('peticion_interactiva')
     await waitForQuiet()
-    expect([await peticiones(una), (await peticiones(dos)).length]).toEqual([[], 1])
+    expect([await peticiones(one), (await peticiones(dos)).length]).toEqual([[], 1])
     const interactivos = pedidos({ telefono }).filter(({ json }) => json.type === 'interactive')
     expect(interactivos).toHaveLength(1)
     expect(interactivos[0]!.json.interactive).toMatchObject({
       type: 'location_request_message',
       action: { name: 'send_location' },
     })
-    await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
-    await confirmada(otra, dos)
-    expect(await tipos(comercio, una)).toEqual(REQUESTED_EVENTOS)
+    await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
+    await confirmed(other, dos)
+    expect(await tipos(comercio, one)).toEqual(REQUESTED_EVENTOS)
     // Only one is left to mean.
-    await contestar('location', RECIPIENT_POSITION, { telefono })
-    await confirmada(comercio, una)
+    await answer('location', RECIPIENT_POSITION, { telefono })
+    await confirmed(comercio, one)
   })
 
   it('is not guessed either when the named guide also has messages whose id nobody knows', async () => {
     const telefono = createTelefono()
     canal.proveedor.porTelefono.set(telefono, { tipo: 'cerrar' })
-    const una = await nueva(comercio, { telefono: `+${telefono}` })
-    await esperar(una, 'dudoso')
+    const one = await fresh(comercio, { telefono: `+${telefono}` })
+    await esperar(one, 'dudoso')
     canal.proveedor.porTelefono.delete(telefono)
-    await environment.request('POST', `/api/v1/guias/${una.guia}/reenviar-solicitud`, { llave: comercio.llave })
-    const { proveedor_id } = await esperar(una, 'enviado', 2)
+    await environment.request('POST', `/api/v1/guias/${one.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    const { proveedor_id } = await esperar(one, 'enviado', 2)
     const dos = await pedida(comercio, { telefono: `+${telefono}` })
-    await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
-    await confirmada(comercio, una)
+    await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
+    await confirmed(comercio, one)
     expect(await tipos(comercio, dos)).toEqual(REQUESTED_EVENTOS)
   })
 
   it('for a guide that is confirmed, on its way or over changes neither it nor another', async () => {
-    const cerrar: [string, (esta: SentUbicacionRequest) => Promise<unknown>][] = [
+    const close: [string, (esta: SentUbicacionRequest) => Promise<unknown>][] = [
       ['confirmed', (esta) => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })],
       [
         'on its way',
@@ -330,23 +330,23 @@ describe('a location', () => {
       ],
       ['cancelled', (esta) => comercio.api.guias.cancelar(esta.guia)],
     ]
-    for (const [que, hacer] of cerrar) {
+    for (const [que, act] of close) {
       const telefono = createTelefono()
       const esta = await pedida(comercio, { telefono: `+${telefono}` })
-      const otra = await pedida(comercio, { telefono: `+${telefono}` })
-      await hacer(esta)
-      const antes = await leer(comercio, esta)
-      expect([que, antes.secuencia > 2]).toEqual([que, true])
-      await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: esta.wamid })
-      await contestar('text', { body: 'gracias' }, { telefono, inReplyTo: esta.wamid })
-      expect(await leer(comercio, esta)).toEqual(antes)
-      expect([que, await tipos(comercio, otra)]).toEqual([que, REQUESTED_EVENTOS])
+      const other = await pedida(comercio, { telefono: `+${telefono}` })
+      await act(esta)
+      const before = await leer(comercio, esta)
+      expect([que, before.secuencia > 2]).toEqual([que, true])
+      await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: esta.wamid })
+      await answer('text', { body: 'gracias' }, { telefono, inReplyTo: esta.wamid })
+      expect(await leer(comercio, esta)).toEqual(before)
+      expect([que, await tipos(comercio, other)]).toEqual([que, REQUESTED_EVENTOS])
       expect(acuses(esta)).toEqual([])
       // Alone it is as harmless.
-      await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: otra.wamid })
-      await contestar('location', { ...RECIPIENT_POSITION, latitude: 14.9 }, { telefono })
-      expect(await leer(comercio, esta)).toEqual(antes)
-      expect(await tipos(comercio, otra)).toEqual(CONFIRMED_EVENTOS)
+      await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: other.wamid })
+      await answer('location', { ...RECIPIENT_POSITION, latitude: 14.9 }, { telefono })
+      expect(await leer(comercio, esta)).toEqual(before)
+      expect(await tipos(comercio, other)).toEqual(CONFIRMED_EVENTOS)
     }
   })
 
@@ -368,7 +368,7 @@ describe('a location', () => {
 })
 
 describe('anything else', () => {
-  const otros: [string, unknown][] = [
+  const others: [string, unknown][] = [
     ['text', { body: 'Hola, ¿dónde está mi paquete?' }],
     ['image', { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'mi casa' }],
     ['button', { payload: 'x', text: 'Enviar ubicación' }],
@@ -378,9 +378,9 @@ describe('anything else', () => {
     ['unsupported', undefined],
     ['constructor', {}],
   ]
-  it.concurrent.each(otros)('%s is one location request', async (tipo, contenido) => {
+  it.concurrent.each(others)('%s is one location request', async (tipo, contenido) => {
     const esta = await pedida(comercio)
-    await contestar(tipo, contenido, esta)
+    await answer(tipo, contenido, esta)
     await esperar(esta, 'enviado', 2)
     expect((await peticiones(esta)).length).toBe(1)
     expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
@@ -388,35 +388,35 @@ describe('anything else', () => {
 
   it('is one, however many texts come, in one body or in many at once', async () => {
     const esta = await pedida(comercio)
-    const texto = (i: number) => mensaje('text', { body: `hola ${i}` }, { de: esta.telefono })
-    await Promise.all(Array.from({ length: 15 }, (_, i) => canal.notify({ messages: [texto(i), texto(i + 100)] })))
+    const text = (i: number) => mensaje('text', { body: `hola ${i}` }, { de: esta.telefono })
+    await Promise.all(Array.from({ length: 15 }, (_, i) => canal.notify({ messages: [text(i), text(i + 100)] })))
     await canal.waitUntilProcessed()
     await esperar(esta, 'enviado', 2)
-    await contestar('text', { body: 'otra vez' }, esta)
+    await answer('text', { body: 'otra vez' }, esta)
     await waitForQuiet()
     expect(await mensajes(esta)).toHaveLength(2)
     expect(pedidos(esta)).toHaveLength(2)
     const { proveedor_id } = (await peticiones(esta))[0]!
-    await contestar('location', RECIPIENT_POSITION, { ...esta, inReplyTo: proveedor_id! })
+    await answer('location', RECIPIENT_POSITION, { ...esta, inReplyTo: proveedor_id! })
     expect(await tipos(comercio, esta)).toEqual(CONFIRMED_EVENTOS)
   })
 
   it('from phones that nobody asked, from test guides or for another number is nobody’s business', async () => {
-    const nadie = createTelefono()
-    const prueba = await environment.nuevoComercio('test')
-    const esta = await nueva(prueba)
+    const nobody = createTelefono()
+    const prueba = await environment.createComercio('test')
+    const esta = await fresh(prueba)
     await esperar(esta, 'enviado')
-    const ajena = await pedida(comercio)
-    await contestar('location', RECIPIENT_POSITION, { telefono: nadie })
-    await contestar('location', RECIPIENT_POSITION, esta)
-    await contestar('text', { body: 'hola' }, esta)
+    const foreign = await pedida(comercio)
+    await answer('location', RECIPIENT_POSITION, { telefono: nobody })
+    await answer('location', RECIPIENT_POSITION, esta)
+    await answer('text', { body: 'hola' }, esta)
     const deOtro = aviso(
-      { messages: [mensaje('location', RECIPIENT_POSITION, { de: ajena.telefono })] },
+      { messages: [mensaje('location', RECIPIENT_POSITION, { de: foreign.telefono })] },
       '999999999999999',
     )
     expect((await postSigned(JSON.stringify(deOtro))).status).toBe(200)
     const deOtroCampo = aviso(
-      { messages: [mensaje('location', RECIPIENT_POSITION, { de: ajena.telefono })] },
+      { messages: [mensaje('location', RECIPIENT_POSITION, { de: foreign.telefono })] },
       undefined,
       'history',
     )
@@ -424,16 +424,16 @@ describe('anything else', () => {
     await canal.waitUntilProcessed()
     await waitForQuiet()
     expect(await tipos(prueba, esta)).toEqual(REQUESTED_EVENTOS)
-    expect(await tipos(comercio, ajena)).toEqual(REQUESTED_EVENTOS)
-    expect([pedidos({ telefono: nadie }), pedidos(esta), pedidos(ajena).length]).toEqual([[], [], 1])
+    expect(await tipos(comercio, foreign)).toEqual(REQUESTED_EVENTOS)
+    expect([pedidos({ telefono: nobody }), pedidos(esta), pedidos(foreign).length]).toEqual([[], [], 1])
   })
 })
 
 describe('the log', () => {
   it('has no phone, place, link or secret', () => {
-    const { config, requests: todos } = canal.proveedor
-    const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
-    const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
+    const { config, requests: all } = canal.proveedor
+    const tokens = all.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
+    const telefonos = all.map(({ json }) => json.to.slice(3) as string)
     const lugares = [
       String(RECIPIENT_POSITION.latitude),
       String(RECIPIENT_POSITION.longitude),

@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll } from 'vitest'
-import type { ConfigDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
+import type { WhatsappConfig } from '../../server/domain/mensajeria/whatsapp.ts'
 
 // A stand-in for Meta's Cloud API: a real HTTP server that checks requests as Meta does, keeps a ledger, fails as it is
 // told, and tells of statuses and messages with signed webhooks.
@@ -58,7 +58,7 @@ export interface AcceptedMensaje {
 
 export interface TestProvider {
   url: string
-  config: ConfigDeWhatsapp
+  config: WhatsappConfig
   requests: ReceivedRequest[]
   /** Messages that were taken, answered or not. */
   acceptedMensajes: AcceptedMensaje[]
@@ -70,7 +70,7 @@ export interface TestProvider {
   /** For the requests of one phone (digits alone), before all else. */
   porTelefono: Map<string, RequestOutcome>
   /** Sends a webhook, signed unless told otherwise; resolves to the status of the answer. */
-  notify(url: string, cuerpo: unknown, firma?: string | null): Promise<number>
+  notify(url: string, body: unknown, firma?: string | null): Promise<number>
   close(): Promise<void>
 }
 
@@ -85,23 +85,23 @@ const CONFIG = {
   language: 'es',
 }
 
-export async function openProvider(cambios: Partial<ConfigDeWhatsapp> = {}): Promise<TestProvider> {
+export async function openProvider(cambios: Partial<WhatsappConfig> = {}): Promise<TestProvider> {
   let connectionCount = 0
   const server = createServer((req, res) => {
     // Who leaves in the middle is the client's own business.
-    recibir(proveedor, req, res).catch(() => res.destroy())
+    recibir(provider, req, res).catch(() => res.destroy())
   })
   server.on('connection', (socket: Socket) => {
     connectionCount++
     socket.on('error', () => {})
-    if (proveedor.siguientes[0]?.tipo !== 'cerrar_sin_leer') return
-    proveedor.siguientes.shift()
+    if (provider.siguientes[0]?.tipo !== 'cerrar_sin_leer') return
+    provider.siguientes.shift()
     socket.destroy()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const config = { ...CONFIG, baseUrl: url, ...cambios }
-  const proveedor: TestProvider = {
+  const provider: TestProvider = {
     url,
     config,
     requests: [],
@@ -110,36 +110,36 @@ export async function openProvider(cambios: Partial<ConfigDeWhatsapp> = {}): Pro
     siguientes: [],
     defaultOutcome: { tipo: 'aceptar' },
     porTelefono: new Map(),
-    notify: (destino, cuerpo, firma) => postWebhook(config, destino, cuerpo, firma),
-    close: () => cerrar(server),
+    notify: (destino, body, firma) => postWebhook(config, destino, body, firma),
+    close: () => close(server),
   }
-  return proveedor
+  return provider
 }
 
 /** Providers that close with their test file. */
 export function useProviders() {
   const openProviders: TestProvider[] = []
   afterAll(async () => {
-    await Promise.all(openProviders.map((proveedor) => proveedor.close()))
+    await Promise.all(openProviders.map((provider) => provider.close()))
   })
-  return async (cambios?: Partial<ConfigDeWhatsapp>) => {
-    const proveedor = await openProvider(cambios)
-    openProviders.push(proveedor)
-    return proveedor
+  return async (cambios?: Partial<WhatsappConfig>) => {
+    const provider = await openProvider(cambios)
+    openProviders.push(provider)
+    return provider
   }
 }
 
-function cerrar(server: Server): Promise<void> {
+function close(server: Server): Promise<void> {
   server.closeAllConnections()
   return new Promise((resolve) => void server.close(() => resolve()))
 }
 
 // --- Sends ---
 
-async function recibir(proveedor: TestProvider, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function recibir(provider: TestProvider, req: IncomingMessage, res: ServerResponse): Promise<void> {
   // On a connection that was already open.
-  if (proveedor.siguientes[0]?.tipo === 'cerrar_sin_leer') {
-    proveedor.siguientes.shift()
+  if (provider.siguientes[0]?.tipo === 'cerrar_sin_leer') {
+    provider.siguientes.shift()
     req.socket.destroy()
     return
   }
@@ -147,19 +147,19 @@ async function recibir(proveedor: TestProvider, req: IncomingMessage, res: Serve
   for await (const chunk of req) chunks.push(chunk as Buffer)
   const cuerpo = Buffer.concat(chunks).toString()
   const json = JSON.parse(cuerpo)
-  proveedor.requests.push({ path: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
-  const outcome = proveedor.porTelefono.get(json.to) ?? proveedor.siguientes.shift() ?? proveedor.defaultOutcome
-  const refusal = findRefusal(proveedor.config, req, json)
+  provider.requests.push({ path: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
+  const outcome = provider.porTelefono.get(json.to) ?? provider.siguientes.shift() ?? provider.defaultOutcome
+  const refusal = findRefusal(provider.config, req, json)
   if (refusal) return respondError(res, refusal)
-  await applyOutcome(outcome, res, () => aceptar(proveedor, json))
+  await applyOutcome(outcome, res, () => aceptar(provider, json))
 }
 
 async function applyOutcome(outcome: RequestOutcome, res: ServerResponse, tomar: () => string): Promise<void> {
   switch (outcome.tipo) {
     case 'aceptar': {
-      const respuesta = tomar()
+      const response = tomar()
       if (outcome.lag) await new Promise((listo) => setTimeout(listo, outcome.lag))
-      res.writeHead(200, JSON_UTF8).end(respuesta)
+      res.writeHead(200, JSON_UTF8).end(response)
       return
     }
     case 'error':
@@ -175,9 +175,9 @@ async function applyOutcome(outcome: RequestOutcome, res: ServerResponse, tomar:
       res.destroy()
       return
     case 'media_respuesta': {
-      const respuesta = tomar()
-      res.writeHead(200, { ...JSON_UTF8, 'content-length': respuesta.length })
-      res.write(respuesta.slice(0, respuesta.length / 2), () => res.destroy())
+      const response = tomar()
+      res.writeHead(200, { ...JSON_UTF8, 'content-length': response.length })
+      res.write(response.slice(0, response.length / 2), () => res.destroy())
       return
     }
     case 'cerrar_sin_leer':
@@ -191,7 +191,7 @@ type Fallo = Pick<RequestOutcome & { tipo: 'error' }, 'status' | 'error' | 'cabe
 
 function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
   const { code, message = `(#${code}) Fallo de prueba`, details, isTransient } = error
-  const cuerpo = {
+  const body = {
     error: {
       message,
       type: 'OAuthException',
@@ -202,12 +202,12 @@ function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo):
       fbtrace_id: 'AbCdEfGhIjK',
     },
   }
-  res.writeHead(status, { ...JSON_UTF8, ...cabeceras }).end(JSON.stringify(cuerpo))
+  res.writeHead(status, { ...JSON_UTF8, ...cabeceras }).end(JSON.stringify(body))
 }
 
 /** What Meta itself would refuse. */
 // biome-ignore lint/suspicious/noExplicitAny: it is whatever came
-function findRefusal(config: ConfigDeWhatsapp, req: IncomingMessage, json: any): Fallo | null {
+function findRefusal(config: WhatsappConfig, req: IncomingMessage, json: any): Fallo | null {
   const no = (status: number, code: number, message: string): Fallo => ({ status, error: { code, message } })
   if (req.headers.authorization !== `Bearer ${config.token}`) return no(401, 190, 'Invalid OAuth access token')
   if (req.method !== 'POST' || req.url !== `/${config.version}/${config.phoneNumberId}/messages`) {
@@ -216,15 +216,15 @@ function findRefusal(config: ConfigDeWhatsapp, req: IncomingMessage, json: any):
   if (json.messaging_product !== 'whatsapp') return no(400, 100, 'The parameter messaging_product is required.')
   if (!/^\d{6,15}$/.test(json.to)) return no(400, 131009, 'Parameter value is not valid')
   if (json.type === 'template') return findTemplateRefusal(config, json.template, no)
-  const texto = json.type === 'text' ? json.text.body : json.interactive?.body?.text
-  if (typeof texto !== 'string' || texto === '') return no(400, 131008, 'Required parameter is missing')
+  const text = json.type === 'text' ? json.text.body : json.interactive?.body?.text
+  if (typeof text !== 'string' || text === '') return no(400, 131008, 'Required parameter is missing')
   if (json.type === 'interactive' && json.interactive.action.name !== 'send_location')
     return no(400, 100, 'Invalid action')
-  return texto.length > (json.type === 'text' ? 4096 : 1024) ? no(400, 100, 'Param text is too long') : null
+  return text.length > (json.type === 'text' ? 4096 : 1024) ? no(400, 100, 'Param text is too long') : null
 }
 
 function findTemplateRefusal(
-  config: ConfigDeWhatsapp,
+  config: WhatsappConfig,
   // biome-ignore lint/suspicious/noExplicitAny: it is whatever came
   { name, language, components }: any,
   no: (status: number, code: number, message: string) => Fallo,
@@ -232,12 +232,12 @@ function findTemplateRefusal(
   if (![config.template, config.decisionTemplate].includes(name as string) || language.code !== config.language) {
     return no(404, 132001, 'Template name does not exist in the translation')
   }
-  const [cuerpo, button] = components
-  if (cuerpo.type !== 'body' || cuerpo.parameters.length !== 3)
+  const [body, button] = components
+  if (body.type !== 'body' || body.parameters.length !== 3)
     return no(400, 132000, 'Number of parameters does not match')
   if (button?.sub_type !== 'url' || button.index !== '0') return no(400, 132012, 'Parameter format does not match')
-  const texts = [...cuerpo.parameters, ...button.parameters].map(({ text }: { text: string }) => text)
-  return texts.some((texto) => !texto || /[\n\t]| {5}/.test(texto)) ? no(400, 100, 'Invalid parameter text') : null
+  const texts = [...body.parameters, ...button.parameters].map(({ text }: { text: string }) => text)
+  return texts.some((text) => !text || /[\n\t]| {5}/.test(text)) ? no(400, 100, 'Invalid parameter text') : null
 }
 
 /** The answer that tells its id. */
@@ -258,15 +258,10 @@ function aceptar({ acceptedMensajes }: TestProvider, json: any): string {
 export const signAsMeta = (rawBody: string | Buffer, appSecret: string): string =>
   `sha256=${createHmac('sha256', appSecret).update(rawBody).digest('hex')}`
 
-async function postWebhook(
-  config: ConfigDeWhatsapp,
-  url: string,
-  cuerpo: unknown,
-  firma?: string | null,
-): Promise<number> {
-  const rawBody = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+async function postWebhook(config: WhatsappConfig, url: string, body: unknown, firma?: string | null): Promise<number> {
+  const rawBody = typeof body === 'string' ? body : JSON.stringify(body)
   const signatureHeader = firma === undefined ? signAsMeta(rawBody, config.appSecret) : firma
-  const respuesta = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -274,14 +269,14 @@ async function postWebhook(
     },
     body: rawBody,
   })
-  await respuesta.text()
-  return respuesta.status
+  await response.text()
+  return response.status
 }
 
-type Valor = { messages?: object[]; statuses?: object[]; [otro: string]: unknown }
+type Valor = { messages?: object[]; statuses?: object[]; [other: string]: unknown }
 
 /** A whole webhook body around what happened. */
-export const aviso = (valor: Valor, phoneNumberId = CONFIG.phoneNumberId, field = 'messages') => ({
+export const aviso = (value: Valor, phoneNumberId = CONFIG.phoneNumberId, field = 'messages') => ({
   object: 'whatsapp_business_account',
   entry: [
     {
@@ -291,7 +286,7 @@ export const aviso = (valor: Valor, phoneNumberId = CONFIG.phoneNumberId, field 
           value: {
             messaging_product: 'whatsapp',
             metadata: { display_phone_number: '50222334455', phone_number_id: phoneNumberId },
-            ...valor,
+            ...value,
           },
           field,
         },
@@ -300,7 +295,7 @@ export const aviso = (valor: Valor, phoneNumberId = CONFIG.phoneNumberId, field 
   ],
 })
 
-const segundos = (en: Date) => String(Math.floor(en.getTime() / 1000))
+const seconds = (en: Date) => String(Math.floor(en.getTime() / 1000))
 
 export interface StatusData {
   wamid: string
@@ -314,13 +309,13 @@ export interface StatusData {
 export const estado = (status: string, { wamid, recipient, ownId, en = new Date(), error }: StatusData) => ({
   id: wamid,
   status,
-  timestamp: segundos(en),
+  timestamp: seconds(en),
   recipient_id: recipient,
   ...(ownId && { biz_opaque_callback_data: ownId }),
   ...(status === 'sent' && {
     conversation: {
       id: 'conv1',
-      expiration_timestamp: segundos(new Date(en.getTime() + 86_400_000)),
+      expiration_timestamp: seconds(new Date(en.getTime() + 86_400_000)),
       origin: { type: 'utility' },
     },
     pricing: { billable: true, pricing_model: 'PMP', category: 'utility', type: 'regular' },
@@ -354,7 +349,7 @@ export const mensaje = (
   ...(enRespuestaA && { context: { from: '50222334455', id: enRespuestaA } }),
   from: de,
   id: wamid ?? `wamid.entrante${++contador}`,
-  timestamp: segundos(en),
+  timestamp: seconds(en),
   [type]: contenido,
   type,
 })

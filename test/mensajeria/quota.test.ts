@@ -7,16 +7,16 @@ import { createTelefono, useChannel } from './channel.ts'
 const canal = useChannel()
 const { environment, listAcceptedMensajes, leer, waitForQuiet } = canal
 let comercio: Comercio
-let otro: Comercio
+let other: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
-  otro = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
+  other = await environment.createComercio('live')
 })
 
-const lote = async (de: Comercio, telefono: string, cuantas: number) => {
-  const guias = Array.from({ length: cuantas }, () => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
+const lote = async (de: Comercio, telefono: string, count: number) => {
+  const guias = Array.from({ length: count }, () => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
   const { resultados } = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
-  return resultados.map((uno) => ({ guia: uno.ok ? uno.guia : '' }))
+  return resultados.map((one) => ({ guia: one.ok ? one.guia : '' }))
 }
 const solicitud = async (de: Comercio, guia: { guia: string }) => (await leer(de, guia)).ubicacion.solicitud
 
@@ -39,13 +39,13 @@ describe('one telephone', () => {
   it('gets five requests an hour and twenty a day from all merchants; each goes out, later and once', async () => {
     const telefono = createTelefono()
     const mias = await lote(comercio, telefono, 24)
-    const suyas = await lote(otro, telefono, 4)
+    const suyas = await lote(other, telefono, 4)
     await waitForQuiet()
-    const recibidas = () => listAcceptedMensajes({ telefono }).length
-    expect(recibidas()).toBe(5)
+    const received = () => listAcceptedMensajes({ telefono }).length
+    expect(received()).toBe(5)
     const estados = await Promise.all(
-      [...mias.map((una) => [comercio, una] as const), ...suyas.map((una) => [otro, una] as const)].map(
-        async ([de, una]) => (await solicitud(de, una))!,
+      [...mias.map((one) => [comercio, one] as const), ...suyas.map((one) => [other, one] as const)].map(
+        async ([de, one]) => (await solicitud(de, one))!,
       ),
     )
     const esperan = estados.filter(({ estado }) => estado === 'pendiente')
@@ -53,28 +53,28 @@ describe('one telephone', () => {
     for (const { motivo } of esperan)
       expect(motivo).toMatch(/^Ese teléfono ya recibió 5 solicitudes en una hora o 20 en un día/)
     // Somebody else's phone isn't touched.
-    const libre = createTelefono()
-    await lote(comercio, libre, 1)
+    const free = createTelefono()
+    await lote(comercio, free, 1)
     await waitForQuiet()
-    expect(listAcceptedMensajes({ telefono: libre })).toHaveLength(1)
+    expect(listAcceptedMensajes({ telefono: free })).toHaveLength(1)
 
     for (let hora = 1; hora <= 4; hora++) {
-      const antes = recibidas()
+      const before = received()
       canal.advance(HOUR_MS + HOUR_MS / 2)
       await waitForQuiet()
-      expect(recibidas() - antes).toBeLessThanOrEqual(5)
+      expect(received() - before).toBeLessThanOrEqual(5)
     }
-    expect(recibidas()).toBeGreaterThan(10)
-    expect(recibidas()).toBeLessThanOrEqual(20)
-    for (let dias = 0; recibidas() < 28 && dias < 8; dias++) {
+    expect(received()).toBeGreaterThan(10)
+    expect(received()).toBeLessThanOrEqual(20)
+    for (let days = 0; received() < 28 && days < 8; days++) {
       canal.advance(DAY_MS / 2)
       await waitForQuiet()
     }
-    expect(recibidas()).toBe(28)
-    for (const una of mias) {
-      const { estado, motivo } = (await solicitud(comercio, una))!
+    expect(received()).toBe(28)
+    for (const one of mias) {
+      const { estado, motivo } = (await solicitud(comercio, one))!
       expect([estado, motivo]).toEqual(['enviado', null])
-      expect(await canal.tipos(comercio, una)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+      expect(await canal.tipos(comercio, one)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     }
   })
 })

@@ -1,90 +1,86 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../environment.ts'
-import { EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { EN_POSTGRES, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './channel.ts'
 import { aviso, estado, mensaje, signAsMeta } from './provider.ts'
 
 const canal = useChannel()
-const { environment, requested: pedida, esperar, leer, reply: contestar, query: consultar, postSigned } = canal
+const { environment, requested: pedida, esperar, leer, reply: answer, query, postSigned } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 
-const filasDe = async (cuerpo: string) =>
+const filasDe = async (body: string) =>
   (
-    await consultar<{ n: number }>('select count(*)::int n from entrante where huella = $1', [
-      createHash('sha256').update(cuerpo).digest(),
+    await query<{ n: number }>('select count(*)::int n from entrante where huella = $1', [
+      createHash('sha256').update(body).digest(),
     ])
   )[0]!.n
 
 describe('the signature', () => {
-  const cuerpo = '{"object":"whatsapp_business_account","entry":[],"n":"ñ🏠 0123456789012345678901234567890123456789"}'
-  const buena = () => signAsMeta(cuerpo, canal.proveedor.config.appSecret)
+  const body = '{"object":"whatsapp_business_account","entry":[],"n":"ñ🏠 0123456789012345678901234567890123456789"}'
+  const good = () => signAsMeta(body, canal.proveedor.config.appSecret)
 
   it('is what lets a body in', async () => {
-    const { status, cuerpo: respuesta } = await postSigned(cuerpo)
-    expect([status, respuesta]).toEqual([200, { ok: true }])
+    const { status, cuerpo: response } = await postSigned(body)
+    expect([status, response]).toEqual([200, { ok: true }])
     expect(
-      (await postSigned(cuerpo, { 'X-Hub-Signature-256': buena().toUpperCase().replace('SHA256', 'sha256') })).status,
+      (await postSigned(body, { 'X-Hub-Signature-256': good().toUpperCase().replace('SHA256', 'sha256') })).status,
     ).toBe(200)
     // The same bytes are one row.
-    expect(await filasDe(cuerpo)).toBe(1)
+    expect(await filasDe(body)).toBe(1)
   })
 
   it('keeps every other out, before it is read as JSON', async () => {
-    const alterado = cuerpo.replace('entry', 'entrY')
-    const sha1 = `sha1=${buena().slice(7, 47)}`
-    const casos: [string, string | Uint8Array<ArrayBuffer>, Record<string, string>][] = [
-      ['altered byte', alterado, { 'X-Hub-Signature-256': buena() }],
-      ['a byte more', `${cuerpo} `, { 'X-Hub-Signature-256': buena() }],
-      ['missing', cuerpo, { 'X-Hub-Signature-256': '' }],
-      ['other secret', cuerpo, { 'X-Hub-Signature-256': signAsMeta(cuerpo, 'otro') }],
-      ['empty secret', cuerpo, { 'X-Hub-Signature-256': signAsMeta(cuerpo, '') }],
-      [
-        'of the verify token',
-        cuerpo,
-        { 'X-Hub-Signature-256': signAsMeta(cuerpo, canal.proveedor.config.verifyToken) },
-      ],
-      ['sha1', cuerpo, { 'X-Hub-Signature-256': sha1 }],
-      ['cut', cuerpo, { 'X-Hub-Signature-256': buena().slice(0, -1) }],
-      ['too much', cuerpo, { 'X-Hub-Signature-256': `${buena()}0` }],
-      ['no JSON', '{', { 'X-Hub-Signature-256': buena() }],
-      ['nothing', '', { 'X-Hub-Signature-256': buena() }],
+    const altered = body.replace('entry', 'entrY')
+    const sha1 = `sha1=${good().slice(7, 47)}`
+    const cases: [string, string | Uint8Array<ArrayBuffer>, Record<string, string>][] = [
+      ['altered byte', altered, { 'X-Hub-Signature-256': good() }],
+      ['a byte more', `${body} `, { 'X-Hub-Signature-256': good() }],
+      ['missing', body, { 'X-Hub-Signature-256': '' }],
+      ['other secret', body, { 'X-Hub-Signature-256': signAsMeta(body, 'otro') }],
+      ['empty secret', body, { 'X-Hub-Signature-256': signAsMeta(body, '') }],
+      ['of the verify token', body, { 'X-Hub-Signature-256': signAsMeta(body, canal.proveedor.config.verifyToken) }],
+      ['sha1', body, { 'X-Hub-Signature-256': sha1 }],
+      ['cut', body, { 'X-Hub-Signature-256': good().slice(0, -1) }],
+      ['too much', body, { 'X-Hub-Signature-256': `${good()}0` }],
+      ['no JSON', '{', { 'X-Hub-Signature-256': good() }],
+      ['nothing', '', { 'X-Hub-Signature-256': good() }],
     ]
-    for (const [que, crudo, cabeceras] of casos) {
-      const respuesta = await postSigned(crudo, cabeceras)
-      expect([que, respuesta.status, respuesta.cuerpo.codigo]).toEqual([que, 403, 'firma_invalida'])
+    for (const [que, raw, headers] of cases) {
+      const response = await postSigned(raw, headers)
+      expect([que, response.status, response.cuerpo.codigo]).toEqual([que, 403, 'firma_invalida'])
     }
     const sin = await environment.request('POST', WHATSAPP_PATH, {
-      raw: cuerpo,
+      raw: body,
       cabeceras: { 'Content-Type': 'application/json' },
     })
     expect(sin.status).toBe(403)
-    const nada = await environment.request('POST', WHATSAPP_PATH)
-    expect([nada.status, nada.cuerpo.codigo]).toEqual([403, 'firma_invalida'])
-    expect(await filasDe(alterado)).toBe(0)
+    const nothing = await environment.request('POST', WHATSAPP_PATH)
+    expect([nothing.status, nothing.cuerpo.codigo]).toEqual([403, 'firma_invalida'])
+    expect(await filasDe(altered)).toBe(0)
   })
 
   it('does not change the other declared answers: 400, 405 and 415', async () => {
-    for (const malo of ['', '{', 'nul', '{"a":1}{', '\ufeff{}', '[1,]']) {
-      const { status, cuerpo: problema } = await postSigned(malo)
-      expect([malo, status, problema.codigo]).toEqual([malo, 400, 'json_invalido'])
+    for (const bad of ['', '{', 'nul', '{"a":1}{', '\ufeff{}', '[1,]']) {
+      const { status, cuerpo: problema } = await postSigned(bad)
+      expect([bad, status, problema.codigo]).toEqual([bad, 400, 'json_invalido'])
     }
-    expect((await postSigned(cuerpo, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
+    expect((await postSigned(body, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
     expect(
       (
         await environment.request('POST', `${WHATSAPP_PATH}?x=1`, {
-          raw: cuerpo,
+          raw: body,
           cabeceras: { 'Content-Type': 'application/json' },
         })
       ).status,
     ).toBe(400)
     for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])
-      expect([tipo, (await postSigned(cuerpo, { 'Content-Type': tipo })).status]).toEqual([tipo, 415])
-    for (const metodo of ['PUT', 'PATCH', 'DELETE'])
-      expect((await environment.request(metodo, WHATSAPP_PATH)).status).toBe(405)
+      expect([tipo, (await postSigned(body, { 'Content-Type': tipo })).status]).toEqual([tipo, 415])
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      expect((await environment.request(method, WHATSAPP_PATH)).status).toBe(405)
   })
 
   it('takes 3 MB and not a byte more', async () => {
@@ -108,18 +104,18 @@ describe('the signature', () => {
           estado('delivered', { wamid: esta.wamid, recipient: esta.telefono, en: new Date(1.7e12 + i * 1_000) }),
         ],
       })
-    const cliente = await environment.db.pool.connect()
+    const client = await environment.db.pool.connect()
     try {
-      await cliente.query('begin')
-      await cliente.query('lock table mensaje in access exclusive mode')
+      await client.query('begin')
+      await client.query('lock table mensaje in access exclusive mode')
       await entregado(0)
-      await hasta(
-        async () => (await consultar(`select from pg_locks where not granted and relation = 'mensaje'::regclass`))[0],
+      await waitUntil(
+        async () => (await query(`select from pg_locks where not granted and relation = 'mensaje'::regclass`))[0],
       )
       await Promise.all(Array.from({ length: 40 }, (_, i) => entregado(i + 1)))
     } finally {
-      await cliente.query('rollback')
-      cliente.release()
+      await client.query('rollback')
+      client.release()
     }
     await canal.waitUntilProcessed()
     await esperar(esta, 'entregado')
@@ -128,8 +124,8 @@ describe('the signature', () => {
 
 describe('garbage', () => {
   it('in any shape gets 200 and nothing else', async () => {
-    const dentro = (valor: unknown) => aviso(valor as never)
-    const uno = mensaje('text', { body: 'x' })
+    const inside = (value: unknown) => aviso(value as never)
+    const one = mensaje('text', { body: 'x' })
     const formas: unknown[] = [
       null,
       1,
@@ -143,25 +139,25 @@ describe('garbage', () => {
       ...[null, 1, 'x', {}, [null], [1], [{ changes: null }], [{ changes: 'x' }], [{ changes: [null, 1, {}] }]].map(
         (entry) => ({ object: 'whatsapp_business_account', entry }),
       ),
-      ...[null, 1, 'x', {}, [null, 1, 'x', [], {}]].flatMap((x) => [dentro({ messages: x }), dentro({ statuses: x })]),
+      ...[null, 1, 'x', {}, [null, 1, 'x', [], {}]].flatMap((x) => [inside({ messages: x }), inside({ statuses: x })]),
       ...[null, 1, {}, [], '', 'x'].flatMap((x) =>
         ['id', 'from', 'timestamp', 'type', 'context', 'text', 'location', 'errors'].map((campo) =>
-          dentro({
-            messages: [{ ...uno, [campo]: x }],
+          inside({
+            messages: [{ ...one, [campo]: x }],
             statuses: [{ ...estado('failed', { wamid: 'w', recipient: '50255551234' }), [campo]: x }],
           }),
         ),
       ),
-      dentro({
+      inside({
         messages: [
-          { ...uno, type: '__proto__' },
-          { ...uno, type: 'toString' },
-          { ...uno, timestamp: '9'.repeat(40) },
+          { ...one, type: '__proto__' },
+          { ...one, type: 'toString' },
+          { ...one, timestamp: '9'.repeat(40) },
         ],
       }),
-      dentro({ messages: [{ ...uno, type: 'location', location: { latitude: '14', longitude: -90 } }] }),
-      dentro({ messages: [{ ...uno, type: 'location', location: { latitude: 1e300, longitude: 200 } }] }),
-      dentro({
+      inside({ messages: [{ ...one, type: 'location', location: { latitude: '14', longitude: -90 } }] }),
+      inside({ messages: [{ ...one, type: 'location', location: { latitude: 1e300, longitude: 200 } }] }),
+      inside({
         statuses: [{ ...estado('failed', { wamid: 'w', recipient: '50255551234' }), errors: [{ code: { a: 1 } }, 3] }],
       }),
     ]
@@ -175,15 +171,15 @@ describe('garbage', () => {
   })
 
   it('in texts (NUL, lone surrogates, halves of characters) does no harm to what is good in them', async () => {
-    const casos = [
+    const cases = [
       { name: 'a\u0000b\ud800c', address: '\udc00\u0000' },
       { name: `${'x'.repeat(199)}🏠`, address: 'y' },
       { name: `${'🏠'.repeat(150)}`, address: `\u202e${'z'.repeat(900)}` },
     ]
-    for (const nombres of casos) {
+    for (const names of cases) {
       const esta = await pedida(comercio)
-      await contestar('text', { body: `\u0000\ud83d${nombres.name}` }, esta)
-      await contestar('location', { ...RECIPIENT_POSITION, ...nombres }, esta)
+      await answer('text', { body: `\u0000\ud83d${names.name}` }, esta)
+      await answer('location', { ...RECIPIENT_POSITION, ...names }, esta)
       const { ubicacion } = await leer(comercio, esta)
       expect([ubicacion.estado, ubicacion.referencia!.length <= 200, ubicacion.referencia!.isWellFormed()]).toEqual([
         'confirmada',
@@ -193,29 +189,29 @@ describe('garbage', () => {
     }
     // NUL bytes as such, and bytes that are no UTF-8.
     const esta = await pedida(comercio)
-    const crudo = JSON.stringify(aviso({ messages: [mensaje('text', { body: 'aXbY' }, { de: esta.telefono })] }))
-    const bytes = new Uint8Array(Buffer.from(crudo))
-    bytes[crudo.indexOf('aXbY') + 1] = 0
-    bytes[crudo.indexOf('aXbY') + 3] = 0xff
+    const raw = JSON.stringify(aviso({ messages: [mensaje('text', { body: 'aXbY' }, { de: esta.telefono })] }))
+    const bytes = new Uint8Array(Buffer.from(raw))
+    bytes[raw.indexOf('aXbY') + 1] = 0
+    bytes[raw.indexOf('aXbY') + 3] = 0xff
     expect((await postSigned(bytes)).status).toBe(200)
     await esperar(esta, 'enviado', 2)
   })
 
   it('that can’t be worked on keeps nothing else waiting', FULL_RUN_ONLY, async () => {
-    const [mala, buena] = [await pedida(comercio), await pedida(comercio)]
-    await consultar(`create function estorbar() returns trigger language plpgsql as
-      $$ begin if new.guia = '${mala.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)
-    await consultar('create trigger estorbo before insert on mensaje for each row execute function estorbar()')
+    const [bad, good] = [await pedida(comercio), await pedida(comercio)]
+    await query(`create function estorbar() returns trigger language plpgsql as
+      $$ begin if new.guia = '${bad.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)
+    await query('create trigger estorbo before insert on mensaje for each row execute function estorbar()')
     try {
-      await canal.notify({ messages: [mensaje('text', { body: 'x' }, { de: mala.telefono })] })
-      await canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: buena.telefono })] })
-      await hasta(async () => (await leer(comercio, buena)).ubicacion.estado === 'confirmada')
+      await canal.notify({ messages: [mensaje('text', { body: 'x' }, { de: bad.telefono })] })
+      await canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: good.telefono })] })
+      await waitUntil(async () => (await leer(comercio, good)).ubicacion.estado === 'confirmada')
     } finally {
-      await consultar('drop trigger estorbo on mensaje')
-      await consultar('drop function estorbar')
+      await query('drop trigger estorbo on mensaje')
+      await query('drop function estorbar')
     }
     await canal.waitUntilProcessed()
-    await esperar(mala, 'enviado', 2)
+    await esperar(bad, 'enviado', 2)
     expect(canal.takeExpectedErrors(/inbound webhook failed/).length).toBeGreaterThan(0)
   })
 })

@@ -5,12 +5,12 @@ import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
 import { createWhatsappClient, type WhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, waitUntil } from '../factories.ts'
 import { waitForLock } from '../quiescence.ts'
 import { buildMensajeDeps, createTelefono, type SentUbicacionRequest, useChannel } from './channel.ts'
 
 const canal = useChannel()
-const { environment, mensajes, listAcceptedMensajes, requests: pedidos, esperar, query: consultar } = canal
+const { environment, mensajes, listAcceptedMensajes, requests: pedidos, esperar, query } = canal
 const AVISO = { codigo: 'sin_mensajeria', campo: '/ubicacion', sugerencia: null }
 /** The hours for which a link is good, unless configured. */
 const PLAZO = 72 * HOUR_MS
@@ -20,19 +20,19 @@ let whatsapp: WhatsappClient
 beforeAll(async () => {
   whatsapp = createWhatsappClient(canal.proveedor.config)
   await environment.reset({ MESSAGING: 'buzon' })
-  comercio = await environment.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 afterAll(() => whatsapp.close())
 
-const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
-  environment.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
-const leer = async ({ guia }: { guia: string }) => (await pedir('GET', `/guias/${guia}`)).cuerpo
+const request = async (method: string, path: string, cuerpo?: unknown) =>
+  environment.request(method, `/api/v1${path}`, { llave: comercio.llave, cuerpo })
+const read = async ({ guia }: { guia: string }) => (await request('GET', `/guias/${guia}`)).cuerpo
 const tipos = async (pedida: SentUbicacionRequest) =>
-  (await leer(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
+  (await read(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
 
-async function nueva(): Promise<SentUbicacionRequest> {
+async function fresh(): Promise<SentUbicacionRequest> {
   const telefono = createTelefono()
-  const { status, cuerpo } = await pedir('POST', '/guias', buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
+  const { status, cuerpo } = await request('POST', '/guias', buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
   expect(status).toBe(201)
   return { guia: cuerpo.guia, telefono }
 }
@@ -43,38 +43,38 @@ const deps = () => ({ ...buildMensajeDeps(environment), whatsappClient: whatsapp
 
 /** Waits until the service that has WhatsApp has looked at all that was held. */
 const retomado = async () => {
-  await hasta(
+  await waitUntil(
     async () =>
-      (await consultar("select from mensaje where canal = 'buzon' and modo = 'live' and estado = 'pendiente'"))
-        .length === 0,
+      (await query("select from mensaje where canal = 'buzon' and modo = 'live' and estado = 'pendiente'")).length ===
+      0,
   )
   await canal.waitForQuiet()
 }
 
 describe('without messaging a live guide without a place', () => {
   it('says in its creation, detail, list, batch and first event that nobody asks its recipient', async () => {
-    const { cuerpo: creada } = await pedir('POST', '/guias', buildGuiaWithoutDestino())
-    expect(creada.advertencias).toEqual([
+    const { cuerpo: created } = await request('POST', '/guias', buildGuiaWithoutDestino())
+    expect(created.advertencias).toEqual([
       { ...AVISO, mensaje: expect.stringMatching(/^nadie le preguntará .* no tiene mensajería .*: confirme usted /) },
     ])
-    expect(creada.ubicacion).toMatchObject({
+    expect(created.ubicacion).toMatchObject({
       estado: 'solicitada',
       solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
     })
     await canal.waitForQuiet()
-    const leida = await leer(creada)
+    const leida = await read(created)
     expect(leida.advertencias).toMatchObject([AVISO])
     expect(leida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'pendiente' } })
     expect(leida.eventos.datos).toMatchObject([{ tipo: 'guia.aceptado' }])
-    const { cuerpo: lista } = await pedir('GET', '/guias?limite=1')
-    expect(lista.datos[0]).toMatchObject({ guia: creada.guia, advertencias: [AVISO] })
+    const { cuerpo: list } = await request('GET', '/guias?limite=1')
+    expect(list.datos[0]).toMatchObject({ guia: created.guia, advertencias: [AVISO] })
     const guias = [buildGuiaWithoutDestino(), buildGuia()]
-    const { cuerpo: lote } = await pedir('POST', '/guias/bulk', { recogida: guias[0]!.recogida, guias })
+    const { cuerpo: lote } = await request('POST', '/guias/bulk', { recogida: guias[0]!.recogida, guias })
     expect(lote.resultados).toMatchObject([{ advertencias: [AVISO] }, { advertencias: [] }])
   })
 
   it('is not warned of with a test key, whose message goes to the mailbox', async () => {
-    const prueba = await environment.nuevoComercio('test')
+    const prueba = await environment.createComercio('test')
     const { guia, advertencias } = await prueba.api.guias.crear(buildGuiaWithoutDestino())
     expect(advertencias).toEqual([])
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
@@ -82,22 +82,22 @@ describe('without messaging a live guide without a place', () => {
   })
 
   it('has a message that no round of the feeder comes to, however late it is', async () => {
-    const pedidas = await Promise.all(Array.from({ length: 20 }, nueva))
+    const pedidas = await Promise.all(Array.from({ length: 20 }, fresh))
     await canal.waitForQuiet()
     const suyos = (await Promise.all(pedidas.map(mensajes))).flat()
-    for (const fila of suyos) expect(fila).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
+    for (const row of suyos) expect(row).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
     for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DAY_MS)]) {
       const conReloj = { ...deps(), clock: () => cuando }
       for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(conReloj, 100)).toEqual([])
       // The range of its index that the feeder reads holds nothing of them, either.
-      const { length } = await consultar(
+      const { length } = await query(
         "select from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= $1",
         [cuando],
       )
       expect(length).toBe(0)
     }
     const ids = suyos.map(({ id }) => id)
-    expect(await consultar("select from pgboss.job where data ->> 'mensaje' = any($1)", [ids])).toEqual([])
+    expect(await query("select from pgboss.job where data ->> 'mensaje' = any($1)", [ids])).toEqual([])
   })
 
   it('costs a search for what is held no statement', async () => {
@@ -113,11 +113,11 @@ describe('without messaging a live guide without a place', () => {
   })
 
   it('has its message dropped and its warning taken back when it no longer needs the answer', async () => {
-    const [confirmada, cancelada] = [await nueva(), await nueva()]
-    await pedir('POST', `/guias/${confirmada.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
-    await pedir('POST', `/guias/${cancelada.guia}/cancelar`, {})
-    for (const pedida of [confirmada, cancelada]) {
-      const { advertencias, ubicacion } = await leer(pedida)
+    const [confirmed, cancelled] = [await fresh(), await fresh()]
+    await request('POST', `/guias/${confirmed.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
+    await request('POST', `/guias/${cancelled.guia}/cancelar`, {})
+    for (const pedida of [confirmed, cancelled]) {
+      const { advertencias, ubicacion } = await read(pedida)
       expect(advertencias).toEqual([])
       expect(ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'descartado' })
       const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${pedida.guia}`)
@@ -128,14 +128,14 @@ describe('without messaging a live guide without a place', () => {
 
 describe('when WhatsApp is configured', () => {
   it('a held message is sent once, and the warning is gone', async () => {
-    const pedida = await nueva()
+    const pedida = await fresh()
     canal.advance(30 * HOUR_MS)
     await conWhatsapp()
-    const fila = await esperar(pedida, 'enviado')
-    expect(fila).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
+    const row = await esperar(pedida, 'enviado')
+    expect(row).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
     await retomado()
     expect(pedidos(pedida)).toHaveLength(1)
-    const leida = await leer(pedida)
+    const leida = await read(pedida)
     expect(leida.advertencias).toEqual([])
     expect(leida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1, motivo: null })
     expect(await tipos(pedida)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
@@ -147,9 +147,9 @@ describe('when WhatsApp is configured', () => {
 
   it('a guide that was asked for several times gets one message', async () => {
     await sinWhatsapp()
-    const pedida = await nueva()
+    const pedida = await fresh()
     for (const numero of [2, 3]) {
-      const { status, cuerpo } = await pedir('POST', `/guias/${pedida.guia}/reenviar-solicitud`)
+      const { status, cuerpo } = await request('POST', `/guias/${pedida.guia}/reenviar-solicitud`)
       expect(status).toBe(202)
       expect(cuerpo).toMatchObject({ advertencias: [AVISO], ubicacion: { solicitud: { numero, estado: 'pendiente' } } })
     }
@@ -158,20 +158,20 @@ describe('when WhatsApp is configured', () => {
     await retomado()
     expect((await mensajes(pedida)).map(({ estado }) => estado)).toEqual(['descartado', 'descartado', 'enviado'])
     expect(listAcceptedMensajes(pedida)).toHaveLength(1)
-    expect((await leer(pedida)).ubicacion.solicitud).toMatchObject({ numero: 3, estado: 'enviado' })
+    expect((await read(pedida)).ubicacion.solicitud).toMatchObject({ numero: 3, estado: 'enviado' })
   })
 
   it('a guide older than a link is good for gets none, is told why, and can be asked for again', async () => {
     await sinWhatsapp()
-    const vieja = await nueva()
+    const old = await fresh()
     canal.advance(PLAZO)
-    const reciente = await nueva()
+    const reciente = await fresh()
     await conWhatsapp()
     await esperar(reciente, 'enviado')
     await retomado()
-    expect(await mensajes(vieja)).toMatchObject([{ estado: 'descartado', abierta: false }])
-    expect(pedidos(vieja)).toEqual([])
-    const { advertencias, ubicacion } = await leer(vieja)
+    expect(await mensajes(old)).toMatchObject([{ estado: 'descartado', abierta: false }])
+    expect(pedidos(old)).toEqual([])
+    const { advertencias, ubicacion } = await read(old)
     expect(advertencias).toEqual([])
     expect(ubicacion.solicitud).toMatchObject({
       estado: 'descartado',
@@ -179,46 +179,46 @@ describe('when WhatsApp is configured', () => {
       enviado_en: null,
       vence_en: null,
     })
-    expect((await pedir('POST', `/guias/${vieja.guia}/reenviar-solicitud`)).status).toBe(202)
-    await esperar(vieja, 'enviado', 2)
-    expect(listAcceptedMensajes(vieja)).toHaveLength(1)
+    expect((await request('POST', `/guias/${old.guia}/reenviar-solicitud`)).status).toBe(202)
+    await esperar(old, 'enviado', 2)
+    expect(listAcceptedMensajes(old)).toHaveLength(1)
   })
 
   it('a held message is sent when its guide still waits for it, and dropped otherwise', async () => {
     await sinWhatsapp()
-    const [espera, confirmada, cancelada] = [await nueva(), await nueva(), await nueva()]
-    expect((await leer(espera)).advertencias).toMatchObject([AVISO])
-    await pedir('POST', `/guias/${confirmada.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
-    await pedir('POST', `/guias/${cancelada.guia}/cancelar`, {})
+    const [wait, confirmed, cancelled] = [await fresh(), await fresh(), await fresh()]
+    expect((await read(wait)).advertencias).toMatchObject([AVISO])
+    await request('POST', `/guias/${confirmed.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
+    await request('POST', `/guias/${cancelled.guia}/cancelar`, {})
     await conWhatsapp()
-    await esperar(espera, 'enviado')
+    await esperar(wait, 'enviado')
     await retomado()
-    expect(listAcceptedMensajes(espera)).toHaveLength(1)
-    const [fila] = await mensajes(espera)
-    expect(fila).toMatchObject({ canal: 'whatsapp', estado: 'enviado', abierta: true })
-    expect(fila!.vence_en!.getTime() - fila!.enviado_en!.getTime()).toBe(PLAZO)
-    const token = pedidos(espera)[0]!.json.template.components[1].parameters[0].text
+    expect(listAcceptedMensajes(wait)).toHaveLength(1)
+    const [row] = await mensajes(wait)
+    expect(row).toMatchObject({ canal: 'whatsapp', estado: 'enviado', abierta: true })
+    expect(row!.vence_en!.getTime() - row!.enviado_en!.getTime()).toBe(PLAZO)
+    const token = pedidos(wait)[0]!.json.template.components[1].parameters[0].text
     expect((await fetch(`${environment.url}/u/${token}`)).status).toBe(200)
-    for (const pedida of [confirmada, cancelada]) {
+    for (const pedida of [confirmed, cancelled]) {
       expect((await mensajes(pedida))[0]).toMatchObject({ canal: 'buzon', estado: 'descartado' })
       expect(pedidos(pedida)).toEqual([])
     }
-    expect(await tipos(confirmada)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
+    expect(await tipos(confirmed)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
     await environment.reset()
     await canal.waitForQuiet()
-    expect(pedidos(espera)).toHaveLength(1)
+    expect(pedidos(wait)).toHaveLength(1)
   })
 
   it('a fault of the account, whose repair takes its time, costs no message that was held for a day', async () => {
     await sinWhatsapp()
-    const pedida = await nueva()
+    const pedida = await fresh()
     canal.advance(2 * DAY_MS)
     const cuenta = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
     canal.proveedor.porTelefono.set(pedida.telefono, cuenta)
     await conWhatsapp()
-    await hasta(async () => pedidos(pedida).length > 0)
+    await waitUntil(async () => pedidos(pedida).length > 0)
     canal.proveedor.porTelefono.delete(pedida.telefono)
-    await hasta(async () => (await mensajes(pedida))[0]!.codigo === '190')
+    await waitUntil(async () => (await mensajes(pedida))[0]!.codigo === '190')
     canal.takeExpectedErrors(/messaging account/)
     canal.advance(10 * MINUTE_MS)
     await esperar(pedida, 'enviado')
@@ -229,41 +229,41 @@ describe('when WhatsApp is configured', () => {
 describe('by several processes', () => {
   it('each guide gets one message, even when every process resumes and sends repeatedly', async () => {
     await sinWhatsapp()
-    const pedidas = await Promise.all(Array.from({ length: 30 }, nueva))
-    const trabajos = (await Promise.all(pedidas.map(mensajes))).flat().map(({ id, comercio_id }) => ({
+    const pedidas = await Promise.all(Array.from({ length: 30 }, fresh))
+    const jobs = (await Promise.all(pedidas.map(mensajes))).flat().map(({ id, comercio_id }) => ({
       data: { mensaje: id, comercio_id },
     }))
-    const todo = async () => {
+    const all = async () => {
       await resumeUnsent(deps())
-      await sendMensajes(deps(), trabajos)
+      await sendMensajes(deps(), jobs)
     }
-    const otro = canal.otroServicio()
-    await Promise.all([conWhatsapp(), todo(), todo(), todo()])
-    await otro
+    const other = canal.otroServicio()
+    await Promise.all([conWhatsapp(), all(), all(), all()])
+    await other
     for (const pedida of pedidas) await esperar(pedida, 'enviado')
-    await Promise.all([todo(), todo()])
+    await Promise.all([all(), all()])
     await retomado()
     for (const pedida of pedidas) {
       expect(pedidos(pedida)).toHaveLength(1)
       expect(await mensajes(pedida)).toHaveLength(1)
     }
-    await (await otro).stop()
+    await (await other).stop()
   })
 
   it('is left to the next when one is killed in the middle', EN_POSTGRES, async () => {
     await sinWhatsapp()
-    const pedidas = await Promise.all(Array.from({ length: 5 }, nueva))
-    const ajena = await environment.db.pool.connect()
-    await ajena.query('begin')
-    await ajena.query('select from guia where guia = $1 for update', [pedidas[3]!.guia])
+    const pedidas = await Promise.all(Array.from({ length: 5 }, fresh))
+    const foreign = await environment.db.pool.connect()
+    await foreign.query('begin')
+    await foreign.query('select from guia where guia = $1 for update', [pedidas[3]!.guia])
     const cortada = expect(resumeUnsent(deps())).rejects.toThrow()
     await waitForLock(environment.db)
-    await ajena.query(
+    await foreign.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )
     await cortada
-    await ajena.query('rollback')
-    ajena.release()
+    await foreign.query('rollback')
+    foreign.release()
     for (const pedida of pedidas)
       expect(await mensajes(pedida)).toMatchObject([{ canal: 'buzon', estado: 'pendiente' }])
     await conWhatsapp()

@@ -10,7 +10,7 @@ it.each([
   ['solicitud_ubicacion', ['Quetzal', 'La Ceiba', 'Mixco']],
   ['solicitud_decision', ['Quetzal', 'La Ceiba', decisionDeadline(vence_en, zona)]],
 ] as const)('the text of %s is that of the template in the manual', (tipo, variables) => {
-  const texto = mensajeTextOf({ tipo, brand: 'Quetzal', comercio: 'La Ceiba', municipio: 'Mixco', vence_en, zona })
-  const plantilla = variables.reduce((una, valor, i) => una.replace(valor, `{{${i + 1}}}`), texto)
+  const text = mensajeTextOf({ tipo, brand: 'Quetzal', comercio: 'La Ceiba', municipio: 'Mixco', vence_en, zona })
+  const plantilla = variables.reduce((one, value, i) => one.replace(value, `{{${i + 1}}}`), text)
   expect(MANUAL).toContain(`«${plantilla}»`)
 })

@@ -5,39 +5,39 @@ const canal = useChannel()
 const { environment } = canal
 
 describe('the challenge', () => {
-  const pedir = (consulta: Record<string, string>) =>
-    environment.request('GET', `${WHATSAPP_PATH}?${new URLSearchParams(consulta)}`)
-  const bueno = () => ({
+  const request = (query: Record<string, string>) =>
+    environment.request('GET', `${WHATSAPP_PATH}?${new URLSearchParams(query)}`)
+  const good = () => ({
     'hub.mode': 'subscribe',
     'hub.verify_token': canal.proveedor.config.verifyToken,
     'hub.challenge': '1158201444',
   })
 
   it('is answered as text to who knows the password', async () => {
-    const { status, cuerpo, cabeceras } = await pedir(bueno())
+    const { status, cuerpo, cabeceras } = await request(good())
     expect([status, cuerpo, cabeceras.get('content-type')]).toEqual([200, '1158201444', 'text/plain; charset=utf-8'])
   })
 
   it('is refused with another password, mode or challenge', async () => {
     for (const cambio of [
       { 'hub.verify_token': 'otra' },
-      { 'hub.verify_token': `${bueno()['hub.verify_token']} ` },
+      { 'hub.verify_token': `${good()['hub.verify_token']} ` },
       { 'hub.mode': 'unsubscribe' },
       { 'hub.challenge': '<script>alert(1)</script>' },
     ]) {
-      const { status, cuerpo } = await pedir({ ...bueno(), ...cambio })
+      const { status, cuerpo } = await request({ ...good(), ...cambio })
       expect([cambio, status, cuerpo.codigo]).toEqual([cambio, 403, 'firma_invalida'])
       expect(JSON.stringify(cuerpo)).not.toContain('script')
     }
   })
 
   it('is a 400 with anything missing, twice or unknown', async () => {
-    for (const nombre of Object.keys(bueno())) {
-      const { [nombre as 'hub.mode']: _, ...resto } = bueno()
-      expect([nombre, (await pedir(resto)).status]).toEqual([nombre, 400])
+    for (const name of Object.keys(good())) {
+      const { [name as 'hub.mode']: _, ...rest } = good()
+      expect([name, (await request(rest)).status]).toEqual([name, 400])
     }
-    const todo = new URLSearchParams(bueno())
-    for (const mas of ['hub.mode=subscribe', 'otro=1', 'hub.verify_token[]=x'])
-      expect([mas, (await environment.request('GET', `${WHATSAPP_PATH}?${todo}&${mas}`)).status]).toEqual([mas, 400])
+    const all = new URLSearchParams(good())
+    for (const more of ['hub.mode=subscribe', 'otro=1', 'hub.verify_token[]=x'])
+      expect([more, (await environment.request('GET', `${WHATSAPP_PATH}?${all}&${more}`)).status]).toEqual([more, 400])
   })
 })

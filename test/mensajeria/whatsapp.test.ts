@@ -26,33 +26,33 @@ const DATOS = {
 }
 const PETICION = { id: 'men_GT1_2', telefono: TELEFONO, texto: 'Comparta su ubicación.' }
 
-let proveedor: TestProvider
-let cliente: WhatsappClient
+let provider: TestProvider
+let client: WhatsappClient
 beforeEach(async () => {
-  proveedor = await openProvider()
-  cliente = createWhatsappClient(proveedor.config)
+  provider = await openProvider()
+  client = createWhatsappClient(provider.config)
 })
 afterEach(async () => {
   vi.useRealTimers()
-  await cliente.close()
-  await proveedor.close()
+  await client.close()
+  await provider.close()
 })
 
 /** However it goes, neither phone nor secret may be told. */
 function sinSecretos(envio: WhatsappResult): WhatsappResult {
-  const texto = JSON.stringify(envio)
-  expect(texto).not.toContain('55551234')
-  expect(texto).not.toContain(proveedor.config.token)
+  const text = JSON.stringify(envio)
+  expect(text).not.toContain('55551234')
+  expect(text).not.toContain(provider.config.token)
   if ('motivo' in envio) expect(envio.motivo).toMatch(/^[A-ZÁÉÍÓÚ].*[.)»]$/s)
   return envio
 }
 async function con(desenlace: RequestOutcome): Promise<WhatsappResult> {
-  const antes = proveedor.requests.length
-  proveedor.siguientes.push(desenlace)
-  const enviando = cliente.sendTemplate(DATOS)
+  const before = provider.requests.length
+  provider.siguientes.push(desenlace)
+  const enviando = client.sendTemplate(DATOS)
   // Who gets no answer waits for the deadline, which passes as soon as the message has arrived.
   if (desenlace.tipo === 'colgar' || (desenlace.tipo === 'aceptar' && desenlace.lag)) {
-    await expect.poll(() => proveedor.requests.length).toBe(antes + 1)
+    await expect.poll(() => provider.requests.length).toBe(before + 1)
     plazos.vencer()
   }
   return sinSecretos(await enviando)
@@ -62,14 +62,14 @@ async function con(desenlace: RequestOutcome): Promise<WhatsappResult> {
 
 describe('the client sends', () => {
   test('a template, byte by byte', async () => {
-    const envio = await cliente.sendTemplate(DATOS)
-    expect(envio).toEqual({ resultado: 'aceptado', providerId: proveedor.acceptedMensajes[0]!.wamid })
-    const [pedido] = proveedor.requests
+    const envio = await client.sendTemplate(DATOS)
+    expect(envio).toEqual({ resultado: 'aceptado', providerId: provider.acceptedMensajes[0]!.wamid })
+    const [pedido] = provider.requests
     expect(pedido!.path).toBe('/v23.0/106540352242922/messages')
     expect(pedido!.cabeceras).toEqual({
-      host: new URL(proveedor.url).host,
+      host: new URL(provider.url).host,
       connection: 'keep-alive',
-      authorization: `Bearer ${proveedor.config.token}`,
+      authorization: `Bearer ${provider.config.token}`,
       'content-type': 'application/json',
       accept: 'application/json',
       'accept-encoding': 'identity',
@@ -100,8 +100,8 @@ describe('the client sends', () => {
   })
 
   test('a request for the location, in answer to a message', async () => {
-    await cliente.askUbicacion({ ...PETICION, inReplyTo: 'wamid.X' })
-    expect(proveedor.requests[0]!.json).toEqual({
+    await client.askUbicacion({ ...PETICION, inReplyTo: 'wamid.X' })
+    expect(provider.requests[0]!.json).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
       to: '50255551234',
@@ -117,44 +117,44 @@ describe('the client sends', () => {
   })
 
   test('a text', async () => {
-    await cliente.sendText(PETICION)
-    const { json } = proveedor.requests[0]!
+    await client.sendText(PETICION)
+    const { json } = provider.requests[0]!
     expect(json).toMatchObject({ type: 'text', text: { preview_url: false, body: 'Comparta su ubicación.' } })
     expect(json).not.toHaveProperty('context')
   })
 
   test('texts in the form that WhatsApp accepts', async () => {
     const raro = { ...DATOS, comercio: ' La\n\tCeiba,      S. A. ', municipio: '' }
-    expect(await cliente.sendTemplate(raro)).toMatchObject({ resultado: 'aceptado' })
-    const [cuerpo] = proveedor.requests[0]!.json.template.components
-    expect(cuerpo.parameters.map(({ text }: { text: string }) => text)).toEqual(['Altiplano', 'La Ceiba, S. A.', '—'])
+    expect(await client.sendTemplate(raro)).toMatchObject({ resultado: 'aceptado' })
+    const [body] = provider.requests[0]!.json.template.components
+    expect(body.parameters.map(({ text }: { text: string }) => text)).toEqual(['Altiplano', 'La Ceiba, S. A.', '—'])
     for (const texto of ['ñ'.repeat(5000), '\u{1f69a}'.repeat(3000), '\ud800'.repeat(3)]) {
-      expect(await cliente.askUbicacion({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
-      expect(await cliente.sendText({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
+      expect(await client.askUbicacion({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
+      expect(await client.sendText({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
     }
-    for (const { json } of proveedor.requests.slice(1)) {
+    for (const { json } of provider.requests.slice(1)) {
       expect((json.text?.body ?? json.interactive.body.text).isWellFormed()).toBe(true)
     }
   })
 
   test('to a base with a path, and with configuration that needs escaping', async () => {
-    const otro = createWhatsappClient({
-      ...proveedor.config,
-      baseUrl: `${proveedor.url}/meta/`,
+    const other = createWhatsappClient({
+      ...provider.config,
+      baseUrl: `${provider.url}/meta/`,
       phoneNumberId: 'a/b',
     })
-    await otro.sendText(PETICION)
-    expect(proveedor.requests[0]!.path).toBe('/meta/v23.0/a%2Fb/messages')
-    await otro.close()
+    await other.sendText(PETICION)
+    expect(provider.requests[0]!.path).toBe('/meta/v23.0/a%2Fb/messages')
+    await other.close()
   })
 
   test('a hundred messages at a time over a few connections, each with its own answer', async () => {
-    const pocas = createWhatsappClient(proveedor.config, { connections: 4 })
+    const pocas = createWhatsappClient(provider.config, { connections: 4 })
     const ids = Array.from({ length: 100 }, (_, i) => `men_${i}`)
     const envios = await Promise.all(ids.map((id) => pocas.sendText({ ...PETICION, id })))
-    const porId = new Map(proveedor.acceptedMensajes.map(({ ownId: nuestroId, wamid }) => [nuestroId, wamid]))
+    const porId = new Map(provider.acceptedMensajes.map(({ ownId: nuestroId, wamid }) => [nuestroId, wamid]))
     expect(envios).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: porId.get(id) })))
-    expect(proveedor.connections()).toBeLessThanOrEqual(4)
+    expect(provider.connections()).toBeLessThanOrEqual(4)
     await pocas.close()
   })
 })
@@ -255,16 +255,16 @@ describe('errors of Meta', () => {
   })
 
   test('a date to wait for', async () => {
-    const ahora = Date.parse('2026-11-20T18:30:00Z')
-    vi.useFakeTimers({ toFake: ['Date'], now: ahora })
-    const fecha = new Date(ahora + 90_000).toUTCString()
-    expect(
-      await con({ tipo: 'respuesta', status: 429, cuerpo: '', cabeceras: { 'retry-after': fecha } }),
-    ).toMatchObject({ waitSeconds: 90 })
+    const now = Date.parse('2026-11-20T18:30:00Z')
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    const date = new Date(now + 90_000).toUTCString()
+    expect(await con({ tipo: 'respuesta', status: 429, cuerpo: '', cabeceras: { 'retry-after': date } })).toMatchObject(
+      { waitSeconds: 90 },
+    )
   })
 
   test('details never carry phones, tokens or control characters', async () => {
-    const detalles = `Recipient +502 5555-1234 (50255551234) token ${proveedor.config.token}\u0007 ${'x'.repeat(500)}`
+    const detalles = `Recipient +502 5555-1234 (50255551234) token ${provider.config.token}\u0007 ${'x'.repeat(500)}`
     const envio = await con({ tipo: 'error', status: 400, error: { code: 131030, details: detalles } })
     expect((envio as { motivo: string }).motivo).toContain('Recipient ***34 (***34) token *** xxx')
     expect((envio as { motivo: string }).motivo.length).toBeLessThan(400)
@@ -277,12 +277,12 @@ describe('errors of Meta', () => {
       [{ template: 'otra' }, '132001'],
       [{ language: 'en' }, '132001'],
     ] as const) {
-      const otro = createWhatsappClient({ ...proveedor.config, ...cambio })
-      expect(await otro.sendTemplate(DATOS)).toMatchObject({ resultado: 'rechazado', codigo })
-      await otro.close()
+      const other = createWhatsappClient({ ...provider.config, ...cambio })
+      expect(await other.sendTemplate(DATOS)).toMatchObject({ resultado: 'rechazado', codigo })
+      await other.close()
     }
-    expect(await cliente.sendText({ ...PETICION, telefono: '+1' })).toMatchObject({ codigo: '131009' })
-    expect(proveedor.acceptedMensajes).toEqual([])
+    expect(await client.sendText({ ...PETICION, telefono: '+1' })).toMatchObject({ codigo: '131009' })
+    expect(provider.acceptedMensajes).toEqual([])
   })
 })
 
@@ -304,22 +304,22 @@ describe('a message may have been sent when', () => {
   ])('the provider %s', async (_caso, desenlace, motivo) => {
     expect(await con(desenlace)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
     // Nothing is repeated behind our back: the next one is the next that arrives.
-    expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
-    expect(proveedor.requests.length).toBe(desenlace.tipo === 'cerrar_sin_leer' ? 1 : 2)
+    expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
+    expect(provider.requests.length).toBe(desenlace.tipo === 'cerrar_sin_leer' ? 1 : 2)
   })
 
   test('the provider fails on a connection that has served before', async () => {
-    expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
+    expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     for (const tipo of ['cerrar', 'cerrar_sin_leer', 'media_respuesta', 'colgar'] as const) {
       expect(await con({ tipo })).toMatchObject({ resultado: 'dudoso' })
-      expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
+      expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     }
   })
 
   test('the provider sends only a 1xx answer', async () => {
-    await using servidor = await crudo((socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'))
-    const enviando = enviarA(servidor.url)
-    await expect.poll(servidor.solicitudes).toBe(1)
+    await using server = await raw((socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'))
+    const enviando = enviarA(server.url)
+    await expect.poll(server.solicitudes).toBe(1)
     plazos.vencer()
     expect(await enviando).toMatchObject({ resultado: 'dudoso' })
   })
@@ -330,27 +330,27 @@ describe('a message may have been sent when', () => {
     ['half an error', 'HTTP/1.1 400 Bad Request\r\nContent-Length: 500\r\n\r\n{"error":{"code":190'],
     ['endless headers', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
   ])('the answer is %s', async (_caso, bytes) => {
-    await using servidor = await crudo((socket) => socket.end(bytes))
-    expect(await enviarA(servidor.url)).toMatchObject({ resultado: 'dudoso' })
-    expect(servidor.solicitudes()).toBe(1)
+    await using server = await raw((socket) => socket.end(bytes))
+    expect(await enviarA(server.url)).toMatchObject({ resultado: 'dudoso' })
+    expect(server.solicitudes()).toBe(1)
   })
 
   test('the client closes during the request', async () => {
-    proveedor.defaultOutcome = { tipo: 'colgar' }
-    const enviando = cliente.sendTemplate(DATOS)
-    await expect.poll(() => proveedor.requests.length).toBe(1)
-    await cliente.close()
+    provider.defaultOutcome = { tipo: 'colgar' }
+    const enviando = client.sendTemplate(DATOS)
+    await expect.poll(() => provider.requests.length).toBe(1)
+    await client.close()
     expect(await enviando).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(/cerrado/) })
-    expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'pasajero', codigo: 'cerrado' })
-    expect(proveedor.requests).toHaveLength(1)
+    expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'pasajero', codigo: 'cerrado' })
+    expect(provider.requests).toHaveLength(1)
   })
 })
 
 describe('a message is surely not sent when', () => {
   test('nobody listens', async () => {
-    await using servidor = await crudo(() => {})
-    const { url } = servidor
-    await servidor[Symbol.asyncDispose]()
+    await using server = await raw(() => {})
+    const { url } = server
+    await server[Symbol.asyncDispose]()
     expect(await enviarA(url)).toEqual({
       resultado: 'pasajero',
       codigo: 'ECONNREFUSED',
@@ -368,20 +368,20 @@ describe('a message is surely not sent when', () => {
     ['closes', (socket) => socket.destroy()],
     ['answers no TLS', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['hangs', () => {}],
-  ])('the server %s in the TLS handshake', async (caso, atender) => {
-    await using servidor = await crudo(atender)
-    const enviando = enviarA(servidor.url.replace('http:', 'https:'))
-    if (caso === 'hangs') {
-      await expect.poll(servidor.solicitudes).toBe(1)
+  ])('the server %s in the TLS handshake', async (testCase, atender) => {
+    await using server = await raw(atender)
+    const enviando = enviarA(server.url.replace('http:', 'https:'))
+    if (testCase === 'hangs') {
+      await expect.poll(server.solicitudes).toBe(1)
       plazos.vencer()
     }
     expect(await enviando).toMatchObject({ resultado: 'pasajero' })
   })
 
   test('the certificate is not trusted, unlike a good one', async () => {
-    const par = createCertificate([encodeDnsName('localhost')])
+    const pair = createCertificate([encodeDnsName('localhost')])
     const recibidos: string[] = []
-    const servidor = tls.createServer(par, (socket) => {
+    const server = tls.createServer(pair, (socket) => {
       socket
         .on('error', () => {})
         .on('data', (datos) => {
@@ -389,51 +389,47 @@ describe('a message is surely not sent when', () => {
           socket.end('HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n')
         })
     })
-    servidor.on('tlsClientError', () => {})
-    await once(servidor.listen(0, '127.0.0.1'), 'listening')
-    const { port } = servidor.address() as net.AddressInfo
+    server.on('tlsClientError', () => {})
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as net.AddressInfo
     expect(await enviarA(`https://localhost:${port}`)).toMatchObject({
       resultado: 'pasajero',
       codigo: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     })
-    expect(await enviarA(`https://127.0.0.1:${port}`, { ca: par.cert })).toMatchObject({ resultado: 'pasajero' })
+    expect(await enviarA(`https://127.0.0.1:${port}`, { ca: pair.cert })).toMatchObject({ resultado: 'pasajero' })
     expect(recibidos).toEqual([])
-    expect(await enviarA(`https://localhost:${port}`, { ca: par.cert })).toMatchObject({ codigo: 'http_400' })
+    expect(await enviarA(`https://localhost:${port}`, { ca: pair.cert })).toMatchObject({ codigo: 'http_400' })
     expect(recibidos).toHaveLength(1)
-    servidor.close()
+    server.close()
   })
 
   test('the deadline passes before a connection is free', async () => {
-    const una = createWhatsappClient(proveedor.config, { connections: 1 })
-    proveedor.siguientes.push({ tipo: 'aceptar' }, { tipo: 'colgar' })
-    const [primero, segundo, tercero] = ['primero', 'segundo', 'tercero'].map((id) => una.sendText({ ...PETICION, id }))
-    expect(await primero).toMatchObject({ resultado: 'aceptado' })
-    await expect.poll(() => proveedor.requests.length).toBe(2)
+    const one = createWhatsappClient(provider.config, { connections: 1 })
+    provider.siguientes.push({ tipo: 'aceptar' }, { tipo: 'colgar' })
+    const [first, second, tercero] = ['primero', 'segundo', 'tercero'].map((id) => one.sendText({ ...PETICION, id }))
+    expect(await first).toMatchObject({ resultado: 'aceptado' })
+    await expect.poll(() => provider.requests.length).toBe(2)
     plazos.vencer()
-    expect(await segundo).toMatchObject({ resultado: 'dudoso' })
+    expect(await second).toMatchObject({ resultado: 'dudoso' })
     expect(await tercero).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
-    expect(await una.sendText({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
-    expect(proveedor.acceptedMensajes.map(({ ownId: nuestroId }) => nuestroId)).toEqual([
-      'primero',
-      'segundo',
-      'cuarto',
-    ])
-    await una.close()
+    expect(await one.sendText({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
+    expect(provider.acceptedMensajes.map(({ ownId: nuestroId }) => nuestroId)).toEqual(['primero', 'segundo', 'cuarto'])
+    await one.close()
   })
 
   test('the token fits in no header, which is a fault of the configuration', async () => {
-    const malo = createWhatsappClient({ ...proveedor.config, token: 'uno\r\nX: dos' })
-    expect(await malo.sendText(PETICION)).toMatchObject({ resultado: 'rechazado', codigo: 'configuracion' })
-    await malo.close()
-    expect(proveedor.requests).toEqual([])
+    const bad = createWhatsappClient({ ...provider.config, token: 'uno\r\nX: dos' })
+    expect(await bad.sendText(PETICION)).toMatchObject({ resultado: 'rechazado', codigo: 'configuracion' })
+    await bad.close()
+    expect(provider.requests).toEqual([])
   })
 })
 
 /** A server that does what it likes with the socket at every request. */
-async function crudo(atender: (socket: net.Socket) => void) {
+async function raw(atender: (socket: net.Socket) => void) {
   let solicitudes = 0
   const abiertas = new Set<net.Socket>()
-  const servidor = net.createServer((socket) => {
+  const server = net.createServer((socket) => {
     abiertas.add(socket)
     socket
       .on('error', () => {})
@@ -442,32 +438,32 @@ async function crudo(atender: (socket: net.Socket) => void) {
         atender(socket)
       })
   })
-  await once(servidor.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
-    url: `http://127.0.0.1:${(servidor.address() as net.AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
     solicitudes: () => solicitudes,
     async [Symbol.asyncDispose]() {
       for (const socket of abiertas) socket.destroy()
-      if (servidor.listening) await new Promise((listo) => servidor.close(listo))
+      if (server.listening) await new Promise((listo) => server.close(listo))
     },
   }
 }
 
-async function enviarA(baseUrl: string, opciones: { ca?: string } = {}): Promise<WhatsappResult> {
-  const otro = createWhatsappClient({ ...proveedor.config, baseUrl }, opciones)
-  const envio = sinSecretos(await otro.sendText(PETICION))
-  await otro.close()
+async function enviarA(baseUrl: string, options: { ca?: string } = {}): Promise<WhatsappResult> {
+  const other = createWhatsappClient({ ...provider.config, baseUrl }, options)
+  const envio = sinSecretos(await other.sendText(PETICION))
+  await other.close()
   return envio
 }
 
 test('every code that is known has a sentence of its own that names a remedy', () => {
-  const vistos = new Set<string>()
+  const seen = new Set<string>()
   for (let codigo = 0; codigo < 140_000; codigo++) {
     const veredicto = judgeCode(String(codigo))
     if (!veredicto || /^2\d\d$/.test(String(codigo))) continue
     expect(veredicto.motivo).toMatch(/^[A-Z].*[:;] .+\.$/)
-    vistos.add(String(codigo))
+    seen.add(String(codigo))
   }
-  expect(vistos.size).toBeGreaterThanOrEqual(42)
+  expect(seen.size).toBeGreaterThanOrEqual(42)
   for (const raro of ['', 'constructor', '__proto__', 'toString', '-1']) expect(judgeCode(raro)).toBeNull()
 })

@@ -11,9 +11,9 @@ import { aviso, estado, mensaje, signAsMeta } from './provider.ts'
 const TELEFONO = '+50255551234'
 
 describe('signatures', () => {
-  const crudo = Buffer.from('{"object":"whatsapp_business_account","ñ":"\\u00f1"}')
+  const raw = Buffer.from('{"object":"whatsapp_business_account","ñ":"\\u00f1"}')
   const SECRETO = 'secreto'
-  const buena = signAsMeta(crudo, SECRETO)
+  const good = signAsMeta(raw, SECRETO)
 
   test('a known one', () => {
     // printf '{}' | openssl dgst -sha256 -hmac secreto
@@ -22,40 +22,40 @@ describe('signatures', () => {
   })
 
   test('good, in either case of its digits', () => {
-    expect(isFirmaValid(crudo, buena, SECRETO)).toBe(true)
-    expect(isFirmaValid(crudo, `sha256=${buena.slice(7).toUpperCase()}`, SECRETO)).toBe(true)
+    expect(isFirmaValid(raw, good, SECRETO)).toBe(true)
+    expect(isFirmaValid(raw, `sha256=${good.slice(7).toUpperCase()}`, SECRETO)).toBe(true)
   })
 
   test.each<[string, string | undefined]>([
     ['missing', undefined],
     ['empty', ''],
-    ['without its algorithm', buena.slice(7)],
-    ['of another algorithm', buena.replace('sha256', 'sha1')],
-    ['short', buena.slice(0, -1)],
-    ['long', `${buena}0`],
+    ['without its algorithm', good.slice(7)],
+    ['of another algorithm', good.replace('sha256', 'sha1')],
+    ['short', good.slice(0, -1)],
+    ['long', `${good}0`],
     ['no hexadecimal', `sha256=${'z'.repeat(64)}`],
-    ['two of them', `${buena}, ${buena}`],
-    ['with a line break', `${buena}\n`],
-    ["another secret's", signAsMeta(crudo, 'otro')],
-    ["another body's", signAsMeta(`${crudo} `, SECRETO)],
-  ])('%s', (_caso, cabecera) => {
-    expect(isFirmaValid(crudo, cabecera, SECRETO)).toBe(false)
+    ['two of them', `${good}, ${good}`],
+    ['with a line break', `${good}\n`],
+    ["another secret's", signAsMeta(raw, 'otro')],
+    ["another body's", signAsMeta(`${raw} `, SECRETO)],
+  ])('%s', (_caso, header) => {
+    expect(isFirmaValid(raw, header, SECRETO)).toBe(false)
   })
 
   test('any altered byte of the body or digit of the signature', () => {
-    for (let i = 0; i < crudo.length; i++) {
-      const otro = Buffer.from(crudo)
-      otro[i]! ^= 1
-      expect(isFirmaValid(otro, buena, SECRETO)).toBe(false)
+    for (let i = 0; i < raw.length; i++) {
+      const other = Buffer.from(raw)
+      other[i]! ^= 1
+      expect(isFirmaValid(other, good, SECRETO)).toBe(false)
     }
-    for (let i = 7; i < buena.length; i++) {
-      const otra = buena.slice(0, i) + (buena[i] === '0' ? '1' : '0') + buena.slice(i + 1)
-      expect(isFirmaValid(crudo, otra, SECRETO)).toBe(false)
+    for (let i = 7; i < good.length; i++) {
+      const other = good.slice(0, i) + (good[i] === '0' ? '1' : '0') + good.slice(i + 1)
+      expect(isFirmaValid(raw, other, SECRETO)).toBe(false)
     }
   })
 
   test('an empty secret admits nobody', () => {
-    expect(isFirmaValid(crudo, signAsMeta(crudo, ''), '')).toBe(false)
+    expect(isFirmaValid(raw, signAsMeta(raw, ''), '')).toBe(false)
   })
 })
 
@@ -76,8 +76,8 @@ describe('the challenge', () => {
     ['a challenge with markup', { ...BUENA, 'hub.challenge': '<script>' }],
     ['an endless challenge', { ...BUENA, 'hub.challenge': '1'.repeat(257) }],
     ['nothing', {}],
-  ])('%s', (_caso, consulta) => {
-    expect(answerChallenge(consulta, 'reto')).toBeUndefined()
+  ])('%s', (_caso, query) => {
+    expect(answerChallenge(query, 'reto')).toBeUndefined()
   })
   test('an empty token admits nobody', () => {
     expect(answerChallenge({ ...BUENA, 'hub.verify_token': '' }, '')).toBeUndefined()
@@ -87,8 +87,8 @@ describe('the challenge', () => {
 describe('webhooks', () => {
   const NUMERO = '106540352242922'
   const EN = new Date('2026-11-20T18:30:05Z')
-  const leer = (cuerpo: unknown) => readInboundItems(JSON.parse(JSON.stringify(cuerpo)), NUMERO)
-  const readOne = (crudo: object) => leer(aviso({ messages: [crudo] }))
+  const read = (body: unknown) => readInboundItems(JSON.parse(JSON.stringify(body)), NUMERO)
+  const readOne = (raw: object) => read(aviso({ messages: [raw] }))
   const comun = { telefono: TELEFONO, inReplyTo: null, en: EN }
 
   test.each([
@@ -96,8 +96,8 @@ describe('webhooks', () => {
     ['delivered', 'entregado'],
     ['read', 'leido'],
   ])('a status: %s', (status, leido) => {
-    const crudo = estado(status, { wamid: 'wamid.1', recipient: '50255551234', ownId: 'men_1', en: EN })
-    expect(leer(aviso({ statuses: [crudo] }))).toEqual([
+    const raw = estado(status, { wamid: 'wamid.1', recipient: '50255551234', ownId: 'men_1', en: EN })
+    expect(read(aviso({ statuses: [raw] }))).toEqual([
       {
         tipo: 'estado',
         providerId: 'wamid.1',
@@ -112,8 +112,8 @@ describe('webhooks', () => {
 
   test('a failure, with its reason', () => {
     const error = { code: 131026, title: 'Message undeliverable', details: 'Message Undeliverable to +50255551234.' }
-    const crudo = estado('failed', { wamid: 'wamid.1', recipient: '50255551234', en: EN, error })
-    const [leido] = leer(aviso({ statuses: [crudo] }))
+    const raw = estado('failed', { wamid: 'wamid.1', recipient: '50255551234', en: EN, error })
+    const [leido] = read(aviso({ statuses: [raw] }))
     expect(leido).toMatchObject({ estado: 'fallido', ownId: null, codigo: '131026' })
     expect((leido as { motivo: string }).motivo).toMatch(
       /no usa WhatsApp.*\(Meta: «Message Undeliverable to \*\*\*34\.»\)/,
@@ -127,13 +127,13 @@ describe('webhooks', () => {
     ['a code as text', [{ code: '131047' }], '131047', /24 horas/],
     ['unknown', [{ code: 777, title: 'Rare' }], '777', /777.*«Rare»/],
   ])('a failure with odd errors: %s', (_caso, errors, codigo, motivo) => {
-    const crudo = { ...estado('failed', { wamid: 'w', recipient: '50255551234', en: EN }), errors }
-    expect(leer(aviso({ statuses: [crudo] }))).toMatchObject([{ codigo, motivo: expect.stringMatching(motivo) }])
+    const raw = { ...estado('failed', { wamid: 'w', recipient: '50255551234', en: EN }), errors }
+    expect(read(aviso({ statuses: [raw] }))).toMatchObject([{ codigo, motivo: expect.stringMatching(motivo) }])
   })
 
   test('a location, in answer to ours', () => {
-    const lugar = { latitude: 14.6349, longitude: -90.5069, name: 'Casa', address: 'Zona 1', url: 'https://x' }
-    expect(readOne(mensaje('location', lugar, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
+    const place = { latitude: 14.6349, longitude: -90.5069, name: 'Casa', address: 'Zona 1', url: 'https://x' }
+    expect(readOne(mensaje('location', place, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
       {
         tipo: 'ubicacion',
         providerId: 'wamid.2',
@@ -192,12 +192,12 @@ describe('webhooks', () => {
   })
 
   test('characters that PostgreSQL cannot store are left out, and endless texts are cut', () => {
-    const [leido] = readInboundItems(
+    const [read] = readInboundItems(
       aviso({ messages: [mensaje('text', { body: `a\0b\ud800${'ñ'.repeat(9000)}` })] }),
       NUMERO,
     )
-    expect((leido as { texto: string }).texto).toMatch(/^ab\ufffdñ+$/)
-    expect((leido as { texto: string }).texto.length).toBeLessThanOrEqual(4096)
+    expect((read as { texto: string }).texto).toMatch(/^ab\ufffdñ+$/)
+    expect((read as { texto: string }).texto.length).toBeLessThanOrEqual(4096)
   })
 
   test.each([
@@ -214,17 +214,17 @@ describe('webhooks', () => {
   test('everything in its order, and what is not understood is skipped', () => {
     const de = (n: string) => mensaje('text', { body: n }, { wamid: n })
     const con = (n: string) => estado('sent', { wamid: n, recipient: '50255551234' })
-    const [uno, dos] = [
+    const [one, dos] = [
       aviso({ messages: [de('1'), null!, de('2')], statuses: [con('3')] }),
       aviso({ statuses: [con('4'), { id: 'x' }, con('5')] }),
     ]
-    const ajeno = aviso({ messages: [de('no')] }, '999')
+    const foreign = aviso({ messages: [de('no')] }, '999')
     const otroCampo = aviso({ messages: [de('no')] }, NUMERO, 'message_template_status_update')
-    const cuerpo = {
+    const body = {
       object: 'whatsapp_business_account',
-      entry: [...uno.entry, null, 7, ...ajeno.entry, { changes: 'x' }, ...otroCampo.entry, ...dos.entry],
+      entry: [...one.entry, null, 7, ...foreign.entry, { changes: 'x' }, ...otroCampo.entry, ...dos.entry],
     }
-    expect(leer(cuerpo).map(({ providerId: proveedorId }) => proveedorId)).toEqual(['1', '2', '3', '4', '5'])
+    expect(read(body).map(({ providerId: proveedorId }) => proveedorId)).toEqual(['1', '2', '3', '4', '5'])
   })
 
   test.each<[string, object]>([
@@ -252,28 +252,28 @@ describe('webhooks', () => {
       ...estado('failed', { wamid: 'w', recipient: '5', error: { code: 131026 } }),
       recipient_id: undefined,
     }
-    expect(leer(aviso({ statuses: [fallido] }))).toMatchObject([{ providerId: 'w', estado: 'fallido' }])
+    expect(read(aviso({ statuses: [fallido] }))).toMatchObject([{ providerId: 'w', estado: 'fallido' }])
   })
 
   test('each item that cannot be read is reported, but not those of other numbers', () => {
     let saltados = 0
-    const contar = (cuerpo: unknown) => {
+    const count = (body: unknown) => {
       saltados = 0
-      readInboundItems(cuerpo, NUMERO, () => saltados++)
+      readInboundItems(body, NUMERO, () => saltados++)
       return saltados
     }
-    const buena = mensaje('text', { body: 'x' })
-    const malos = {
-      messages: [buena, null!, { ...buena, id: '' }],
+    const good = mensaje('text', { body: 'x' })
+    const bad = {
+      messages: [good, null!, { ...good, id: '' }],
       statuses: [estado('deleted', { wamid: 'w', recipient: '5' })],
     }
-    expect([contar(aviso(malos)), contar(aviso(malos, '999')), contar({ object: 'page' })]).toEqual([3, 0, 0])
+    expect([count(aviso(bad)), count(aviso(bad, '999')), count({ object: 'page' })]).toEqual([3, 0, 0])
   })
 
   test.each(['deleted', 'warning', 'played', 'toString', '__proto__', ''])(
     'a status that means nothing to us: %s',
     (status) => {
-      expect(leer(aviso({ statuses: [estado(status, { wamid: 'w', recipient: '50255551234' })] }))).toEqual([])
+      expect(read(aviso({ statuses: [estado(status, { wamid: 'w', recipient: '50255551234' })] }))).toEqual([])
     },
   )
 
@@ -287,30 +287,30 @@ describe('webhooks', () => {
     {},
     { object: 'page', entry: [] },
     { object: 'whatsapp_business_account' },
-  ])('garbage: %j', (cuerpo) => expect(readInboundItems(cuerpo, NUMERO)).toEqual([]))
+  ])('garbage: %j', (body) => expect(readInboundItems(body, NUMERO)).toEqual([]))
 
   // --- Properties ---
 
   const E164 = /^\+[1-9]\d{5,14}$/
   // One assertion for all: there are hundreds of thousands of values.
-  const esSano = (leido: InboundItem) =>
-    leido.providerId !== '' &&
-    (leido.tipo === 'estado' || (leido.telefono === null ? leido.inReplyTo !== null : E164.test(leido.telefono))) &&
-    !Number.isNaN(leido.en.getTime()) &&
-    Object.values(leido).every((valor) => typeof valor !== 'string' || (valor.isWellFormed() && !valor.includes('\0')))
+  const esSano = (read: InboundItem) =>
+    read.providerId !== '' &&
+    (read.tipo === 'estado' || (read.telefono === null ? read.inReplyTo !== null : E164.test(read.telefono))) &&
+    !Number.isNaN(read.en.getTime()) &&
+    Object.values(read).every((value) => typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0')))
   function sano(leidos: InboundItem[]) {
-    expect(leidos.filter((leido) => !esSano(leido))).toEqual([])
+    expect(leidos.filter((read) => !esSano(read))).toEqual([])
   }
 
   test('never throws on any JSON', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (cuerpo) => sano(readInboundItems(cuerpo, NUMERO))),
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (body) => sano(readInboundItems(body, NUMERO))),
       { numRuns: 1000 },
     )
   })
 
   test('never throws on a real body with anything in place of any of its parts', () => {
-    const cuerpo = aviso({
+    const body = aviso({
       messages: [
         mensaje('location', { latitude: 14.6, longitude: -90.5, name: 'x', address: 'y' }, { inReplyTo: 'w' }),
         mensaje('text', { body: 'hola' }),
@@ -319,22 +319,22 @@ describe('webhooks', () => {
       statuses: [estado('failed', { wamid: 'w', recipient: '50255551234', error: { code: 131026, details: 'x' } })],
     })
     const caminos: (string | number)[][] = []
-    const recorrer = (valor: unknown, camino: (string | number)[]) => {
+    const recorrer = (value: unknown, camino: (string | number)[]) => {
       caminos.push(camino)
-      if (typeof valor === 'object' && valor) {
-        for (const [clave, hijo] of Object.entries(valor)) recorrer(hijo, [...camino, clave])
+      if (typeof value === 'object' && value) {
+        for (const [key, child] of Object.entries(value)) recorrer(child, [...camino, key])
       }
     }
-    recorrer(cuerpo, [])
+    recorrer(body, [])
     fc.assert(
       fc.property(
         fc.constantFrom(...caminos),
         fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' })),
         (camino, nuevo) => {
-          const copia = { raiz: structuredClone(cuerpo) as unknown }
+          const copia = { raiz: structuredClone(body) as unknown }
           const hasta = ['raiz', ...camino]
           // biome-ignore lint/suspicious/noExplicitAny: it walks whatever there is
-          const padre = hasta.slice(0, -1).reduce((valor: any, clave) => valor[clave], copia)
+          const padre = hasta.slice(0, -1).reduce((value: any, key) => value[key], copia)
           padre[hasta.at(-1)!] = nuevo
           sano(readInboundItems(copia.raiz, NUMERO))
         },

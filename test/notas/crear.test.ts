@@ -6,13 +6,13 @@ import { createTestPersona } from '../equipo/persona.ts'
 import { buildGuia } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const anotar = (guia: string, cuerpo: unknown, clave?: string) =>
-  entorno.operar('POST', `/guias/${guia}/notas`, cuerpo, clave)
-const notasDe = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
-const contar = async (guia: string) =>
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
+const anotar = (guia: string, body: unknown, key?: string) =>
+  environment.operar('POST', `/guias/${guia}/notas`, body, key)
+const notasDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
+const count = async (guia: string) =>
   (
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `select count(*)::int as n from nota n join guia g on g.comercio_id = n.comercio_id and g.id = n.guia_id
        where g.guia = $1`,
       [guia],
@@ -21,7 +21,7 @@ const contar = async (guia: string) =>
 
 describe('POST /operaciones/v1/guias/{guia}/notas', () => {
   it('writes a note with its author, which the merchant does not read', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const { status, cuerpo } = await anotar(guia, { texto: 'Llamó la destinataria.\nPasa el jueves.' })
     expect([status, cuerpo]).toEqual([
@@ -40,43 +40,43 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
   })
 
   it('names the person of a session, until the person is erased', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     const { cuerpo } = await ana.request('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
     expect(cuerpo.autor).toEqual({ autor: ana.persona, nombre: expect.any(String) })
-    await entorno.operar('DELETE', `/personas/${ana.persona}`)
+    await environment.operar('DELETE', `/personas/${ana.persona}`)
     expect((await notasDe(guia))[0].autor).toEqual({ autor: ana.persona, nombre: null })
   })
 
   it('does the work of a repeated request once', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const pedida = { texto: 'Llamó' }
-    const primera = await anotar(guia, pedida, 'nota-1')
+    const first = await anotar(guia, pedida, 'nota-1')
     const otraVez = await anotar(guia, pedida, 'nota-1')
-    expect([otraVez.status, otraVez.cuerpo]).toEqual([201, primera.cuerpo])
+    expect([otraVez.status, otraVez.cuerpo]).toEqual([201, first.cuerpo])
     expect(otraVez.cabeceras.get('idempotent-replayed')).toBe('true')
-    const otra = await anotar(guia, { texto: 'No llamó' }, 'nota-1')
-    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
-    expect(await contar(guia)).toBe(1)
+    const other = await anotar(guia, { texto: 'No llamó' }, 'nota-1')
+    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect(await count(guia)).toBe(1)
   })
 
   it('is erased with the guide’s personal data, and refused afterwards', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     await anotar(guia, { texto: 'Llamó doña Ana' })
     await api.guias.cancelar(guia)
-    const reloj = () => new Date(entorno.clock().getTime() + 366 * 86_400_000)
-    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
-    expect(await contar(guia)).toBe(0)
+    const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
+    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
+    expect(await count(guia)).toBe(0)
     const { status, cuerpo } = await anotar(guia, { texto: 'Llamó doña Ana' })
     expect([status, cuerpo.codigo]).toEqual([409, 'datos_borrados'])
-    expect(await contar(guia)).toBe(0)
+    expect(await count(guia)).toBe(0)
   })
 
   it('returns 422 without words, and 404 for an unknown guide', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     for (const texto of ['', ' \n', 'x'.repeat(1_001)])
       expect((await anotar(guia, { texto })).cuerpo.errores[0].campo).toBe('/texto')

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { readLlave } from '../../server/domain/identities/llave.ts'
 import { createDeliveredGuia, uploadArchivo } from '../archivos/images.ts'
 import type { OwnEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { buildProviderVariables, createTelefono } from '../mensajeria/channel.ts'
 import { aviso, estado, openProvider } from '../mensajeria/provider.ts'
 import { findFreePort } from '../ports.ts'
@@ -34,7 +34,7 @@ const buildPromiseFault =
 
 /** Repeats a step until the alert fires. */
 async function repeatUntilFiring({ isFiring }: AlertContext, step: () => Promise<unknown>): Promise<void> {
-  await hasta(async () => {
+  await waitUntil(async () => {
     await step()
     return isFiring()
   })
@@ -42,10 +42,10 @@ async function repeatUntilFiring({ isFiring }: AlertContext, step: () => Promise
 
 async function makeReadOnly({ environment }: AlertContext): Promise<() => Promise<void>> {
   const base = new URL(environment.databaseUrl).pathname.slice(1)
-  const alterDatabase = (valor: string) =>
-    admin(async (cliente) => {
-      await cliente.query(`alter database ${base} ${valor}`)
-      await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base])
+  const alterDatabase = (value: string) =>
+    admin(async (client) => {
+      await client.query(`alter database ${base} ${value}`)
+      await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base])
     })
   await alterDatabase('set default_transaction_read_only = on')
   return () => alterDatabase('reset all')
@@ -53,7 +53,7 @@ async function makeReadOnly({ environment }: AlertContext): Promise<() => Promis
 
 /** Endpoint that is sent events at once. */
 async function createSubscription({ environment }: AlertContext, url: string) {
-  const { api } = await environment.nuevoComercio()
+  const { api } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url })
   await environment.db.pool.query(`update webhook set comprobado_en = now(), estado = 'activo' where webhook = $1`, [
     webhook,
@@ -72,7 +72,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   GuiasNoLista: makeReadOnly,
   async GuiasErrores(context) {
-    const { llave } = await context.environment.nuevoComercio()
+    const { llave } = await context.environment.createComercio()
     const repair = await makeReadOnly(context)
     await repeatUntilFiring(context, () =>
       context.environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }),
@@ -81,13 +81,13 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasLenta(context) {
     const { environment } = context
-    const { llave } = await environment.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const ESPERA = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
       and query_start < now() - interval '1.2 seconds'`
     await repeatUntilFiring(context, async () => {
       const endTransaction = await startTransaction(context.environment, 'lock table guia in access exclusive mode')
       const pendingRequest = environment.request('GET', '/api/v1/guias', { llave })
-      await hasta(async () => (await environment.db.pool.query(ESPERA)).rowCount)
+      await waitUntil(async () => (await environment.db.pool.query(ESPERA)).rowCount)
       await endTransaction()
       await pendingRequest
     })
@@ -115,7 +115,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasRedesLimitadas(context) {
     const { environment } = context
-    const { llave } = await environment.nuevoComercio()
+    const { llave } = await environment.createComercio()
     await repeatUntilFiring(context, async () => {
       // A valid key from the same network keeps the network's connections admitted.
       await environment.request('GET', '/api/v1/cuenta', { llave })
@@ -130,7 +130,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasBucleLento(context) {
     await repeatUntilFiring(context, async () => {
-      for (const fin = performance.now() + 700; performance.now() < fin; );
+      for (const end = performance.now() + 700; performance.now() < end; );
       await nextLoopTurn()
     })
     return async () => {}
@@ -146,27 +146,27 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasRespaldoAtrasado({ environment, metricsPort, processes }) {
     await environment.reset({ METRICS_PORT: `${await findFreePort()}` })
-    const [backupFolder, clave] = [join(processes.base, 'respaldo'), join(processes.base, 'clave.txt')]
-    await writeFile(clave, 'una clave larga de prueba')
-    const servicio = processes.startService({
+    const [backupFolder, key] = [join(processes.base, 'respaldo'), join(processes.base, 'clave.txt')]
+    await writeFile(key, 'una clave larga de prueba')
+    const service = processes.startService({
       DATA_DIR: processes.nextFolder(),
       METRICS_PORT: `${metricsPort}`,
       BACKUP_DIR: backupFolder,
-      BACKUP_KEY_FILE: clave,
+      BACKUP_KEY_FILE: key,
     })
-    await listo(servicio)
+    await listo(service)
     const estado = join(backupFolder, 'estado.json')
-    await hasta(async () => (await readFile(estado, 'utf8')).includes('al_dia'))
+    await waitUntil(async () => (await readFile(estado, 'utf8')).includes('al_dia'))
     // As if the disk were not there any more.
     await rename(backupFolder, `${backupFolder}-aparte`)
     await writeFile(backupFolder, '')
     return async () => {
       await rm(backupFolder)
       await rename(`${backupFolder}-aparte`, backupFolder)
-      const desde = Date.now()
-      await hasta(async () => Date.parse(JSON.parse(await readFile(estado, 'utf8')).al_dia) > desde)
-      servicio.signalAll('SIGINT')
-      await servicio.waitForEnd()
+      const from = Date.now()
+      await waitUntil(async () => Date.parse(JSON.parse(await readFile(estado, 'utf8')).al_dia) > from)
+      service.signalAll('SIGINT')
+      await service.waitForEnd()
       await environment.reset({ METRICS_PORT: `${metricsPort}` })
     }
   },
@@ -181,27 +181,26 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   GuiasBitacoraSinEslabon: buildPromiseFault('guias_bitacora_sin_eslabon'),
   async GuiasMensajesRechazados(context) {
     const { environment } = context
-    const proveedor = await openProvider()
-    await environment.reset(buildProviderVariables(proveedor))
-    const { api } = await environment.nuevoComercio('live')
+    const provider = await openProvider()
+    await environment.reset(buildProviderVariables(provider))
+    const { api } = await environment.createComercio('live')
     let reportedCount = 0
     await repeatUntilFiring(context, async () => {
       const createGuia = () => api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
       await Promise.all(Array.from({ length: 5 }, createGuia))
-      const newMensajes = await hasta(
-        async () =>
-          proveedor.acceptedMensajes.length > reportedCount && proveedor.acceptedMensajes.slice(reportedCount),
+      const newMensajes = await waitUntil(
+        async () => provider.acceptedMensajes.length > reportedCount && provider.acceptedMensajes.slice(reportedCount),
       )
       reportedCount += newMensajes.length
       // WhatsApp takes a message first, and tells later that the number does not have WhatsApp.
       const statuses = newMensajes.map((mensaje) =>
         estado('failed', { ...mensaje, error: { code: 131026, title: 'undeliverable' } }),
       )
-      await proveedor.notify(`${environment.url}/proveedores/whatsapp`, aviso({ statuses }))
+      await provider.notify(`${environment.url}/proveedores/whatsapp`, aviso({ statuses }))
     })
     return async () => {
       await environment.reset({ MESSAGING: 'buzon' })
-      await proveedor.close()
+      await provider.close()
     }
   },
   async GuiasWebhooksFallan(context) {
@@ -218,7 +217,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasAlmacenFalla(context) {
     const { environment } = context
-    const { guia } = await (await environment.nuevoComercio()).api.guias.crear(buildGuia())
+    const { guia } = await (await environment.createComercio()).api.guias.crear(buildGuia())
     const folder = findFolder(context)
     await uploadArchivo(environment, guia)
     await rename(folder, `${folder}-aparte`)
@@ -231,7 +230,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasArchivosSinFila(context) {
     const { environment } = context
-    await createDeliveredGuia(environment, await environment.nuevoComercio())
+    await createDeliveredGuia(environment, await environment.createComercio())
     const [sub] = await readdir(findFolder(context))
     const strayPath = join(findFolder(context), sub!, `arch_SUELTO0000${sub}`)
     await writeFile(strayPath, 'x')
@@ -246,7 +245,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   },
   async GuiasFilasSinArchivo(context) {
     const { environment } = context
-    const { foto } = await createDeliveredGuia(environment, await environment.nuevoComercio())
+    const { foto } = await createDeliveredGuia(environment, await environment.createComercio())
     await environment.db.pool.query(
       `update archivo_indice set creado_en = creado_en - interval '2 hours' where archivo = $1`,
       [foto],
@@ -261,7 +260,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
     }
   },
   async GuiasLlavesPorVencer({ environment }) {
-    const llave = await environment.createLlave(await environment.nuevoComercio(), {
+    const llave = await environment.createLlave(await environment.createComercio(), {
       vence_en: new Date(Date.now() + 6 * 86_400_000),
     })
     await environment.request('GET', '/api/v1/cuenta', { llave })

@@ -17,9 +17,9 @@ export async function openCollector() {
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
-    const texto = Buffer.concat(chunks).toString()
-    rawText += texto
-    const { resourceSpans = [] } = JSON.parse(texto) as {
+    const text = Buffer.concat(chunks).toString()
+    rawText += text
+    const { resourceSpans = [] } = JSON.parse(text) as {
       resourceSpans?: { scopeSpans: { spans: ReceivedSpan[] }[] }[]
     }
     for (const { scopeSpans } of resourceSpans) for (const scopeSpan of scopeSpans) spans.push(...scopeSpan.spans)

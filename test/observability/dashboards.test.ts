@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createDeliveredGuia } from '../archivos/images.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { usePrometheus } from './prometheus.ts'
 import { HAS_PROMETHEUS, shortenRanges } from './prometheusServer.ts'
@@ -15,8 +15,8 @@ interface Tablero {
   panels: { title: string; targets: { expr: string }[] }[]
 }
 const tableros = readdirSync(CARPETA)
-  .filter((nombre) => nombre.startsWith('tablero-'))
-  .map((nombre) => JSON.parse(readFileSync(join(CARPETA, nombre), 'utf8')) as Tablero)
+  .filter((name) => name.startsWith('tablero-'))
+  .map((name) => JSON.parse(readFileSync(join(CARPETA, name), 'utf8')) as Tablero)
 const expresiones = tableros.flatMap(({ title, panels }) =>
   panels.flatMap((panel) => panel.targets.map(({ expr }) => [`${title}: ${panel.title}`, expr] as const)),
 )
@@ -29,9 +29,9 @@ describe('the dashboards', () => {
 
   it('show each metric of the service', () => {
     const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
-    const todas = expresiones.map(([, expr]) => expr).join('\n')
-    const nombradas = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, nombre]) => nombre!)
-    expect(nombradas.filter((nombre) => !todas.includes(nombre))).toEqual([])
+    const all = expresiones.map(([, expr]) => expr).join('\n')
+    const nombradas = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, name]) => name!)
+    expect(nombradas.filter((name) => !all.includes(name))).toEqual([])
   })
 })
 
@@ -41,30 +41,29 @@ describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
 
   /** Does once what the dashboards show. */
   async function usar() {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { url } = await nuevoReceptor(answerWith(204))
     await comercio.api.webhooks.crear({ url })
     await createDeliveredGuia(environment, comercio)
     await environment.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
-    const { llave } = await environment.nuevoComercio('test', { solicitudes: 1, guias: 1 })
-    await hasta(async () => (await environment.request('GET', '/api/v1/guias', { llave })).status === 429)
+    const { llave } = await environment.createComercio('test', { solicitudes: 1, guias: 1 })
+    await waitUntil(async () => (await environment.request('GET', '/api/v1/guias', { llave })).status === 429)
     // A request that waits for a locked table ends with 503.
-    const soltar = await startTransaction(environment, 'lock table repartidor in access exclusive mode')
+    const release = await startTransaction(environment, 'lock table repartidor in access exclusive mode')
     try {
       expect((await environment.operar('GET', '/repartidores')).status).toBe(503)
     } finally {
-      await soltar()
+      await release()
     }
     await comercio.api.guias.crear(buildGuia())
   }
 
   it('returns a series', async () => {
-    const vistas = new Set<string>()
-    const faltan = () => expresiones.filter(([, expr]) => !vistas.has(expr))
+    const seen = new Set<string>()
+    const faltan = () => expresiones.filter(([, expr]) => !seen.has(expr))
     await usar()
-    await hasta(async () => {
-      for (const [, expr] of faltan())
-        if ((await monitoring.prometheus.series(shortenRanges(expr))) > 0) vistas.add(expr)
+    await waitUntil(async () => {
+      for (const [, expr] of faltan()) if ((await monitoring.prometheus.series(shortenRanges(expr))) > 0) seen.add(expr)
       if (faltan().length > 0) await environment.request('GET', '/healthz')
       return faltan().length === 0
     }).catch(() => expect(faltan()).toEqual([]))

@@ -5,55 +5,60 @@ import { readLlave } from '../../server/domain/identities/llave.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { findCanaries } from '../canaries.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 /** The line of the request with this id. */
 const lineaDe = (id: string) =>
-  hasta(async () => {
-    const linea = entorno.log.find((una) => una.includes(`"id_solicitud":"${id}"`) && una.includes('"msg":"request"'))
-    return linea === undefined ? undefined : (JSON.parse(linea) as Record<string, unknown>)
+  waitUntil(async () => {
+    const line = environment.log.find(
+      (one) => one.includes(`"id_solicitud":"${id}"`) && one.includes('"msg":"request"'),
+    )
+    return line === undefined ? undefined : (JSON.parse(line) as Record<string, unknown>)
   })
 let serie = 0
-const pedir = async (metodo: string, ruta: string, opciones: { llave?: string; cuerpo?: unknown } = {}) => {
+const request = async (method: string, path: string, options: { llave?: string; cuerpo?: unknown } = {}) => {
   const id = `registro-${++serie}`
-  const respuesta = await entorno.request(metodo, ruta, { ...opciones, cabeceras: { 'X-Request-Id': id } })
-  return { ...respuesta, linea: await lineaDe(id) }
+  const response = await environment.request(method, path, { ...options, cabeceras: { 'X-Request-Id': id } })
+  return { ...response, linea: await lineaDe(id) }
 }
 const nombreDe = (llave: string) => `llave_${readLlave(llave)!.id}`
 
 describe('the line of a request', () => {
   it('names operation, merchant, key, guide, network, status and duration', async () => {
-    const { llave, comercio } = await entorno.nuevoComercio()
-    const creada = await pedir('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+    const { llave, comercio } = await environment.createComercio()
+    const created = await request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
     const deTodas = { comercio, modo: 'test', llave: nombreDe(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
-    const { guia } = creada.cuerpo
-    expect(creada.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
-    const leida = await pedir('GET', `/api/v1/guias/${guia}`, { llave })
-    expect(leida.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
-    const cancelada = await pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
-    const otraVez = await pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
-    expect([cancelada.linea.guia, otraVez.linea.guia]).toEqual([guia, guia])
+    const { guia } = created.cuerpo
+    expect(created.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
+    const read = await request('GET', `/api/v1/guias/${guia}`, { llave })
+    expect(read.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
+    const cancelled = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
+    const otraVez = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
+    expect([cancelled.linea.guia, otraVez.linea.guia]).toEqual([guia, guia])
   })
 
   it('names the key of a refused request', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const ajena = `${llave.slice(0, 30)}${llave[30] === 'A' ? 'B' : 'A'}${llave.slice(31)}`
-    const { linea: malEscrita } = await pedir('GET', '/api/v1/guias', { llave: ajena })
+    const { llave } = await environment.createComercio()
+    const foreign = `${llave.slice(0, 30)}${llave[30] === 'A' ? 'B' : 'A'}${llave.slice(31)}`
+    const { linea: malEscrita } = await request('GET', '/api/v1/guias', { llave: foreign })
     expect(malEscrita).toMatchObject({ status: 401 })
     // A text that is not a whole key may be anything, and is not logged.
     expect(malEscrita).not.toHaveProperty('llave')
-    const { linea: deOtraRuta } = await pedir('GET', '/operaciones/v1/comercios', { llave })
+    const { linea: deOtraRuta } = await request('GET', '/operaciones/v1/comercios', { llave })
     expect(deOtraRuta).toMatchObject({ status: 401, llave: nombreDe(llave) })
-    await entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [readLlave(llave)!.id])
-    await hasta(async () => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status === 401)
-    const { linea: revocada } = await pedir('GET', '/api/v1/cuenta', { llave })
+    await environment.db.pool.query('update llave set revocado_en = now() where id = $1', [readLlave(llave)!.id])
+    await waitUntil(async () => (await environment.request('GET', '/api/v1/cuenta', { llave })).status === 401)
+    const { linea: revocada } = await request('GET', '/api/v1/cuenta', { llave })
     expect(revocada).toMatchObject({ status: 401, llave: nombreDe(llave) })
   })
 
   it('names the operator, and has no text that stands in the place of a guide', async () => {
-    const { linea } = await pedir('GET', '/operaciones/v1/guias/Juana-Perez', { llave: entorno.llaveDeOperacion })
-    expect(linea).toMatchObject({ operador: expect.stringMatching(/^op_/), llave: nombreDe(entorno.llaveDeOperacion) })
+    const { linea } = await request('GET', '/operaciones/v1/guias/Juana-Perez', { llave: environment.llaveDeOperacion })
+    expect(linea).toMatchObject({
+      operador: expect.stringMatching(/^op_/),
+      llave: nombreDe(environment.llaveDeOperacion),
+    })
     expect(JSON.stringify(linea)).not.toContain('Juana')
   })
 })
@@ -134,12 +139,12 @@ describe('the canaries', () => {
     ['a mail address', 'to ana.lopez@ejemplo.com.gt'],
     ['a place', '{"lat":14.71889}'],
     ['a signature of a link', '/archivos/arch_1?firma=abc'],
-  ])('find %s', (que, texto) => {
-    expect(findCanaries(texto)).toEqual([expect.stringContaining(que)])
+  ])('find %s', (que, text) => {
+    expect(findCanaries(text)).toEqual([expect.stringContaining(que)])
   })
 
   it('find nothing in the line of a request', async () => {
-    const { linea } = await pedir('GET', '/healthz')
+    const { linea } = await request('GET', '/healthz')
     expect(findCanaries(JSON.stringify(linea))).toEqual([])
   })
 })

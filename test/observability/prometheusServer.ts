@@ -67,9 +67,9 @@ export async function abrirPrometheus(metricsPort: number, port: number): Promis
     { stdio: 'ignore' },
   )
   const exited = new Promise((resolve) => prometheusProcess.once('exit', resolve))
-  const queryApi = async <T>(ruta: string, datos: Record<string, string> = {}): Promise<T> => {
-    const respuesta = await fetch(`http://127.0.0.1:${port}/api/v1/${ruta}?${new URLSearchParams(datos)}`)
-    const { status, error, data } = (await respuesta.json()) as Respuesta<T>
+  const queryApi = async <T>(path: string, datos: Record<string, string> = {}): Promise<T> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(datos)}`)
+    const { status, error, data } = (await response.json()) as Respuesta<T>
     if (status !== 'success') throw new Error(`${datos.query}: ${error}`)
     return data
   }

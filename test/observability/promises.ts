@@ -5,25 +5,25 @@ import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { MASTER_KEY, type OwnEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 
 /** Fault of a promise: causes it, and returns the function that ends it. */
 export type Falla = (environment: OwnEnvironment) => Promise<() => Promise<unknown>>
 
 /** Starts a transaction that stays open until the returned function ends it. */
 export async function startTransaction({ db }: Pick<OwnEnvironment, 'db'>, ...statements: string[]) {
-  const cliente = await db.pool.connect()
-  await cliente.query('begin')
-  for (const statement of statements) await cliente.query(statement)
+  const client = await db.pool.connect()
+  await client.query('begin')
+  for (const statement of statements) await client.query(statement)
   return async () => {
-    await cliente.query('rollback')
-    cliente.release()
+    await client.query('rollback')
+    client.release()
   }
 }
 
 /** Creates a merchant with an endpoint that no receiver answers, and a guide. */
 async function conWebhook(environment: OwnEnvironment, estado: 'activo' | 'pausado') {
-  const comercio = await environment.nuevoComercio()
+  const comercio = await environment.createComercio()
   const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
   await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
   // Since long before the event.
@@ -75,19 +75,19 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
   },
 
   async guias_pruebas_atraso_segundos(environment) {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const leer = async () => {
+    const read = async () => {
       const { rows } = await environment.db.pool.query<{ pdf: string }>(
         'select pdf from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1 and pdf is not null',
         [guia],
       )
       return rows[0]?.pdf
     }
-    const pdf = await hasta(leer)
-    const updatePrueba = (valores: string, ...datos: string[]) =>
+    const pdf = await waitUntil(read)
+    const updatePrueba = (values: string, ...datos: string[]) =>
       environment.db.pool.query(
-        `update prueba_entrega p set ${valores} from guia_indice i where i.id = p.guia_id and i.guia = $1`,
+        `update prueba_entrega p set ${values} from guia_indice i where i.id = p.guia_id and i.guia = $1`,
         [guia, ...datos],
       )
     await updatePrueba("pdf = null, proximo_en = '9999-12-31', registrado_en = registrado_en - interval '1 hour'")
@@ -95,7 +95,7 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
   },
 
   async guias_mensajes_atascados(environment) {
-    const { api, id } = await environment.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     // A message of WhatsApp, in a service that has no WhatsApp any more.
     await environment.db.pool.query(
@@ -108,7 +108,7 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
   },
 
   async guias_decisiones_vencidas(environment) {
-    const { api } = await environment.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     // A deadline without a decision is one that no job can apply.
     const setDeadline = (en: string) =>
@@ -132,9 +132,9 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
     const nuevoId = createIdGenerator(() => new Date(environment.clock().getTime() - 3_600_000))
     // Without a mail server a mail waits.
-    await inTransaction(environment.db, (consultar) =>
+    await inTransaction(environment.db, (query) =>
       saveCorreo(
-        consultar,
+        query,
         { secretos, newId: nuevoId },
         { tipo: 'prueba', para: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
       ),

@@ -3,12 +3,12 @@ export type MetricSamples = ReadonlyMap<string, number>
 
 /** Reads `/metrics` of a process. */
 export async function scrapeMetrics(port: number): Promise<MetricSamples> {
-  const texto = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  const lineas = texto.split('\n').filter((linea) => linea !== '' && !linea.startsWith('#'))
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(
-    lineas.map((linea) => {
-      const separatorIndex = linea.lastIndexOf(' ')
-      return [linea.slice(0, separatorIndex), Number(linea.slice(separatorIndex + 1))]
+    lines.map((line) => {
+      const separatorIndex = line.lastIndexOf(' ')
+      return [line.slice(0, separatorIndex), Number(line.slice(separatorIndex + 1))]
     }),
   )
 }
@@ -18,5 +18,5 @@ export function valorDe(samples: MetricSamples, metric: string): number | undefi
   const metricSeries = [...samples].filter(
     ([seriesName]) => seriesName === metric || seriesName.startsWith(`${metric}{`),
   )
-  return metricSeries.length > 0 ? Math.max(...metricSeries.map(([, valor]) => valor)) : undefined
+  return metricSeries.length > 0 ? Math.max(...metricSeries.map(([, value]) => value)) : undefined
 }

@@ -4,15 +4,15 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { useGuias } from '../guias/move.ts'
 
-const entorno = shareEnvironment()
-const { mover } = useGuias(entorno)
+const environment = shareEnvironment()
+const { mover } = useGuias(environment)
 
-const cancelar = (guia: string, cuerpo: unknown = { razon: 'El comercio llamó y ya no la enviará' }) =>
-  entorno.operar('POST', `/guias/${guia}/cancelar`, cuerpo)
+const cancelar = (guia: string, body: unknown = { razon: 'El comercio llamó y ya no la enviará' }) =>
+  environment.operar('POST', `/guias/${guia}/cancelar`, body)
 
 describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   it('cancels an accepted guide once, and its event says who and why', async () => {
-    const { api, comercio } = await entorno.nuevoComercio()
+    const { api, comercio } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const { status, cuerpo } = await cancelar(guia)
     expect([status, cuerpo.estado, cuerpo.secuencia, cuerpo.comercio]).toEqual([200, 'cancelado', 2, comercio])
@@ -28,7 +28,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   })
 
   it('says in the webhook’s body who cancelled', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/cancelada', tipos: ['guia.cancelado'] })
     const { guia } = await api.guias.crear(buildGuia())
     await cancelar(guia)
@@ -37,7 +37,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   })
 
   it('leaves a guide that its merchant cancelled as it is', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(guia)
     expect((await cancelar(guia)).status).toBe(200)
@@ -49,7 +49,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   })
 
   it('returns 409 without states once a courier has the parcel', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     await mover(guia, 'recolectado')
     const { status, cuerpo } = await cancelar(guia)
@@ -63,7 +63,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   })
 
   it('returns 422 without a reason', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     expect((await cancelar(guia, {})).cuerpo.errores[0].campo).toBe('/razon')
     expect((await api.guias.obtener(guia)).estado).toBe('aceptado')

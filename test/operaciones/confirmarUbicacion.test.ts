@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
-const entorno = shareEnvironment()
-const confirmar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/ubicacion`, cuerpo)
+const environment = shareEnvironment()
+const confirmar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/ubicacion`, body)
 const LUGAR = { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' }
 const RAZON = 'El destinatario lo dijo por teléfono'
-const nueva = async (
-  cuerpo: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuiaWithoutDestino(),
+const fresh = async (
+  body: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuiaWithoutDestino(),
 ) => {
-  const { api, comercio } = await entorno.nuevoComercio()
-  return { api, comercio, guia: (await api.guias.crear(cuerpo)).guia }
+  const { api, comercio } = await environment.createComercio()
+  return { api, comercio, guia: (await api.guias.crear(body)).guia }
 }
 
 describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   it('confirms the place with the operator as its origin; the merchant reads the reason', async () => {
-    const { api, comercio, guia } = await nueva()
+    const { api, comercio, guia } = await fresh()
     const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     expect(status).toBe(200)
     expect(cuerpo).toMatchObject({
@@ -24,10 +24,10 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
       repartidor: null,
       ubicacion: { estado: 'confirmada', origen: 'operador', ...LUGAR },
     })
-    const leida = await api.guias.obtener(guia)
+    const read = await api.guias.obtener(guia)
     // The request to the recipient ends a moment later.
-    expect({ ...leida.ubicacion, solicitud: null }).toEqual({ ...cuerpo.ubicacion, solicitud: null })
-    expect(leida.eventos.datos.at(-1)).toMatchObject({
+    expect({ ...read.ubicacion, solicitud: null }).toEqual({ ...cuerpo.ubicacion, solicitud: null })
+    expect(read.eventos.datos.at(-1)).toMatchObject({
       tipo: 'ubicacion.confirmada',
       descripcion: RAZON,
       lat: LUGAR.lat,
@@ -36,18 +36,18 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   })
 
   it('changes nothing when the same place is confirmed again', async () => {
-    const { guia } = await nueva()
-    const { cuerpo: primera } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    const { guia } = await fresh()
+    const { cuerpo: first } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: 'Otra razón' })
     expect([status, cuerpo.secuencia, cuerpo.ubicacion.confirmado_en]).toEqual([
       200,
-      primera.secuencia,
-      primera.ubicacion.confirmado_en,
+      first.secuencia,
+      first.ubicacion.confirmado_en,
     ])
   })
 
   it('corrects a place that the merchant gave, also from a map link', async () => {
-    const { api, guia } = await nueva(buildGuia())
+    const { api, guia } = await fresh(buildGuia())
     const { cuerpo } = await confirmar(guia, {
       maps_url: `https://www.google.com/maps?q=${LUGAR.lat},${LUGAR.lng}`,
       razon: RAZON,
@@ -57,23 +57,24 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   })
 
   it('returns 409 once the courier is on the way to a confirmed place', async () => {
-    const { guia } = await nueva(buildGuia())
-    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const { guia } = await fresh(buildGuia())
+    for (const estado of ['recolectado', 'en_ruta'])
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
     const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     expect([status, cuerpo.codigo, cuerpo.estado]).toEqual([409, 'ubicacion_cerrada', 'en_ruta'])
   })
 
   it('returns 422 for a place without a reason, a reason without a place, and half a place', async () => {
-    const { guia } = await nueva()
-    for (const [cuerpo, campo] of [
+    const { guia } = await fresh()
+    for (const [body, campo] of [
       [LUGAR, '/razon'],
       [{ razon: RAZON }, ''],
       [{ lat: LUGAR.lat, razon: RAZON }, ''],
       [{ lat: LUGAR.lat, lng: 181, razon: RAZON }, '/lng'],
       [{ ...LUGAR, razon: ' ' }, '/razon'],
     ] as [object, string][]) {
-      const { status, cuerpo: problema } = await confirmar(guia, cuerpo)
-      expect([cuerpo, status, problema.errores[0].campo]).toEqual([cuerpo, 422, campo])
+      const { status, cuerpo: problema } = await confirmar(guia, body)
+      expect([body, status, problema.errores[0].campo]).toEqual([body, 422, campo])
     }
   })
 

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('GET /operaciones/v1/guias/{guia}', () => {
   it('shows any guide with its history', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    const leida = await hasta(async () => {
-      const { cuerpo } = await entorno.operar('GET', `/guias/${guia}?limite=1`)
+    const read = await waitUntil(async () => {
+      const { cuerpo } = await environment.operar('GET', `/guias/${guia}?limite=1`)
       return cuerpo.secuencia === 2 && cuerpo
     })
-    expect(leida.eventos).toMatchObject({ datos: [{ secuencia: 1 }], cursor_siguiente: expect.any(String) })
-    expect(leida.comercio).toMatch(/^com_/)
-    expect((await entorno.operar('GET', '/guias/000000000000')).status).toBe(404)
+    expect(read.eventos).toMatchObject({ datos: [{ secuencia: 1 }], cursor_siguiente: expect.any(String) })
+    expect(read.comercio).toMatch(/^com_/)
+    expect((await environment.operar('GET', '/guias/000000000000')).status).toBe(404)
   })
 })

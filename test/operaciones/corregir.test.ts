@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const RAZON = 'El destinatario llamó y dio su número'
 
 describe('PATCH /operaciones/v1/guias/{guia}', () => {
   it('corrects a guide of any merchant; the merchant reads the reason and who gave the place', async () => {
-    const { api, comercio } = await entorno.nuevoComercio('live')
+    const { api, comercio } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
-    const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, {
+    const { status, cuerpo } = await environment.operar('PATCH', `/guias/${guia}`, {
       telefono: '+52 55 1234 5678',
       lat: 14.72,
       lng: -90.64,
@@ -29,19 +29,19 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   })
 
   it('reads a telephone without + only with its country', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const corregir = (cuerpo: object) => entorno.operar('PATCH', `/guias/${guia}`, { ...cuerpo, razon: RAZON })
+    const corregir = (body: object) => environment.operar('PATCH', `/guias/${guia}`, { ...body, razon: RAZON })
     const { status, cuerpo } = await corregir({ telefono: '9987 1234' })
     expect([status, cuerpo.errores[0].campo]).toEqual([422, '/telefono'])
     expect((await corregir({ telefono: '9987 1234', pais: 'HN' })).cuerpo.telefono).toBe('+50499871234')
   })
 
   it('reads the telephone of a pickup without + only with the country of the request', async () => {
-    const { api, comercio } = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio}`, { pais: 'GT' })
+    const { api, comercio } = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio}`, { pais: 'GT' })
     const { guia } = await api.guias.crear(buildGuia())
-    const corregir = (cuerpo: object) => entorno.operar('PATCH', `/guias/${guia}`, { ...cuerpo, razon: RAZON })
+    const corregir = (body: object) => environment.operar('PATCH', `/guias/${guia}`, { ...body, razon: RAZON })
     const recogida = { telefono: '9987 1234' }
     const { status, cuerpo } = await corregir({ recogida })
     expect([status, cuerpo.errores]).toEqual([
@@ -60,10 +60,10 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   })
 
   it('warns of an implausible place, also in a strict account', async () => {
-    const { api, comercio } = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio}`, { estricto: true })
+    const { api, comercio } = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio}`, { estricto: true })
     const { guia } = await api.guias.crear(buildGuia())
-    const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, { lat: 0, lng: 0, razon: RAZON })
+    const { status, cuerpo } = await environment.operar('PATCH', `/guias/${guia}`, { lat: 0, lng: 0, razon: RAZON })
     expect([status, cuerpo.advertencias.map(({ codigo }: { codigo: string }) => codigo)]).toEqual([
       200,
       ['coordenadas_en_cero'],
@@ -71,16 +71,16 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   })
 
   it('does it once for a key, and refuses the key of another correction', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const corregir = (contenido: string) =>
-      entorno.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1 }, 'llamada-7')
-    const [una, otra] = [await corregir('Un libro'), await corregir('Un libro')]
-    expect([una, otra].map(({ status, cabeceras }) => [status, cabeceras.get('idempotent-replayed')])).toEqual([
+      environment.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1 }, 'llamada-7')
+    const [one, other] = [await corregir('Un libro'), await corregir('Un libro')]
+    expect([one, other].map(({ status, cabeceras }) => [status, cabeceras.get('idempotent-replayed')])).toEqual([
       [200, null],
       [200, 'true'],
     ])
-    expect(otra.cuerpo).toEqual(una.cuerpo)
+    expect(other.cuerpo).toEqual(one.cuerpo)
     expect((await corregir('Dos libros')).cuerpo.codigo).toBe('idempotencia_en_conflicto')
   })
 
@@ -88,19 +88,20 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     ['no reason', { telefono: '+50259871234' }, 422, 'validacion'],
     ['nothing to correct', { razon: RAZON }, 422, 'validacion'],
     ['another sequence', { destinatario: 'Luis', secuencia: 7, razon: RAZON }, 409, 'carrera_perdida'],
-  ])('rejects %s', async (_que, cuerpo, status, codigo) => {
-    const { api } = await entorno.nuevoComercio()
+  ])('rejects %s', async (_que, body, status, codigo) => {
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const respuesta = await entorno.operar('PATCH', `/guias/${guia}`, cuerpo)
-    expect([respuesta.status, respuesta.cuerpo.codigo]).toEqual([status, codigo])
+    const response = await environment.operar('PATCH', `/guias/${guia}`, body)
+    expect([response.status, response.cuerpo.codigo]).toEqual([status, codigo])
   })
 
   it('returns 404 for an unknown guide and 409 once the courier is on the way', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    for (const estado of ['recolectado', 'en_ruta'])
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
     const corregir = (codigo: string) =>
-      entorno.operar('PATCH', `/guias/${codigo}`, { direccion: 'Calle 2', razon: RAZON })
+      environment.operar('PATCH', `/guias/${codigo}`, { direccion: 'Calle 2', razon: RAZON })
     const { status, cuerpo } = await corregir(guia)
     expect([status, cuerpo.codigo, cuerpo.estado]).toEqual([409, 'no_corregible', 'en_ruta'])
     expect((await corregir('7K3M9QX2A1B4')).status).toBe(404)

@@ -3,19 +3,21 @@ import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { useIntentos } from '../decisiones/move.ts'
 import { useEnvironment } from '../environment.ts'
 
-const entorno = useEnvironment()
-const { conIntento } = useIntentos(entorno)
+const environment = useEnvironment()
+const { conIntento } = useIntentos(environment)
 
 describe('POST /operaciones/v1/guias/{guia}/devolver', () => {
   it('returns a parcel, for a reason of their own', async () => {
     const { guia, leer } = await conIntento()
-    const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
+    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     expect([status, cuerpo.estado, cuerpo.decision.por]).toEqual([200, 'en_devolucion', 'operador'])
     expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.en_devolucion', motivo: 'otro' })
   })
 
   it('returns 404 for an unknown guide', async () => {
-    const { status, cuerpo } = await entorno.operar('POST', `/guias/${newGuideCode()}/devolver`, { razon: 'Se mojó' })
+    const { status, cuerpo } = await environment.operar('POST', `/guias/${newGuideCode()}/devolver`, {
+      razon: 'Se mojó',
+    })
     expect([status, cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })

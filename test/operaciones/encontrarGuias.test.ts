@@ -3,33 +3,33 @@ import { indexGuias } from '../../server/domain/busqueda/index.ts'
 import { LOCK_KEY } from '../../server/domain/busqueda/keys.ts'
 import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, waitUntil } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 
 // Its own job writes no keys meanwhile.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 /** Writes the keys of all guides. An event is left for the next run while an older transaction of any database is open. */
 const indexar = () =>
-  hasta(async () => {
-    while (await indexGuias({ db: entorno.db.asRole('guias_trabajos') }));
-    const { rows } = await entorno.db.pool.query<{ todos: boolean }>(
+  waitUntil(async () => {
+    while (await indexGuias({ db: environment.db.asRole('guias_trabajos') }));
+    const { rows } = await environment.db.pool.query<{ todos: boolean }>(
       `select not exists (select from evento e where secuencia > 0 and not exists (
          select from busqueda_avance a where (e.xid, e.guia_id, e.secuencia) <= (a.xid, a.guia_id, a.secuencia))) as todos`,
     )
     return rows[0]!.todos
   })
-const buscar = async (texto: string, limite?: number) => {
-  const consulta = new URLSearchParams({ texto, ...(limite && { limite: `${limite}` }) })
-  return (await entorno.operar('GET', `/busqueda?${consulta}`)).cuerpo
+const search = async (texto: string, limite?: number) => {
+  const query = new URLSearchParams({ texto, ...(limite && { limite: `${limite}` }) })
+  return (await environment.operar('GET', `/busqueda?${query}`)).cuerpo
 }
-const halladas = async (texto: string): Promise<[string, string][]> =>
-  (await buscar(texto)).datos.map(({ guia, coincidencia }: Record<string, string>) => [guia, coincidencia])
+const halladas = async (text: string): Promise<[string, string][]> =>
+  (await search(text)).datos.map(({ guia, coincidencia }: Record<string, string>) => [guia, coincidencia])
 
 /** Creates guides of a new merchant with these fields, and returns their codes. */
-async function crear(...guias: Parameters<typeof buildGuia>[0][]) {
-  const comercio = await entorno.nuevoComercio()
+async function create(...guias: Parameters<typeof buildGuia>[0][]) {
+  const comercio = await environment.createComercio()
   const codigos: string[] = []
-  for (const una of guias) codigos.push((await comercio.api.guias.crear(buildGuia(una))).guia)
+  for (const one of guias) codigos.push((await comercio.api.guias.crear(buildGuia(one))).guia)
   await indexar()
   return { ...comercio, codigos }
 }
@@ -37,23 +37,23 @@ async function crear(...guias: Parameters<typeof buildGuia>[0][]) {
 // The test runs the job itself, and knows no parts of a cluster. `pages/central` finds a guide there.
 describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   it('finds guides of all merchants by the words of the name and the place, the newest first', async () => {
-    const una = await crear({ destinatario: 'Petronila Xicará Jiménez', municipio: 'Mixco' })
-    const otra = await crear({ destinatario: 'Petronila Xicará', municipio: 'Villa Nueva' })
-    const [a, b] = [una.codigos[0]!, otra.codigos[0]!]
+    const one = await create({ destinatario: 'Petronila Xicará Jiménez', municipio: 'Mixco' })
+    const other = await create({ destinatario: 'Petronila Xicará', municipio: 'Villa Nueva' })
+    const [a, b] = [one.codigos[0]!, other.codigos[0]!]
     expect(await halladas('petronila xicara')).toEqual([
       [b, 'exacta'],
       [a, 'exacta'],
     ])
-    for (const texto of ['GIMENES, Petronila', 'Petronila mixco', 'jiménez xikara']) {
-      expect(await halladas(texto)).toEqual([[a, 'exacta']])
+    for (const text of ['GIMENES, Petronila', 'Petronila mixco', 'jiménez xikara']) {
+      expect(await halladas(text)).toEqual([[a, 'exacta']])
     }
-    const { datos, hay_mas } = await buscar('petronila xicara', 1)
-    expect([datos.map(({ comercio }: { comercio: string }) => comercio), hay_mas]).toEqual([[otra.comercio], true])
-    expect((await buscar('petronila xicara', 2)).hay_mas).toBe(false)
+    const { datos, hay_mas } = await search('petronila xicara', 1)
+    expect([datos.map(({ comercio }: { comercio: string }) => comercio), hay_mas]).toEqual([[other.comercio], true])
+    expect((await search('petronila xicara', 2)).hay_mas).toBe(false)
   })
 
   it('puts whole words before beginnings, and these before words with a typing error', async () => {
-    const { codigos } = await crear(
+    const { codigos } = await create(
       { destinatario: 'Zunilda Terraza' },
       { destinatario: 'Zunilda Terrazabal' },
       { destinatario: 'Zunilda Tarraza' },
@@ -68,15 +68,15 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   })
 
   it('finds a typing error in a word of four sounds, and none in a shorter one', async () => {
-    const { codigos } = await crear({ destinatario: 'Nery Tot' })
+    const { codigos } = await create({ destinatario: 'Nery Tot' })
     expect(await halladas('nrey tot')).toEqual([[codigos[0], 'parecida']])
     expect(await halladas('nery tat')).toEqual([])
   })
 
   it('finds a reference in any spelling, by its beginning and by its last part', async () => {
-    const { codigos } = await crear({ external_ref: 'ORQ-2026-77001' }, { external_ref: 'ORQ-2026-77002' })
-    for (const texto of ['orq 2026 77001', 'ORQ202677001', '77001'])
-      expect(await halladas(texto)).toEqual([[codigos[0], 'exacta']])
+    const { codigos } = await create({ external_ref: 'ORQ-2026-77001' }, { external_ref: 'ORQ-2026-77002' })
+    for (const text of ['orq 2026 77001', 'ORQ202677001', '77001'])
+      expect(await halladas(text)).toEqual([[codigos[0], 'exacta']])
     expect(await halladas('orq-2026-77')).toEqual([
       [codigos[1], 'comienzo'],
       [codigos[0], 'comienzo'],
@@ -84,16 +84,16 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   })
 
   it('finds a telephone in any spelling, also with a wrong digit', async () => {
-    const { codigos } = await crear({ telefono: '+50259217733' })
-    for (const texto of ['5921 7733', '5921-7733', '+502 5921 7733', '(502) 59217733', '0050259217733'])
-      expect(await halladas(texto)).toEqual([[codigos[0], 'exacta']])
-    for (const texto of ['5921 7734', '5912 7733', '+502 5921 773']) {
-      expect(await halladas(texto)).toEqual([[codigos[0], 'parecida']])
+    const { codigos } = await create({ telefono: '+50259217733' })
+    for (const text of ['5921 7733', '5921-7733', '+502 5921 7733', '(502) 59217733', '0050259217733'])
+      expect(await halladas(text)).toEqual([[codigos[0], 'exacta']])
+    for (const text of ['5921 7734', '5912 7733', '+502 5921 773']) {
+      expect(await halladas(text)).toEqual([[codigos[0], 'parecida']])
     }
   })
 
   it('finds a code in any spelling, before the keys are written', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Telésfora Quej' }))
     expect(await halladas(`${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8).toLowerCase()}`)).toEqual([
       [guia, 'codigo'],
@@ -104,7 +104,7 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   })
 
   it('finds a corrected guide by its new name and telephone alone', async () => {
-    const { api, codigos } = await crear(
+    const { api, codigos } = await create(
       buildGuiaWithoutDestino({ destinatario: 'Robustiana Coc', telefono: '+50259217744' }),
     )
     await api.guias.corregir(codigos[0]!, { destinatario: 'Eulogia Coc', telefono: '+50259217755' })
@@ -115,33 +115,34 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   })
 
   it('forgets the words of a person who is erased, also if all keys are written anew', async () => {
-    const { codigos } = await crear({ destinatario: 'Hermenegilda Tzul', external_ref: 'HERME-1' })
-    await entorno.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
+    const { codigos } = await create({ destinatario: 'Hermenegilda Tzul', external_ref: 'HERME-1' })
+    await environment.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
     await indexar()
-    const reloj = () => new Date(entorno.clock().getTime() + 366 * 86_400_000)
-    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
-    const claves = () =>
-      entorno.db.pool.query(`select from busqueda b join guia_indice i using (comercio_id, modo, id) where guia = $1`, [
-        codigos[0],
-      ])
-    expect((await claves()).rowCount).toBe(0)
-    await entorno.db.pool.query('delete from busqueda_avance')
+    const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
+    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
+    const keys = () =>
+      environment.db.pool.query(
+        `select from busqueda b join guia_indice i using (comercio_id, modo, id) where guia = $1`,
+        [codigos[0]],
+      )
+    expect((await keys()).rowCount).toBe(0)
+    await environment.db.pool.query('delete from busqueda_avance')
     await indexar()
-    expect((await claves()).rowCount).toBe(0)
+    expect((await keys()).rowCount).toBe(0)
     expect(await halladas('hermenegilda')).toEqual([])
     expect(await halladas(codigos[0]!)).toEqual([[codigos[0], 'codigo']])
   })
 
   it('forgets also the words that are being written while the person is erased', async () => {
-    const { codigos } = await crear({ destinatario: 'Hermelinda Tzoc' })
-    await entorno.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
+    const { codigos } = await create({ destinatario: 'Hermelinda Tzoc' })
+    await environment.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
     await indexar()
-    const { pool } = entorno.db
+    const { pool } = environment.db
     const { rows } = await pool.query(
       'delete from busqueda b using guia_indice i where guia = $1 and b.id = i.id returning b.*, claves::text as claves',
       [codigos[0]],
     )
-    const reloj = () => new Date(entorno.clock().getTime() + 366 * 86_400_000)
+    const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
     const { comercio_id, modo, id, claves } = rows[0]
     const escritor = await pool.connect()
     await escritor.query('begin')
@@ -152,8 +153,8 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       id,
       claves,
     ])
-    const olvido = eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
-    await hasta(async () => {
+    const olvido = eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
+    await waitUntil(async () => {
       const { rowCount } = await pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
       )
@@ -165,15 +166,15 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
     expect((await pool.query('select from busqueda where id = $1', [id])).rowCount).toBe(0)
   })
 
-  it.each(['', '  ', '—', 'x'.repeat(101)])('returns 400 for «%s»', async (texto) => {
-    const { codigo, errores } = await buscar(texto)
+  it.each(['', '  ', '—', 'x'.repeat(101)])('returns 400 for «%s»', async (text) => {
+    const { codigo, errores } = await search(text)
     expect([codigo, errores[0].campo]).toEqual(['parametro_invalido', 'texto'])
   })
 
   it.each(["' | 'a':*", 'de la', '& ! <-> :*', '٣٤٥', 'ß', '\\'])(
     'finds nothing, and fails not, for «%s»',
-    async (texto) => {
-      expect((await entorno.operar('GET', `/busqueda?texto=${encodeURIComponent(`${texto} zz9`)}`)).status).toBe(200)
+    async (text) => {
+      expect((await environment.operar('GET', `/busqueda?texto=${encodeURIComponent(`${text} zz9`)}`)).status).toBe(200)
     },
   )
 })

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../archivos/images.ts'
-import { clave, comercio, useDispatch } from '../repartidores/dispatch.ts'
+import { comercio, key, useDispatch } from '../repartidores/dispatch.ts'
 import { createMobile } from '../repartidores/phone.ts'
 
 const { environment } = useDispatch()
 
 describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   it('lists what the courier carries, the last that changed first', async () => {
-    const [yo, otro] = [await createMobile(environment), await createMobile(environment)]
-    const una = await createGuiaOnRoute(environment, comercio, yo.repartidor)
-    const segunda = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const [yo, other] = [await createMobile(environment), await createMobile(environment)]
+    const one = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const second = await createGuiaOnRoute(environment, comercio, yo.repartidor)
     const vuelve = await createGuiaOnRoute(environment, comercio, yo.repartidor)
-    await createGuiaOnRoute(environment, comercio, otro.repartidor)
-    await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
+    await createGuiaOnRoute(environment, comercio, other.repartidor)
+    await yo.registrar(one, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
     await environment.operar('POST', `/guias/${vuelve}/eventos`, { estado: 'en_bodega' })
     const { datos } = (await environment.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
-    const quien = { repartidor: yo.repartidor, nombre: expect.any(String) }
+    const caller = { repartidor: yo.repartidor, nombre: expect.any(String) }
     expect(datos).toMatchObject([
-      { guia: una, comercio: comercio.comercio, estado: 'intento_fallido', repartidor: quien },
-      { guia: segunda, comercio: comercio.comercio, estado: 'en_ruta', repartidor: quien },
+      { guia: one, comercio: comercio.comercio, estado: 'intento_fallido', repartidor: caller },
+      { guia: second, comercio: comercio.comercio, estado: 'en_ruta', repartidor: caller },
     ])
   })
 

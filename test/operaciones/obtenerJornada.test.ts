@@ -3,43 +3,43 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 import { useGuias } from '../guias/move.ts'
 
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const { mover } = useGuias(entorno)
-const contar = async (consulta = '?modo=test') => (await entorno.operar('GET', `/jornada${consulta}`)).cuerpo
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
+const { mover } = useGuias(environment)
+const count = async (query = '?modo=test') => (await environment.operar('GET', `/jornada${query}`)).cuerpo
 const enCuantas = ({ estados }: { estados: { estado: string; guias: number }[] }) =>
   Object.fromEntries(estados.filter(({ guias }) => guias > 0).map(({ estado, guias }) => [estado, guias]))
 
 describe('GET /operaciones/v1/jornada', () => {
   it('counts the guides of all merchants that have not ended, by state, and those without a place', async () => {
-    const [una, otra] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    await una.api.guias.crear(buildGuiaWithoutDestino())
-    const enRuta = (await otra.api.guias.crear(buildGuia())).guia
+    const [one, other] = [await environment.createComercio(), await environment.createComercio()]
+    await one.api.guias.crear(buildGuiaWithoutDestino())
+    const enRuta = (await other.api.guias.crear(buildGuia())).guia
     await mover(enRuta, 'recolectado', 'en_ruta')
-    const cancelada = (await una.api.guias.crear(buildGuiaWithoutDestino())).guia
-    await una.api.guias.cancelar(cancelada)
-    const cuentas = await contar()
+    const cancelled = (await one.api.guias.crear(buildGuiaWithoutDestino())).guia
+    await one.api.guias.cancelar(cancelled)
+    const cuentas = await count()
     expect(enCuantas(cuentas)).toEqual({ aceptado: 1, en_ruta: 1 })
     expect(cuentas).toMatchObject({ modo: 'test', creadas: 3, sin_lugar: 1, por_decidir: 0 })
     expect(cuentas.estados.map(({ estado }: { estado: string }) => estado)).not.toContain('cancelado')
     await mover(enRuta, 'intento_fallido')
-    expect(await contar()).toMatchObject({ por_decidir: 1 })
+    expect(await count()).toMatchObject({ por_decidir: 1 })
   })
 
   it('counts production alone if no mode is asked for', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     await api.guias.crear(buildGuia())
-    expect(await contar('')).toMatchObject({ modo: 'live', creadas: 1, sin_lugar: 0, por_decidir: 0 })
+    expect(await count('')).toMatchObject({ modo: 'live', creadas: 1, sin_lugar: 0, por_decidir: 0 })
   })
 
   it('begins the day by the company’s clock', async () => {
-    const { desde } = await contar()
+    const { desde } = await count()
     expect(desde).toMatch(/T06:00:00\.000Z$/)
-    expect(new Date(desde).getTime()).toBeLessThanOrEqual(entorno.clock().getTime())
-    await entorno.advance(24 * 3_600_000)
-    expect(await contar()).toMatchObject({ creadas: 0 })
+    expect(new Date(desde).getTime()).toBeLessThanOrEqual(environment.clock().getTime())
+    await environment.advance(24 * 3_600_000)
+    expect(await count()).toMatchObject({ creadas: 0 })
   })
 
   it('returns 400 for an unknown mode', async () => {
-    expect((await contar('?modo=otro')).errores[0].campo).toBe('modo')
+    expect((await count('?modo=otro')).errores[0].campo).toBe('modo')
   })
 })

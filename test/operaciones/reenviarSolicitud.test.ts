@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 
 /** It has no workers: a message that is pending stays so. */
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 let serie = 0
 const preguntada = async () => {
-  const comercio = await entorno.nuevoComercio()
+  const comercio = await environment.createComercio()
   const { guia } = await comercio.api.guias.crear(
     buildGuiaWithoutDestino({ telefono: `+5023${String(5_000_000 + ++serie)}` }),
   )
   return { comercio, guia }
 }
-const reenviar = (guia: string, clave?: string) =>
-  entorno.operar('POST', `/guias/${guia}/reenviar-solicitud`, undefined, clave)
-const mensajes = async (guia: string) => (await entorno.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos
+const reenviar = (guia: string, key?: string) =>
+  environment.operar('POST', `/guias/${guia}/reenviar-solicitud`, undefined, key)
+const mensajes = async (guia: string) => (await environment.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos
 
 describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
   it('asks the recipient once more, once for each key, and the merchant’s audit record names the operator', async () => {
@@ -26,17 +26,17 @@ describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
       comercio.comercio,
       { estado: 'pendiente', numero: 2 },
     ])
-    const otra = await reenviar(guia, 'una')
-    expect([otra.status, otra.cabeceras.get('idempotent-replayed'), (await mensajes(guia)).length]).toEqual([
+    const other = await reenviar(guia, 'una')
+    expect([other.status, other.cabeceras.get('idempotent-replayed'), (await mensajes(guia)).length]).toEqual([
       202,
       'true',
       2,
     ])
-    const lineas = await hasta(async () => {
-      const { datos } = (await entorno.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
+    const lines = await waitUntil(async () => {
+      const { datos } = (await environment.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
       return datos.filter(({ accion }: { accion: string }) => accion === 'reenviarSolicitudPorOperador')
     })
-    expect(lineas).toMatchObject([{ quien: { tipo: 'operador' }, sobre: { tipo: 'guia', identificador: guia } }])
+    expect(lines).toMatchObject([{ quien: { tipo: 'operador' }, sobre: { tipo: 'guia', identificador: guia } }])
   })
 
   it('counts together with the merchant’s own requests', async () => {
@@ -49,12 +49,12 @@ describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
   })
 
   it('refuses a confirmed place, a cancelled guide and an unknown one', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     expect((await reenviar(guia)).cuerpo.codigo).toBe('ubicacion_ya_confirmada')
-    const cancelada = await preguntada()
-    await cancelada.comercio.api.guias.cancelar(cancelada.guia)
-    expect((await reenviar(cancelada.guia)).cuerpo.codigo).toBe('ubicacion_cerrada')
+    const cancelled = await preguntada()
+    await cancelled.comercio.api.guias.cancelar(cancelled.guia)
+    expect((await reenviar(cancelled.guia)).cuerpo.codigo).toBe('ubicacion_cerrada')
     expect((await reenviar(newGuideCode())).status).toBe(404)
   })
 })

@@ -2,20 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
-const entorno = shareEnvironment()
-const registrar = (guia: string, cuerpo: object, clave?: string) =>
-  entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
-const nueva = async (
-  cuerpo: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuia(),
-) => {
-  const { api } = await entorno.nuevoComercio()
-  return { api, guia: (await api.guias.crear(cuerpo)).guia }
+const environment = shareEnvironment()
+const registrar = (guia: string, body: object, key?: string) =>
+  environment.operar('POST', `/guias/${guia}/eventos`, body, key)
+const fresh = async (body: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuia()) => {
+  const { api } = await environment.createComercio()
+  return { api, guia: (await api.guias.crear(body)).guia }
 }
-const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
+const hace = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
 describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   it('moves a guide, and its merchant reads what happened', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const { status, cuerpo } = await registrar(guia, {
       estado: 'recolectado',
       descripcion: 'Recolectado en Bodega Zona 12',
@@ -31,14 +29,14 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
       secuencia: 2,
       aplicado: true,
     })
-    const { eventos, ...ahora } = await api.guias.obtener(guia)
-    expect(ahora).toMatchObject({ estado: 'recolectado', secuencia: 2 })
+    const { eventos, ...now } = await api.guias.obtener(guia)
+    expect(now).toMatchObject({ estado: 'recolectado', secuencia: 2 })
     const { aplicado: _aplicado, ...evento } = cuerpo
     expect(eventos.datos[1]).toEqual(evento)
   })
 
   it('counts attempts and says whether the merchant must act', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado })
     expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })).cuerpo).toMatchObject(
       { numero_intento: 1, requiere_accion: false },
@@ -51,7 +49,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('refuses what the state machine doesn’t allow, with what it does', async () => {
-    const { guia } = await nueva()
+    const { guia } = await fresh()
     const { status, cuerpo } = await registrar(guia, { estado: 'entregado' })
     expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
       409,
@@ -63,7 +61,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('lets nobody out to a place that is not confirmed, unless forced with a reason', async () => {
-    const { api, guia } = await nueva(buildGuiaWithoutDestino())
+    const { api, guia } = await fresh(buildGuiaWithoutDestino())
     await registrar(guia, { estado: 'recolectado' })
     const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta' })
     expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
@@ -78,14 +76,14 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('does not mark a departure as forced when the place is confirmed', async () => {
-    const { guia } = await nueva()
+    const { guia } = await fresh()
     await registrar(guia, { estado: 'recolectado' })
     const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta', forzar: { razon: 'Ya sabemos el lugar' } })
     expect([status, cuerpo.aplicado, cuerpo.forzado]).toEqual([201, true, null])
   })
 
   it('notes a late scan and never moves the guide back', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     await registrar(guia, { estado: 'recolectado' })
     await registrar(guia, { estado: 'en_ruta' })
     const { status, cuerpo } = await registrar(guia, { estado: 'en_bodega', ocurrido_en: hace(30) })
@@ -107,7 +105,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('takes a note without moving anything', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const { cuerpo } = await registrar(guia, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
     expect(cuerpo).toMatchObject({
       tipo: 'guia.nota',
@@ -120,29 +118,29 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('registers an event once per idempotency key', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const evento = { estado: 'recolectado' }
-    const respuestas = await Promise.all(Array.from({ length: 5 }, () => registrar(guia, evento, 'lector-07-1')))
-    expect(respuestas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
-    expect(new Set(respuestas.map(({ cuerpo }) => cuerpo.id))).toEqual(new Set([`evt_${guia}_2`]))
-    expect(respuestas.filter(({ cabeceras }) => cabeceras.get('idempotent-replayed') === 'true')).toHaveLength(4)
-    const otro = await registrar(guia, { estado: 'en_bodega' }, 'lector-07-1')
-    expect([otro.status, otro.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    const responses = await Promise.all(Array.from({ length: 5 }, () => registrar(guia, evento, 'lector-07-1')))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+    expect(new Set(responses.map(({ cuerpo }) => cuerpo.id))).toEqual(new Set([`evt_${guia}_2`]))
+    expect(responses.filter(({ cabeceras }) => cabeceras.get('idempotent-replayed') === 'true')).toHaveLength(4)
+    const other = await registrar(guia, { estado: 'en_bodega' }, 'lector-07-1')
+    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })
 
   it('answers 409 to a repeated key when the master key of its digest is lost', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const evento = { estado: 'recolectado' }
     await registrar(guia, evento, 'lector-07-1')
     // As after the loss of the key that made the digest: no present key has its id.
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `set session_replication_role = replica;
        update evento set huella = regexp_replace(huella, '^[^:]+', '00000000') where guia = '${guia}' and secuencia = 2;
        reset session_replication_role`,
     )
-    const otra = await registrar(guia, evento, 'lector-07-1')
-    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    const other = await registrar(guia, evento, 'lector-07-1')
+    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })
 
@@ -165,7 +163,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     ['half a position', { estado: 'recolectado', lat: 14 }, '/lng'],
     ['a day that doesn’t exist', { estado: 'recolectado', ocurrido_en: '2026-02-30T00:00:00Z' }, '/ocurrido_en'],
   ])('refuses %s', async (_que, evento, campo) => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const { status, cuerpo } = await registrar(guia, evento)
     expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([
       422,
@@ -175,7 +173,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('accepts a clock up to five minutes ahead', async () => {
-    const { guia } = await nueva()
+    const { guia } = await fresh()
     expect(
       (await registrar(guia, { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 4 * 60_000).toISOString() }))
         .status,
@@ -183,7 +181,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('applies a scan without an instant after one dated four minutes ahead', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const ocurrido_en = new Date(Date.now() + 4 * 60_000).toISOString()
     await registrar(guia, { estado: 'recolectado', ocurrido_en })
     const { status, cuerpo } = await registrar(guia, { estado: 'en_bodega' })
@@ -192,7 +190,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('writes every one of many simultaneous notes, without gaps', async () => {
-    const { api, guia } = await nueva()
+    const { api, guia } = await fresh()
     const estados = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         registrar(guia, { tipo: 'guia.nota', descripcion: `nota ${i}` }).then((r) => r.status),

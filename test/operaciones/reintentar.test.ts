@@ -4,17 +4,17 @@ import { useIntentos } from '../decisiones/move.ts'
 import { useEnvironment } from '../environment.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = useEnvironment()
-const { conIntento } = useIntentos(entorno)
+const environment = useEnvironment()
+const { conIntento } = useIntentos(environment)
 // The day does not change while the tests run.
-beforeAll(() => entorno.freezeClock())
+beforeAll(() => environment.freezeClock())
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
   it('decides with a reason, which the merchant reads', async () => {
     const { guia, leer, api } = await conIntento()
     const razon = 'El destinatario llamó'
-    const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/reintentar`, {
+    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/reintentar`, {
       razon,
       telefono: '+50259871234',
     })
@@ -28,22 +28,22 @@ describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
       message: expect.stringContaining('El servicio de mensajería ya decidió'),
     })
-    expect((await entorno.operar('POST', `/guias/${guia}/devolver`, {})).status).toBe(422)
-    expect((await entorno.operar('POST', `/guias/${guia}/devolver`, RAZON)).status).toBe(409)
+    expect((await environment.operar('POST', `/guias/${guia}/devolver`, {})).status).toBe(422)
+    expect((await environment.operar('POST', `/guias/${guia}/devolver`, RAZON)).status).toBe(409)
   })
 
   it('returns 409 when the merchant decided first, and 404 for an unknown guide', async () => {
     const { guia, leer, api } = await conIntento()
     await api.guias.reintentar(guia)
-    const antes = await leer()
+    const before = await leer()
     expect(
-      await entorno.operar('POST', `/guias/${guia}/reintentar`, { razon: 'Llamó', indicaciones: 'Portón' }),
+      await environment.operar('POST', `/guias/${guia}/reintentar`, { razon: 'Llamó', indicaciones: 'Portón' }),
     ).toMatchObject({
       status: 409,
       cuerpo: { codigo: 'decision_tomada' },
     })
-    expect(await leer()).toEqual(antes)
-    const nadie = await entorno.operar('POST', `/guias/${newGuideCode()}/reintentar`, { razon: 'Llamó' })
-    expect([nadie.status, nadie.cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
+    expect(await leer()).toEqual(before)
+    const nobody = await environment.operar('POST', `/guias/${newGuideCode()}/reintentar`, { razon: 'Llamó' })
+    expect([nobody.status, nobody.cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })

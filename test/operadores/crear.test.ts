@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('POST /operaciones/v1/operadores', () => {
   it('creates an operator, who has no key yet', async () => {
-    const { status, cuerpo } = await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })
+    const { status, cuerpo } = await environment.operar('POST', '/operadores', { nombre: 'Bodega' })
     expect([status, cuerpo]).toEqual([
       201,
       {
@@ -15,11 +15,11 @@ describe('POST /operaciones/v1/operadores', () => {
         revocado_en: null,
       },
     ])
-    expect((await entorno.operar('GET', `/operadores/${cuerpo.operador}/llaves`)).cuerpo.datos).toEqual([])
+    expect((await environment.operar('GET', `/operadores/${cuerpo.operador}/llaves`)).cuerpo.datos).toEqual([])
   })
 
   it('refuses one without a name', async () => {
-    const { status, cuerpo } = await entorno.operar('POST', '/operadores', { nombre: '' })
+    const { status, cuerpo } = await environment.operar('POST', '/operadores', { nombre: '' })
     expect([status, cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
   })
 })

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 describe('GET /operaciones/v1/operadores', () => {
   it('lists all operators, newest first, page by page', async () => {
-    const nombres = ['Ana', 'Beto', 'Chus']
-    for (const nombre of nombres) await entorno.operar('POST', '/operadores', { nombre })
-    const primera = (await entorno.operar('GET', '/operadores?limite=2')).cuerpo
-    const segunda = (await entorno.operar('GET', `/operadores?cursor=${primera.cursor_siguiente}`)).cuerpo
-    const todos = [...primera.datos, ...segunda.datos].map(({ nombre }) => nombre)
-    expect([todos, segunda.cursor_siguiente]).toEqual([['Chus', 'Beto', 'Ana', 'Pruebas'], null])
+    const names = ['Ana', 'Beto', 'Chus']
+    for (const nombre of names) await environment.operar('POST', '/operadores', { nombre })
+    const first = (await environment.operar('GET', '/operadores?limite=2')).cuerpo
+    const second = (await environment.operar('GET', `/operadores?cursor=${first.cursor_siguiente}`)).cuerpo
+    const all = [...first.datos, ...second.datos].map(({ nombre }) => nombre)
+    expect([all, second.cursor_siguiente]).toEqual([['Chus', 'Beto', 'Ana', 'Pruebas'], null])
   })
 })

@@ -13,9 +13,9 @@ import {
 } from '../../server/platform/outbound/destination.ts'
 import { useDeadlines } from '../deadlines.ts'
 
-const rechazo = (texto: string, loopback = false): ForbiddenDestination | null => {
+const refusal = (text: string, loopback = false): ForbiddenDestination | null => {
   try {
-    readDestination(texto, { loopback })
+    readDestination(text, { loopback })
     return null
   } catch (error) {
     expect(error).toBeInstanceOf(ForbiddenDestination)
@@ -38,8 +38,8 @@ const motivoDe = (url: string, resolver: HostResolver, loopback = false) =>
   )
 
 test('a host is one name, however it is written', () => {
-  for (const nombre of ['recibe.ejemplo.com', 'recibe.ejemplo.com.', 'Recibe.EJEMPLO.com.'])
-    expect(readDestination(`https://${nombre}:8443/a`, { loopback: false }).href).toBe(
+  for (const name of ['recibe.ejemplo.com', 'recibe.ejemplo.com.', 'Recibe.EJEMPLO.com.'])
+    expect(readDestination(`https://${name}:8443/a`, { loopback: false }).href).toBe(
       'https://recibe.ejemplo.com:8443/a',
     )
 })
@@ -73,10 +73,10 @@ describe('admitted addresses', () => {
     ['https://[2606:4700:4700::1111]:8443/'],
     ['https://[::ffff:8.8.8.8]/'],
     [`https://ejemplo.com/${'a'.repeat(2048 - 'https://ejemplo.com/'.length)}`],
-  ])('%s', (texto) => {
-    expect(rechazo(texto)).toBeNull()
+  ])('%s', (text) => {
+    expect(refusal(text)).toBeNull()
     // What was admitted is admitted again in its normal form.
-    expect(rechazo(readDestination(texto, { loopback: false }).href)).toBeNull()
+    expect(refusal(readDestination(text, { loopback: false }).href)).toBeNull()
   })
 })
 
@@ -154,8 +154,8 @@ describe('badly written addresses', () => {
     [`https://${'abc.'.repeat(63)}com/`, 'mal escrito'],
     [`https://ejemplo.com/${'a'.repeat(2049 - 'https://ejemplo.com/'.length)}`, '2,048'],
     [`https://ejemplo.com/${'ñ'.repeat(1000)}`, '2,048'],
-  ])('%j: %s', (texto, mensaje) => {
-    expect(rechazo(texto)).toMatchObject({ motivo: 'url_no_permitida', message: expect.stringContaining(mensaje) })
+  ])('%j: %s', (text, mensaje) => {
+    expect(refusal(text)).toMatchObject({ motivo: 'url_no_permitida', message: expect.stringContaining(mensaje) })
   })
 })
 
@@ -184,13 +184,13 @@ describe('names that are nowhere on the Internet', () => {
     'localhost。',
     'l%6fcalhost',
     'ejemplo。local',
-  ])('%s', async (nombre) => {
-    expect(rechazo(`https://${nombre}/`)).toMatchObject({
+  ])('%s', async (name) => {
+    expect(refusal(`https://${name}/`)).toMatchObject({
       motivo: 'url_no_permitida',
       message: expect.stringContaining('interno'),
     })
-    expect(rechazo(`https://${nombre}:8443/x`)?.motivo).toBe('url_no_permitida')
-    expect(await motivoDe(`https://${nombre}/`, nunca)).toBe('url_no_permitida')
+    expect(refusal(`https://${name}:8443/x`)?.motivo).toBe('url_no_permitida')
+    expect(await motivoDe(`https://${name}/`, nunca)).toBe('url_no_permitida')
   })
 })
 
@@ -252,7 +252,7 @@ const NO_PUBLICAS = [
 describe('addresses that are not public', () => {
   test.each(NO_PUBLICAS)('%s', async (ip) => {
     const anfitrion = ip.includes(':') ? `[${ip}]` : ip
-    expect(rechazo(`https://${anfitrion}/`)).toMatchObject({
+    expect(refusal(`https://${anfitrion}/`)).toMatchObject({
       motivo: 'url_no_permitida',
       message: expect.stringContaining('no es pública'),
     })
@@ -286,8 +286,8 @@ describe('addresses that are not public', () => {
     'https://[::ffff:7f00:1]/',
     'https://[::FFFF:127.0.0.1]/',
     'https://[0:0:0:0:0:ffff:7f00:0001]/',
-  ])('however it is written: %s', (texto) => {
-    expect(rechazo(texto)).toMatchObject({
+  ])('however it is written: %s', (text) => {
+    expect(refusal(text)).toMatchObject({
       motivo: 'url_no_permitida',
       message: expect.stringContaining('no es pública'),
     })
@@ -306,8 +306,8 @@ describe('addresses that are not public', () => {
     'https://[]/',
     'https://::1/',
     'https://[::ffff:1.2.3]/',
-  ])('a text that is not an address is refused: %s', (texto) => {
-    expect(rechazo(texto)?.motivo).toBe('url_no_permitida')
+  ])('a text that is not an address is refused: %s', (text) => {
+    expect(refusal(text)?.motivo).toBe('url_no_permitida')
   })
 })
 
@@ -336,8 +336,8 @@ describe('with loopback', () => {
     ['http://ana@127.0.0.1/', false],
     ['http://127.0.0.1/#x', false],
     ['ftp://127.0.0.1/', false],
-  ])('%s: %s', (texto, admitida) => {
-    expect(rechazo(texto, true) === null).toBe(admitida)
+  ])('%s: %s', (text, admitida) => {
+    expect(refusal(text, true) === null).toBe(admitida)
   })
 
   test('localhost must be loopback in every answer', async () => {
@@ -357,8 +357,8 @@ describe('answers of the DNS', () => {
   const url = 'https://recibe.ejemplo.com/hooks'
 
   test('public addresses are handed over in their normal form', async () => {
-    const respuesta = await motivoDe(url, responde('8.8.8.8', '2606:4700:0::1111', '::ffff:1.1.1.1'))
-    expect(respuesta).toEqual([
+    const response = await motivoDe(url, responde('8.8.8.8', '2606:4700:0::1111', '::ffff:1.1.1.1'))
+    expect(response).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2606:4700::1111', family: 6 },
       { address: '1.1.1.1', family: 4 },
@@ -372,8 +372,8 @@ describe('answers of the DNS', () => {
 
   test('the name is asked for without its final dot', async () => {
     const preguntas: string[] = []
-    const resolver: HostResolver = async (nombre) => {
-      preguntas.push(nombre)
+    const resolver: HostResolver = async (name) => {
+      preguntas.push(name)
       return [direccion('8.8.8.8')]
     }
     await motivoDe('https://Recibe.Ejemplo.com.:8443/', resolver)
@@ -411,30 +411,30 @@ describe('rebinding', () => {
   /** The deadline of an exchange unless it is told, in ms. */
   const plazos = useDeadlines(15_000)
   async function trampa() {
-    let conexiones = 0
-    const servidor = net
+    let connections = 0
+    const server = net
       .createServer((socket) => {
-        conexiones++
+        connections++
         socket.destroy()
       })
       .listen(0, '127.0.0.1')
-    await once(servidor, 'listening')
-    const { port } = servidor.address() as net.AddressInfo
-    return { port, cuenta: () => conexiones, [Symbol.asyncDispose]: async () => void servidor.close() }
+    await once(server, 'listening')
+    const { port } = server.address() as net.AddressInfo
+    return { port, cuenta: () => connections, [Symbol.asyncDispose]: async () => void server.close() }
   }
   const solicitud = { canal: 'c', cabeceras: {}, cuerpo: '{}', loopback: false }
 
   test('public when registered, loopback when sent: 0 connections', async () => {
     await using local = await trampa()
-    const respuestas = ['8.8.8.8', '127.0.0.1', '127.0.0.1']
-    const resolver: HostResolver = async () => [direccion(respuestas.shift()!)]
+    const responses = ['8.8.8.8', '127.0.0.1', '127.0.0.1']
+    const resolver: HostResolver = async () => [direccion(responses.shift()!)]
     const url = `https://gira.ejemplo.com:${local.port}/`
     expect(await motivoDe(url, resolver)).toEqual([direccion('8.8.8.8')])
     const enviador = createSender({ resolver })
-    const respuesta = await enviador.send({ ...solicitud, url })
+    const response = await enviador.send({ ...solicitud, url })
     await enviador.close()
-    expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null })
-    expect(respuestas).toHaveLength(1)
+    expect(response).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null })
+    expect(responses).toHaveLength(1)
     expect(local.cuenta()).toBe(0)
   })
 
@@ -444,16 +444,16 @@ describe('rebinding', () => {
     const resolver: HostResolver = async () => [direccion(++preguntas === 1 ? '8.8.8.8' : '127.0.0.1')]
     const destinos: unknown[] = []
     // Whatever it does with its name, the socket can learn no address but the one that was checked.
-    const conectar = vi.spyOn(tls, 'connect').mockImplementation((opciones) => {
-      const { lookup, host } = opciones as unknown as net.TcpNetConnectOpts
+    const conectar = vi.spyOn(tls, 'connect').mockImplementation((options) => {
+      const { lookup, host } = options as unknown as net.TcpNetConnectOpts
       lookup!(host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
       return new net.Socket().destroy(new Error('nobody there')) as tls.TLSSocket
     })
     const enviador = createSender({ resolver })
-    const respuesta = await enviador.send({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
+    const response = await enviador.send({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
     await enviador.close()
     conectar.mockRestore()
-    expect(respuesta).toMatchObject({ status: null, error: 'conexion' })
+    expect(response).toMatchObject({ status: null, error: 'conexion' })
     expect(destinos).toEqual([[direccion('8.8.8.8')]])
     expect(preguntas).toBe(1)
     expect(local.cuenta()).toBe(0)
@@ -467,9 +467,9 @@ describe('rebinding', () => {
     const enviando = enviador.send({ ...solicitud, url, loopback: true })
     await expect.poll(plazos.countPending).toBe(1)
     plazos.vencer()
-    const respuesta = await enviando
-    expect(respuesta).toMatchObject({ status: null, error: 'tiempo_agotado', ip: null, dns_ms: null })
-    expect(respuesta.detalle).toContain('nombre')
+    const response = await enviando
+    expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', ip: null, dns_ms: null })
+    expect(response.detalle).toContain('nombre')
     resolve([direccion('127.0.0.1')])
     // Whoever comes afterwards is the first.
     await once(net.connect(local.port, '127.0.0.1').resume(), 'close')

@@ -9,13 +9,13 @@ import { hasBrowser, openContext } from '../browser.ts'
 import { useQuestions } from '../decisiones/questions.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona } from '../equipo/persona.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { createTelefono } from '../mensajeria/channel.ts'
 import { checkWithAxe, evaluateIn } from './inspect.ts'
 import { brandLeft, checkLayout } from './layout.ts'
 
-const entorno = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
-const { createAskedGuia: preguntada, send: enviar } = useQuestions(entorno)
+const environment = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
+const { createAskedGuia: preguntada, send } = useQuestions(environment)
 
 /** Pages by the folder of `server/pages/` that makes them: a name, and the address below the service. */
 const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = {
@@ -44,9 +44,9 @@ const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = 
     'an unknown link': () => '/u/nada',
     'the question': () => enlaceDelLugar(),
     'a confirmed place': async () => {
-      const enlace = await enlaceDelLugar()
-      await enviar(enlace, { metodo: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
-      return enlace
+      const link = await enlaceDelLugar()
+      await send(link, { metodo: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
+      return link
     },
   },
   decide: {
@@ -54,7 +54,7 @@ const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = 
     'the question': async () => (await preguntada()).enlace,
     'a decision': async () => {
       const { enlace } = await preguntada()
-      await enviar(enlace, { eleccion: 'otro_dia' })
+      await send(enlace, { eleccion: 'otro_dia' })
       return enlace
     },
   },
@@ -76,7 +76,7 @@ const BRAND_LEFT = 136
 
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('test')
+  comercio = await environment.createComercio('test')
 })
 
 /** A delivery of an endpoint of the merchant. */
@@ -100,72 +100,72 @@ async function enEstado(...estados: Estado[]): Promise<string> {
 }
 
 async function conPrueba(): Promise<string> {
-  const { guia } = await createDeliveredGuia(entorno, comercio)
-  await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
+  const { guia } = await createDeliveredGuia(environment, comercio)
+  await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
   return guia
 }
 
 async function enlaceDelLugar(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
-  await hasta(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
-  const buzon = await (await fetch(`${entorno.url}/buzon`)).text()
+  await waitUntil(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
+  const buzon = await (await fetch(`${environment.url}/buzon`)).text()
   return `/u/${/u\/([\w-]{22})/.exec(buzon)![1]}`
 }
 
 it('names every page that the service has', () => {
-  const carpeta = new URL('../../server/pages/', import.meta.url)
+  const folder = new URL('../../server/pages/', import.meta.url)
   // `/mcp` serves programs.
-  const rutas = readdirSync(carpeta).filter((una) => una !== 'mcp' && existsSync(new URL(`${una}/route.ts`, carpeta)))
-  expect(Object.keys(PAGINAS).sort()).toEqual(rutas.sort())
+  const paths = readdirSync(folder).filter((one) => one !== 'mcp' && existsSync(new URL(`${one}/route.ts`, folder)))
+  expect(Object.keys(PAGINAS).sort()).toEqual(paths.sort())
 })
 
 describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => {
-  let pagina: Page
+  let page: Page
   // One window for all pages: a new one compiles everything again.
   beforeAll(async () => {
-    pagina = await (await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })).newPage()
+    page = await (await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })).newPage()
   })
-  beforeEach(() => pagina.context().clearCookies())
-  afterAll(() => pagina?.context().close())
+  beforeEach(() => page.context().clearCookies())
+  afterAll(() => page?.context().close())
 
-  async function revisar(nombre: string): Promise<void> {
-    await checkWithAxe(pagina, nombre)
-    expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth'), nombre).toBeLessThanOrEqual(360)
+  async function revisar(name: string): Promise<void> {
+    await checkWithAxe(page, name)
+    expect(await evaluateIn(page, 'document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(360)
     // Redoc draws the documentation.
-    if (nombre === 'docs, the documentation') return
-    await checkLayout(pagina, nombre)
-    await pagina.setViewportSize({ width: 1_440, height: 900 })
-    await checkLayout(pagina, nombre)
-    expect(await brandLeft(pagina), nombre).toBe(BRAND_LEFT)
-    await pagina.setViewportSize({ width: 360, height: 740 })
+    if (name === 'docs, the documentation') return
+    await checkLayout(page, name)
+    await page.setViewportSize({ width: 1_440, height: 900 })
+    await checkLayout(page, name)
+    expect(await brandLeft(page), name).toBe(BRAND_LEFT)
+    await page.setViewportSize({ width: 360, height: 740 })
   }
 
-  async function abrir(direccion: string): Promise<void> {
-    await pagina.goto(entorno.url + direccion)
-    await pagina.getByRole('heading').first().waitFor()
+  async function open(direccion: string): Promise<void> {
+    await page.goto(environment.url + direccion)
+    await page.getByRole('heading').first().waitFor()
   }
 
   it.each(
-    Object.entries(PAGINAS).flatMap(([carpeta, unas]) =>
-      Object.entries(unas).map(([nombre, direccion]) => [carpeta, nombre, direccion] as const),
+    Object.entries(PAGINAS).flatMap(([folder, unas]) =>
+      Object.entries(unas).map(([name, direccion]) => [folder, name, direccion] as const),
     ),
-  )('has no fault that axe finds (%s, %s)', async (carpeta, nombre, direccion) => {
-    await abrir(await direccion())
-    await revisar(`${carpeta}, ${nombre}`)
+  )('has no fault that axe finds (%s, %s)', async (folder, name, direccion) => {
+    await open(await direccion())
+    await revisar(`${folder}, ${name}`)
   })
 
   it('has no fault that axe finds (central)', async () => {
-    const { cookie, persona } = await createTestPersona(entorno)
+    const { cookie, persona } = await createTestPersona(environment)
     const [name = '', value = ''] = cookie.split('=')
-    const { operador } = (await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo
+    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo
     const guia = (await enEstado('recolectado', 'en_ruta', 'intento_fallido')).replace('/r/', '')
     const conPruebas = await conPrueba()
     const deComercio = `/central/comercios/${comercio.comercio}`
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
     const entrega = await entregaDeWebhook(webhook)
-    const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
-    await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor })
-    await pagina.context().addCookies([{ name, value, url: entorno.url }])
+    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor })
+    await page.context().addCookies([{ name, value, url: environment.url }])
     for (const direccion of [
       '/central',
       '/central/reparto',
@@ -194,19 +194,19 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
       `/central/equipo/sistemas/${operador}`,
       '/central/equipo/repartidores',
     ]) {
-      await abrir(direccion)
-      for (const cerrada of await pagina.locator('summary').all()) await cerrada.click()
+      await open(direccion)
+      for (const cerrada of await page.locator('summary').all()) await cerrada.click()
       await revisar(`central, ${direccion}`)
     }
   })
 
   it('has no fault that axe finds (repartidor, the first screen)', async () => {
-    const { codigo } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
-    await abrir('/repartidor')
-    await pagina.getByLabel('Su código de repartidor').fill(codigo)
-    await pagina.getByRole('button', { name: 'Entrar' }).click()
-    await pagina.getByLabel('Su código de repartidor').waitFor({ state: 'detached' })
-    await pagina.getByRole('heading', { level: 1 }).waitFor()
+    const { codigo } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    await open('/repartidor')
+    await page.getByLabel('Su código de repartidor').fill(codigo)
+    await page.getByRole('button', { name: 'Entrar' }).click()
+    await page.getByLabel('Su código de repartidor').waitFor({ state: 'detached' })
+    await page.getByRole('heading', { level: 1 }).waitFor()
     await revisar('repartidor, first screen')
   })
 })

@@ -11,13 +11,13 @@ export interface NetworkBridge {
   /** The next request that matches never gets there. */
   cutRequest(pattern: RegExp, times?: number): void
   /** The next request that matches is answered 503 by somebody on the way. */
-  reject(pattern: RegExp, segundos: number): void
+  reject(pattern: RegExp, seconds: number): void
   /** The answer to the next request that matches waits on its way until it is let go. */
   holdResponse(pattern: RegExp): () => void
   /** Requests that match are answered by somebody on the way: with a page of his own, or with that problem. */
   answerWith(pattern: RegExp, status: number, problema?: object): void
   /** Changes what is answered. */
-  cambiar?: ((ruta: string, cuerpo: string) => string) | undefined
+  cambiar?: ((path: string, body: string) => string) | undefined
   /** How many answers were lost and requests cut off since the last healing. */
   fallas(): number
   /** No faults any more. */
@@ -29,10 +29,10 @@ export interface NetworkBridge {
 export async function createBridge(destino: () => string): Promise<NetworkBridge> {
   const lossPatterns: RegExp[] = []
   const cutPatterns: RegExp[] = []
-  let espera = 0
+  let wait = 0
   const rejectedPatterns: RegExp[] = []
   let heldResponse: { pattern: RegExp; untilReleased: Promise<void> } | undefined
-  let fallas = 0
+  let faults = 0
   let stubbedAnswer: { pattern: RegExp; status: number; problema: object | undefined } | undefined
   const tomar = (patterns: RegExp[], requestLine: string) => {
     const i = patterns.findIndex((pattern) => pattern.test(requestLine))
@@ -42,16 +42,16 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
   const server: Server = createServer((req, res) => {
     const requestLine = `${req.method} ${req.url}`
     if (tomar(cutPatterns, requestLine)) {
-      fallas++
+      faults++
       return void res.destroy()
     }
-    if (tomar(rejectedPatterns, requestLine)) return void res.writeHead(503, { 'Retry-After': espera }).end()
+    if (tomar(rejectedPatterns, requestLine)) return void res.writeHead(503, { 'Retry-After': wait }).end()
     if (stubbedAnswer?.pattern.test(requestLine)) {
       const { status, problema } = stubbedAnswer
-      const [tipo, cuerpo] = problema
+      const [tipo, body] = problema
         ? ['application/problem+json', JSON.stringify(problema)]
         : ['text/html', '<h1>nginx</h1>']
-      return void req.resume().on('end', () => res.writeHead(status, { 'Content-Type': tipo }).end(cuerpo))
+      return void req.resume().on('end', () => res.writeHead(status, { 'Content-Type': tipo }).end(body))
     }
     bridge.forwardedRequests.push(requestLine)
     const onwardRequest = request(
@@ -64,7 +64,7 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
           await untilReleased
         }
         if (tomar(lossPatterns, requestLine)) {
-          fallas++
+          faults++
           upstreamResponse.resume().on('end', () => res.destroy())
           return
         }
@@ -76,8 +76,8 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
         const chunks: Buffer[] = []
         upstreamResponse.on('data', (chunk) => chunks.push(chunk))
         upstreamResponse.on('end', () => {
-          const { 'content-length': _largo, ...cabeceras } = upstreamResponse.headers
-          res.writeHead(upstreamResponse.statusCode!, cabeceras)
+          const { 'content-length': _largo, ...headers } = upstreamResponse.headers
+          res.writeHead(upstreamResponse.statusCode!, headers)
           res.end(cambiar(req.url!, Buffer.concat(chunks).toString()))
         })
       },
@@ -91,9 +91,9 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
     forwardedRequests: [],
     loseResponse: (pattern, times = 1) => void lossPatterns.push(...Array(times).fill(pattern)),
     cutRequest: (pattern, times = 1) => void cutPatterns.push(...Array(times).fill(pattern)),
-    reject(pattern, segundos) {
+    reject(pattern, seconds) {
       rejectedPatterns.push(pattern)
-      espera = segundos
+      wait = seconds
     },
     holdResponse(pattern) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -103,9 +103,9 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
     answerWith(pattern, status, problema) {
       stubbedAnswer = { pattern, status, problema }
     },
-    fallas: () => fallas,
+    fallas: () => faults,
     heal() {
-      fallas = 0
+      faults = 0
       heldResponse = undefined
       stubbedAnswer = undefined
       rejectedPatterns.length = 0

@@ -8,15 +8,15 @@ import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
 import { useOffice } from './office.ts'
 
 const { environment, nuevo } = useWebhooks()
-const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(environment)
+const { createBrowserOf: navegadorDe, perform: act, performLate: hacerTarde } = useOffice(environment)
 let ana: TestPersona
 beforeAll(async () => {
   ana = await createTestPersona(environment)
 })
 
-const crear = async (nombre = 'Tienda La Ceiba') =>
+const create = async (nombre = 'Tienda La Ceiba') =>
   (await environment.operar('POST', '/comercios', { nombre, pais: 'GT' })).cuerpo.comercio as string
-const leer = async (comercio: string) => (await environment.operar('GET', `/comercios/${comercio}`)).cuerpo
+const read = async (comercio: string) => (await environment.operar('GET', `/comercios/${comercio}`)).cuerpo
 const paginaDe = (comercio: string) => `/central/comercios/${comercio}`
 const llavesDe = async (comercio: string) =>
   (await environment.operar('GET', `/comercios/${comercio}/llaves`)).cuerpo.datos
@@ -50,34 +50,34 @@ const AJUSTES: Record<string, [Record<string, string>, object, Record<string, st
   ],
 }
 
-describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (accion, [campos, despues, mal]) => {
+describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (accion, [campos, after, bad]) => {
   it('changes its settings and says so', async () => {
-    const comercio = await crear()
-    const { respuesta } = await hacer(ana, paginaDe(comercio), { accion, ...campos })
+    const comercio = await create()
+    const { respuesta } = await act(ana, paginaDe(comercio), { accion, ...campos })
     expect(respuesta).toMatchObject({ status: 303, destino: `${environment.url}${paginaDe(comercio)}?hecho=${accion}` })
-    expect(await leer(comercio)).toMatchObject(despues)
+    expect(await read(comercio)).toMatchObject(after)
     const { texto } = await navegadorDe(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
     expect(texto).toContain(MERCHANT_ACTIONS[accion]!.done)
   })
 
   it('keeps what was typed when the service refuses it, and says what is wrong beside its field', async () => {
-    const comercio = await crear()
-    const antes = await leer(comercio)
-    const { respuesta } = await hacer(ana, paginaDe(comercio), { accion, ...campos, ...mal })
-    const [[campo, valor]] = Object.entries(mal) as [[string, string]]
+    const comercio = await create()
+    const before = await read(comercio)
+    const { respuesta } = await act(ana, paginaDe(comercio), { accion, ...campos, ...bad })
+    const [[campo, value]] = Object.entries(bad) as [[string, string]]
     expect(respuesta.status).toBe(422)
     expect(respuesta.texto).toContain(`id="error-${accion}-${campo}"`)
-    expect(respuesta.texto).toContain(`value="${valor.trim()}"`)
-    expect(await leer(comercio)).toEqual(antes)
+    expect(respuesta.texto).toContain(`value="${value.trim()}"`)
+    expect(await read(comercio)).toEqual(before)
   })
 
   it('is neither offered nor done without scope «administrar»', async () => {
     const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
-    const comercio = await crear()
-    const antes = await leer(comercio)
+    const comercio = await create()
+    const before = await read(comercio)
     expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
-    expect((await hacer(bea, paginaDe(comercio), { accion, ...campos })).respuesta.status).toBe(403)
-    expect(await leer(comercio)).toEqual(antes)
+    expect((await act(bea, paginaDe(comercio), { accion, ...campos })).respuesta.status).toBe(403)
+    expect(await read(comercio)).toEqual(before)
   })
 })
 
@@ -85,16 +85,16 @@ describe('the list of merchants', () => {
   it('finds a merchant by its name, page by page', async () => {
     const { visit: ir } = navegadorDe(ana)
     const nuevos = []
-    for (let i = 0; i < 51; i++) nuevos.push(await crear(`Librería ${i} El Árbol`))
-    const codigos = (texto: string) =>
-      [...texto.matchAll(/central\/comercios\/(com_[0-9A-Z]{12})"/g)].map(([, uno]) => uno)
-    const primera = await ir('/central/comercios?texto=arbol')
-    const siguiente = /href="[^"]*(\/central\/comercios\?[^"]*cursor=[^"]+)"/.exec(primera.texto)![1]!
-    const segunda = await ir(siguiente.replaceAll('&amp;', '&'))
-    expect([...codigos(primera.texto), ...codigos(segunda.texto)]).toEqual(nuevos.toReversed())
+    for (let i = 0; i < 51; i++) nuevos.push(await create(`Librería ${i} El Árbol`))
+    const codigos = (text: string) =>
+      [...text.matchAll(/central\/comercios\/(com_[0-9A-Z]{12})"/g)].map(([, one]) => one)
+    const first = await ir('/central/comercios?texto=arbol')
+    const next = /href="[^"]*(\/central\/comercios\?[^"]*cursor=[^"]+)"/.exec(first.texto)![1]!
+    const second = await ir(next.replaceAll('&amp;', '&'))
+    expect([...codigos(first.texto), ...codigos(second.texto)]).toEqual(nuevos.toReversed())
     expect((await ir('/central/comercios?texto=nadie')).texto).toContain('No hay ninguno')
-    const mal = await ir('/central/comercios?texto=%25')
-    expect([mal.status, mal.texto]).toEqual([422, expect.stringContaining('role="alert"')])
+    const bad = await ir('/central/comercios?texto=%25')
+    expect([bad.status, bad.texto]).toEqual([422, expect.stringContaining('role="alert"')])
   })
 
   it('offers a new merchant only to a person who may create one', async () => {
@@ -106,25 +106,25 @@ describe('the list of merchants', () => {
 
   it.each(['com_000000000000', 'x', 'nuevo/x', 'com_000000000000/webhooks'])(
     'says that «%s» is not there',
-    async (ruta) => {
-      expect((await navegadorDe(ana).visit(`/central/comercios/${ruta}`)).status).toBe(404)
+    async (path) => {
+      expect((await navegadorDe(ana).visit(`/central/comercios/${path}`)).status).toBe(404)
     },
   )
 })
 
 describe('a new merchant', () => {
   const NUEVO = '/central/comercios/nuevo'
-  const llamados = async (nombre: string) =>
-    (await environment.operar('GET', `/comercios?texto=${encodeURIComponent(nombre)}`)).cuerpo.datos
+  const llamados = async (name: string) =>
+    (await environment.operar('GET', `/comercios?texto=${encodeURIComponent(name)}`)).cuerpo.datos
 
   it('is created with the invitation of its first person', async () => {
     const { visit: ir } = navegadorDe(ana)
     const correo = createCorreoAddress()
-    const hecho = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
+    const done = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
     const [{ comercio, pais }] = await llamados('Zapatería Uno')
-    expect([hecho.destino, pais]).toEqual([`${environment.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
+    expect([done.destino, pais]).toEqual([`${environment.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
     expect((await findPendingCorreo(environment, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
-    expect((await ir(hecho.destino!)).texto).toContain('la invitación va en camino')
+    expect((await ir(done.destino!)).texto).toContain('la invitación va en camino')
   })
 
   it('is created without a person', async () => {
@@ -164,71 +164,71 @@ describe('a new merchant', () => {
 })
 
 describe('the keys of a merchant', () => {
-  const nueva = { accion: 'llave', modo: 'test', readGuias: 'si', vence_en: '', redes: '' }
+  const fresh = { accion: 'llave', modo: 'test', readGuias: 'si', vence_en: '', redes: '' }
   /** Creates a key on the page. Returns the text that is shown once. */
-  async function crearLlave(comercio: string, mas: Record<string, string> = {}) {
-    const { respuesta } = await hacer(ana, paginaDe(comercio), { ...nueva, ...mas })
+  async function crearLlave(comercio: string, more: Record<string, string> = {}) {
+    const { respuesta } = await act(ana, paginaDe(comercio), { ...fresh, ...more })
     expect(respuesta.status).toBe(200)
     return /id="secreto">([^<]+)</.exec(respuesta.texto)![1]!
   }
 
   it('are shown once, with the scopes, the end and the networks that were chosen', async () => {
-    const comercio = await crear()
+    const comercio = await create()
     const llave = await crearLlave(comercio, {
       vence_en: '2126-11-30',
       redes: '203.0.113.0/24, 2001:db8::/48',
       escribirGuias: 'si',
     })
-    const [creada] = await llavesDe(comercio)
-    expect(creada).toMatchObject({
+    const [created] = await llavesDe(comercio)
+    expect(created).toMatchObject({
       modo: 'test',
       alcances: ['guias:leer', 'guias:escribir'],
       vence_en: '2126-12-01T05:59:59.000Z',
       redes: ['203.0.113.0/24', '2001:db8::/48'],
     })
     const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
-    expect([texto.includes(creada.id), texto.includes(llave)]).toEqual([true, false])
-    const sinPermisos = await hacer(ana, paginaDe(comercio), { ...nueva, readGuias: '', vence_en: 'ayer' })
+    expect([texto.includes(created.id), texto.includes(llave)]).toEqual([true, false])
+    const sinPermisos = await act(ana, paginaDe(comercio), { ...fresh, readGuias: '', vence_en: 'ayer' })
     expect(sinPermisos.respuesta.status).toBe(422)
     for (const campo of ['alcances', 'vence_en'])
       expect(sinPermisos.respuesta.texto).toContain(`id="error-llave-${campo}"`)
   })
 
   it('are rotated and revoked', async () => {
-    const comercio = await crear()
+    const comercio = await create()
     const llave = await crearLlave(comercio)
     const [{ id: cual }] = await llavesDe(comercio)
-    const rotada = await hacer(ana, paginaDe(comercio), { accion: 'rotar', cual, solapamiento_horas: '1' })
-    const otra = /id="secreto">([^<]+)</.exec(rotada.respuesta.texto)![1]!
-    expect(await Promise.all([llave, otra].map(estadoCon))).toEqual([200, 200])
-    const { respuesta } = await hacer(ana, paginaDe(comercio), { accion: 'revocar', cual })
+    const rotada = await act(ana, paginaDe(comercio), { accion: 'rotar', cual, solapamiento_horas: '1' })
+    const other = /id="secreto">([^<]+)</.exec(rotada.respuesta.texto)![1]!
+    expect(await Promise.all([llave, other].map(estadoCon))).toEqual([200, 200])
+    const { respuesta } = await act(ana, paginaDe(comercio), { accion: 'revocar', cual })
     expect(respuesta.a).toBe(paginaDe(comercio))
     expect((await llavesDe(comercio)).find(({ id }: { id: string }) => id === cual).revocado_en).not.toBeNull()
     expect((await navegadorDe(ana).visit(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
   })
 
   it.each(Object.keys(KEY_ACTIONS))('take no «%s» for the key of another merchant', async (accion) => {
-    const [uno, otro] = [await crear(), await crear()]
-    await crearLlave(uno)
-    const [{ id: cual }] = await llavesDe(uno)
-    expect((await hacer(ana, paginaDe(otro), { accion, cual, solapamiento_horas: '0' })).respuesta.status).toBe(400)
-    expect((await llavesDe(uno))[0]).toMatchObject({ revocado_en: null, vence_en: null })
+    const [one, other] = [await create(), await create()]
+    await crearLlave(one)
+    const [{ id: cual }] = await llavesDe(one)
+    expect((await act(ana, paginaDe(other), { accion, cual, solapamiento_horas: '0' })).respuesta.status).toBe(400)
+    expect((await llavesDe(one))[0]).toMatchObject({ revocado_en: null, vence_en: null })
   })
 
   it('ask for a proof of presence, and are hidden from a person without the scope «administrar»', async () => {
-    const comercio = await crear()
-    const [tarde, bea] = [
+    const comercio = await create()
+    const [late, bea] = [
       await createTestPersona(environment),
       await createTestPersona(environment, { alcances: ['ver'] }),
     ]
-    await hacerTarde(tarde)
-    const { respuesta } = await hacer(tarde, paginaDe(comercio), nueva)
+    await hacerTarde(late)
+    const { respuesta } = await act(late, paginaDe(comercio), fresh)
     expect([respuesta.status, respuesta.texto]).toEqual([
       403,
       expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(paginaDe(comercio))}`),
     ])
     expect(
-      (await hacer(bea, paginaDe(comercio), { accion: 'revocar', cual: 'llave_000000000000' })).respuesta.status,
+      (await act(bea, paginaDe(comercio), { accion: 'revocar', cual: 'llave_000000000000' })).respuesta.status,
     ).toBe(403)
     expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain('Llaves')
     expect(await llavesDe(comercio)).toEqual([])
@@ -237,9 +237,9 @@ describe('the keys of a merchant', () => {
 
 describe('the persons of a merchant', () => {
   it('are invited, get other scopes, and are removed', async () => {
-    const comercio = await crear()
+    const comercio = await create()
     const correo = createCorreoAddress()
-    const invitada = await hacer(ana, paginaDe(comercio), { accion: 'invitar', correo, nombre: 'Eva', lectura: 'si' })
+    const invitada = await act(ana, paginaDe(comercio), { accion: 'invitar', correo, nombre: 'Eva', lectura: 'si' })
     expect(invitada.respuesta.a).toBe(paginaDe(comercio))
     expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toContain('/invitacion/')
     const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
@@ -247,14 +247,14 @@ describe('the persons of a merchant', () => {
     for (const dicho of [eva.correo, 'Puede lectura', 'entró el']) expect(texto).toContain(dicho)
     const cual = eva.membresia
     const de = async () => (await environment.operar('GET', `/personas?ambito=${comercio}`)).cuerpo.datos
-    await hacer(ana, paginaDe(comercio), { accion: 'permisos', cual, despacho: 'si', cobros: 'si' })
+    await act(ana, paginaDe(comercio), { accion: 'permisos', cual, despacho: 'si', cobros: 'si' })
     expect((await de())[0].membresias).toMatchObject([{ alcances: ['despacho', 'cobros'] }])
-    const sinNada = await hacer(ana, paginaDe(comercio), { accion: 'permisos', cual })
+    const sinNada = await act(ana, paginaDe(comercio), { accion: 'permisos', cual })
     expect([sinNada.respuesta.status, sinNada.respuesta.texto]).toEqual([
       422,
       expect.stringContaining(`id="error-permisos-${cual}-alcances"`),
     ])
-    await hacer(ana, paginaDe(comercio), { accion: 'quitar', cual })
+    await act(ana, paginaDe(comercio), { accion: 'quitar', cual })
     expect(await de()).toEqual([])
   })
 })
@@ -273,10 +273,10 @@ describe('the webhooks of a merchant', () => {
     expect((await ir(`${envios}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
     expect((await ir(`${envios}?estado=fallido`)).texto).toContain('No hay ninguno')
     expect((await ir(`${envios}?estado=perdida`)).status).toBe(422)
-    const { respuesta, send: enviar } = await hacer(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
+    const { respuesta, send } = await act(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
     expect(respuesta.destino).toBe(`${environment.url}${envios}/${aviso}?hecho=reenviar`)
     await terminada(api, webhook, aviso, 2)
-    await enviar()
+    await send()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(2)
     expect(receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
     const { texto } = await ir(`${envios}/${aviso}?hecho=reenviar`)
@@ -289,46 +289,46 @@ describe('the webhooks of a merchant', () => {
     const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
-    const ruta = `${enviosDe(comercio, webhook)}/${aviso}`
-    expect((await navegadorDe(bea).visit(ruta)).texto).not.toContain('value="reenviar"')
-    expect((await hacer(bea, ruta, { accion: 'reenviar' })).respuesta.status).toBe(403)
-    expect((await hacer(ana, ruta, { accion: 'borrar' })).respuesta.status).toBe(400)
-    const otro = await crear()
-    expect((await navegadorDe(ana).visit(`${paginaDe(otro)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
+    const path = `${enviosDe(comercio, webhook)}/${aviso}`
+    expect((await navegadorDe(bea).visit(path)).texto).not.toContain('value="reenviar"')
+    expect((await act(bea, path, { accion: 'reenviar' })).respuesta.status).toBe(403)
+    expect((await act(ana, path, { accion: 'borrar' })).respuesta.status).toBe(400)
+    const other = await create()
+    expect((await navegadorDe(ana).visit(`${paginaDe(other)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(1)
   })
 })
 
 describe('the audit record of a merchant', () => {
   it('names who did what, and is found by what was done', async () => {
-    const comercio = await crear()
-    await hacer(ana, paginaDe(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
+    const comercio = await create()
+    await act(ana, paginaDe(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
     const { visit: ir } = navegadorDe(ana)
-    const ruta = `${paginaDe(comercio)}/bitacora`
-    const { texto } = await ir(ruta)
+    const path = `${paginaDe(comercio)}/bitacora`
+    const { texto } = await ir(path)
     for (const dicho of ['cambiarComercio', 'crearComercio', 'Ana Pérez', ana.persona]) expect(texto).toContain(dicho)
-    const filtrada = await ir(`${ruta}?accion=crearComercio`)
+    const filtrada = await ir(`${path}?accion=crearComercio`)
     expect(filtrada.texto).not.toContain('cambiarComercio')
-    expect((await ir(`${ruta}?accion=nada`)).texto).toContain('No hay nada')
+    expect((await ir(`${path}?accion=nada`)).texto).toContain('No hay nada')
     const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
-    expect((await navegadorDe(bea).visit(ruta)).status).toBe(404)
+    expect((await navegadorDe(bea).visit(path)).status).toBe(404)
   })
 })
 
 describe.skipIf(!hasBrowser)('the program of the office', () => {
   it('copies a new key', async () => {
-    const comercio = await crear()
-    const contexto = await openContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const comercio = await create()
+    const context = await openContext({ permissions: ['clipboard-read', 'clipboard-write'] })
     const [name = '', value = ''] = ana.cookie.split('=')
-    await contexto.addCookies([{ name, value, url: environment.url }])
-    const pagina = await contexto.newPage()
-    await pagina.goto(environment.url + paginaDe(comercio))
-    await pagina.locator('summary', { hasText: 'Crear una llave' }).click()
-    await pagina.getByRole('button', { name: 'Crear una llave' }).click()
-    await pagina.getByRole('button', { name: 'Copiar' }).click()
-    await pagina.getByText('Copiado.').waitFor()
-    const copiada = String(await pagina.evaluate('navigator.clipboard.readText()'))
+    await context.addCookies([{ name, value, url: environment.url }])
+    const page = await context.newPage()
+    await page.goto(environment.url + paginaDe(comercio))
+    await page.locator('summary', { hasText: 'Crear una llave' }).click()
+    await page.getByRole('button', { name: 'Crear una llave' }).click()
+    await page.getByRole('button', { name: 'Copiar' }).click()
+    await page.getByText('Copiado.').waitFor()
+    const copiada = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(await estadoCon(copiada)).toBe(200)
-    await contexto.close()
+    await context.close()
   })
 })

@@ -10,21 +10,22 @@ import {
 } from '../equipo/persona.ts'
 import { useOffice } from './office.ts'
 
-const entorno = useEnvironment()
-const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(entorno)
+const environment = useEnvironment()
+const { createBrowserOf: navegadorDe, perform: act, performLate: hacerTarde } = useOffice(environment)
 const EQUIPO = '/central/equipo'
 let ana: TestPersona
 /** Another person who administers, so that some requests need an approval. */
 let luz: TestPersona
 beforeAll(async () => {
-  ana = await createTestPersona(entorno)
-  luz = await createTestPersona(entorno)
+  ana = await createTestPersona(environment)
+  luz = await createTestPersona(environment)
 })
 
-const leer = async ({ persona }: { persona: string }) => (await entorno.operar('GET', `/personas/${persona}`)).cuerpo
+const read = async ({ persona }: { persona: string }) =>
+  (await environment.operar('GET', `/personas/${persona}`)).cuerpo
 const paginaDe = ({ persona }: { persona: string }) => `${EQUIPO}/${persona}`
-const secretoDe = (texto: string) => /id="secreto">([^<]+)</.exec(texto)?.[1] ?? ''
-const nueva = () => createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+const secretoDe = (text: string) => /id="secreto">([^<]+)</.exec(text)?.[1] ?? ''
+const fresh = () => createTestPersona(environment, { alcances: ['ver', 'operar'] })
 
 /** For each action on a person without scope «administrar»: what is filled in, and what the person is afterwards. */
 const ESCENAS: Record<string, [Record<string, string>, object | undefined]> = {
@@ -34,79 +35,82 @@ const ESCENAS: Record<string, [Record<string, string>, object | undefined]> = {
   eliminar: [{}, { codigo: 'persona_desconocida' }],
 }
 
-describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion, [campos, despues]) => {
+describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion, [campos, after]) => {
   it('does it and says so', async () => {
-    const eva = await nueva()
-    const { respuesta } = await hacer(ana, paginaDe(eva), { accion, ...campos })
+    const eva = await fresh()
+    const { respuesta } = await act(ana, paginaDe(eva), { accion, ...campos })
     const vuelve = ['quitar', 'eliminar'].includes(accion) ? EQUIPO : paginaDe(eva)
-    expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}${vuelve}?hecho=${accion}` })
-    expect(await leer(eva)).toMatchObject(despues!)
+    expect(respuesta).toMatchObject({ status: 303, destino: `${environment.url}${vuelve}?hecho=${accion}` })
+    expect(await read(eva)).toMatchObject(after!)
     expect((await navegadorDe(ana).visit(respuesta.destino!)).texto).toContain(COLLEAGUE_ACTIONS[accion]!.done)
   })
 })
 
 describe('«restablecer» on the page of a person', () => {
   it('waits for a third person, named by the page, and not for the person concerned', async () => {
-    const [eva, rosa] = [await createTestPersona(entorno, { nombre: 'Eva Ruiz' }), await createTestPersona(entorno)]
-    const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'restablecer' })
-    expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=restablecer`)
+    const [eva, rosa] = [
+      await createTestPersona(environment, { nombre: 'Eva Ruiz' }),
+      await createTestPersona(environment),
+    ]
+    const { respuesta } = await act(ana, paginaDe(eva), { accion: 'restablecer' })
+    expect(respuesta.destino).toBe(`${environment.url}${paginaDe(eva)}?espera=restablecer`)
     const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida Ana Pérez o Ana Pérez, en/)
-    expect(await leer(eva)).toMatchObject({ segundo_factor: true })
-    const { datos } = (await entorno.operar('GET', '/aprobaciones?limite=1')).cuerpo
+    expect(await read(eva)).toMatchObject({ segundo_factor: true })
+    const { datos } = (await environment.operar('GET', '/aprobaciones?limite=1')).cuerpo
     expect((await luz.request('POST', `/operaciones/v1/aprobaciones/${datos[0].aprobacion}/aprobar`)).status).toBe(200)
-    expect(await leer(eva)).toMatchObject({ sesiones: 0, segundo_factor: false })
+    expect(await read(eva)).toMatchObject({ sesiones: 0, segundo_factor: false })
     for (const { persona } of [eva, rosa])
-      expect((await entorno.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
+      expect((await environment.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
   })
 })
 
 describe('the persons of the courier company', () => {
   it('are shown with scopes, second factor and last session, and a merchant’s are not', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const tienda = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
-    const rosa = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
+    const { comercio } = await environment.createComercio()
+    const shop = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
+    const rosa = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'caja'] })
     const { visit: ir } = navegadorDe(ana)
     const { texto } = await ir(EQUIPO)
     expect(texto).toMatch(new RegExp(`${rosa.persona}".*?Puede ver y caja · sin segundo factor · entró el`, 's'))
-    expect(texto).not.toContain(tienda.persona)
-    expect((await ir(paginaDe(tienda))).status).toBe(404)
-    for (const ruta of ['per_000000000000', 'x', 'sistemas/op_000000000000', 'repartidores/x', 'sistemas/x/y'])
-      expect((await ir(`${EQUIPO}/${ruta}`)).status).toBe(404)
+    expect(texto).not.toContain(shop.persona)
+    expect((await ir(paginaDe(shop))).status).toBe(404)
+    for (const path of ['per_000000000000', 'x', 'sistemas/op_000000000000', 'repartidores/x', 'sistemas/x/y'])
+      expect((await ir(`${EQUIPO}/${path}`)).status).toBe(404)
   })
 
   it('are invited, and a fault stands beside its field', async () => {
     const correo = createCorreoAddress()
-    const mal = await hacer(ana, EQUIPO, { accion: 'invitar', correo: 'eva', nombre: 'Eva', ver: 'si' })
-    expect([mal.respuesta.status, mal.respuesta.texto]).toEqual([
+    const bad = await act(ana, EQUIPO, { accion: 'invitar', correo: 'eva', nombre: 'Eva', ver: 'si' })
+    expect([bad.respuesta.status, bad.respuesta.texto]).toEqual([
       422,
       expect.stringContaining('id="error-invitar-correo"'),
     ])
-    const { respuesta } = await hacer(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ver: 'si' })
+    const { respuesta } = await act(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ver: 'si' })
     expect([respuesta.status, respuesta.texto]).toEqual([200, expect.stringContaining('y no por correo')])
     const codigo = secretoDe(respuesta.texto)
     expect(codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
+    expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toContain('/invitacion/')
   })
 
   it('without a second factor are invited again from their page, and keep their scopes', async () => {
-    const rosa = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
-    const { respuesta } = await hacer(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
+    const rosa = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'caja'] })
+    const { respuesta } = await act(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
     expect(secretoDe(respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect((await leer(rosa)).membresias[0].alcances).toEqual(['ver', 'caja'])
+    expect((await read(rosa)).membresias[0].alcances).toEqual(['ver', 'caja'])
     expect((await navegadorDe(ana).visit(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
   })
 
   it('with the scope «administrar» are invited and changed only with an approval, and the page names who decides', async () => {
-    const eva = await nueva()
+    const eva = await fresh()
     const alcances = { ver: 'si', administrar: 'si' }
-    const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'permisos', ...alcances })
-    expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=permisos`)
+    const { respuesta } = await act(ana, paginaDe(eva), { accion: 'permisos', ...alcances })
+    expect(respuesta.destino).toBe(`${environment.url}${paginaDe(eva)}?espera=permisos`)
     const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida .*Ana Pérez/)
-    expect((await leer(eva)).membresias[0].alcances).toEqual(['ver', 'operar'])
+    expect((await read(eva)).membresias[0].alcances).toEqual(['ver', 'operar'])
     const correo = createCorreoAddress()
-    const invitada = await hacer(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
+    const invitada = await act(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
     expect(invitada.respuesta.texto).toContain('No vale hasta que lo apruebe otra persona que administra')
     expect(secretoDe(invitada.respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await navegadorDe(luz).visit(EQUIPO)).texto).toContain('Hay 2 cosas por aprobar')
@@ -114,32 +118,32 @@ describe('the persons of the courier company', () => {
   })
 
   it('are shown only to a person with the scope «administrar»', async () => {
-    const eva = await nueva()
+    const eva = await fresh()
     const { visit: ir } = navegadorDe(eva)
     expect((await ir('/central')).texto).not.toContain('central/equipo')
-    for (const ruta of [EQUIPO, paginaDe(luz), `${EQUIPO}/sistemas`, `${EQUIPO}/repartidores`]) {
-      expect((await ir(ruta)).status).toBe(404)
-      expect((await ir(ruta, { accion: 'cerrar' })).status).toBe(404)
+    for (const path of [EQUIPO, paginaDe(luz), `${EQUIPO}/sistemas`, `${EQUIPO}/repartidores`]) {
+      expect((await ir(path)).status).toBe(404)
+      expect((await ir(path, { accion: 'cerrar' })).status).toBe(404)
     }
-    expect((await leer(luz)).sesiones).toBe(1)
+    expect((await read(luz)).sesiones).toBe(1)
   })
 
   it('ask for a proof of presence, and for a form of the page', async () => {
-    const [tarde, eva] = [await createTestPersona(entorno), await nueva()]
-    await hacerTarde(tarde)
-    const { respuesta } = await hacer(tarde, paginaDe(eva), { accion: 'quitar' })
+    const [late, eva] = [await createTestPersona(environment), await fresh()]
+    await hacerTarde(late)
+    const { respuesta } = await act(late, paginaDe(eva), { accion: 'quitar' })
     expect([respuesta.status, respuesta.texto]).toEqual([
       403,
       expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(paginaDe(eva))}`),
     ])
     for (const accion of ['constructor', 'llave', ''])
-      expect((await hacer(ana, paginaDe(eva), { accion })).respuesta.status).toBe(400)
-    expect((await leer(eva)).membresias).toHaveLength(1)
+      expect((await act(ana, paginaDe(eva), { accion })).respuesta.status).toBe(400)
+    expect((await read(eva)).membresias).toHaveLength(1)
   })
 
   it('show how many sessions are open', async () => {
-    const eva = await nueva()
-    await signInFully(entorno, eva)
+    const eva = await fresh()
+    await signInFully(environment, eva)
     expect((await navegadorDe(ana).visit(paginaDe(eva))).texto).toContain('2 abiertas; la última vez entró el')
   })
 })
@@ -148,25 +152,25 @@ describe('the systems', () => {
   const SISTEMAS = `${EQUIPO}/sistemas`
   /** Adds a system. Returns the path of its page. */
   async function agregar(nombre: string): Promise<string> {
-    await hacer(ana, SISTEMAS, { accion: 'sistema', nombre })
-    const { datos } = (await entorno.operar('GET', '/operadores')).cuerpo
-    return `${SISTEMAS}/${datos.find((uno: { nombre: string }) => uno.nombre === nombre).operador}`
+    await act(ana, SISTEMAS, { accion: 'sistema', nombre })
+    const { datos } = (await environment.operar('GET', '/operadores')).cuerpo
+    return `${SISTEMAS}/${datos.find((one: { nombre: string }) => one.nombre === nombre).operador}`
   }
   const estadoCon = async (llave: string) =>
-    (await entorno.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
+    (await environment.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
 
   it('are added with a key that is shown once, rotated and revoked', async () => {
     const sistema = await agregar('Bodega')
     expect((await navegadorDe(ana).visit(SISTEMAS)).texto).toContain('Bodega')
-    const creada = await hacer(ana, sistema, { accion: 'llave', ver: 'si', redes: '', vence_en: '' })
-    const llave = secretoDe(creada.respuesta.texto)
-    expect([creada.respuesta.status, await estadoCon(llave)]).toEqual([200, 200])
+    const created = await act(ana, sistema, { accion: 'llave', ver: 'si', redes: '', vence_en: '' })
+    const llave = secretoDe(created.respuesta.texto)
+    expect([created.respuesta.status, await estadoCon(llave)]).toEqual([200, 200])
     const cual = `llave_${/^guia_oper_([0-9A-Z]{12})/.exec(llave)![1]}`
-    const rotada = await hacer(ana, sistema, { accion: 'rotar', cual, solapamiento_horas: '1' })
+    const rotada = await act(ana, sistema, { accion: 'rotar', cual, solapamiento_horas: '1' })
     expect(await estadoCon(secretoDe(rotada.respuesta.texto))).toBe(200)
-    expect((await hacer(ana, sistema, { accion: 'revocar', cual })).respuesta.destino).toContain('?hecho=revocar')
+    expect((await act(ana, sistema, { accion: 'revocar', cual })).respuesta.destino).toContain('?hecho=revocar')
     expect((await navegadorDe(ana).visit(sistema)).texto).toContain('Las que ya no valen (1)')
-    const { respuesta } = await hacer(ana, sistema, { accion: 'revocarSistema' })
+    const { respuesta } = await act(ana, sistema, { accion: 'revocarSistema' })
     const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect([texto.includes(SYSTEM_ACTIONS.revocarSistema!.done), texto.includes('value="llave"')]).toEqual([
       true,
@@ -176,7 +180,7 @@ describe('the systems', () => {
 
   it('get a key that administers only with an approval, and its text already', async () => {
     const sistema = await agregar('Cuadre')
-    const { respuesta } = await hacer(ana, sistema, { accion: 'llave', administrar: 'si', redes: '', vence_en: '' })
+    const { respuesta } = await act(ana, sistema, { accion: 'llave', administrar: 'si', redes: '', vence_en: '' })
     expect(respuesta.texto).toContain('No vale hasta que lo apruebe otra persona')
     expect(await estadoCon(secretoDe(respuesta.texto))).toBe(401)
   })
@@ -185,22 +189,26 @@ describe('the systems', () => {
 describe('the couriers', () => {
   const REPARTIDORES = `${EQUIPO}/repartidores`
   const entra = async (codigo: string) =>
-    (await entorno.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo }, cabeceras: { Origin: entorno.url } }))
-      .status
+    (
+      await environment.request('POST', '/repartidor/v1/sesion', {
+        cuerpo: { codigo },
+        cabeceras: { Origin: environment.url },
+      })
+    ).status
 
   it('are added with a code, get another one, and are deactivated', async () => {
-    const mal = await hacer(ana, REPARTIDORES, { accion: 'repartidor', nombre: 'Carlos', telefono: '55' })
-    expect(mal.respuesta.texto).toContain('id="error-repartidor-telefono"')
-    const creado = await hacer(ana, REPARTIDORES, { accion: 'repartidor', nombre: 'Carlos Ixchop', telefono: '' })
-    const codigo = secretoDe(creado.respuesta.texto)
-    const { datos } = (await entorno.operar('GET', '/repartidores')).cuerpo
+    const bad = await act(ana, REPARTIDORES, { accion: 'repartidor', nombre: 'Carlos', telefono: '55' })
+    expect(bad.respuesta.texto).toContain('id="error-repartidor-telefono"')
+    const created = await act(ana, REPARTIDORES, { accion: 'repartidor', nombre: 'Carlos Ixchop', telefono: '' })
+    const codigo = secretoDe(created.respuesta.texto)
+    const { datos } = (await environment.operar('GET', '/repartidores')).cuerpo
     const { repartidor: cual } = datos.find(({ nombre }: { nombre: string }) => nombre === 'Carlos Ixchop')
-    const otro = secretoDe((await hacer(ana, REPARTIDORES, { accion: 'codigo', cual })).respuesta.texto)
-    expect([await entra(codigo), await entra(otro)]).toEqual([401, 201])
-    const { respuesta } = await hacer(ana, REPARTIDORES, { accion: 'desactivar', cual })
+    const other = secretoDe((await act(ana, REPARTIDORES, { accion: 'codigo', cual })).respuesta.texto)
+    expect([await entra(codigo), await entra(other)]).toEqual([401, 201])
+    const { respuesta } = await act(ana, REPARTIDORES, { accion: 'desactivar', cual })
     const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect(texto).toContain(COURIER_ACTIONS.desactivar!.done)
-    expect(await entra(otro)).toBe(401)
-    expect((await hacer(ana, REPARTIDORES, { accion: 'codigo', cual: 'rep_000000000000' })).respuesta.status).toBe(400)
+    expect(await entra(other)).toBe(401)
+    expect((await act(ana, REPARTIDORES, { accion: 'codigo', cual: 'rep_000000000000' })).respuesta.status).toBe(400)
   })
 })

@@ -3,167 +3,170 @@ import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 let ana: TestPersona
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  ana = await createTestPersona(entorno)
+  comercio = await environment.createComercio()
+  ana = await createTestPersona(environment)
 })
 
 async function pasar(guia: string, estado: string) {
-  expect((await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })).status).toBe(201)
+  expect((await environment.operar('POST', `/guias/${guia}/eventos`, { estado })).status).toBe(201)
 }
 
 /** Opens a stream as a browser does. Returns what arrives, and the way to end it. */
-async function escuchar({ cookie }: Pick<TestPersona, 'cookie'>, query = '', cabeceras: Record<string, string> = {}) {
+async function escuchar({ cookie }: Pick<TestPersona, 'cookie'>, query = '', headers: Record<string, string> = {}) {
   const aborto = new AbortController()
-  const respuesta = await fetch(`${entorno.url}/central/en-vivo${query}`, {
-    headers: { Cookie: cookie, ...cabeceras },
+  const respuesta = await fetch(`${environment.url}/central/en-vivo${query}`, {
+    headers: { Cookie: cookie, ...headers },
     signal: aborto.signal,
   })
-  const flujo = { texto: '', terminado: false, cortado: false, respuesta, close: () => aborto.abort() }
+  const stream = { texto: '', terminado: false, cortado: false, respuesta, close: () => aborto.abort() }
   void (async () => {
     try {
-      for await (const trozo of respuesta.body!) flujo.texto += Buffer.from(trozo).toString()
+      for await (const chunk of respuesta.body!) stream.texto += Buffer.from(chunk).toString()
     } catch {
-      flujo.cortado = true
+      stream.cortado = true
     }
-    flujo.terminado = true
+    stream.terminado = true
   })()
-  return flujo
+  return stream
 }
 const cambios = ({ texto }: { texto: string }) => texto.split('event: cambio').length - 1
 /** The cursor that a page begins with. */
-const cursorDe = async (ruta: string) => {
-  const respuesta = await fetch(entorno.url + ruta, { headers: { Cookie: ana.cookie } })
-  return /data-desde="([^"]+)"/.exec(await respuesta.text())![1]!
+const cursorDe = async (path: string) => {
+  const response = await fetch(environment.url + path, { headers: { Cookie: ana.cookie } })
+  return /data-desde="([^"]+)"/.exec(await response.text())![1]!
 }
 
 describe('GET /central/en-vivo', () => {
   it('tells the pages of all guides, and that of one guide only of its own', async () => {
-    const [una, otra] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
-    const desde = await cursorDe('/central/guias')
-    const todas = await escuchar(ana, `?desde=${desde}`)
-    const deUna = await escuchar(ana, `?desde=${desde}&guia=${una.guia}`)
-    expect(todas.respuesta.headers.get('content-type')).toBe('text/event-stream')
-    expect(todas.respuesta.headers.get('cache-control')).toBe('no-store')
-    await pasar(otra.guia, 'recolectado')
-    await hasta(async () => cambios(todas) === 1)
-    await pasar(una.guia, 'recolectado')
-    await hasta(async () => cambios(deUna) === 1 && cambios(todas) === 2)
-    expect(todas.texto).not.toContain(una.guia)
-    todas.close()
+    const [one, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
+    const from = await cursorDe('/central/guias')
+    const all = await escuchar(ana, `?desde=${from}`)
+    const deUna = await escuchar(ana, `?desde=${from}&guia=${one.guia}`)
+    expect(all.respuesta.headers.get('content-type')).toBe('text/event-stream')
+    expect(all.respuesta.headers.get('cache-control')).toBe('no-store')
+    await pasar(other.guia, 'recolectado')
+    await waitUntil(async () => cambios(all) === 1)
+    await pasar(one.guia, 'recolectado')
+    await waitUntil(async () => cambios(deUna) === 1 && cambios(all) === 2)
+    expect(all.texto).not.toContain(one.guia)
+    all.close()
     deUna.close()
   })
 
   it('tells at once of a change after the cursor, and of none before it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const antes = await cursorDe(`/central/guias/${guia}`)
+    const before = await cursorDe(`/central/guias/${guia}`)
     await pasar(guia, 'recolectado')
-    const tarde = await escuchar(ana, `?desde=${antes}&guia=${guia}`)
-    await hasta(async () => cambios(tarde) === 1)
-    const id = /id: (\S+)/.exec(tarde.texto)![1]!
+    const late = await escuchar(ana, `?desde=${before}&guia=${guia}`)
+    await waitUntil(async () => cambios(late) === 1)
+    const id = /id: (\S+)/.exec(late.texto)![1]!
     // As a browser that lost the connection.
-    const otra = await escuchar(ana, `?desde=${antes}&guia=${guia}`, { 'Last-Event-ID': id })
+    const other = await escuchar(ana, `?desde=${before}&guia=${guia}`, { 'Last-Event-ID': id })
     await pasar(guia, 'en_ruta')
-    await hasta(async () => cambios(tarde) === 2 && cambios(otra) > 0)
-    expect(cambios(otra)).toBe(1)
-    for (const flujo of [tarde, otra]) flujo.close()
+    await waitUntil(async () => cambios(late) === 2 && cambios(other) > 0)
+    expect(cambios(other)).toBe(1)
+    for (const stream of [late, other]) stream.close()
   })
 
   it('sends no change that the page already showed, even when other streams get it', async () => {
-    const otra = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
+    const other = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const flujo = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
-    await hasta(async () => cambios(otra) > 0)
-    const antes = cambios(otra)
+    const stream = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
+    await waitUntil(async () => cambios(other) > 0)
+    const before = cambios(other)
     await pasar(guia, 'recolectado')
-    await hasta(async () => cambios(otra) > antes && cambios(flujo) > 0)
-    expect(cambios(flujo)).toBe(1)
-    for (const uno of [otra, flujo]) uno.close()
+    await waitUntil(async () => cambios(other) > before && cambios(stream) > 0)
+    expect(cambios(stream)).toBe(1)
+    for (const one of [other, stream]) one.close()
   })
 
   it.each(['', 'x', '5:4:', '1:9:3,2', '1:99999999999999999999:', "1:2:';", `${'1:2:-'.repeat(600)}1:2:`])(
     'tells of a change for the cursor «%.20s», which it cannot read',
     async (desde) => {
-      const flujo = await escuchar(ana, `?${new URLSearchParams({ desde })}`)
-      await hasta(async () => cambios(flujo) === 1)
-      expect(flujo.respuesta.status).toBe(200)
-      flujo.close()
+      const stream = await escuchar(ana, `?${new URLSearchParams({ desde })}`)
+      await waitUntil(async () => cambios(stream) === 1)
+      expect(stream.respuesta.status).toBe(200)
+      stream.close()
     },
   )
 
   it('is for people of the office alone, and ends with their session', async () => {
-    const tienda = await createTestPersona(entorno, { comercio: comercio.comercio, alcances: ['propietario'] })
-    const sinFactor = await createTestPersona(entorno, { conApp: false })
-    const caja = await createTestPersona(entorno, { alcances: ['caja'] })
-    for (const [quien, status] of [
-      [tienda, 403],
+    const shop = await createTestPersona(environment, { comercio: comercio.comercio, alcances: ['propietario'] })
+    const sinFactor = await createTestPersona(environment, { conApp: false })
+    const caja = await createTestPersona(environment, { alcances: ['caja'] })
+    for (const [caller, status] of [
+      [shop, 403],
       [sinFactor, 403],
       [caja, 403],
       [{ cookie: 'guias_sesion=x' }, 401],
     ] as const) {
-      const flujo = await escuchar(quien)
-      expect(flujo.respuesta.status).toBe(status)
+      const stream = await escuchar(caller)
+      expect(stream.respuesta.status).toBe(status)
     }
-    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(environment, { alcances: ['ver'] })
     const [suyo, mio] = [await escuchar(bea), await escuchar(ana)]
-    await entorno.operar('DELETE', `/personas/${bea.persona}/sesiones`)
-    await hasta(async () => suyo.terminado)
+    await environment.operar('DELETE', `/personas/${bea.persona}/sesiones`)
+    await waitUntil(async () => suyo.terminado)
     expect(mio.terminado).toBe(false)
     mio.close()
   })
 
   it('ends with the permission to see guides, and at the end of the session', async () => {
-    const [bea, eva] = [await createTestPersona(entorno, { alcances: ['ver'] }), await createTestPersona(entorno)]
-    const [suyo, otro] = [await escuchar(bea), await escuchar(eva)]
-    await entorno.operar('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
-    await hasta(async () => suyo.terminado)
-    expect([otro.respuesta.status, otro.terminado]).toEqual([200, false])
-    entorno.advance(12 * HOUR_MS)
+    const [bea, eva] = [
+      await createTestPersona(environment, { alcances: ['ver'] }),
+      await createTestPersona(environment),
+    ]
+    const [suyo, other] = [await escuchar(bea), await escuchar(eva)]
+    await environment.operar('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
+    await waitUntil(async () => suyo.terminado)
+    expect([other.respuesta.status, other.terminado]).toEqual([200, false])
+    environment.advance(12 * HOUR_MS)
     try {
-      await hasta(async () => otro.terminado)
+      await waitUntil(async () => other.terminado)
     } finally {
-      entorno.advance(-12 * HOUR_MS)
+      environment.advance(-12 * HOUR_MS)
     }
   })
 
   it('gives one session ten streams', async () => {
-    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(environment, { alcances: ['ver'] })
     const flujos = []
     for (let i = 0; i < 10; i++) flujos.push(await escuchar(bea))
-    const otro = await escuchar(bea)
-    expect([otro.respuesta.status, otro.respuesta.headers.get('retry-after')]).toEqual([503, '60'])
+    const other = await escuchar(bea)
+    expect([other.respuesta.status, other.respuesta.headers.get('retry-after')]).toEqual([503, '60'])
     flujos[0]!.close()
-    await hasta(async () => {
-      const uno = await escuchar(bea)
-      flujos.push(uno)
-      return uno.respuesta.status === 200
+    await waitUntil(async () => {
+      const one = await escuchar(bea)
+      flujos.push(one)
+      return one.respuesta.status === 200
     })
-    for (const flujo of flujos) flujo.close()
+    for (const stream of flujos) stream.close()
   })
 
   it('has a comment before a proxy takes it for dead, also while other guides change', FULL_RUN_ONLY, async () => {
-    const [{ guia }, otra] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
-    const flujo = await escuchar(ana, `?desde=${await cursorDe('/central')}&guia=${guia}`)
+    const [{ guia }, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
+    const stream = await escuchar(ana, `?desde=${await cursorDe('/central')}&guia=${guia}`)
     await expect
       .poll(
         async () => {
-          await entorno.operar('POST', `/guias/${otra.guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Sigue' })
-          return flujo.texto.includes('\n:\n')
+          await environment.operar('POST', `/guias/${other.guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Sigue' })
+          return stream.texto.includes('\n:\n')
         },
         { timeout: 30_000, interval: 1_000 },
       )
       .toBe(true)
-    expect(cambios(flujo)).toBe(0)
-    flujo.close()
+    expect(cambios(stream)).toBe(0)
+    stream.close()
   })
 
   it('answers HEAD without a stream', async () => {
-    const { status, body } = await fetch(`${entorno.url}/central/en-vivo`, {
+    const { status, body } = await fetch(`${environment.url}/central/en-vivo`, {
       method: 'HEAD',
       headers: { Cookie: ana.cookie },
     })
@@ -173,30 +176,30 @@ describe('GET /central/en-vivo', () => {
 
 describe.skipIf(!hasBrowser)('an open page of the office', () => {
   /** Opens a page in a browser in which that person is signed in. */
-  async function abrir(ruta: string, quien = ana) {
-    const contexto = await openContext({})
-    const [name = '', value = ''] = quien.cookie.split('=')
-    await contexto.addCookies([{ name, value, url: entorno.url }])
-    const pagina = await contexto.newPage()
-    await pagina.goto(entorno.url + ruta)
-    return { context: contexto, pagina }
+  async function open(path: string, caller = ana) {
+    const context = await openContext({})
+    const [name = '', value = ''] = caller.cookie.split('=')
+    await context.addCookies([{ name, value, url: environment.url }])
+    const pagina = await context.newPage()
+    await pagina.goto(environment.url + path)
+    return { context, pagina }
   }
 
   it('gives way to the sign-in once its session ended unused, which leads back to it', async () => {
-    const quien = await createTestPersona(entorno)
-    const { pagina, context: contexto } = await abrir('/central/guias', quien)
-    await entorno.db.pool.query('update sesion_persona set inactiva_en = $2 where sesion = $1', [
-      quien.sesion,
-      entorno.clock(),
+    const caller = await createTestPersona(environment)
+    const { pagina, context } = await open('/central/guias', caller)
+    await environment.db.pool.query('update sesion_persona set inactiva_en = $2 where sesion = $1', [
+      caller.sesion,
+      environment.clock(),
     ])
     await pagina.getByText('pasó un rato sin que nadie la usara').waitFor()
     expect(await pagina.locator('[name=volver]').getAttribute('value')).toBe('/central/guias')
-    await contexto.close()
+    await context.close()
   })
 
   it('shows a change without being loaded again, and keeps the focus, typed text and open forms', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { context: contexto, pagina } = await abrir(`/central/guias/${guia}`)
+    const { context, pagina } = await open(`/central/guias/${guia}`)
     await pagina.evaluate('window.misma = true')
     await pagina.locator('summary', { hasText: 'Cancelar la guía' }).click()
     await pagina.locator('summary', { hasText: 'Nota de la central' }).click()
@@ -218,12 +221,12 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
     await pagina.getByRole('button', { name: 'Nota de la central' }).click()
     await pagina.getByText('La nota quedó guardada.').waitFor()
     expect(await pagina.evaluate('window.misma')).toBeUndefined()
-    await contexto.close()
+    await context.close()
   })
 
   it('keeps a form with typed text that is no longer offered, and the service refuses it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { context: contexto, pagina } = await abrir(`/central/guias/${guia}`)
+    const { context, pagina } = await open(`/central/guias/${guia}`)
     await pagina.locator('summary', { hasText: 'Cancelar la guía' }).click()
     await pagina.locator('#cancelar-razon').fill('Llamó la tienda')
     await pagina.locator('h1').focus()
@@ -232,42 +235,42 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
     expect(await pagina.locator('#cancelar-razon').inputValue()).toBe('Llamó la tienda')
     await pagina.getByRole('button', { name: 'Cancelar la guía' }).click()
     await pagina.getByRole('heading', { level: 1 }).waitFor()
-    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('recolectado')
-    await contexto.close()
+    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('recolectado')
+    await context.close()
   })
 
   it('shows a new guide in the list, and keeps the chosen filter and the focused row', async () => {
-    const { guia: vieja } = await comercio.api.guias.crear(buildGuia())
-    const { context: contexto, pagina } = await abrir('/central/guias')
+    const { guia: old } = await comercio.api.guias.crear(buildGuia())
+    const { context, pagina } = await open('/central/guias')
     await pagina.getByLabel('Estado').selectOption('en_ruta')
-    const fila = pagina.locator(`a[href$="guias/${vieja}"]`)
-    await fila.focus()
-    const { guia: nueva } = await comercio.api.guias.crear(buildGuia())
-    await pagina.locator(`a[href$="guias/${nueva}"]`).waitFor()
+    const row = pagina.locator(`a[href$="guias/${old}"]`)
+    await row.focus()
+    const { guia: fresh } = await comercio.api.guias.crear(buildGuia())
+    await pagina.locator(`a[href$="guias/${fresh}"]`).waitFor()
     expect(await pagina.getByLabel('Estado').inputValue()).toBe('en_ruta')
-    expect(await pagina.evaluate('document.activeElement.getAttribute("href")')).toContain(vieja)
-    expect(await pagina.locator('tbody tr').first().innerText()).toContain(nueva.slice(0, 4))
-    await contexto.close()
+    expect(await pagina.evaluate('document.activeElement.getAttribute("href")')).toContain(old)
+    expect(await pagina.locator('tbody tr').first().innerText()).toContain(fresh.slice(0, 4))
+    await context.close()
   })
 
   it('counts a new guide on the first page, and shows what a courier takes', async () => {
-    const vivo = await entorno.nuevoComercio('live')
-    const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).cuerpo
-    const [hoy, lleva] = [await abrir('/central'), await abrir(`/central/reparto/${repartidor}`)]
+    const vivo = await environment.createComercio('live')
+    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).cuerpo
+    const [today, lleva] = [await open('/central'), await open(`/central/reparto/${repartidor}`)]
     const { guia } = await vivo.api.guias.crear(buildGuia())
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
-    await hoy.pagina.locator('.cuentas', { hasText: '1 creadas hoy' }).waitFor()
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
+    await today.pagina.locator('.cuentas', { hasText: '1 creadas hoy' }).waitFor()
     await lleva.pagina.getByText('Lleva 1 paquete.').waitFor()
-    for (const { context: contexto } of [hoy, lleva]) await contexto.close()
+    for (const { context } of [today, lleva]) await context.close()
   })
 })
 
 // The merchant of the other tests has the address of before the stop.
 describe('a stream of a process that stops', () => {
   it('ends in order when the process stops, so that no stop waits for it', async () => {
-    const flujo = await escuchar(ana)
-    await entorno.reset()
-    await hasta(async () => flujo.terminado)
-    expect(flujo.cortado).toBe(false)
+    const stream = await escuchar(ana)
+    await environment.reset()
+    await waitUntil(async () => stream.terminado)
+    expect(stream.cortado).toBe(false)
   })
 })

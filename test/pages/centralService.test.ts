@@ -4,20 +4,20 @@ import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
 import { PROMISE_FAULTS } from '../observability/promises.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let ana: TestPersona
 beforeAll(async () => {
-  ana = await createTestPersona(entorno)
+  ana = await createTestPersona(environment)
 })
-const ver = (quien = ana) => createScriptlessBrowser(entorno, quien.cookie).visit('/central/equipo/servicio')
+const ver = (caller = ana) => createScriptlessBrowser(environment, caller.cookie).visit('/central/equipo/servicio')
 
 describe('the page of the service', () => {
   it('says that all is well at rest, and stands below the team', async () => {
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     const { texto } = await ver()
     for (const dicho of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
       expect(texto).toContain(dicho)
-    expect((await createScriptlessBrowser(entorno, ana.cookie).visit('/central/equipo')).texto).toContain(
+    expect((await createScriptlessBrowser(environment, ana.cookie).visit('/central/equipo')).texto).toContain(
       '/central/equipo/servicio"',
     )
   })
@@ -25,7 +25,7 @@ describe('the page of the service', () => {
   it('says what is beyond its limit, and where the steps to take are', async () => {
     // The repairs release locks without which the service cannot close, also after a failed expectation.
     for (const gauge of ['guias_decisiones_vencidas', 'guias_cola_atraso_segundos']) {
-      const repair = await PROMISE_FAULTS[gauge]!(entorno)
+      const repair = await PROMISE_FAULTS[gauge]!(environment)
       onTestFinished(async () => void (await repair()))
     }
     const { texto } = await ver()
@@ -41,6 +41,6 @@ describe('the page of the service', () => {
   })
 
   it('is for persons who administer', async () => {
-    expect((await ver(await createTestPersona(entorno, { alcances: ['ver', 'operar'] }))).status).toBe(404)
+    expect((await ver(await createTestPersona(environment, { alcances: ['ver', 'operar'] }))).status).toBe(404)
   })
 })

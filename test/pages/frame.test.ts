@@ -8,19 +8,19 @@ import { contrast, DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, DEFAULT_FRONT } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let guia: string
 
 beforeAll(async () => {
-  guia = (await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())).guia
+  guia = (await (await environment.createComercio()).api.guias.crear(buildGuia())).guia
 })
 
 /** As it comes over the wire: `fetch` unpacks bodies. */
-const pedir = (ruta: string, method = 'GET', accept = 'gzip') =>
+const pedir = (path: string, method = 'GET', accept = 'gzip') =>
   new Promise<{ status: number; cabeceras: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
-    const ida = request(entorno.url + ruta, { method, headers: { 'Accept-Encoding': accept } }, async (vuelta) => {
-      const bytes = Buffer.concat(await vuelta.toArray())
-      resolve({ status: vuelta.statusCode!, cabeceras: vuelta.headers, bytes })
+    const ida = request(environment.url + path, { method, headers: { 'Accept-Encoding': accept } }, async (round) => {
+      const bytes = Buffer.concat(await round.toArray())
+      resolve({ status: round.statusCode!, cabeceras: round.headers, bytes })
     })
     ida.on('error', reject).end()
   })
@@ -38,16 +38,16 @@ describe('every page', () => {
     ['a recipient’s decision', '/d/nada', 404],
     ['the courier’s', '/repartidor', 200],
     ['the console', '/docs/consola', 200],
-  ])('(%s) stands in one frame and is served one way', async (_cual, patron, status) => {
-    const ruta = patron.replace('{guia}', guia)
-    const respuesta = await pedir(ruta)
-    const { cabeceras } = respuesta
-    expect([respuesta.status, cabeceras]).toMatchObject([
+  ])('(%s) stands in one frame and is served one way', async (_cual, pattern, status) => {
+    const path = pattern.replace('{guia}', guia)
+    const response = await pedir(path)
+    const { cabeceras } = response
+    expect([response.status, cabeceras]).toMatchObject([
       status,
       {
         'content-type': 'text/html; charset=utf-8',
         'content-encoding': 'gzip',
-        'content-length': String(respuesta.bytes.length),
+        'content-length': String(response.bytes.length),
         'content-language': 'es',
         'cache-control': 'no-store',
         'referrer-policy': 'no-referrer',
@@ -60,17 +60,17 @@ describe('every page', () => {
         ),
       },
     ])
-    const html = gunzipSync(respuesta.bytes).toString()
+    const html = gunzipSync(response.bytes).toString()
     expect(html).toMatch(/^<!doctype html>\n<html lang="es">\n<head>\n<meta charset="utf-8">/)
     expect(html).toMatch(/<title>[^<]+<\/title>/)
     expect(html.match(/<h1/g)).toHaveLength(1)
     expect(html.match(/<main>/g)).toHaveLength(1)
-    expect((await pedir(ruta, 'GET', 'identity')).bytes.toString()).toBe(html)
-    const { 'x-request-id': _una, date: _una2, ...deCabeza } = (await pedir(ruta, 'HEAD')).cabeceras
+    expect((await pedir(path, 'GET', 'identity')).bytes.toString()).toBe(html)
+    const { 'x-request-id': _una, date: _una2, ...deCabeza } = (await pedir(path, 'HEAD')).cabeceras
     const { 'x-request-id': _otra, date: _otra2, ...deLectura } = cabeceras
     expect(deCabeza).toEqual(deLectura)
-    const mala = await pedir(ruta, 'DELETE')
-    expect([mala.status, mala.cabeceras]).toMatchObject([
+    const bad = await pedir(path, 'DELETE')
+    expect([bad.status, bad.cabeceras]).toMatchObject([
       405,
       { allow: expect.stringMatching(/^GET, HEAD/), 'cache-control': 'no-store' },
     ])
@@ -78,8 +78,8 @@ describe('every page', () => {
 
   it.each(['/docs', '/openapi.json', '/openapi.yaml', '/coleccion.json'])(
     '%s is a file for everybody',
-    async (ruta) => {
-      const { status, cabeceras, bytes } = await pedir(ruta, 'GET', 'br')
+    async (path) => {
+      const { status, cabeceras, bytes } = await pedir(path, 'GET', 'br')
       expect([status, cabeceras]).toMatchObject([
         200,
         {
@@ -90,30 +90,30 @@ describe('every page', () => {
         },
       ])
       expect(cabeceras).not.toHaveProperty('x-robots-tag')
-      expect(await pedir(`${ruta}/`)).toMatchObject({ status: 308, cabeceras: { location: `..${ruta}` } })
-      expect(await pedir(ruta, 'POST')).toMatchObject({ status: 405, cabeceras: { allow: 'GET, HEAD' } })
+      expect(await pedir(`${path}/`)).toMatchObject({ status: 308, cabeceras: { location: `..${path}` } })
+      expect(await pedir(path, 'POST')).toMatchObject({ status: 405, cabeceras: { allow: 'GET, HEAD' } })
     },
   )
 })
 
 describe('the tokens', () => {
   const carpeta = new URL('../../server/pages/', import.meta.url)
-  const leer = (archivo: string) => readFileSync(new URL(archivo, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
-  const tokens = leer('ui/tokens.css')
+  const read = (file: string) => readFileSync(new URL(file, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+  const tokens = read('ui/tokens.css')
   const hojas = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter(
-    (una) => una.endsWith('.css') && una !== 'ui/tokens.css' && una !== 'docs/reading.css',
+    (one) => one.endsWith('.css') && one !== 'ui/tokens.css' && one !== 'docs/reading.css',
   )
-  const nombres = (css: string, patron: RegExp) => [...new Set([...css.matchAll(patron)].map(([, uno]) => uno!))].sort()
+  const names = (css: string, pattern: RegExp) => [...new Set([...css.matchAll(pattern)].map(([, one]) => one!))].sort()
 
   it('stand once: style sheets name colours of their own only where no token fits', () => {
-    expect(hojas.filter((una) => una.endsWith('style.css'))).toHaveLength(11)
-    const colores = hojas.flatMap((una) =>
-      [...leer(una).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
+    expect(hojas.filter((one) => one.endsWith('style.css'))).toHaveLength(11)
+    const colores = hojas.flatMap((one) =>
+      [...read(one).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
         .filter(([, , reglas]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(reglas!))
-        .map(([, selector]) => `${una} ${selector!.trim()}`),
+        .map(([, selector]) => `${one} ${selector!.trim()}`),
     )
     // A map is as light as its tiles, a logo is drawn for paper, ink is as dark as it is drawn.
-    expect(colores.filter((una) => !una.startsWith('location/openMap.css #mapa')).sort()).toEqual([
+    expect(colores.filter((one) => !one.startsWith('location/openMap.css #mapa')).sort()).toEqual([
       'central/style.css .fotos img',
       'ui/capture.css .firma',
       'ui/capture.css .visor',
@@ -123,10 +123,10 @@ describe('the tokens', () => {
 
   it('are all there and all used; each colour is light and dark', () => {
     const deLaMarca = DEFAULT_FRONT.head(undefined).texto
-    const definidos = nombres(tokens + deLaMarca, /(--[\w-]+):/g)
-    const usados = nombres([tokens, ...hojas.map(leer)].join('\n'), /var\((--[\w-]+)/g)
+    const definidos = names(tokens + deLaMarca, /(--[\w-]+):/g)
+    const usados = names([tokens, ...hojas.map(read)].join('\n'), /var\((--[\w-]+)/g)
     // The tone of a state is set by its element.
-    expect(usados.filter((uno) => !['--lleno', '--muestra', '--tono'].includes(uno))).toEqual(definidos)
+    expect(usados.filter((one) => !['--lleno', '--muestra', '--tono'].includes(one))).toEqual(definidos)
     for (const [, token, color] of tokens.matchAll(/(--[\w-]+): ((?:#|rgb).*);/g)) expect([token, color]).toEqual([])
     expect(tokens).toContain(`--fondo: light-dark(#f6f8f7, ${DARK_BACKGROUND});`)
     // The brand's colour at night is made to be read on the lightest ground that there is at night.
@@ -140,7 +140,7 @@ describe('the tokens', () => {
     const deInicio = readGenerated('pages/home/estilo.css').toString()
     expect(deInicio).toContain('--enlace:')
     expect(deInicio).not.toMatch(/--vuelta|--velo|light-dark\(/)
-    for (const hoja of hojas.filter((una) => una.endsWith('style.css'))) {
+    for (const hoja of hojas.filter((one) => one.endsWith('style.css'))) {
       const folder = `pages/${hoja.split('/')[0]}/`
       const css = readGenerated(`${folder}estilo.css`).toString()
       // A page may have further sheets, which load later and use the tokens of the first.
@@ -148,21 +148,21 @@ describe('the tokens', () => {
         .filter((one) => one.endsWith('.css'))
         .map((one) => readGenerated(folder + one).toString())
         .join('\n')
-      const definidos = nombres(css, /(--[\w-]+):/g)
-      expect([hoja, definidos]).toEqual([hoja, definidos.filter((uno) => allSheets.includes(`var(${uno}`))])
+      const definidos = names(css, /(--[\w-]+):/g)
+      expect([hoja, definidos]).toEqual([hoja, definidos.filter((one) => allSheets.includes(`var(${one}`))])
     }
   })
 
   it('can be read: text and states on every surface, light and dark', () => {
-    const par = (token: string) => new RegExp(`--${token}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(tokens)!.slice(1, 3)
-    const largo = (color: string) => (color.length === 4 ? color.replace(/(\w)/g, '$1$1') : color)
-    const medir = (letra: string, fondo: string) => {
-      const [l, f] = [par(letra), par(fondo)]
-      return Math.min(...[0, 1].map((i) => contrast(largo(l[i]!), largo(f[i]!))))
+    const pair = (token: string) => new RegExp(`--${token}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(tokens)!.slice(1, 3)
+    const length = (color: string) => (color.length === 4 ? color.replace(/(\w)/g, '$1$1') : color)
+    const medir = (letter: string, fondo: string) => {
+      const [l, f] = [pair(letter), pair(fondo)]
+      return Math.min(...[0, 1].map((i) => contrast(length(l[i]!), length(f[i]!))))
     }
     for (const fondo of ['fondo', 'superficie', 'hundido', 'elevado']) {
-      for (const letra of ['texto', 'suave', 'enlace', 'espera', 'viaje', 'bien', 'aviso', 'mal', 'vuelta'])
-        expect([letra, fondo, medir(letra, fondo) >= 4.5]).toEqual([letra, fondo, true])
+      for (const letter of ['texto', 'suave', 'enlace', 'espera', 'viaje', 'bien', 'aviso', 'mal', 'vuelta'])
+        expect([letter, fondo, medir(letter, fondo) >= 4.5]).toEqual([letter, fondo, true])
       expect(['borde-campo', fondo, medir('borde-campo', fondo) >= 3]).toEqual(['borde-campo', fondo, true])
       expect(['foco', fondo, medir('foco', fondo) >= 3]).toEqual(['foco', fondo, true])
     }

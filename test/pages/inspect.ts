@@ -4,8 +4,8 @@ import { expect } from 'vitest'
 import { captureScreen } from '../browser.ts'
 
 /** Evaluates in a page; not Playwright's `evaluate()`, which a page's policy would report as an eval. */
-export async function evaluateIn<T>(pagina: Page, expression: string): Promise<T> {
-  const sesion = await pagina.context().newCDPSession(pagina)
+export async function evaluateIn<T>(page: Page, expression: string): Promise<T> {
+  const sesion = await page.context().newCDPSession(page)
   const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
     expression,
     awaitPromise: true,
@@ -22,19 +22,19 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 /**
  * Expects that axe finds no fault in a page, in dark and then in light. In dark it tries the rules of colours alone: all
  * the rest is the same.
- * @param nombre of the page, and of its pictures
+ * @param name of the page, and of its pictures
  */
-export async function checkWithAxe(pagina: Page, nombre: string): Promise<void> {
+export async function checkWithAxe(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
-    await pagina.emulateMedia({ colorScheme })
+    await page.emulateMedia({ colorScheme })
     const faltas = await evaluateIn<string[]>(
-      pagina,
+      page,
       `(async () => { if (!window.axe) { ${axe.source} }
         const { violations } = await axe.run(document, ${JSON.stringify(colorScheme === 'dark' ? { runOnly: COLOR_RULES } : {})})
         return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`,
     )
-    expect(faltas, `${nombre}, ${colorScheme}`).toEqual([])
-    await captureScreen(pagina, `${nombre}-${colorScheme}`)
+    expect(faltas, `${name}, ${colorScheme}`).toEqual([])
+    await captureScreen(page, `${name}-${colorScheme}`)
   }
 }
 
@@ -65,23 +65,23 @@ export async function checkPage({ pagina, nombre, ancho = 360, touchTargets }: P
 }
 
 /** WCAG 1.4.10: a column of 320 px with letters twice as large scrolls one way only. */
-export async function checkLargeText(pagina: Page): Promise<void> {
-  await pagina.setViewportSize({ width: 320, height: 740 })
-  await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
-  expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+export async function checkLargeText(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 740 })
+  await evaluateIn(page, `document.documentElement.style.fontSize = '200%'`)
+  expect(await evaluateIn(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 }
 
 /** Letters twice as large, on a phone of 360 × 740: bars that stay in the window cover at most 15 % of it. */
-export async function checkBars(pagina: Page): Promise<void> {
-  await pagina.setViewportSize({ width: 360, height: 740 })
-  await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
+export async function checkBars(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 740 })
+  await evaluateIn(page, `document.documentElement.style.fontSize = '200%'`)
   const measureCoveredShare = () =>
     evaluateIn<number>(
-      pagina,
+      page,
       `[...document.querySelectorAll('body *')]
         .filter((e) => ['fixed', 'sticky'].includes(getComputedStyle(e).position) && e.checkVisibility())
         .reduce((suma, e) => suma + e.offsetHeight, 0) / innerHeight`,
     )
   await expect.poll(measureCoveredShare).toBeLessThanOrEqual(0.15)
-  await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)
+  await evaluateIn(page, `document.documentElement.style.fontSize = ''`)
 }

@@ -7,7 +7,7 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { checkLargeText, checkPage } from './inspect.ts'
 
-const entorno = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
+const environment = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 const open = (url: string, Accept = BROWSER, init: RequestInit = {}) => fetch(url, { ...init, headers: { Accept } })
@@ -15,19 +15,19 @@ const open = (url: string, Accept = BROWSER, init: RequestInit = {}) => fetch(ur
 /** Links of a label and of a photo, before the clock moves past their end. */
 const links: Record<'label' | 'photo', string> = { label: '', photo: '' }
 beforeAll(async () => {
-  const comercio = await entorno.nuevoComercio()
-  const { guia } = await createDeliveredGuia(entorno, comercio)
+  const comercio = await environment.createComercio()
+  const { guia } = await createDeliveredGuia(environment, comercio)
   links.photo = (await comercio.api.guias.pruebaEntrega(guia)).fotos[0]!.url
   links.label = (await comercio.api.guias.etiqueta((await comercio.api.guias.crear(buildGuia())).guia)).url
   for (const url of Object.values(links)) expect((await open(url)).headers.get('content-type')).not.toContain('html')
-  await entorno.advance(16 * 60_000)
+  await environment.advance(16 * 60_000)
 })
 
 describe('a signed link that is not valid', () => {
   it('shows a browser the same page with the ways out, for every reason', async () => {
-    const respuesta = await open(links.label)
-    const pagina = await respuesta.text()
-    expect([respuesta.status, Object.fromEntries(respuesta.headers)]).toMatchObject([
+    const response = await open(links.label)
+    const page = await response.text()
+    expect([response.status, Object.fromEntries(response.headers)]).toMatchObject([
       403,
       {
         'content-type': 'text/html; charset=utf-8',
@@ -38,35 +38,35 @@ describe('a signed link that is not valid', () => {
         'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'$/),
       },
     ])
-    expect(pagina).toContain('<h1>El enlace ya no vale</h1>')
-    expect(pagina).toContain('pida otro a quien se lo envió')
-    expect(pagina).toContain(`href="${entorno.url}/docs#error-enlace_invalido"`)
-    expect(pagina.match(/href="tel:\+50223145500"/g)).toHaveLength(1)
+    expect(page).toContain('<h1>El enlace ya no vale</h1>')
+    expect(page).toContain('pida otro a quien se lo envió')
+    expect(page).toContain(`href="${environment.url}/docs#error-enlace_invalido"`)
+    expect(page.match(/href="tel:\+50223145500"/g)).toHaveLength(1)
     const { label, photo } = links
     for (const url of [
       photo,
       `${label}0`,
       label.split('?')[0]!,
       photo.replace('v=1', 'v=2'),
-      `${entorno.url}/archivos/x`,
+      `${environment.url}/archivos/x`,
     ]) {
-      const otra = await open(url)
-      expect([url, otra.status, await otra.text()]).toEqual([url, 403, pagina])
+      const other = await open(url)
+      expect([url, other.status, await other.text()]).toEqual([url, 403, page])
     }
   })
 
   it('answers HEAD with the status alone, and programs with the remedy in JSON', async () => {
     for (const url of Object.values(links)) {
-      const cabeza = await open(url, BROWSER, { method: 'HEAD' })
-      expect([cabeza.status, cabeza.headers.get('content-type'), await cabeza.text()]).toEqual([
+      const head = await open(url, BROWSER, { method: 'HEAD' })
+      expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
         403,
         'text/html; charset=utf-8',
         '',
       ])
       for (const accept of ['*/*', 'application/json', 'image/avif,image/webp,*/*;q=0.8']) {
-        const respuesta = await open(url, accept)
-        expect([respuesta.status, respuesta.headers.get('vary')]).toEqual([403, 'Accept'])
-        expect(await respuesta.json()).toMatchObject({
+        const response = await open(url, accept)
+        expect([response.status, response.headers.get('vary')]).toEqual([403, 'Accept'])
+        expect(await response.json()).toMatchObject({
           codigo: 'enlace_invalido',
           mensaje: expect.stringContaining('Pida otra vez la prueba de entrega o la etiqueta'),
         })
@@ -76,12 +76,12 @@ describe('a signed link that is not valid', () => {
 })
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  let contexto: BrowserContext
-  afterEach(() => contexto.close())
+  let context: BrowserContext
+  afterEach(() => context.close())
 
   it('has no fault, and leads home', async () => {
-    contexto = await openContext({ viewport: { width: 360, height: 740 } })
-    const pagina = await contexto.newPage()
+    context = await openContext({ viewport: { width: 360, height: 740 } })
+    const pagina = await context.newPage()
     await pagina.goto(links.label)
     await checkPage({ pagina, nombre: 'invalidLink', touchTargets: 'main a' })
     await checkLargeText(pagina)

@@ -6,12 +6,12 @@ import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona } from '../equipo/persona.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.createComercio('live')
 })
 
 /** Person at a browser, whose clicks and keys are counted. */
@@ -19,8 +19,8 @@ class Oficinista {
   clics = 0
   teclas = 0
   readonly pagina: Page
-  constructor(pagina: Page) {
-    this.pagina = pagina
+  constructor(page: Page) {
+    this.pagina = page
   }
 
   async clic(que: Locator): Promise<void> {
@@ -28,32 +28,32 @@ class Oficinista {
     this.clics++
   }
   /** Types into the field that has the focus. */
-  async write(texto: string): Promise<void> {
-    await this.pagina.keyboard.type(texto)
-    this.teclas += texto.length
+  async write(text: string): Promise<void> {
+    await this.pagina.keyboard.type(text)
+    this.teclas += text.length
   }
   async tecla(cual: string): Promise<void> {
     await this.pagina.keyboard.press(cual)
     this.teclas++
   }
   button = (name: string) => this.pagina.getByRole('button', { name, exact: true })
-  fila = (texto: string) => this.pagina.getByRole('row', { name: new RegExp(texto) }).getByRole('link')
+  fila = (text: string) => this.pagina.getByRole('row', { name: new RegExp(text) }).getByRole('link')
 
-  async buscar(texto: string): Promise<void> {
+  async buscar(text: string): Promise<void> {
     await this.clic(this.pagina.getByRole('searchbox'))
-    await this.write(texto)
+    await this.write(text)
     await this.tecla('Enter')
     await this.pagina.waitForURL(/\/central\/guias(?:\?q=|\/)/)
   }
   /** Opens the form of an action on the page of a guide. */
   open = (accion: string) => this.clic(this.pagina.locator('summary', { hasText: accion }))
   /** Types at the end of a field of the open form. */
-  async llenar(campo: string, texto: string, en = 'details.accion[open]'): Promise<void> {
+  async llenar(campo: string, text: string, en = 'details.accion[open]'): Promise<void> {
     await this.clic(this.pagina.locator(en).getByLabel(campo, { exact: true }))
     await this.pagina.keyboard.press('End')
-    await this.write(texto)
+    await this.write(text)
   }
-  ve = (texto: string | RegExp) => this.pagina.getByText(texto).first().waitFor()
+  ve = (text: string | RegExp) => this.pagina.getByText(text).first().waitFor()
 }
 
 /** Job: the scopes that it needs, the address where it begins, and what is done there. */
@@ -64,16 +64,16 @@ interface Trabajo {
 }
 
 const RAZON = 'Lo pidió por teléfono'
-const crear = (datos: object = {}) => comercio.api.guias.crear(buildGuia(datos))
+const create = (datos: object = {}) => comercio.api.guias.crear(buildGuia(datos))
 const paginaDe = async (guia: Promise<{ guia: string }>) => `/central/guias/${(await guia).guia}`
-const inicio = async () => '/central'
+const start = async () => '/central'
 
 const TRABAJOS: Record<string, Trabajo> = {
   'find by telephone': {
     alcances: ['ver'],
     en: async () => {
-      await crear({ telefono: '+50255501234', destinatario: 'Wendy Xol' })
-      return inicio()
+      await create({ telefono: '+50255501234', destinatario: 'Wendy Xol' })
+      return start()
     },
     perform: async (ana) => {
       await ana.buscar('5550 1234')
@@ -84,9 +84,9 @@ const TRABAJOS: Record<string, Trabajo> = {
   'find by name': {
     alcances: ['ver'],
     en: async () => {
-      await crear({ destinatario: 'Jiménez Batres, Ximena' })
-      await hasta(async () => (await entorno.operar('GET', '/busqueda?texto=ximena')).cuerpo.datos.length > 0)
-      return inicio()
+      await create({ destinatario: 'Jiménez Batres, Ximena' })
+      await waitUntil(async () => (await environment.operar('GET', '/busqueda?texto=ximena')).cuerpo.datos.length > 0)
+      return start()
     },
     perform: async (ana) => {
       await ana.buscar('gimenes simena')
@@ -97,8 +97,8 @@ const TRABAJOS: Record<string, Trabajo> = {
   'see why a guide is stuck': {
     alcances: ['ver'],
     en: async () => {
-      await createFailedGuia(entorno, comercio)
-      return inicio()
+      await createFailedGuia(environment, comercio)
+      return start()
     },
     perform: async (ana) => {
       await ana.clic(
@@ -114,7 +114,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'correct the address': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(crear({ direccion: '3a calle 1' })),
+    en: () => paginaDe(create({ direccion: '3a calle 1' })),
     perform: async (ana) => {
       await ana.open('Corregir los datos')
       await ana.llenar('Dirección', ', casa 5')
@@ -146,8 +146,8 @@ const TRABAJOS: Record<string, Trabajo> = {
   'see the proof': {
     alcances: ['ver'],
     en: async () => {
-      const { guia } = await createDeliveredGuia(entorno, comercio)
-      await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
+      const { guia } = await createDeliveredGuia(environment, comercio)
+      await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
       return `/central/guias?q=${guia}`
     },
     perform: async (ana) => {
@@ -162,11 +162,11 @@ const TRABAJOS: Record<string, Trabajo> = {
   'see who carries what': {
     alcances: ['ver'],
     en: async () => {
-      const { cuerpo: luisa } = await entorno.operar('POST', '/repartidores', { nombre: 'Luisa Chub' })
-      const { guia } = await crear({ destinatario: 'Pedro Caal' })
-      const paso = { estado: 'recolectado', repartidor: luisa.repartidor }
-      await entorno.operar('POST', `/guias/${guia}/eventos`, paso)
-      return inicio()
+      const { cuerpo: luisa } = await environment.operar('POST', '/repartidores', { nombre: 'Luisa Chub' })
+      const { guia } = await create({ destinatario: 'Pedro Caal' })
+      const step = { estado: 'recolectado', repartidor: luisa.repartidor }
+      await environment.operar('POST', `/guias/${guia}/eventos`, step)
+      return start()
     },
     perform: async (ana) => {
       await ana.clic(ana.pagina.getByRole('link', { name: 'Reparto' }))
@@ -199,19 +199,19 @@ const TRABAJOS: Record<string, Trabajo> = {
     alcances: ['ver', 'operar'],
     en: async () => {
       const webhook = 'wh_7K3M9QX2A1B4'
-      await entorno.db.pool.query(
+      await environment.db.pool.query(
         `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, fallas, primera_falla_en, creado_en,
            actualizado_en, comprobado_en)
          values ($1, 'live', $2, 'https://nadie.ejemplo.com/', array['*'], 'pausado', now(), 37, now() - interval '1 day', now(),
            now(), now())`,
         [comercio.id, webhook],
       )
-      await crear()
-      await entorno.db.pool.query(
+      await create()
+      await environment.db.pool.query(
         `update webhook_aviso set estado = 'fallido', ultimo_error = 'dns' where webhook = $1`,
         [webhook],
       )
-      return inicio()
+      return start()
     },
     perform: async (ana) => {
       const fallan = ana.pagina.getByRole('region', { name: 'Comercios que no reciben sus avisos' })
@@ -224,7 +224,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'undo a wrong state': {
     alcances: ['ver', 'administrar'],
-    en: () => paginaDe(createDeliveredGuia(entorno, comercio)),
+    en: () => paginaDe(createDeliveredGuia(environment, comercio)),
     perform: async (ana) => {
       await ana.open('Deshacer el último estado')
       await ana.llenar('Por qué fue un error', 'Era del vecino')
@@ -234,7 +234,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   cancel: {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(crear()),
+    en: () => paginaDe(create()),
     perform: async (ana) => {
       await ana.open('Cancelar la guía')
       await ana.llenar('Por qué', RAZON)
@@ -244,7 +244,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   return: {
     alcances: ['ver', 'operar'],
-    en: async () => `/central/guias/${await createFailedGuia(entorno, comercio)}`,
+    en: async () => `/central/guias/${await createFailedGuia(environment, comercio)}`,
     perform: async (ana) => {
       await ana.open('Devolver al comercio')
       await ana.llenar('Por qué', RAZON)
@@ -254,7 +254,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'add a note': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(crear()),
+    en: () => paginaDe(create()),
     perform: async (ana) => {
       await ana.open('Nota de la central')
       await ana.llenar('Nota', 'Pasa el jueves por la bodega')
@@ -266,10 +266,12 @@ const TRABAJOS: Record<string, Trabajo> = {
   'answer a merchant': {
     alcances: ['ver'],
     en: async () => {
-      const { guia } = await crear({ external_ref: 'PEDIDO-77-X' })
-      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-      await hasta(async () => (await entorno.operar('GET', '/busqueda?texto=PEDIDO-77-X')).cuerpo.datos.length > 0)
-      return inicio()
+      const { guia } = await create({ external_ref: 'PEDIDO-77-X' })
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+      await waitUntil(
+        async () => (await environment.operar('GET', '/busqueda?texto=PEDIDO-77-X')).cuerpo.datos.length > 0,
+      )
+      return start()
     },
     perform: async (ana) => {
       await ana.buscar('pedido 77 x')
@@ -285,24 +287,24 @@ const escritas = new Map(
     ...readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8').matchAll(
       /^\| ([a-z ]+) \| (\d+) \| (\d+) \| [\d.]+ \|$/gm,
     ),
-  ].map(([, nombre, clics, teclas]) => [nombre!, { clics: Number(clics), teclas: Number(teclas) }]),
+  ].map(([, name, clics, teclas]) => [name!, { clics: Number(clics), teclas: Number(teclas) }]),
 )
 
 describe.skipIf(!hasBrowser)('a job of the office', () => {
-  it.each(Object.entries(TRABAJOS))('«%s» takes the clicks and keys that are written', async (nombre, trabajo) => {
+  it.each(Object.entries(TRABAJOS))('«%s» takes the clicks and keys that are written', async (nombre, job) => {
     const [name = '', value = ''] = (
-      await createTestPersona(entorno, { alcances: [...trabajo.alcances] })
+      await createTestPersona(environment, { alcances: [...job.alcances] })
     ).cookie.split('=')
-    const en = await trabajo.en()
-    const contexto = await openContext({ viewport: { width: 1280, height: 800 } })
+    const en = await job.en()
+    const context = await openContext({ viewport: { width: 1280, height: 800 } })
     try {
-      await contexto.addCookies([{ name, value, url: entorno.url }])
-      const ana = new Oficinista(await contexto.newPage())
-      await ana.pagina.goto(entorno.url + en, { waitUntil: 'networkidle' })
-      await trabajo.perform(ana)
+      await context.addCookies([{ name, value, url: environment.url }])
+      const ana = new Oficinista(await context.newPage())
+      await ana.pagina.goto(environment.url + en, { waitUntil: 'networkidle' })
+      await job.perform(ana)
       expect({ clics: ana.clics, teclas: ana.teclas }).toEqual(escritas.get(nombre))
     } finally {
-      await contexto.close()
+      await context.close()
     }
   })
 

@@ -49,30 +49,30 @@ const plant = ({ lost, added }: (typeof PLANTED)[string]) => `(() => {
   return rules.length })()`
 
 describe.skipIf(!hasBrowser)('the sheet of components', () => {
-  let pagina: Page
+  let page: Page
   beforeAll(async () => {
-    pagina = await (await openContext({ viewport: { width: 360, height: 740 } })).newPage()
+    page = await (await openContext({ viewport: { width: 360, height: 740 } })).newPage()
   })
-  afterAll(() => pagina?.context().close())
+  afterAll(() => page?.context().close())
 
   it.each([360, 1_440])('has no fault of layout, %i pixels wide', async (width) => {
-    await pagina.setViewportSize({ width, height: 740 })
-    await pagina.goto(`${local.url}/ui`)
-    await checkLayout(pagina, 'ui')
+    await page.setViewportSize({ width, height: 740 })
+    await page.goto(`${local.url}/ui`)
+    await checkLayout(page, 'ui')
   })
 
   it.each(Object.entries(PLANTED))('has a fault that is found: %s', async (_nombre, planted) => {
-    await pagina.setViewportSize({ width: 360, height: 740 })
-    await pagina.goto(`${local.url}/ui`)
-    expect(await evaluateIn(pagina, plant(planted))).toBeGreaterThan(0)
-    expect((await findLayoutFaults(pagina)).map((fault) => fault.split(':')[0])).toContain(planted.found)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.goto(`${local.url}/ui`)
+    expect(await evaluateIn(page, plant(planted))).toBeGreaterThan(0)
+    expect((await findLayoutFaults(page)).map((fault) => fault.split(':')[0])).toContain(planted.found)
   })
 
   it('has the brand where a column of another width has it', async () => {
-    await pagina.setViewportSize({ width: 1_440, height: 900 })
-    await pagina.goto(`${local.url}/ui`)
-    const left = await brandLeft(pagina)
-    await evaluateIn(pagina, `document.documentElement.style.setProperty('--ancho', '35rem')`)
-    expect(await brandLeft(pagina)).toBe(left)
+    await page.setViewportSize({ width: 1_440, height: 900 })
+    await page.goto(`${local.url}/ui`)
+    const left = await brandLeft(page)
+    await evaluateIn(page, `document.documentElement.style.setProperty('--ancho', '35rem')`)
+    expect(await brandLeft(page)).toBe(left)
   })
 })

@@ -125,13 +125,13 @@ const TARGETS = String.raw`all('a[href], button, summary, select, textarea, inpu
  * Finds the faults of layout in a page, as «rule: element». The window is made as high as the page meanwhile, so that
  * bars that stay in the window cover nothing.
  */
-export async function findLayoutFaults(pagina: Page): Promise<string[]> {
-  const window = pagina.viewportSize()!
-  const height = Math.max(window.height, await evaluateIn<number>(pagina, 'document.documentElement.scrollHeight'))
-  await pagina.setViewportSize({ ...window, height })
-  await evaluateIn(pagina, 'scrollTo(0, 0)')
+export async function findLayoutFaults(page: Page): Promise<string[]> {
+  const window = page.viewportSize()!
+  const height = Math.max(window.height, await evaluateIn<number>(page, 'document.documentElement.scrollHeight'))
+  await page.setViewportSize({ ...window, height })
+  await evaluateIn(page, 'scrollTo(0, 0)')
   const faults = await evaluateIn<string[]>(
-    pagina,
+    page,
     `(() => { ${HELPERS}
           const targets = ${TARGETS}
       const rules = { ${Object.entries(RULES)
@@ -139,24 +139,24 @@ export async function findLayoutFaults(pagina: Page): Promise<string[]> {
         .join(',\n')} }
       return Object.entries(rules).flatMap(([rule, find]) => [...new Set(find().map(nameOf))].map((name) => rule + ': ' + name)) })()`,
   )
-  await pagina.setViewportSize(window)
+  await page.setViewportSize(window)
   return faults
 }
 
 /** Expects that a page has no fault of layout, except those of known rules. */
-export async function checkLayout(pagina: Page, nombre: string, except: readonly Rule[] = []): Promise<void> {
-  const faults = await findLayoutFaults(pagina)
+export async function checkLayout(page: Page, name: string, except: readonly Rule[] = []): Promise<void> {
+  const faults = await findLayoutFaults(page)
   expect
     .soft(
       faults.filter((fault) => !except.some((rule) => fault.startsWith(`${rule}:`))),
-      `${nombre}, ${pagina.viewportSize()!.width} pixels wide`,
+      `${name}, ${page.viewportSize()!.width} pixels wide`,
     )
     .toEqual([])
 }
 
 /** Returns the left edge of the brand, in pixels. */
-export const brandLeft = (pagina: Page): Promise<number> =>
+export const brandLeft = (page: Page): Promise<number> =>
   evaluateIn(
-    pagina,
+    page,
     `(document.querySelector('.marca a, .marca img') ?? document.querySelector('.marca')).getBoundingClientRect().left`,
   )

@@ -1,14 +1,14 @@
 import type { TestEnvironment } from '../environment.ts'
 import type { TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
 /** Returns the value of a hidden field in the form of an action. */
-const readHiddenField = (texto: string, accion: string, target: string, nombre: string) =>
+const readHiddenField = (text: string, accion: string, target: string, name: string) =>
   new RegExp(
-    `name="accion" value="${accion}"><input type="hidden" name="cual" value="${target}".*?name="${nombre}" value="([^"]*)"`,
+    `name="accion" value="${accion}"><input type="hidden" name="cual" value="${target}".*?name="${name}" value="([^"]*)"`,
     's',
-  ).exec(texto)?.[1] ?? ''
+  ).exec(text)?.[1] ?? ''
 
 /** People of the office, in browsers without a program. */
 export function useOffice(environment: TestEnvironment) {
@@ -17,28 +17,28 @@ export function useOffice(environment: TestEnvironment) {
 
   /** Fills the form of an action and sends it, as a browser does. */
   async function performAction(
-    quien: TestPersona,
-    ruta: string,
+    caller: TestPersona,
+    path: string,
     { accion, cual = '', ...campos }: { accion: string; cual?: string } & Record<string, string>,
   ) {
-    const { visit } = createBrowserOf(quien)
-    const { texto } = await visit(ruta)
+    const { visit } = createBrowserOf(caller)
+    const { texto } = await visit(path)
     const [idempotencia, secuencia] = ['idempotencia', 'secuencia'].map((fieldName) =>
       readHiddenField(texto, accion, cual, fieldName),
     )
     const form = { accion, cual, idempotencia: idempotencia!, secuencia: secuencia!, ...campos }
-    return { send: () => visit(ruta, form), respuesta: await visit(ruta, form), form }
+    return { send: () => visit(path, form), respuesta: await visit(path, form), form }
   }
 
   /** Makes the last proof of presence of a person older than five minutes. */
-  async function performLate({ persona, request: pedir }: TestPersona) {
+  async function performLate({ persona, request }: TestPersona) {
     await environment.db.pool.query(
       `update sesion_persona s set presencia_en = presencia_en - interval '6 minutes' from persona p
        where p.id = s.persona_id and p.persona = $1`,
       [persona],
     )
-    await hasta(async () => {
-      const { cuerpo } = await pedir('GET', '/operaciones/v1/sesion')
+    await waitUntil(async () => {
+      const { cuerpo } = await request('GET', '/operaciones/v1/sesion')
       return environment.clock().getTime() - Date.parse(cuerpo.presencia_en) > 5 * 60_000
     })
   }

@@ -30,59 +30,59 @@ describe('/ui', () => {
         `<span class="insignia" data-tono="${tono}"><svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${icono}</svg>`,
       )
     }
-    const carpeta = new URL('../../server/pages/ui/', import.meta.url)
-    const reglas = readdirSync(carpeta)
-      .filter((una) => una.endsWith('.css') && !['style.css', 'document.css', 'parcel.css'].includes(una))
-      .map((una) => readFileSync(new URL(una, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
-    const clases = [...new Set(reglas.flatMap((css) => [...css.matchAll(/\.([a-z][\w-]*)/g)].map(([, una]) => una!)))]
+    const folder = new URL('../../server/pages/ui/', import.meta.url)
+    const reglas = readdirSync(folder)
+      .filter((one) => one.endsWith('.css') && !['style.css', 'document.css', 'parcel.css'].includes(one))
+      .map((one) => readFileSync(new URL(one, folder), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
+    const clases = [...new Set(reglas.flatMap((css) => [...css.matchAll(/\.([a-z][\w-]*)/g)].map(([, one]) => one!)))]
     expect(clases.length).toBeGreaterThan(30)
-    expect(clases.filter((una) => !new RegExp(`class="[^"]*\\b${una}\\b`).test(hoja) && una !== 'css')).toEqual([])
+    expect(clases.filter((one) => !new RegExp(`class="[^"]*\\b${one}\\b`).test(hoja) && one !== 'css')).toEqual([])
   })
 
   it('uses every icon of the list', () => {
-    const paginas = new URL('../../server/pages/', import.meta.url)
-    const fuentes = readdirSync(paginas, { recursive: true, encoding: 'utf8' })
-      .filter((una) => /\.tsx?$/.test(una))
-      .map((una) => readFileSync(new URL(una, paginas), 'utf8'))
+    const pages = new URL('../../server/pages/', import.meta.url)
+    const fuentes = readdirSync(pages, { recursive: true, encoding: 'utf8' })
+      .filter((one) => /\.tsx?$/.test(one))
+      .map((one) => readFileSync(new URL(one, pages), 'utf8'))
       .join('\n')
-    const constante = (nombre: string) => nombre.replace(/(?:^|-)(\w)/g, (_todo, letra: string) => letra.toUpperCase())
-    expect(ICON_NAMES.filter((nombre) => !new RegExp(`\\b${constante(nombre)}\\b`).test(fuentes))).toEqual([])
+    const constante = (name: string) => name.replace(/(?:^|-)(\w)/g, (_todo, letter: string) => letter.toUpperCase())
+    expect(ICON_NAMES.filter((name) => !new RegExp(`\\b${constante(name)}\\b`).test(fuentes))).toEqual([])
   })
 
   it.skipIf(!hasBrowser).each([360, 1_440])('has no fault that can be found, %i pixels wide', async (width) => {
-    const contexto = await openContext({ viewport: { width, height: width === 360 ? 740 : 900 } })
-    const pagina = await contexto.newPage()
+    const context = await openContext({ viewport: { width, height: width === 360 ? 740 : 900 } })
+    const pagina = await context.newPage()
     await pagina.goto(`${local.url}/ui`)
     const blancos = 'main button, main a, main input:not(.oculto, [type=checkbox], [type=radio]), main label.opcion'
     await checkPage({ pagina, nombre: `piezas-${width}`, ancho: width, touchTargets: blancos })
     if (width === 360) await checkLargeText(pagina)
-    await contexto.close()
+    await context.close()
   })
 
   it.skipIf(!hasBrowser)('is light or dark as the page asks, not only as the phone does', async () => {
-    const contexto = await openContext({ colorScheme: 'dark' })
-    const pagina = await contexto.newPage()
-    await pagina.goto(`${local.url}/ui`)
-    const fondo = () => evaluateIn<string>(pagina, 'getComputedStyle(document.body).backgroundColor')
+    const context = await openContext({ colorScheme: 'dark' })
+    const page = await context.newPage()
+    await page.goto(`${local.url}/ui`)
+    const fondo = () => evaluateIn<string>(page, 'getComputedStyle(document.body).backgroundColor')
     const deNoche = await fondo()
-    await evaluateIn(pagina, `document.documentElement.dataset.tema = 'claro'`)
+    await evaluateIn(page, `document.documentElement.dataset.tema = 'claro'`)
     const deDia = await fondo()
-    await evaluateIn(pagina, `document.documentElement.dataset.tema = 'oscuro'`)
+    await evaluateIn(page, `document.documentElement.dataset.tema = 'oscuro'`)
     expect([deNoche, deDia, await fondo()]).toEqual(['rgb(13, 17, 16)', 'rgb(246, 248, 247)', 'rgb(13, 17, 16)'])
-    await contexto.close()
+    await context.close()
   })
 })
 
 describe('a component', () => {
   it('escapes what it is given', () => {
-    const malo = '"><script>'
-    const todo = [
-      button({ text: malo, href: malo }),
-      field({ id: 'a', label: malo, hint: malo, fault: malo, control: (atributos) => html`<input ${atributos}>` }),
-      facts([[malo, malo]]),
-      pagination(malo, malo, undefined),
+    const bad = '"><script>'
+    const all = [
+      button({ text: bad, href: bad }),
+      field({ id: 'a', label: bad, hint: bad, fault: bad, control: (atributos) => html`<input ${atributos}>` }),
+      facts([[bad, bad]]),
+      pagination(bad, bad, undefined),
     ]
-    for (const { texto } of todo) expect(texto).not.toContain('<script>')
+    for (const { texto } of all) expect(texto).not.toContain('<script>')
   })
 
   it('names what describes a field, its fault first, and leaves out values that are missing', () => {

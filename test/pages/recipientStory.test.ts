@@ -8,9 +8,9 @@ import { createTelefono } from '../mensajeria/channel.ts'
 import { useUbicacionRequests } from '../ubicacion/requests.ts'
 import { evaluateIn } from './inspect.ts'
 
-const entorno = shareEnvironment()
-const { createAskedGuia, send } = useQuestions(entorno)
-const { createGuia, enlaceDe } = useUbicacionRequests(entorno)
+const environment = shareEnvironment()
+const { createAskedGuia, send } = useQuestions(environment)
+const { createGuia, enlaceDe } = useUbicacionRequests(environment)
 
 const LEFT_EDGES = `['.marca a', '#relato > :first-child', '#relato > :last-child']
   .map((part) => Math.round(document.querySelector(part).getBoundingClientRect().left))`
@@ -18,9 +18,9 @@ const LEFT_EDGES = `['.marca a', '#relato > :first-child', '#relato > :last-chil
 it('says no more what was decided once the parcel is at its end', async () => {
   const { guia, enlace } = await createAskedGuia()
   await send(enlace, { eleccion: 'rechazo', seguro: '1' })
-  const read = async () => (await fetch(entorno.url + enlace)).text()
+  const read = async () => (await fetch(environment.url + enlace)).text()
   expect(await read()).toContain('Qué se decidió')
-  const returned = await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
+  const returned = await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
   expect(returned.status).toBe(201)
   expect(await read()).toContain('Devuelto')
   expect(await read()).not.toContain('Qué se decidió')
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('the story of a parcel', () => {
     const asked = await createAskedGuia()
     const decided = await createAskedGuia()
     await send(decided.enlace, { eleccion: 'otro_dia' })
-    const comercio = await entorno.nuevoComercio('test')
+    const comercio = await environment.createComercio('test')
     const placed = await enlaceDe(
       await createGuia(comercio, buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` })),
     )
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('the story of a parcel', () => {
     const context = await openContext({ viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
     for (const address of [`/r/${asked.guia}`, asked.enlace, decided.enlace, placed]) {
-      await page.goto(entorno.url + address)
+      await page.goto(environment.url + address)
       expect([address, await evaluateIn<number[]>(page, LEFT_EDGES)]).toEqual([address, [136, 136, 776]])
     }
     await context.close()

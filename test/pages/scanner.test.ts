@@ -4,15 +4,15 @@ import { createDeliveredGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { useQuestions } from '../decisiones/questions.ts'
 import { createTestPersona, requestCode, signInWithCode, toCookieHeader } from '../equipo/persona.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import {
   abierta,
   createColorFoto,
   createGuiaIn,
   createTestRepartidor,
-  enlace,
   goHome,
   groupCode,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -35,17 +35,17 @@ const { createAskedGuia: preguntada } = useQuestions(phoneEnvironment)
 const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 /** The table of the pages without a mouse and without seeing them, as the documentation has it. */
 const TABLA = readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8')
-const fila = (pagina: string, accion: string, { hasta, stops, headingLevels, regions }: ReaderWalk) =>
-  `| ${pagina} | «${accion}» | ${hasta} | ${stops} | ${headingLevels} | ${regions} |`
-const comprobar = (nombre: string, accion: string, recorrido: ReaderWalk) =>
-  expect.soft(TABLA).toContain(fila(nombre, accion, recorrido))
+const row = (page: string, accion: string, { hasta, stops, headingLevels, regions }: ReaderWalk) =>
+  `| ${page} | «${accion}» | ${hasta} | ${stops} | ${headingLevels} | ${regions} |`
+const comprobar = (name: string, accion: string, recorrido: ReaderWalk) =>
+  expect.soft(TABLA).toContain(row(name, accion, recorrido))
 
 describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader has it', () => {
-  const abrirAqui = async (direccion: string, opciones = {}) => {
-    const suyo = await openContext({ ...PANTALLA, ...opciones })
-    const pagina = await suyo.newPage()
-    await pagina.goto(direccion, { waitUntil: 'networkidle' })
-    return pagina
+  const abrirAqui = async (direccion: string, options = {}) => {
+    const suyo = await openContext({ ...PANTALLA, ...options })
+    const page = await suyo.newPage()
+    await page.goto(direccion, { waitUntil: 'networkidle' })
+    return page
   }
   let guia: string
   beforeAll(async () => {
@@ -62,23 +62,23 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
       <div style="position: fixed; inset: 0; background: red"></div>`,
       /covered/,
     ],
-  ])('finds %s', async (_, html, falta) => {
-    const pagina = await abrirAqui('about:blank')
-    await pagina.setContent(`<style>:focus-visible { outline: 3px solid }</style><main>${html}</main>`)
-    await expect(checkWithoutSight(pagina, 'Ir')).rejects.toThrow(falta)
-    await pagina.context().close()
+  ])('finds %s', async (_, html, missing) => {
+    const page = await abrirAqui('about:blank')
+    await page.setContent(`<style>:focus-visible { outline: 3px solid }</style><main>${html}</main>`)
+    await expect(checkWithoutSight(page, 'Ir')).rejects.toThrow(missing)
+    await page.context().close()
   })
 
   it('finds what appears and nobody hears', async () => {
-    const pagina = await abrirAqui('about:blank')
-    await pagina.setContent('<main><p id="a"></p><p id="b" role="status"></p></main>')
+    const page = await abrirAqui('about:blank')
+    await page.setContent('<main><p id="a"></p><p id="b" role="status"></p></main>')
     const decir = (donde: string) =>
-      findUnannounced(pagina, () =>
-        evaluateIn(pagina, `document.getElementById('${donde}').textContent = 'Falta el nombre'`),
+      findUnannounced(page, () =>
+        evaluateIn(page, `document.getElementById('${donde}').textContent = 'Falta el nombre'`),
       )
     expect(await decir('a')).toEqual(['Falta el nombre'])
     expect(await decir('b')).toEqual([])
-    await pagina.context().close()
+    await page.context().close()
   })
 
   it.each([
@@ -91,14 +91,14 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     ['`/entrar`', () => `${phoneEnvironment.url}/entrar`, 'Mandar el código'],
     ['`/entrar/codigo`', () => `${phoneEnvironment.url}/entrar/codigo`, 'Entrar'],
     ['`/docs/consola`', () => `${phoneEnvironment.url}/docs/consola`, 'Enviar'],
-  ] as const)('%s', FULL_RUN_ONLY, async (nombre, direccion, accion) => {
-    const pagina = await abrirAqui(direccion())
-    comprobar(nombre, accion, await checkWithoutSight(pagina, accion))
-    await pagina.context().close()
+  ] as const)('%s', FULL_RUN_ONLY, async (name, direccion, accion) => {
+    const page = await abrirAqui(direccion())
+    comprobar(name, accion, await checkWithoutSight(page, accion))
+    await page.context().close()
   })
 
   it('the page on which a person proves to be there', FULL_RUN_ONLY, async () => {
-    const { comercio } = await phoneEnvironment.nuevoComercio()
+    const { comercio } = await phoneEnvironment.createComercio()
     const sinFactor = await createTestPersona(phoneEnvironment, { comercio, alcances: ['despacho'] })
     const conApp = await createTestPersona(phoneEnvironment)
     await phoneEnvironment.db.pool.query(
@@ -106,27 +106,27 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
        where persona_id in (select id from persona where persona = any($1))`,
       [[sinFactor.persona, conApp.persona]],
     )
-    for (const [nombre, ruta, accion, { cookie }] of [
+    for (const [name, path, accion, { cookie }] of [
       ['`/cuenta/presencia`', '/cuenta/presencia', 'Mandar el código', sinFactor],
       ['`/cuenta/presencia/codigo`', '/cuenta/presencia/codigo', 'Confirmar', sinFactor],
       ['`/cuenta/presencia`, with an app', '/cuenta/presencia', 'Confirmar', conApp],
     ] as const) {
-      const pagina = await abrirAqui(phoneEnvironment.url + ruta, { extraHTTPHeaders: { Cookie: cookie } })
-      comprobar(nombre, accion, await checkWithoutSight(pagina, accion))
-      await pagina.context().close()
+      const page = await abrirAqui(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
+      comprobar(name, accion, await checkWithoutSight(page, accion))
+      await page.context().close()
     }
   })
 
   it('the pages of the office', FULL_RUN_ONLY, async () => {
     const { cookie, persona } = await createTestPersona(phoneEnvironment)
     const vacio = (await phoneEnvironment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo.comercio
-    const propio = await phoneEnvironment.nuevoComercio()
-    const { guia: sola } = await propio.api.guias.crear(buildGuia())
-    const { guia: asignada } = await propio.api.guias.crear(buildGuia())
+    const own = await phoneEnvironment.createComercio()
+    const { guia: sola } = await own.api.guias.crear(buildGuia())
+    const { guia: asignada } = await own.api.guias.crear(buildGuia())
     const { repartidor } = (await phoneEnvironment.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).cuerpo
     await phoneEnvironment.operar('POST', '/asignaciones', { guias: [asignada], repartidor })
-    const deSola = new URLSearchParams({ estado: 'aceptado', comercio: propio.comercio })
-    for (const [nombre, ruta, accion] of [
+    const deSola = new URLSearchParams({ estado: 'aceptado', comercio: own.comercio })
+    for (const [name, path, accion] of [
       ['`/central/guias`, nothing found', '/central/guias?q=nadie', 'Buscar'],
       ['`/central/guias/{guia}`', `/central/guias/${sola}`, 'Poner el lugar'],
       ['`/central/reparto/asignar`', `/central/reparto/asignar?${deSola}`, 'Asignar lo marcado'],
@@ -140,78 +140,78 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
       ['`/central/avisos`, nothing there', '/central/avisos', 'Buscar'],
       ['`/central/varias`', `/central/varias?accion=cancelar&guia=${sola}`, 'Cancelar 1 guía'],
     ] as const) {
-      const pagina = await abrirAqui(phoneEnvironment.url + ruta, { extraHTTPHeaders: { Cookie: cookie } })
-      comprobar(nombre, accion, await checkWithoutSight(pagina, accion))
-      await pagina.context().close()
+      const page = await abrirAqui(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
+      comprobar(name, accion, await checkWithoutSight(page, accion))
+      await page.context().close()
     }
   })
 
   it('the page that asks for the second factor', FULL_RUN_ONLY, async () => {
     const { correo } = await createTestPersona(phoneEnvironment)
-    const { codigo, signInCookie: entrada } = await requestCode(phoneEnvironment, correo)
+    const { codigo, signInCookie: input } = await requestCode(phoneEnvironment, correo)
     const [name = '', value = ''] = toCookieHeader(
-      (await signInWithCode(phoneEnvironment, entrada, codigo)).cabeceras,
+      (await signInWithCode(phoneEnvironment, input, codigo)).cabeceras,
     ).split(/[=;]/)
-    const pagina = await abrirAqui('about:blank')
-    await pagina.context().addCookies([{ name, value, url: phoneEnvironment.url }])
-    await pagina.goto(`${phoneEnvironment.url}/entrar/segundo-factor`)
-    comprobar('`/entrar/segundo-factor`', 'Entrar', await checkWithoutSight(pagina, 'Entrar'))
-    await pagina.context().close()
+    const page = await abrirAqui('about:blank')
+    await page.context().addCookies([{ name, value, url: phoneEnvironment.url }])
+    await page.goto(`${phoneEnvironment.url}/entrar/segundo-factor`)
+    comprobar('`/entrar/segundo-factor`', 'Entrar', await checkWithoutSight(page, 'Entrar'))
+    await page.context().close()
   })
 
   it('the page that verifies a proof', FULL_RUN_ONLY, async () => {
     const { guia } = await createDeliveredGuia(phoneEnvironment, phoneComercio)
-    await hasta(async () => (await phoneComercio.api.guias.pruebaEntrega(guia)).pdf)
-    const pagina = await abrirAqui(`${phoneEnvironment.url}/verificar/${guia}`)
-    comprobar('`/verificar/{guia}`', 'Elegir el PDF', await checkWithoutSight(pagina, 'Elegir el PDF'))
-    const malo = { name: 'otro.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 otro') }
-    const mudo = await findUnannounced(pagina, async () => {
-      await pagina.locator('input[type=file]').setInputFiles(malo)
-      await pagina.locator('#resultado :text-matches("\\\\w")').first().waitFor()
+    await waitUntil(async () => (await phoneComercio.api.guias.pruebaEntrega(guia)).pdf)
+    const page = await abrirAqui(`${phoneEnvironment.url}/verificar/${guia}`)
+    comprobar('`/verificar/{guia}`', 'Elegir el PDF', await checkWithoutSight(page, 'Elegir el PDF'))
+    const bad = { name: 'otro.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 otro') }
+    const mudo = await findUnannounced(page, async () => {
+      await page.locator('input[type=file]').setInputFiles(bad)
+      await page.locator('#resultado :text-matches("\\\\w")').first().waitFor()
     })
     expect(mudo).toEqual([])
-    await pagina.context().close()
+    await page.context().close()
   })
 
   it('the recipient’s page', FULL_RUN_ONLY, async () => {
-    const pagina = await abrirAqui(`${deUbicacion}/u/${fakePages.createRequest()}`, {
+    const page = await abrirAqui(`${deUbicacion}/u/${fakePages.createRequest()}`, {
       permissions: ['geolocation'],
       geolocation: { ...PHONE_POSITION, accuracy: 8 },
     })
-    const elegir = await checkWithoutSight(pagina, 'Estoy ahí ahora')
+    const elegir = await checkWithoutSight(page, 'Estoy ahí ahora')
     comprobar('`/u/{token}`, choosing', 'Estoy ahí ahora', elegir)
-    await pagina.getByRole('button', { name: 'Pegar un enlace de mapa' }).press('Enter')
-    await pagina.locator('#enlace').fill('https://example.com/')
-    const mudo = await findUnannounced(pagina, async () => {
-      await pagina.locator('#enlace').press('Enter')
-      await pagina.getByText('no es un mapa admitido').first().waitFor()
+    await page.getByRole('button', { name: 'Pegar un enlace de mapa' }).press('Enter')
+    await page.locator('#enlace').fill('https://example.com/')
+    const mudo = await findUnannounced(page, async () => {
+      await page.locator('#enlace').press('Enter')
+      await page.getByText('no es un mapa admitido').first().waitFor()
     })
     expect(mudo).toEqual([])
-    await pagina.getByRole('button', { name: 'Atrás' }).press('Enter')
-    await pagina.getByRole('button', { name: 'Estoy ahí ahora' }).press('Enter')
-    await pagina.locator('#mapa.leaflet-container:not(.ciego)').waitFor()
-    comprobar('`/u/{token}`, the pin', 'Confirmar', await checkWithoutSight(pagina, 'Confirmar'))
-    await pagina.getByRole('button', { name: 'Confirmar' }).press('Enter')
-    await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
-    const gracias = await checkWithoutSight(pagina, 'Seguir mi paquete')
+    await page.getByRole('button', { name: 'Atrás' }).press('Enter')
+    await page.getByRole('button', { name: 'Estoy ahí ahora' }).press('Enter')
+    await page.locator('#mapa.leaflet-container:not(.ciego)').waitFor()
+    comprobar('`/u/{token}`, the pin', 'Confirmar', await checkWithoutSight(page, 'Confirmar'))
+    await page.getByRole('button', { name: 'Confirmar' }).press('Enter')
+    await page.getByRole('heading', { name: /Gracias/ }).waitFor()
+    const gracias = await checkWithoutSight(page, 'Seguir mi paquete')
     comprobar('`/u/{token}`, afterwards', 'Seguir mi paquete', gracias)
-    await pagina.context().close()
+    await page.context().close()
   })
 
   it('the page of a decision', async () => {
     const { enlace: suyo } = await preguntada()
-    const pagina = await abrirAqui(phoneEnvironment.url + suyo)
-    const elegir = await checkWithoutSight(pagina, 'Que lo lleven otro día')
+    const page = await abrirAqui(phoneEnvironment.url + suyo)
+    const elegir = await checkWithoutSight(page, 'Que lo lleven otro día')
     comprobar('`/d/{token}`, choosing', 'Que lo lleven otro día', elegir)
-    await pagina.locator('summary', { hasText: 'Que lo dejen con un vecino' }).press('Enter')
-    const vecino = await checkWithoutSight(pagina, 'Dejarlo con mi vecino')
+    await page.locator('summary', { hasText: 'Que lo dejen con un vecino' }).press('Enter')
+    const vecino = await checkWithoutSight(page, 'Dejarlo con mi vecino')
     comprobar('`/d/{token}`, a neighbour', 'Dejarlo con mi vecino', vecino)
-    await pagina.getByLabel('Nombre de su vecino').fill('Rosa Caal')
-    await pagina.getByRole('button', { name: 'Dejarlo con mi vecino' }).press('Enter')
-    await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
-    const gracias = await checkWithoutSight(pagina, 'Seguir mi paquete')
+    await page.getByLabel('Nombre de su vecino').fill('Rosa Caal')
+    await page.getByRole('button', { name: 'Dejarlo con mi vecino' }).press('Enter')
+    await page.getByRole('heading', { name: /Gracias/ }).waitFor()
+    const gracias = await checkWithoutSight(page, 'Seguir mi paquete')
     comprobar('`/d/{token}`, afterwards', 'Seguir mi paquete', gracias)
-    await pagina.context().close()
+    await page.context().close()
   })
 
   it('the courier’s page', FULL_RUN_ONLY, async () => {
@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     await signInOnPage(codigo)
     await abierta('3 por entregar').waitFor()
     comprobar('`/repartidor`, the first screen', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
-    await enlace('Buscar').press('Enter')
+    await link('Buscar').press('Enter')
     await pagina.getByLabel('Código, teléfono o nombre').and(pagina.locator(':focus')).waitFor()
     comprobar('`/repartidor`, searching', 'Abrir', await checkWithoutSight(pagina, 'Abrir'))
     expect(
@@ -244,19 +244,19 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     ).toEqual([])
     await goHome()
     await abierta('3 por entregar').waitFor()
-    await enlace('Más').press('Enter')
+    await link('Más').press('Enter')
     await abierta('Más').waitFor()
     await pagina.getByLabel('Oscuro').waitFor()
     comprobar('`/repartidor`, more', 'Marcar varias', await checkWithoutSight(pagina, 'Marcar varias'))
-    await enlace('Marcar varias').press('Enter')
+    await link('Marcar varias').press('Enter')
     await abierta('Marcar varias').waitFor()
     await locateButton('Marcar las 3').press('Enter')
     comprobar('`/repartidor`, many ticked', 'Salir a ruta con 2', await checkWithoutSight(pagina, 'Salir a ruta con 2'))
     await openGuiaPage(suya)
     await abierta(groupCode(suya)).waitFor()
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
     comprobar('`/repartidor`, a guide', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
-    await enlace('Entregar').press('Enter')
+    await link('Entregar').press('Enter')
     await abierta('Tome una foto').waitFor()
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1').waitFor()
@@ -283,11 +283,11 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     comprobar('`/repartidor`, done', 'Ver la lista', await checkWithoutSight(pagina, 'Ver la lista'))
     await goHome()
     await abierta('2 por entregar').waitFor()
-    await enlace('Escanear').press('Enter')
+    await link('Escanear').press('Enter')
     await abierta('Escanear').waitFor()
     await pagina.locator('video').waitFor({ state: 'detached' })
-    const escanear = await checkWithoutSight(pagina, 'Cargar varias a la lista')
-    comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', escanear)
+    const scan = await checkWithoutSight(pagina, 'Cargar varias a la lista')
+    comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', scan)
     expect(phoneContext.pages()).toHaveLength(1)
   })
 })

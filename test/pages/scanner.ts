@@ -62,16 +62,16 @@ const FOCUS_SCRIPT = `(() => {
 })()`
 
 /** Goes through a page with the Tab key alone, from its top until it comes round. */
-async function walkWithTab(pagina: Page, sesion: CDPSession): Promise<FocusStop[]> {
+async function walkWithTab(page: Page, sesion: CDPSession): Promise<FocusStop[]> {
   await evaluateIn(
-    pagina,
+    page,
     `(() => { window.paradas = undefined; scrollTo(0, 0)
       document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex') })()`,
   )
   const stops: FocusStop[] = []
   while (stops.length < 120) {
-    await pagina.keyboard.press('Tab')
-    const focus = await evaluateIn<{ id: number; missing: string } | null>(pagina, FOCUS_SCRIPT)
+    await page.keyboard.press('Tab')
+    const focus = await evaluateIn<{ id: number; missing: string } | null>(page, FOCUS_SCRIPT)
     // A field of a date has a stop for each of its parts, which the browser outlines itself.
     const isPartOfLast = focus !== null && stops.at(-1)?.id === focus.id
     if (!focus || (!isPartOfLast && stops.some(({ id }) => id === focus.id))) return stops
@@ -98,8 +98,8 @@ export interface ReaderWalk {
  * Fails where a control has no name, where the focus can't be seen, where a heading's level is skipped.
  * @param accion the name of what the page is for
  */
-export async function checkWithoutSight(pagina: Page, accion: string): Promise<ReaderWalk> {
-  const sesion = await pagina.context().newCDPSession(pagina)
+export async function checkWithoutSight(page: Page, accion: string): Promise<ReaderWalk> {
+  const sesion = await page.context().newCDPSession(page)
   const tree = await readAccessibilityTree(sesion)
   const unnamedNodes = tree.filter(({ role, nombre }) => CONTROL_ROLES.has(role) && !nombre.trim())
   expect(unnamedNodes.map(({ role }) => role).join('; '), 'without a name').toBe('')
@@ -108,9 +108,9 @@ export async function checkWithoutSight(pagina: Page, accion: string): Promise<R
   for (const [i, level] of levels.entries()) expect(level).toBeLessThanOrEqual((levels[i - 1] ?? 0) + 1)
   const regions = REGION_ROLES.map((region) => [region, tree.filter(({ role }) => role === region).length] as const)
   expect(Object.fromEntries(regions).main).toBe(1)
-  const stops = await walkWithTab(pagina, sesion)
-  const faultyStops = stops.filter(({ missing: falta, nombre }) => falta || !nombre.trim())
-  expect(faultyStops.map(({ nombre, missing: falta }) => `${nombre}: ${falta || 'without a name'}`).join('; ')).toBe('')
+  const stops = await walkWithTab(page, sesion)
+  const faultyStops = stops.filter(({ missing, nombre }) => missing || !nombre.trim())
+  expect(faultyStops.map(({ nombre, missing }) => `${nombre}: ${missing || 'without a name'}`).join('; ')).toBe('')
   const hasta = 1 + stops.findIndex(({ nombre }) => nombre.startsWith(accion))
   expect(hasta, `${accion} among ${stops.map(({ nombre }) => nombre).join(' · ')}`).toBeGreaterThan(0)
   await sesion.detach()
@@ -123,9 +123,9 @@ export async function checkWithoutSight(pagina: Page, accion: string): Promise<R
 }
 
 /** What appears on a page when something is done, and is neither in a live region nor where the focus went: nobody hears it. */
-export async function findUnannounced(pagina: Page, action: () => Promise<unknown>): Promise<string[]> {
+export async function findUnannounced(page: Page, action: () => Promise<unknown>): Promise<string[]> {
   await evaluateIn(
-    pagina,
+    page,
     `(() => { window.aparecidos = new Set()
       new MutationObserver((cambios) => { for (const { target, addedNodes, type, oldValue } of cambios)
         for (const uno of type === 'childList' ? addedNodes : [target]) window.aparecidos.add(uno)
@@ -133,7 +133,7 @@ export async function findUnannounced(pagina: Page, action: () => Promise<unknow
   )
   await action()
   return evaluateIn<string[]>(
-    pagina,
+    page,
     `new Promise(requestAnimationFrame).then(() => [...window.aparecidos].flatMap((nodo) => {
       const uno = nodo.nodeType === Node.TEXT_NODE ? nodo.parentElement : nodo
       if (!uno?.isConnected || !(uno instanceof HTMLElement) || !uno.checkVisibility()) return []

@@ -7,13 +7,13 @@ const RUTA = '/.well-known/security.txt'
 
 describe('security.txt', () => {
   it('names a contact, for less than a year from now (RFC 9116)', async () => {
-    const respuesta = await fetch(con.url + RUTA)
-    expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    const response = await fetch(con.url + RUTA)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     const campos = Object.fromEntries(
-      (await respuesta.text())
+      (await response.text())
         .trimEnd()
         .split('\n')
-        .map((linea) => linea.split(': ') as [string, string]),
+        .map((line) => line.split(': ') as [string, string]),
     )
     expect(campos).toEqual({
       Contact: 'mailto:seguridad@mensajeria.example',
@@ -21,9 +21,9 @@ describe('security.txt', () => {
       'Preferred-Languages': 'es, en',
       Canonical: con.url + RUTA,
     })
-    const dias = (Date.parse(campos.Expires!) - con.clock().getTime()) / 86_400_000
-    expect(dias).toBeGreaterThan(100)
-    expect(dias).toBeLessThan(365)
+    const days = (Date.parse(campos.Expires!) - con.clock().getTime()) / 86_400_000
+    expect(days).toBeGreaterThan(100)
+    expect(days).toBeLessThan(365)
   })
 
   it('isn’t there where nobody was named', async () => {

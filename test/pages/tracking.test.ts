@@ -13,17 +13,17 @@ import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 import { SHOWN_SHIPMENT, serveDetachedRastreo } from './trackingApart.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 
 const ver = (codigo: string, init: RequestInit = {}) =>
-  fetch(`${entorno.url}/r/${codigo}`, { redirect: 'manual', ...init })
+  fetch(`${environment.url}/r/${codigo}`, { redirect: 'manual', ...init })
 const html = async (codigo: string) => (await ver(codigo)).text()
-const texto = (pagina: string) => pagina.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+const text = (page: string) => page.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 /** The page’s own program, which the policy names by its digest. */
-const sinPrograma = (pagina: string) => pagina.replace(/<script type="module">[\s\S]*?<\/script>/, '')
-const registrar = async (guia: string, cuerpo: object) =>
-  expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
+const sinPrograma = (page: string) => page.replace(/<script type="module">[\s\S]*?<\/script>/, '')
+const registrar = async (guia: string, body: object) =>
+  expect([body, (await environment.operar('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
 
 /** Everything that somebody might not want a stranger to read. */
 const SECRETA = buildGuia({
@@ -43,7 +43,7 @@ const LEJOS_DE_AQUI =
 
 describe('the page of a guide', () => {
   it('tells its whole life, and nothing that anybody wrote about it or that is personal', async () => {
-    const comercio = await entorno.nuevoComercio('live')
+    const comercio = await environment.createComercio('live')
     const { guia } = await comercio.api.guias.crear(SECRETA)
     await registrar(guia, { estado: 'recolectado', descripcion: 'Lo dio la vecina Marisol', lat: 14.58, lng: -90.54 })
     await registrar(guia, { tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
@@ -51,13 +51,13 @@ describe('the page of a guide', () => {
     await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
     await registrar(guia, { estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 3_600_000).toISOString() })
     // The id of the request is ours, because a random one may contain the digits that are looked for.
-    const respuesta = await ver(guia, { headers: { 'X-Request-Id': 'of-this-test' } })
-    const pagina = await respuesta.text()
-    expect(respuesta.status).toBe(200)
+    const response = await ver(guia, { headers: { 'X-Request-Id': 'of-this-test' } })
+    const page = await response.text()
+    expect(response.status).toBe(200)
     // In the headers neither.
-    expect(JSON.stringify([...respuesta.headers]) + pagina).not.toMatch(LEJOS_DE_AQUI)
-    const visto = texto(pagina)
-    for (const esperado of [
+    expect(JSON.stringify([...response.headers]) + page).not.toMatch(LEJOS_DE_AQUI)
+    const seen = text(page)
+    for (const expected of [
       inGroups(guia),
       'No se pudo entregar: No había nadie',
       'Tienda La Ceiba',
@@ -65,33 +65,33 @@ describe('the page of a guide', () => {
       'Chinautla',
       'En ruta de entrega',
     ])
-      expect(visto).toContain(esperado)
-    expect(visto).toMatch(/Intentos de entrega fallidos 1 /)
-    expect(visto).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
+      expect(seen).toContain(expected)
+    expect(seen).toMatch(/Intentos de entrega fallidos 1 /)
+    expect(seen).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
     // The newest first, with the day and the hour of its destination.
-    const pasos = [...pagina.matchAll(/<li><b>(.*?)<\/b><time datetime="(.*?)">(.*?)<\/time>/g)]
-    expect(pasos.map(([, que]) => que)).toEqual([
+    const steps = [...page.matchAll(/<li><b>(.*?)<\/b><time datetime="(.*?)">(.*?)<\/time>/g)]
+    expect(steps.map(([, que]) => que)).toEqual([
       'No se pudo entregar: no había nadie',
       'En ruta de entrega',
       'Recolectado',
       'Envío registrado',
     ])
-    expect(pasos[0]![3]).toMatch(/^\d+ \w+ 20\d\d, \d\d:\d\d$/)
-    expect(visto).toContain('en hora de Guatemala')
-    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${inGroups(guia)}`)
+    expect(steps[0]![3]).toMatch(/^\d+ \w+ 20\d\d, \d\d:\d\d$/)
+    expect(seen).toContain('en hora de Guatemala')
+    expect(/<title>(.*)<\/title>/.exec(page)?.[1]).toBe(`Envío ${inGroups(guia)}`)
   })
 
   it('tells that somebody decided about the parcel, and what became of it, without their words', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(SECRETA)
     await registrar(guia, { estado: 'recolectado' })
     await registrar(guia, { estado: 'en_ruta' })
     await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await api.guias.corregir(guia, { direccion: '7a avenida 14-88, casa rosada, portón' })
     await api.guias.devolver(guia, { razon: 'Se arrepintió la vecina Marisol' })
-    const pagina = await html(guia)
-    expect(pagina).not.toMatch(LEJOS_DE_AQUI)
-    expect([...pagina.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
+    const page = await html(guia)
+    expect(page).not.toMatch(LEJOS_DE_AQUI)
+    expect([...page.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
       'De regreso a la tienda: a pedido del comercio',
       'La tienda pidió que vuelva',
       'Datos de la guía corregidos',
@@ -100,33 +100,33 @@ describe('the page of a guide', () => {
   })
 
   it('tells times by the clock of the destination', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia, creado_en } = await api.guias.crear(
       buildGuia({ departamento: 'Panamá', municipio: 'San Miguelito', lat: 9.04, lng: -79.49 }),
     )
-    const visto = texto(await html(guia))
-    expect(visto).toContain('en hora de Panamá')
-    expect(visto).toContain(createClock('America/Panama').formatShort(creado_en).replace(/\s+/g, ' '))
+    const seen = text(await html(guia))
+    expect(seen).toContain('en hora de Panamá')
+    expect(seen).toContain(createClock('America/Panama').formatShort(creado_en).replace(/\s+/g, ' '))
   })
 
   it('is read as the code is typed', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
     const conGuiones = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
     for (const forma of [conGuiones, encodeURIComponent(conGuiones.replaceAll('-', ' ')), `${guia}/`.slice(0, -1)])
       expect([forma, (await ver(forma)).status]).toEqual([forma, 200])
-    const buscada = await fetch(`${entorno.url}/r?guia=${encodeURIComponent(` ${conGuiones} `)}`, {
+    const buscada = await fetch(`${environment.url}/r?guia=${encodeURIComponent(` ${conGuiones} `)}`, {
       redirect: 'manual',
     })
     expect([buscada.status, buscada.headers.get('location')]).toEqual([303, `r/${guia}`])
-    expect((await fetch(`${entorno.url}/r?guia=${conGuiones}`)).url).toBe(`${entorno.url}/r/${guia}`)
+    expect((await fetch(`${environment.url}/r?guia=${conGuiones}`)).url).toBe(`${environment.url}/r/${guia}`)
   })
 
   it('is private, strict and light', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
-    const respuesta = await ver(guia)
-    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+    const response = await ver(guia)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
@@ -137,53 +137,53 @@ describe('the page of a guide', () => {
         /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
       ),
     })
-    expect(respuesta.headers.get('set-cookie')).toBeNull()
-    const pagina = await respuesta.text()
-    expect(pagina).toContain('<meta name="robots" content="noindex">')
-    expect(sinPrograma(pagina)).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
-    expect(gzipSync(pagina).length).toBeLessThan(15_000)
-    const cabeza = await ver(guia, { method: 'HEAD' })
-    expect([cabeza.status, await cabeza.text()]).toEqual([200, ''])
+    expect(response.headers.get('set-cookie')).toBeNull()
+    const page = await response.text()
+    expect(page).toContain('<meta name="robots" content="noindex">')
+    expect(sinPrograma(page)).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
+    expect(gzipSync(page).length).toBeLessThan(15_000)
+    const head = await ver(guia, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-      const otra = await ver(guia, { method })
-      expect([method, otra.status, otra.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+      const other = await ver(guia, { method })
+      expect([method, other.status, other.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
     }
   })
 
   it('says so when nothing is real', async () => {
-    const { api } = await entorno.nuevoComercio('test')
+    const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    const visto = texto(await html(guia))
-    expect(visto).toContain('Guía de prueba.')
-    expect(visto).toContain('ese mensaje no sale a ningún teléfono')
+    const seen = text(await html(guia))
+    expect(seen).toContain('Guía de prueba.')
+    expect(seen).toContain('ese mensaje no sale a ningún teléfono')
   })
 
   it('says what is missing while nobody said where to deliver, and no longer than that', async () => {
-    const comercio = await entorno.nuevoComercio('test')
+    const comercio = await environment.createComercio('test')
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50230004321' }))
-    expect(texto(await html(guia))).toContain('Quien recibe tiene un mensaje en su teléfono')
+    expect(text(await html(guia))).toContain('Quien recibe tiene un mensaje en su teléfono')
     await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
-    expect(texto(await html(guia))).toContain('no contestó a tiempo')
+    expect(text(await html(guia))).toContain('no contestó a tiempo')
     await api.guias.reenviarSolicitud(guia)
     await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })
-    expect(texto(await html(guia))).toContain('no le llegó el mensaje')
+    expect(text(await html(guia))).toContain('no le llegó el mensaje')
     await api.simulador.confirmarUbicacion(guia)
-    const visto = texto(await html(guia))
-    expect(visto).not.toContain('Falta saber')
-    expect(visto).toContain('Ubicación de entrega confirmada')
+    const seen = text(await html(guia))
+    expect(seen).not.toContain('Falta saber')
+    expect(seen).toContain('Ubicación de entrega confirmada')
     // Nobody waits for an answer about what is over.
-    const otra = await api.guias.crear(buildGuiaWithoutDestino())
-    await api.guias.cancelar(otra.guia)
-    expect(texto(await html(otra.guia))).not.toContain('Falta saber')
+    const other = await api.guias.crear(buildGuiaWithoutDestino())
+    await api.guias.cancelar(other.guia)
+    expect(text(await html(other.guia))).not.toContain('Falta saber')
   })
 
   it.each(ESTADOS)('says of %s what it is and what comes next', async (estado) => {
     const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, comercio: 'Calzado & Más' }))
-    const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+    const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
     aparte.close()
-    expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(pagina)?.[1]).toBe(GUIA_STATE_WORDS[estado])
-    expect(pagina).toContain(NEXT_SENTENCES[estado]('Calzado & Más').replaceAll('&', '&amp;'))
+    expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(page)?.[1]).toBe(GUIA_STATE_WORDS[estado])
+    expect(page).toContain(NEXT_SENTENCES[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
     expect(NEXT_SENTENCES[estado]('x').startsWith('Nada más')).toBe(STATE_MACHINE.transiciones[estado].length === 0)
   })
@@ -193,9 +193,9 @@ describe('the page of a guide', () => {
     async (estado) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo: null }]
       const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
-      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.close()
-      const tonos = [...pagina.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, que, tono]) => [
+      const tonos = [...page.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, que, tono]) => [
         que,
         tono,
       ])
@@ -212,10 +212,10 @@ describe('the page of a guide', () => {
     expect(new Set(Object.values(STATE_LOOKS).map(({ icon: icono }) => icono)).size).toBe(11)
     const pasosDe = async (estado: Estado) => {
       const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado }))
-      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.close()
-      const linea = /<ol class="avance"[\s\S]*?<\/ol>/.exec(pagina)?.[0] ?? ''
-      return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(linea)?.[1]]
+      const line = /<ol class="avance"[\s\S]*?<\/ol>/.exec(page)?.[0] ?? ''
+      return [line.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(line)?.[1]]
     }
     expect(await pasosDe('aceptado')).toEqual([0, 'Registrado'])
     expect(await pasosDe('en_transito')).toEqual([2, 'En camino'])
@@ -229,9 +229,9 @@ describe('the page of a guide', () => {
     const con = async (estado: Estado, motivo: ShownShipment['eventos'][number]['motivo']) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
       const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
-      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.close()
-      return [/<h1.*?>(.*)<\/h1>/, /class="motivo">(.*?)</].map((patron) => patron.exec(pagina)?.[1])
+      return [/<h1.*?>(.*)<\/h1>/, /class="motivo">(.*?)</].map((pattern) => pattern.exec(page)?.[1])
     }
     // The reason of a failed attempt is the heading; its state is read out before it.
     const oculto = '<span class="oculto">No se pudo entregar: </span>'
@@ -256,9 +256,9 @@ describe('the page of a guide', () => {
   const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
   const dePagina = async (cambios: Partial<ShownShipment>) => {
     const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, ...cambios }))
-    const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+    const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
     aparte.close()
-    return pagina
+    return page
   }
 
   it.each([
@@ -288,11 +288,11 @@ describe('the page of a guide', () => {
     ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
     ['nothing where nothing is known', 'en_ruta', null, undefined],
   ] as const)('promises %s', async (_que, estado, decision, promesa) => {
-    const pagina = await dePagina({ estado, decision: decision as ShownShipment['decision'] })
-    const dicha = /<p class="promesa">(.*?)<\/p>/.exec(pagina)?.[1]
-    expect(dicha && texto(dicha)).toBe(promesa)
+    const page = await dePagina({ estado, decision: decision as ShownShipment['decision'] })
+    const dicha = /<p class="promesa">(.*?)<\/p>/.exec(page)?.[1]
+    expect(dicha && text(dicha)).toBe(promesa)
     // What may follow is no news where it is decided.
-    expect(pagina.includes(NEXT_SENTENCES[estado](SHOWN_SHIPMENT.comercio))).toBe(promesa === undefined)
+    expect(page.includes(NEXT_SENTENCES[estado](SHOWN_SHIPMENT.comercio))).toBe(promesa === undefined)
   })
 
   it('tells when the courier came, by the clock of the destination', async () => {
@@ -311,9 +311,9 @@ describe('the page of a guide', () => {
 
   it('says what the recipient can do, and only what still helps', async () => {
     const puede = async (cambios: Partial<ShownShipment>) => {
-      const pagina = await dePagina(cambios)
-      const parte = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(pagina)![1]!
-      return [...parte.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, que, donde]) => que ?? donde!)
+      const page = await dePagina(cambios)
+      const part = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(page)![1]!
+      return [...part.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, que, donde]) => que ?? donde!)
     }
     const corregir = 'Corregir la dirección o el teléfono'
     const fallido = { estado: 'intento_fallido', intentos: 1 } as const
@@ -328,15 +328,15 @@ describe('the page of a guide', () => {
       expect(await puede({ estado, intentos: 1, isRecipientPlace: true })).toEqual([corregir])
     const preguntado = { ...fallido, decision: PENDIENTE, wasAsked: true }
     expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
-    expect(texto(await dePagina(preguntado))).toContain(
+    expect(text(await dePagina(preguntado))).toContain(
       'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
     )
     const soloVuelve = { ...PENDIENTE, opciones: ['devolver'] } as const
-    const ultimo = { ...preguntado, decision: soloVuelve as unknown as ShownShipment['decision'] }
-    expect(await puede(ultimo)).toEqual(['Decir si todavía lo quiere', corregir])
+    const last = { ...preguntado, decision: soloVuelve as unknown as ShownShipment['decision'] }
+    expect(await puede(last)).toEqual(['Decir si todavía lo quiere', corregir])
     // Whoever comes too late has the shop alone.
-    const tarde = new Date('2026-11-29T00:00:00Z')
-    expect(await puede({ ...preguntado, ahora: tarde })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    const late = new Date('2026-11-29T00:00:00Z')
+    expect(await puede({ ...preguntado, ahora: late })).toEqual(['Pedir que se lo lleven otro día', corregir])
     expect(await puede({ ...fallido, decision: DECIDIDA })).toEqual([corregir])
     expect(await puede({ estado: 'en_ruta' })).toEqual([
       'Esté pendiente de su teléfono',
@@ -349,29 +349,29 @@ describe('the page of a guide', () => {
   })
 
   it('knows of a decision, and of the message that asks for it', async () => {
-    const { api, comercio } = await entorno.nuevoComercio('test')
+    const { api, comercio } = await environment.createComercio('test')
     const cambio = { politica_de_intentos: { destinatario_decide: true } }
-    expect((await entorno.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
+    expect((await environment.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
     const { guia } = await api.guias.crear(buildGuia())
-    for (const cuerpo of [
+    for (const body of [
       { estado: 'recolectado' },
       { estado: 'en_ruta' },
       { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
     ])
-      await registrar(guia, cuerpo)
-    await entorno.waitForQuiet()
-    expect(texto(await html(guia))).toContain('Abra el enlace del mensaje que recibió')
+      await registrar(guia, body)
+    await environment.waitForQuiet()
+    expect(text(await html(guia))).toContain('Abra el enlace del mensaje que recibió')
     const { decision } = await api.guias.reintentar(guia, { franja: { desde: '09:00', hasta: '13:00' } })
     expect(decision?.fecha).toBeTruthy()
-    const visto = texto(await html(guia))
-    expect(visto).toMatch(/Fuimos hoy a las \d\d:\d\d\. Lo llevamos (hoy|mañana), de 09:00 a 13:00/)
-    expect(visto).not.toContain('Abra el enlace')
+    const seen = text(await html(guia))
+    expect(seen).toMatch(/Fuimos hoy a las \d\d:\d\d\. Lo llevamos (hoy|mañana), de 09:00 a 13:00/)
+    expect(seen).not.toContain('Abra el enlace')
   })
 
   it('escapes all values that it shows, and takes only a letter for an initial', async () => {
-    const comercio = await entorno.nuevoComercio('live')
-    const malo = `"><script>alert(1)</script>'&<b>`
-    await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [comercio.id, malo])
+    const comercio = await environment.createComercio('live')
+    const bad = `"><script>alert(1)</script>'&<b>`
+    await environment.db.pool.query('update comercio set nombre = $2 where id = $1', [comercio.id, bad])
     for (const [destinatario, inicial] of [
       ['<img src=x onerror=alert(1)>', null],
       ['Álvaro Tzul', 'Á.'],
@@ -380,16 +380,16 @@ describe('the page of a guide', () => {
       ['5 hermanos', null],
     ] as const) {
       if (destinatario.startsWith(' ')) continue // the contract refuses it
-      const { guia } = await comercio.api.guias.crear(buildGuia({ municipio: malo, destinatario }))
-      const pagina = await html(guia)
-      expect(sinPrograma(pagina)).not.toMatch(/<script|<img|<b>"|onerror/)
-      expect(pagina.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
-      expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(pagina)?.[1] ?? null).toBe(inicial)
+      const { guia } = await comercio.api.guias.crear(buildGuia({ municipio: bad, destinatario }))
+      const page = await html(guia)
+      expect(sinPrograma(page)).not.toMatch(/<script|<img|<b>"|onerror/)
+      expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
+      expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(page)?.[1] ?? null).toBe(inicial)
     }
   })
 
   it('shows the newest of a long history, and stays light', async () => {
-    const { api } = await entorno.nuevoComercio('test')
+    const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const dar = async (vueltas: number) => {
@@ -401,33 +401,33 @@ describe('the page of a guide', () => {
     expect(completa.match(/<li><b>/g)).toHaveLength(60)
     expect(completa).not.toContain('pasos más antiguos')
     await dar(6)
-    const respuesta = await html(guia)
-    expect(respuesta.match(/<li><b>/g)).toHaveLength(60)
-    expect(respuesta).toContain('pasos más antiguos')
-    expect(gzipSync(respuesta).length).toBeLessThan(15_000)
+    const response = await html(guia)
+    expect(response.match(/<li><b>/g)).toHaveLength(60)
+    expect(response).toContain('pasos más antiguos')
+    expect(gzipSync(response).length).toBeLessThan(15_000)
   })
 })
 
 describe('the page for an unknown code', () => {
   it('is the same helpful page for every fault of the code', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
     const desconocida = await ver(newGuideCode())
-    const cuerpo = await desconocida.text()
+    const body = await desconocida.text()
     expect(desconocida.status).toBe(404)
-    expect(cuerpo).toContain('No encontramos ese envío')
-    expect(cuerpo).toMatch(/<form class="buscador" method="get" action="\.\.\/r">/)
+    expect(body).toContain('No encontramos ese envío')
+    expect(body).toMatch(/<form class="buscador" method="get" action="\.\.\/r">/)
     const otraLetra = guia.slice(0, 11) + (checkDigit(guia.slice(0, 11)) === '0' ? '1' : '0')
     const malas = [otraLetra, 'corto', 'ñ', '%C3%B1', '%ZZ', 'x'.repeat(5_000), '<script>', guia.slice(1), `${guia}A`]
-    for (const mala of malas) {
-      const respuesta = await ver(mala)
-      expect([mala.slice(0, 20), respuesta.status]).toEqual([mala.slice(0, 20), 404])
-      expect(await respuesta.text()).toBe(cuerpo)
+    for (const bad of malas) {
+      const response = await ver(bad)
+      expect([bad.slice(0, 20), response.status]).toEqual([bad.slice(0, 20), 404])
+      expect(await response.text()).toBe(body)
     }
     // From further down the way up is longer, that is all.
-    expect((await html(`${guia}/x`)).replaceAll('../../', '../')).toBe(cuerpo)
-    expect((await fetch(`${entorno.url}/r?guia=nada`)).status).toBe(404)
-    expect((await fetch(`${entorno.url}/r?guia=${guia}&guia=${guia}`)).status).toBe(404)
+    expect((await html(`${guia}/x`)).replaceAll('../../', '../')).toBe(body)
+    expect((await fetch(`${environment.url}/r?guia=nada`)).status).toBe(404)
+    expect((await fetch(`${environment.url}/r?guia=${guia}&guia=${guia}`)).status).toBe(404)
   })
 
   it.each([
@@ -436,19 +436,19 @@ describe('the page for an unknown code', () => {
     ['00000000000A0', 'Escribió 13 letras y números: son 12.'],
     ['000000u00000', 'Los códigos no llevan «U».'],
     ['000000000001', 'Tiene una letra o un número cambiado.'],
-  ])('says the likely mistake in %s beside the field', async (tecleado, falla) => {
-    const respuesta = await fetch(`${entorno.url}/r?guia=${tecleado}`)
-    const pagina = await respuesta.text()
-    expect(respuesta.status).toBe(404)
-    expect(/<p class="error" id="error-guia">(.*?)<\/p>/.exec(pagina)?.[1]).toContain(falla)
-    expect(pagina).toContain(`value="${tecleado}"`)
+  ])('says the likely mistake in %s beside the field', async (tecleado, fault) => {
+    const response = await fetch(`${environment.url}/r?guia=${tecleado}`)
+    const page = await response.text()
+    expect(response.status).toBe(404)
+    expect(/<p class="error" id="error-guia">(.*?)<\/p>/.exec(page)?.[1]).toContain(fault)
+    expect(page).toContain(`value="${tecleado}"`)
   })
 
   it('is the first page when the code is missing', async () => {
-    for (const ruta of ['/r', '/r/', '/r?guia=']) {
-      const respuesta = await fetch(entorno.url + ruta)
-      expect([respuesta.status, respuesta.url]).toEqual([200, `${entorno.url}/`])
-      expect(await respuesta.text()).toContain('Código de la guía')
+    for (const path of ['/r', '/r/', '/r?guia=']) {
+      const response = await fetch(environment.url + path)
+      expect([response.status, response.url]).toEqual([200, `${environment.url}/`])
+      expect(await response.text()).toContain('Código de la guía')
     }
   })
 
@@ -458,37 +458,35 @@ describe('the page for an unknown code', () => {
       leidas++
       return codigo === SHOWN_SHIPMENT.guia ? SHOWN_SHIPMENT : undefined
     })
-    const desde = (ip: string, codigo: string) =>
+    const from = (ip: string, codigo: string) =>
       fetch(`${aparte.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
     for (let i = 0; i < 120; i++) {
       const codigo = i % 2 ? newGuideCode() : 'nada'
-      expect((await desde('198.51.100.7', codigo)).status).toBe(404)
+      expect((await from('198.51.100.7', codigo)).status).toBe(404)
     }
-    const cuantas = leidas
-    const negadas = await Promise.all(
-      [SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => desde('198.51.100.7', c)),
-    )
+    const count = leidas
+    const negadas = await Promise.all([SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => from('198.51.100.7', c)))
     expect(negadas.map(({ status }) => status)).toEqual([429, 429, 429])
     expect(negadas[0]!.headers.get('retry-after')).toBe('1')
-    expect(new Set(await Promise.all(negadas.map((una) => una.text()))).size).toBe(1)
-    expect(leidas).toBe(cuantas)
-    expect((await desde('198.51.100.8', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    expect(new Set(await Promise.all(negadas.map((one) => one.text()))).size).toBe(1)
+    expect(leidas).toBe(count)
+    expect((await from('198.51.100.8', SHOWN_SHIPMENT.guia)).status).toBe(200)
     // A subscriber's whole network is one address.
-    for (let i = 0; i < 120; i++) await desde(`2001:db8:1:2::${i.toString(16)}`, 'nada')
-    expect((await desde('2001:db8:1:2:ffff::1', SHOWN_SHIPMENT.guia)).status).toBe(429)
-    expect((await desde('2001:db8:1:3::1', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    for (let i = 0; i < 120; i++) await from(`2001:db8:1:2::${i.toString(16)}`, 'nada')
+    expect((await from('2001:db8:1:2:ffff::1', SHOWN_SHIPMENT.guia)).status).toBe(429)
+    expect((await from('2001:db8:1:3::1', SHOWN_SHIPMENT.guia)).status).toBe(200)
     aparte.advance(500)
-    expect((await desde('198.51.100.7', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    expect((await from('198.51.100.7', SHOWN_SHIPMENT.guia)).status).toBe(200)
     aparte.close()
   })
 
   it('is not what a fault of ours looks like', async () => {
     const aparte = await serveDetachedRastreo(() => Promise.reject(new Error('no database for 41239876')))
-    const respuesta = await fetch(`${aparte.url}/r/${newGuideCode()}`)
-    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
-    const pagina = await respuesta.text()
-    expect(pagina).toContain('Algo nos falló')
-    expect(pagina).not.toContain('41239876')
+    const response = await fetch(`${aparte.url}/r/${newGuideCode()}`)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10'])
+    const page = await response.text()
+    expect(page).toContain('Algo nos falló')
+    expect(page).not.toContain('41239876')
     aparte.close()
   })
 })

@@ -8,16 +8,16 @@ import { DEFAULT_FRONT } from '../factories.ts'
 
 /** Serves the tracking page in memory, with a clock and a reader of its own. */
 export async function serveDetachedRastreo(leer: (codigo: string) => Promise<ShownShipment | undefined>) {
-  let ahora = 0
+  let now = 0
   const app = express()
   app.set('trust proxy', 1)
-  serveRastreo(app, { front: DEFAULT_FRONT, leer, clock: () => ahora })
+  serveRastreo(app, { front: DEFAULT_FRONT, leer, clock: () => now })
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     advance: (ms: number) => {
-      ahora += ms
+      now += ms
     },
     close: () => {
       server.closeAllConnections()

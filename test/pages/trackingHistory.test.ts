@@ -7,8 +7,8 @@ import { buildGuiaWithoutDestino } from '../factories.ts'
 import { useUbicacionRequests } from '../ubicacion/requests.ts'
 import { SHOWN_SHIPMENT, serveDetachedRastreo } from './trackingApart.ts'
 
-const entorno = shareEnvironment()
-const { enlaceDe } = useUbicacionRequests(entorno)
+const environment = shareEnvironment()
+const { enlaceDe } = useUbicacionRequests(environment)
 const stepsOf = (html: string) => [...html.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, words]) => words)
 
 const MONDAY = { accion: 'reintentar', fecha: '2026-11-23' } as const
@@ -39,16 +39,18 @@ describe('the history', () => {
   })
 
   it('names a confirmed place once, and another place again', async () => {
-    const { api } = await entorno.nuevoComercio('test')
+    const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    await entorno.waitForQuiet()
-    const link = entorno.url + (await enlaceDe(guia))
+    await environment.waitForQuiet()
+    const link = environment.url + (await enlaceDe(guia))
     const send = async (fields: Record<string, string>) =>
       expect(
         (await fetch(link, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })).status,
       ).toBe(303)
     const confirmations = async () =>
-      stepsOf(await (await fetch(`${entorno.url}/r/${guia}`)).text()).filter((words) => words!.startsWith('Ubicación'))
+      stepsOf(await (await fetch(`${environment.url}/r/${guia}`)).text()).filter((words) =>
+        words!.startsWith('Ubicación'),
+      )
     await send({ metodo: 'mapa', lat: '14.6341', lng: '-90.6055' })
     await send({ accion: 'senas', referencia: 'portón verde' })
     await send({ accion: 'senas', referencia: 'portón negro' })

@@ -2,130 +2,130 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { checkLargeText, checkPage } from './inspect.ts'
 
-const entorno = shareEnvironment()
-const registrar = async (guia: string, cuerpo: object) =>
-  expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
+const environment = shareEnvironment()
+const registrar = async (guia: string, body: object) =>
+  expect([body, (await environment.operar('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
 
 describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
-  let contexto: BrowserContext
+  let context: BrowserContext
   let comercio: Comercio
   const pedidas: string[] = []
   const quejas: string[] = []
 
   beforeAll(async () => {
-    comercio = await entorno.nuevoComercio('test')
+    comercio = await environment.createComercio('test')
   })
   afterEach(async () => {
-    await contexto?.close()
+    await context?.close()
     expect(quejas.splice(0)).toEqual([])
   })
 
-  async function abrir(ruta: string, javaScriptEnabled = true): Promise<Page> {
+  async function open(path: string, javaScriptEnabled = true): Promise<Page> {
     pedidas.length = 0
-    contexto = await openContext({
+    context = await openContext({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       isMobile: true,
       hasTouch: true,
       javaScriptEnabled,
     })
-    contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
-    contexto.on('console', (mensaje) => {
+    context.on('request', (solicitud) => pedidas.push(solicitud.url()))
+    context.on('console', (mensaje) => {
       if (['error', 'warning'].includes(mensaje.type()) && !/status of 4\d\d/.test(mensaje.text()))
         quejas.push(mensaje.text().slice(0, 300))
     })
-    const pagina = await contexto.newPage()
-    await pagina.goto(entorno.url + ruta, { waitUntil: 'networkidle' })
-    return pagina
+    const page = await context.newPage()
+    await page.goto(environment.url + path, { waitUntil: 'networkidle' })
+    return page
   }
 
   /** Also with large letters. */
-  async function revisar(pagina: Page, nombre: string) {
-    await checkPage({ pagina, nombre: `rastreo-${nombre}`, touchTargets: 'button, input, a' })
+  async function revisar(pagina: Page, name: string) {
+    await checkPage({ pagina, nombre: `rastreo-${name}`, touchTargets: 'button, input, a' })
     await checkLargeText(pagina)
   }
 
   it('shows a parcel under way', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
-    for (const cuerpo of [
+    for (const body of [
       { estado: 'recolectado' },
       { estado: 'en_bodega' },
       { estado: 'en_ruta' },
       { estado: 'intento_fallido', motivo: 'sin_respuesta' },
       { estado: 'en_ruta' },
     ])
-      await registrar(guia, cuerpo)
-    const pagina = await abrir(`/r/${guia.toLowerCase()}`)
-    await pagina.getByRole('heading', { level: 1, name: 'En ruta de entrega' }).waitFor()
+      await registrar(guia, body)
+    const page = await open(`/r/${guia.toLowerCase()}`)
+    await page.getByRole('heading', { level: 1, name: 'En ruta de entrega' }).waitFor()
     // One request, and nobody else's server.
-    expect(pedidas).toEqual([`${entorno.url}/r/${guia.toLowerCase()}`])
-    await revisar(pagina, 'en-ruta')
+    expect(pedidas).toEqual([`${environment.url}/r/${guia.toLowerCase()}`])
+    await revisar(page, 'en-ruta')
   })
 
   it('shows news by itself, says them, keeps the focus, and stops at the end', async () => {
-    const { api } = await entorno.nuevoComercio('test')
+    const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuia())
-    contexto = await openContext({ viewport: { width: 360, height: 740 } })
-    const pagina = await contexto.newPage()
-    await pagina.clock.install()
-    await pagina.goto(`${entorno.url}/r/${guia}`)
+    context = await openContext({ viewport: { width: 360, height: 740 } })
+    const page = await context.newPage()
+    await page.clock.install()
+    await page.goto(`${environment.url}/r/${guia}`)
     const peticiones: string[] = []
-    pagina.on('request', (una) => peticiones.push(una.url()))
-    const titular = pagina.getByRole('heading', { level: 1 })
-    const novedad = pagina.getByRole('status')
+    page.on('request', (one) => peticiones.push(one.url()))
+    const titular = page.getByRole('heading', { level: 1 })
+    const novedad = page.getByRole('status')
     // The next request is planned when the last one is answered, so time passes until something is seen.
     const pasa = <T>(ver: () => Promise<T>) =>
       expect.poll(async () => {
-        await pagina.clock.runFor(120_000)
+        await page.clock.runFor(120_000)
         return ver()
       })
     await pasa(async () => peticiones.length).toBeGreaterThanOrEqual(2)
     // Nothing has changed: nothing is said.
     expect([await titular.textContent(), await novedad.textContent()]).toEqual(['Envío registrado', ''])
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const actualizar = pagina.getByRole('link', { name: 'Actualizar' })
+    const actualizar = page.getByRole('link', { name: 'Actualizar' })
     await actualizar.focus()
     await pasa(() => titular.textContent()).toBe('Recolectado')
     expect(await novedad.textContent()).toBe('Hay novedades: Recolectado')
-    await pagina.locator('#visto a:focus').waitFor()
+    await page.locator('#visto a:focus').waitFor()
     for (const estado of ['en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
     await pasa(() => titular.textContent()).toBe('Entregado')
     await actualizar.waitFor({ state: 'detached' })
     const hechas = peticiones.length
-    await pagina.clock.runFor(600_000)
+    await page.clock.runFor(600_000)
     expect(peticiones).toHaveLength(hechas)
   })
 
   it('asks a bounded number of times, and goes on after a failure', async () => {
-    const { api } = await entorno.nuevoComercio('test')
+    const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuia())
-    contexto = await openContext()
-    const pagina = await contexto.newPage()
-    await pagina.clock.install()
-    await pagina.goto(`${entorno.url}/r/${guia}`)
-    let cuantas = 0
-    await pagina.route('**/r/*', (ruta) => (cuantas++ % 2 ? ruta.abort() : ruta.fulfill({ status: 503 })))
+    context = await openContext()
+    const page = await context.newPage()
+    await page.clock.install()
+    await page.goto(`${environment.url}/r/${guia}`)
+    let count = 0
+    await page.route('**/r/*', (path) => (count++ % 2 ? path.abort() : path.fulfill({ status: 503 })))
     const pasar = async () => {
-      await pagina.clock.runFor(120_000)
-      return cuantas
+      await page.clock.runFor(120_000)
+      return count
     }
     await expect.poll(pasar, { timeout: 60_000 }).toBe(30)
     for (let i = 0; i < 5; i++) expect(await pasar()).toBe(30)
-    await pagina.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
     quejas.length = 0
   })
 
   it('shows a test guide whose place is missing', FULL_RUN_ONLY, async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'María José Ajú' }))
-    await hasta(async () => (await comercio.api.guias.obtener(guia)).secuencia === 2)
-    const pagina = await abrir(`/r/${guia}`)
-    await pagina.getByRole('heading', { name: 'Falta saber dónde entregar' }).waitFor()
-    await pagina.getByText('Guía de prueba.').waitFor()
-    await revisar(pagina, 'prueba')
+    await waitUntil(async () => (await comercio.api.guias.obtener(guia)).secuencia === 2)
+    const page = await open(`/r/${guia}`)
+    await page.getByRole('heading', { name: 'Falta saber dónde entregar' }).waitFor()
+    await page.getByText('Guía de prueba.').waitFor()
+    await revisar(page, 'prueba')
   })
 
   it('shows what is over, with long names', FULL_RUN_ONLY, async () => {
@@ -134,26 +134,26 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
     )
     for (const estado of ['recolectado', 'en_bodega', 'entregado'] as const)
       await comercio.api.simulador.avanzar(guia, { estado })
-    const pagina = await abrir(`/r/${guia}`)
-    await pagina.getByText('Nada más: el paquete ya se entregó.').waitFor()
-    await revisar(pagina, 'entregado')
+    const page = await open(`/r/${guia}`)
+    await page.getByText('Nada más: el paquete ya se entregó.').waitFor()
+    await revisar(page, 'entregado')
   })
 
   it('helps a person who mistyped the code', FULL_RUN_ONLY, async () => {
-    await revisar(await abrir('/r/no-es-nada'), 'desconocida')
-    await contexto.close()
-    await revisar(await abrir('/r?guia=7k3m-9qx2'), 'mal-escrita')
+    await revisar(await open('/r/no-es-nada'), 'desconocida')
+    await context.close()
+    await revisar(await open('/r?guia=7k3m-9qx2'), 'mal-escrita')
   })
 
   it('needs no JavaScript, and no pointer', FULL_RUN_ONLY, async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const pagina = await abrir('/r/no-es-nada', false)
-    await pagina.getByLabel('Código de la guía').focus()
-    await pagina.keyboard.type(`${guia.slice(0, 6)}-${guia.slice(6)}`.toLowerCase())
-    await pagina.keyboard.press('Enter')
-    await pagina.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
-    expect(pagina.url()).toBe(`${entorno.url}/r/${guia}`)
-    await pagina.getByRole('link', { name: 'Seguir otro envío' }).tap()
-    await pagina.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
+    const page = await open('/r/no-es-nada', false)
+    await page.getByLabel('Código de la guía').focus()
+    await page.keyboard.type(`${guia.slice(0, 6)}-${guia.slice(6)}`.toLowerCase())
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
+    expect(page.url()).toBe(`${environment.url}/r/${guia}`)
+    await page.getByRole('link', { name: 'Seguir otro envío' }).tap()
+    await page.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
   })
 })

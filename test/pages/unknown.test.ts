@@ -6,13 +6,13 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { checkLargeText, checkPage } from './inspect.ts'
 
-const entorno = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
+const environment = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
 
 /** Header `Accept` of Chromium when somebody opens an address. */
 const NAVEGADOR = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
-const pedir = (ruta: string, Accept: string | undefined = NAVEGADOR, init: RequestInit = {}) =>
-  fetch(entorno.url + ruta, { redirect: 'manual', ...init, headers: Accept ? { Accept } : {} })
-const codigoDe = async (respuesta: Response) => ((await respuesta.json()) as { codigo: string }).codigo
+const request = (path: string, Accept: string | undefined = NAVEGADOR, init: RequestInit = {}) =>
+  fetch(environment.url + path, { redirect: 'manual', ...init, headers: Accept ? { Accept } : {} })
+const codigoDe = async (response: Response) => ((await response.json()) as { codigo: string }).codigo
 const DE_CADA_VEZ = ['date', 'x-request-id', 'connection', 'keep-alive']
 /** Header `Vary` of the page. */
 const VARIAN = 'Accept, Accept-Encoding'
@@ -32,9 +32,9 @@ const ILEGIBLES = [
 
 describe('an address where nothing is', () => {
   it('answers a browser with a page: the search, the way home and the telephone', async () => {
-    const respuesta = await pedir('/nada')
-    const pagina = await respuesta.text()
-    expect([respuesta.status, Object.fromEntries(respuesta.headers)]).toMatchObject([
+    const response = await request('/nada')
+    const page = await response.text()
+    expect([response.status, Object.fromEntries(response.headers)]).toMatchObject([
       404,
       {
         'content-type': 'text/html; charset=utf-8',
@@ -50,47 +50,47 @@ describe('an address where nothing is', () => {
         ),
       },
     ])
-    expect(pagina).toContain('<h1>Aquí no hay nada</h1>')
-    expect(pagina).toContain(`action="${entorno.url}/r"`)
-    expect(pagina).toContain(`class="opcion" href="${entorno.url}/"`)
-    expect(pagina.match(/href="tel:\+50223145500"/g)).toHaveLength(1)
+    expect(page).toContain('<h1>Aquí no hay nada</h1>')
+    expect(page).toContain(`action="${environment.url}/r"`)
+    expect(page).toContain(`class="opcion" href="${environment.url}/"`)
+    expect(page.match(/href="tel:\+50223145500"/g)).toHaveLength(1)
   })
 
   it('is one and the same page for every address, which says nothing of it', async () => {
-    const cuerpo = await (await pedir('/nada')).text()
-    for (const ruta of [...RAROS, `/${'a/'.repeat(3_000)}`, '/%3Cscript%3E']) {
-      const respuesta = await pedir(ruta)
-      expect([ruta.slice(0, 20), respuesta.status]).toEqual([ruta.slice(0, 20), 404])
-      expect(await respuesta.text()).toBe(cuerpo)
+    const body = await (await request('/nada')).text()
+    for (const path of [...RAROS, `/${'a/'.repeat(3_000)}`, '/%3Cscript%3E']) {
+      const response = await request(path)
+      expect([path.slice(0, 20), response.status]).toEqual([path.slice(0, 20), 404])
+      expect(await response.text()).toBe(body)
     }
   })
 
   it('is that page too if the address cannot be decoded', async () => {
-    const cuerpo = await (await pedir('/nada')).text()
-    for (const ruta of [...ILEGIBLES, '/%', '/rastreo/%', '/r%', '/marca/%2']) {
-      const respuesta = await pedir(ruta)
-      expect([ruta, respuesta.status, respuesta.headers.get('vary')]).toEqual([ruta, 404, VARIAN])
-      expect(await respuesta.text()).toBe(cuerpo)
+    const body = await (await request('/nada')).text()
+    for (const path of [...ILEGIBLES, '/%', '/rastreo/%', '/r%', '/marca/%2']) {
+      const response = await request(path)
+      expect([path, response.status, response.headers.get('vary')]).toEqual([path, 404, VARIAN])
+      expect(await response.text()).toBe(body)
     }
   })
 
   it('is JSON for a program if the address cannot be decoded', async () => {
-    for (const ruta of ILEGIBLES) {
-      const respuesta = await pedir(ruta, 'application/json')
-      expect([ruta, respuesta.status, respuesta.headers.get('vary')]).toEqual([ruta, 400, 'Accept'])
-      expect(await codigoDe(respuesta)).toBe('parametro_invalido')
+    for (const path of ILEGIBLES) {
+      const response = await request(path, 'application/json')
+      expect([path, response.status, response.headers.get('vary')]).toEqual([path, 400, 'Accept'])
+      expect(await codigoDe(response)).toBe('parametro_invalido')
     }
-    for (const ruta of ['/api/v1/guias/%ff', '/api/v1/guias/%', '/repartidor/v1/%ff'])
-      expect([ruta, (await pedir(ruta, '*/*')).headers.get('content-type')]).toEqual([ruta, 'application/json'])
-    expect((await pedir('/%ff', NAVEGADOR, { method: 'POST' })).status).toBe(400)
+    for (const path of ['/api/v1/guias/%ff', '/api/v1/guias/%', '/repartidor/v1/%ff'])
+      expect([path, (await request(path, '*/*')).headers.get('content-type')]).toEqual([path, 'application/json'])
+    expect((await request('/%ff', NAVEGADOR, { method: 'POST' })).status).toBe(400)
   })
 
   it('answers HEAD with the same headers and no body', async () => {
     const sinDia = ({ headers }: Response) =>
-      Object.fromEntries([...headers].filter(([nombre]) => !DE_CADA_VEZ.includes(nombre)))
-    const cabeza = await pedir('/nada', NAVEGADOR, { method: 'HEAD' })
-    expect([cabeza.status, await cabeza.text()]).toEqual([404, ''])
-    expect(sinDia(cabeza)).toEqual(sinDia(await pedir('/nada')))
+      Object.fromEntries([...headers].filter(([name]) => !DE_CADA_VEZ.includes(name)))
+    const head = await request('/nada', NAVEGADOR, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([404, ''])
+    expect(sinDia(head)).toEqual(sinDia(await request('/nada')))
   })
 
   it.each([
@@ -100,61 +100,61 @@ describe('an address where nothing is', () => {
     'image/avif,image/webp,*/*;q=0.8',
     'application/json, text/html;q=0.5',
   ])('stays JSON for a program that accepts %s', async (accept) => {
-    for (const ruta of RAROS) {
-      const respuesta = await pedir(ruta, accept)
-      expect([ruta, respuesta.status, respuesta.headers.get('vary')]).toEqual([ruta, 404, 'Accept'])
-      expect(respuesta.headers.get('content-type')).toMatch(/^application\/(problem\+)?json/)
-      expect(await respuesta.text()).toContain('ruta_desconocida')
+    for (const path of RAROS) {
+      const response = await request(path, accept)
+      expect([path, response.status, response.headers.get('vary')]).toEqual([path, 404, 'Accept'])
+      expect(response.headers.get('content-type')).toMatch(/^application\/(problem\+)?json/)
+      expect(await response.text()).toContain('ruta_desconocida')
     }
   })
 
   it('is that page too below the paths of an API', async () => {
-    const cuerpo = await (await pedir('/nada')).text()
-    for (const raiz of ['/api', '/operaciones', '/repartidor'])
-      for (const ruta of [`${raiz}/nada`, `${raiz}/v1/nada`, `${raiz}/v2/guias`]) {
-        const respuesta = await pedir(ruta)
-        expect([ruta, respuesta.status, await respuesta.text()]).toEqual([ruta, 404, cuerpo])
-        const paraPrograma = await pedir(ruta, '*/*')
-        expect([ruta, paraPrograma.status, await codigoDe(paraPrograma)]).toEqual([ruta, 404, 'ruta_desconocida'])
+    const body = await (await request('/nada')).text()
+    for (const root of ['/api', '/operaciones', '/repartidor'])
+      for (const path of [`${root}/nada`, `${root}/v1/nada`, `${root}/v2/guias`]) {
+        const response = await request(path)
+        expect([path, response.status, await response.text()]).toEqual([path, 404, body])
+        const paraPrograma = await request(path, '*/*')
+        expect([path, paraPrograma.status, await codigoDe(paraPrograma)]).toEqual([path, 404, 'ruta_desconocida'])
       }
   })
 
   it('stays JSON for what changes something', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const respuesta = await pedir('/nada', NAVEGADOR, { method })
-      expect([method, respuesta.status, await codigoDe(respuesta)]).toEqual([method, 404, 'ruta_desconocida'])
+      const response = await request('/nada', NAVEGADOR, { method })
+      expect([method, response.status, await codigoDe(response)]).toEqual([method, 404, 'ruta_desconocida'])
     }
   })
 
   it('leaves the answers of pages and operations as they are', async () => {
-    const mala = await pedir('/docs', NAVEGADOR, { method: 'POST' })
-    expect([mala.status, mala.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-    const { status, headers } = await pedir('/api/v1/cuenta')
+    const bad = await request('/docs', NAVEGADOR, { method: 'POST' })
+    expect([bad.status, bad.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    const { status, headers } = await request('/api/v1/cuenta')
     expect([status, headers.get('content-type')]).toEqual([401, 'application/json'])
   })
 })
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  let contexto: BrowserContext
-  afterEach(() => contexto.close())
+  let context: BrowserContext
+  afterEach(() => context.close())
 
   it('has no fault, and leads to the parcel and home', async () => {
-    contexto = await openContext({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
-    const pagina = await contexto.newPage()
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
-    await pagina.goto(`${entorno.url}/no/hay/nada`)
-    await pagina.getByLabel('Busque con el código de la guía').fill(guia)
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL(`${entorno.url}/r/${guia}`)
-    await pagina.goBack()
-    await pagina.getByRole('link', { name: 'Ir al inicio' }).click()
-    await pagina.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
-    await contexto.close()
+    context = await openContext({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
+    const page = await context.newPage()
+    const { guia } = await (await environment.createComercio()).api.guias.crear(buildGuia())
+    await page.goto(`${environment.url}/no/hay/nada`)
+    await page.getByLabel('Busque con el código de la guía').fill(guia)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${environment.url}/r/${guia}`)
+    await page.goBack()
+    await page.getByRole('link', { name: 'Ir al inicio' }).click()
+    await page.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
+    await context.close()
 
-    contexto = await openContext({ viewport: { width: 360, height: 740 } })
-    const otra = await contexto.newPage()
-    await otra.goto(`${entorno.url}/no/hay/nada`)
-    await checkPage({ pagina: otra, nombre: 'desconocida', touchTargets: 'main a, main button, main input' })
-    await checkLargeText(otra)
+    context = await openContext({ viewport: { width: 360, height: 740 } })
+    const other = await context.newPage()
+    await other.goto(`${environment.url}/no/hay/nada`)
+    await checkPage({ pagina: other, nombre: 'desconocida', touchTargets: 'main a, main button, main input' })
+    await checkLargeText(other)
   })
 })

@@ -4,11 +4,11 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import * as renderVocabulary from '../../server/generated/contract/vocabulary.ts'
 
-const raiz = new URL('../../', import.meta.url)
-const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
-const TABLA = [...leer('docs/palabras.md').matchAll(/^\| (.+?) \| .+? \| (.*?) ?\|$/gm)].slice(1)
-const vedadasDe = (filas: typeof TABLA) => filas.flatMap(([, , no = '']) => no.split(', ').filter(Boolean))
+const TABLA = [...read('docs/palabras.md').matchAll(/^\| (.+?) \| .+? \| (.*?) ?\|$/gm)].slice(1)
+const vedadasDe = (rows: typeof TABLA) => rows.flatMap(([, , no = '']) => no.split(', ').filter(Boolean))
 /** Also their plurals; a letter before or after makes another word of it, and an underscore behind it a variable. */
 const buscan = (palabras: string[]) => new RegExp(`(?<!\\p{L})(?:${palabras.join('|')})(?:s|es)?(?![\\p{L}_])`, 'giu')
 const VEDADAS = vedadasDe(TABLA)
@@ -19,12 +19,12 @@ const DE_LA_API = ['repartidor', 'paquete', 'prueba de entrega']
 const VEDADA_EN_LA_API = buscan(vedadasDe(TABLA.filter(([, si = '']) => DE_LA_API.includes(si))))
 /** What merchants and operators read of the API. */
 const deLaApi = execFileSync('git', ['ls-files', 'openapi', 'sdk/README.md', 'sdk/src', 'server/domain/guias'], {
-  cwd: raiz,
+  cwd: root,
   encoding: 'utf8',
 })
   .split('\n')
   // The list of common answers is for developers; its descriptions come from the yaml files.
-  .filter((ruta) => /\.(?:yaml|md|ts)$/.test(ruta) && ruta !== 'openapi/componentes/comunes.ts')
+  .filter((path) => /\.(?:yaml|md|ts)$/.test(path) && path !== 'openapi/componentes/comunes.ts')
 
 const SALAS = [
   'pages',
@@ -36,35 +36,35 @@ const SALAS = [
   'platform/time',
 ]
 const archivos = SALAS.flatMap((sala) =>
-  readdirSync(new URL(`server/${sala}/`, raiz), { recursive: true, encoding: 'utf8' })
-    .filter((una) => /\.tsx?$/.test(una) && !una.startsWith('docs/'))
-    .map((una) => `server/${sala}/${una}`),
+  readdirSync(new URL(`server/${sala}/`, root), { recursive: true, encoding: 'utf8' })
+    .filter((one) => /\.tsx?$/.test(one) && !one.startsWith('docs/'))
+    .map((one) => `server/${sala}/${one}`),
 )
 
 /** What of a program's texts may be read by somebody: of HTML what stands between its tags and in what is read out. */
-function textosDe(ruta: string): string[] {
-  const textos: string[] = []
-  const visitar = (nodo: ts.Node): void => {
+function textosDe(path: string): string[] {
+  const texts: string[] = []
+  const visitar = (node: ts.Node): void => {
     if (
-      ts.isImportDeclaration(nodo) ||
-      (ts.isCallExpression(nodo) && /statement|consultar/i.test(nodo.expression.getText()))
+      ts.isImportDeclaration(node) ||
+      (ts.isCallExpression(node) && /statement|consultar/i.test(node.expression.getText()))
     )
       return
-    if (ts.isStringLiteralLike(nodo) || ts.isTemplateHead(nodo) || ts.isTemplateMiddleOrTemplateTail(nodo))
-      textos.push(nodo.text)
-    if (ts.isJsxText(nodo)) textos.push(nodo.text)
-    ts.forEachChild(nodo, visitar)
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
+      texts.push(node.text)
+    if (ts.isJsxText(node)) texts.push(node.text)
+    ts.forEachChild(node, visitar)
   }
-  visitar(ts.createSourceFile(ruta, leer(ruta), ts.ScriptTarget.Latest, true))
+  visitar(ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true))
   return (
-    textos
-      .flatMap((texto) =>
-        [...texto.matchAll(/(?:aria-label|placeholder|title|content)="([^"]*)/g)]
-          .map(([, uno]) => uno!)
-          .concat(texto.replace(/<[^>]*>|<[^>]*$|^[^<]*>/g, ' ')),
+    texts
+      .flatMap((text) =>
+        [...text.matchAll(/(?:aria-label|placeholder|title|content)="([^"]*)/g)]
+          .map(([, one]) => one!)
+          .concat(text.replace(/<[^>]*>|<[^>]*$|^[^<]*>/g, ' ')),
       )
       // A word alone in small letters is the program's.
-      .filter((texto) => /\s|[A-ZÁÉÍÓÚÑ¿¡]/.test(texto.trim()))
+      .filter((text) => /\s|[A-ZÁÉÍÓÚÑ¿¡]/.test(text.trim()))
   )
 }
 
@@ -76,20 +76,18 @@ describe('the wording for people', () => {
     expect('La tubería y el enlace'.match(VEDADA)).toBeNull()
   })
 
-  it.each(archivos)('%s has no word for which there is another', (ruta) => {
+  it.each(archivos)('%s has no word for which there is another', (path) => {
     expect(
-      textosDe(ruta).flatMap((texto) =>
-        (texto.match(VEDADA) ?? []).map((una) => `${una}: ${texto.trim().slice(0, 120)}`),
-      ),
+      textosDe(path).flatMap((text) => (text.match(VEDADA) ?? []).map((one) => `${one}: ${text.trim().slice(0, 120)}`)),
     ).toEqual([])
   })
 
   it('the contract’s vocabulary has none, either', () => {
     const dichas = Object.entries(renderVocabulary)
-      .filter(([nombre]) => nombre.startsWith('DESCRIPCIONES_'))
-      .flatMap(([, tabla]) => Object.values(tabla as object))
+      .filter(([name]) => name.startsWith('DESCRIPCIONES_'))
+      .flatMap(([, table]) => Object.values(table as object))
     expect(dichas.length).toBeGreaterThan(30)
-    expect(dichas.filter((una) => String(una).match(VEDADA))).toEqual([])
+    expect(dichas.filter((one) => String(one).match(VEDADA))).toEqual([])
   })
 
   it('has rows that hold for the API, too', () => {
@@ -98,16 +96,16 @@ describe('the wording for people', () => {
     expect(deLaApi.length).toBeGreaterThan(140)
   })
 
-  it.each(deLaApi)('%s has none of their words', (ruta) => {
+  it.each(deLaApi)('%s has none of their words', (path) => {
     expect(
-      leer(ruta)
+      read(path)
         .split('\n')
-        .filter((linea) => linea.match(VEDADA_EN_LA_API)),
+        .filter((line) => line.match(VEDADA_EN_LA_API)),
     ).toEqual([])
   })
 
   it('tells times with 24 hours', () => {
-    const conReloj = archivos.filter((ruta) => /hour12: true|hourCycle: 'h12'|\b[ap]\. ?m\./.test(leer(ruta)))
+    const conReloj = archivos.filter((path) => /hour12: true|hourCycle: 'h12'|\b[ap]\. ?m\./.test(read(path)))
     expect(conReloj).toEqual([])
   })
 })

@@ -7,11 +7,11 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, readTestSettings } from '../factories.ts'
 
 // Its own housekeeping does nothing meanwhile.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const olvidarEn = (dias: number) =>
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
+const olvidarEn = (days: number) =>
   eraseOldPersonas({
-    db: entorno.db,
-    clock: () => new Date(entorno.clock().getTime() + dias * DAY_MS),
+    db: environment.db,
+    clock: () => new Date(environment.clock().getTime() + days * DAY_MS),
     log: createLog('silent'),
     settings: readTestSettings(),
   })
@@ -24,12 +24,12 @@ const PERSONALES = {
 
 describe('personal data', () => {
   it('go a year after the guide’s end, and a repeated creation still is the same one', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const recogida = { ...RECOGIDA, contacto: 'Ana, bodega', telefono: '+50255550001', indicaciones: 'Portón' }
     const pedida = buildGuia({ ...PERSONALES, recogida, metadatos: { comprador: 'Ana Pérez' } })
     const { guia } = await api.guias.crear(pedida)
-    const viva = await api.guias.crear(buildGuia(PERSONALES))
-    await entorno.operar('POST', `/guias/${guia}/eventos`, {
+    const alive = await api.guias.crear(buildGuia(PERSONALES))
+    await environment.operar('POST', `/guias/${guia}/eventos`, {
       tipo: 'guia.nota',
       descripcion: 'Ana no contesta',
       lat: 14.71,
@@ -56,7 +56,7 @@ describe('personal data', () => {
       external_ref: pedida.external_ref,
       datos_borrados_en: expect.stringMatching(/Z$/),
     })
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select to_jsonb(g)::text as fila from guia g where comercio_id = $1 and guia = $2
        union all select to_jsonb(e)::text from evento e where comercio_id = $1 and guia = $2`,
       [id, guia],
@@ -68,50 +68,50 @@ describe('personal data', () => {
       metadatos: {},
       advertencias: [{ codigo: 'ya_cancelada' }],
     })
-    expect(await api.guias.obtener(viva.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })
+    expect(await api.guias.obtener(alive.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })
   })
 
   it('include the reason for which a guide left without a confirmed place', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const forzar = { razon: 'Ana dijo por teléfono dónde vive' }
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', forzar })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', forzar })
     const forzado = async () => {
-      const { rows } = await entorno.db.pool.query(
+      const { rows } = await environment.db.pool.query(
         'select datos from evento where comercio_id = $1 and guia = $2 and secuencia = 3',
         [id, guia],
       )
       return rows[0].datos
     }
     expect(await forzado()).toEqual({ forzado: forzar })
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_devolucion' })
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_devolucion' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
     await olvidarEn(366)
     expect((await api.guias.obtener(guia)).datos_borrados_en).not.toBeNull()
     expect(await forzado()).toEqual({})
   })
 
   it('are not written again by an event that comes after the erasure', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const ocurrido_en = entorno.clock().toISOString()
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    const ocurrido_en = environment.clock().toISOString()
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     for (const estado of ['en_devolucion', 'devuelto'])
-      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
     await olvidarEn(366)
-    const registrar = (cuerpo: object) =>
-      entorno.operar('POST', `/guias/${guia}/eventos`, {
+    const registrar = (body: object) =>
+      environment.operar('POST', `/guias/${guia}/eventos`, {
         descripcion: 'Ana no está',
         lat: 14.71,
         lng: -90.64,
-        ...cuerpo,
+        ...body,
       })
     const nota = await registrar({ tipo: 'guia.nota' })
     expect([nota.status, nota.cuerpo.codigo]).toEqual([409, 'datos_borrados'])
     const tardia = await registrar({ estado: 'en_bodega', ocurrido_en })
     expect([tardia.status, tardia.cuerpo.descripcion]).toEqual([201, 'Lectura recibida tarde'])
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select descripcion, lat from evento where comercio_id = $1 and guia = $2 and tipo = 'guia.escaneo_tardio'`,
       [id, guia],
     )
@@ -119,15 +119,15 @@ describe('personal data', () => {
   })
 
   it('leave a proof to its own time, which still says what it signed', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const { guia } = await createDeliveredGuia(entorno, comercio)
+    const comercio = await environment.createComercio()
+    const { guia } = await createDeliveredGuia(environment, comercio)
     await olvidarEn(366)
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', telefono: null })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba.recibido_por.nombre).toBe('María López')
     // Afterwards the retention of places finds no place of the guide, which would tell it that the proof has one.
     expect(prueba).toMatchObject({ lat: null, lng: null, precision_m: null, distancia_m: null })
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select from archivo a join guia g on g.comercio_id = a.comercio_id and g.id = a.guia_id where g.guia = $1
          and a.lat is not null`,
       [guia],
@@ -136,7 +136,7 @@ describe('personal data', () => {
   })
 
   it('are found by the index of what is due', async () => {
-    const { rows } = await entorno.db.pool.query(`explain select from guia where datos_borrados_en is null
+    const { rows } = await environment.db.pool.query(`explain select from guia where datos_borrados_en is null
       and estado = any(array['entregado'::text, 'devuelto'::text, 'cancelado'::text]) and estado_en < now()
       order by estado_en limit 500`)
     expect(JSON.stringify(rows)).toContain('guia_por_olvidar_idx')

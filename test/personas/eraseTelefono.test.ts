@@ -14,11 +14,11 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { uploadArchivo } from '../archivos/images.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { type Comercio, MASTER_KEY, useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, readTestSettings, waitUntil } from '../factories.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { findTablesWith as buscarEnTablas } from './tables.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 const TELEFONO = '+50255557788'
@@ -31,18 +31,25 @@ const DE_ELLA = {
   metadatos: { comprador: 'Quetzalina Paz' },
 }
 
-const tablasCon = (patron: RegExp) => buscarEnTablas(entorno.db, patron)
+const tablasCon = (pattern: RegExp) => buscarEnTablas(environment.db, pattern)
 const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(entorno))
-const json = (salida: string) => JSON.parse(salida)
+const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(environment))
+const json = (output: string) => JSON.parse(output)
 
 /** Delivered by an operator, with whatever is kept of that on the way; its PDF is made. */
 async function entregar({ api, llave }: Comercio, guia: string, nombre: string) {
-  await entorno.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo: { lat: 14.71889, lng: -90.64417 } })
-  await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Llamar a ${nombre}` })
-  for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
-  const [foto, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
-  const { status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+  await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, {
+    llave,
+    cuerpo: { lat: 14.71889, lng: -90.64417 },
+  })
+  await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Llamar a ${nombre}` })
+  for (const estado of ['recolectado', 'en_ruta'])
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+  const [foto, firma] = [
+    await uploadArchivo(environment, guia),
+    await uploadArchivo(environment, guia, { tipo: 'firma' }),
+  ]
+  const { status } = await environment.operar('POST', `/guias/${guia}/entrega`, {
     recibido_por: { nombre, documento: nombre === 'Otra Persona' ? '1' : '9988 77777 0101', relacion: 'vecino' },
     fotos: [foto.cuerpo.archivo],
     firma: firma.cuerpo.archivo,
@@ -50,35 +57,35 @@ async function entregar({ api, llave }: Comercio, guia: string, nombre: string) 
     lng: -90.6442,
   })
   expect(status).toBe(201)
-  return hasta(async () => {
+  return waitUntil(async () => {
     const { pdf } = await api.guias.pruebaEntrega(guia)
     return pdf ?? undefined
   })
 }
 
-const archivosDe = async (carpeta: string) =>
-  (await readdir(carpeta, { recursive: true, withFileTypes: true }))
-    .filter((uno) => uno.isFile())
-    .map((uno) => join(uno.parentPath, uno.name))
+const archivosDe = async (folder: string) =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name))
 
 /** What a provider sent, worked on already or not. */
-const entrante = (cuerpo: string, hecho: boolean) =>
-  entorno.db.pool.query('insert into entrante values ($1, $2, $3, now(), $4)', [
+const entrante = (body: string, done: boolean) =>
+  environment.db.pool.query('insert into entrante values ($1, $2, $3, now(), $4)', [
     randomUUID(),
-    Buffer.from(cuerpo),
-    cuerpo,
-    hecho ? new Date() : null,
+    Buffer.from(body),
+    body,
+    done ? new Date() : null,
   ])
 
 /** As if her merchant's server, which isn't on this machine, had repeated what it was sent. */
 async function repetirEnRespuestas(guia: string) {
-  const { rowCount } = await entorno.db.pool.query(
+  const { rowCount } = await environment.db.pool.query(
     `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "{\\"a\\": \\"+50255557788\\"}"}')::json
      where evento like $1 and exito is not null`,
     [`evt_${guia}_%`],
   )
   expect(rowCount).toBeGreaterThan(0)
-  await entorno.db.pool.query(
+  await environment.db.pool.query(
     `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
        secretos, total_ms, cuerpo, cuerpo_truncado, detalle)
      select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
@@ -89,7 +96,7 @@ async function repetirEnRespuestas(guia: string) {
 
 const verificar = async () => {
   await linkChains({
-    db: entorno.db,
+    db: environment.db,
     clock: () => new Date(),
     log: createLog('silent'),
     secretos: SECRETOS,
@@ -100,42 +107,33 @@ const verificar = async () => {
 
 describe('a person', () => {
   it('gets all that is kept of her, and is forgotten everywhere; nobody else is', async () => {
-    const [ceiba, otra] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
+    const [ceiba, other] = [await environment.createComercio(), await environment.createComercio()]
     await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
     const pedida = buildGuiaWithoutDestino(DE_ELLA) as ReturnType<typeof buildGuia>
     const { guia } = await ceiba.api.guias.crear(pedida)
     const pdf = await entregar(ceiba, guia, 'Vecino Testigo')
-    const ajena = await ceiba.api.guias.crear(buildGuia())
-    const pdfAjeno = await entregar(ceiba, ajena.guia, 'Otra Persona')
-    const enCurso = await otra.api.guias.crear(buildGuia(DE_ELLA))
-    const solaSuya = await otra.api.guias.crear(buildGuia(DE_ELLA))
-    await otra.api.guias.cancelar(solaSuya.guia, { razon: 'Quetzalina ya no lo quiere' })
-    await entorno.waitForQuiet()
+    const foreign = await ceiba.api.guias.crear(buildGuia())
+    const pdfAjeno = await entregar(ceiba, foreign.guia, 'Otra Persona')
+    const enCurso = await other.api.guias.crear(buildGuia(DE_ELLA))
+    const solaSuya = await other.api.guias.crear(buildGuia(DE_ELLA))
+    await other.api.guias.cancelar(solaSuya.guia, { razon: 'Quetzalina ya no lo quiere' })
+    await environment.waitForQuiet()
     await repetirEnRespuestas(guia)
-    await entorno.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })
+    await environment.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })
     await entrante('{"messages":[{"from":"50255557788","text":"Soy Quetzalina"}]}', true)
     await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
     expect(await verificar()).toMatchObject({ codigo: 0 })
-    const todas = [
-      'entrante',
-      'evento',
-      'guia',
-      'mensaje',
-      'nota',
-      'prueba_entrega',
-      'webhook_aviso',
-      'webhook_intento',
-    ]
-    expect(await tablasCon(SUYO)).toEqual(todas.map((tabla) => `public.${tabla}`))
+    const all = ['entrante', 'evento', 'guia', 'mensaje', 'nota', 'prueba_entrega', 'webhook_aviso', 'webhook_intento']
+    expect(await tablasCon(SUYO)).toEqual(all.map((table) => `public.${table}`))
 
-    const carpeta = join(entorno.dataDir, '..', `expediente-${guia}`)
-    const { codigo, output: salida } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', carpeta)
-    const documento = json(salida)
+    const folder = join(environment.dataDir, '..', `expediente-${guia}`)
+    const { codigo, output } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', folder)
+    const documento = json(output)
     expect(codigo).toBe(0)
-    expect(documento.guias.map((una: { guia: string }) => una.guia)).toEqual([guia, enCurso.guia, solaSuya.guia])
+    expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia, enCurso.guia, solaSuya.guia])
     expect(Object.keys(documento.guias[0].tablas).sort()).toEqual(
       [
-        ...todas.filter((tabla) => tabla !== 'entrante'),
+        ...all.filter((table) => table !== 'entrante'),
         'archivo',
         'clave_idempotencia',
         'enlace_corto',
@@ -145,8 +143,8 @@ describe('a person', () => {
     )
     expect(documento.guias[0].tablas.guia.metadatos).toEqual(DE_ELLA.metadatos)
     const { personaRetention: retencionDePersonas, ubicacionRetention: retencionDeUbicaciones } = readTestSettings()
-    const trasElFin = (dias: number) =>
-      new Date(Date.parse(documento.guias[0].tablas.guia.estado_en) + dias * 86_400_000).toISOString()
+    const trasElFin = (days: number) =>
+      new Date(Date.parse(documento.guias[0].tablas.guia.estado_en) + days * 86_400_000).toISOString()
     expect(documento.guias[0].hasta).toEqual({
       personas: trasElFin(retencionDePersonas),
       ubicaciones: trasElFin(retencionDeUbicaciones),
@@ -157,15 +155,17 @@ describe('a person', () => {
     expect(documento.guias[0].tablas.prueba_entrega[0].recibido_por.documento).toBe('9988 77777 0101')
     expect(documento.entrante).toHaveLength(1)
     expect(JSON.stringify(documento)).not.toMatch(/huella|Otra Persona/)
-    expect((await archivosDe(carpeta)).length).toBe(3)
-    const deUno = json((await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', otra.comercio)).output)
+    expect((await archivosDe(folder)).length).toBe(3)
+    const deUno = json(
+      (await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', other.comercio)).output,
+    )
     expect(deUno.guias).toHaveLength(2)
 
     // A program has to say so.
-    const olvidar = (...mas: string[]) => admin('persona', 'olvidar', '--telefono', TELEFONO, '--json', ...mas)
+    const olvidar = (...more: string[]) => admin('persona', 'olvidar', '--telefono', TELEFONO, '--json', ...more)
     expect(await olvidar()).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta --si') })
-    const primera = await olvidar('--si')
-    expect([primera.codigo, json(primera.output)]).toEqual([
+    const first = await olvidar('--si')
+    expect([first.codigo, json(first.output)]).toEqual([
       1,
       {
         guias: 2,
@@ -179,87 +179,82 @@ describe('a person', () => {
       },
     ])
     expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])
-    await otra.api.guias.cancelar(enCurso.guia)
+    await other.api.guias.cancelar(enCurso.guia)
     expect((await olvidar('--si')).codigo).toBe(0)
     expect(json((await olvidar('--si')).output).guias).toBe(0)
-    await entorno.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
+    await environment.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
     expect(await tablasCon(SUYO)).toEqual([])
 
     // Her files are gone, the other's are there.
-    const nombres = (await archivosDe(join(entorno.dataDir, 'archivos'))).map((ruta) => ruta.split('/').at(-1))
+    const names = (await archivosDe(join(environment.dataDir, 'archivos'))).map((path) => path.split('/').at(-1))
     const suya = documento.guias[0].archivos as string[]
-    expect(nombres.filter((nombre) => suya.includes(nombre!))).toEqual([])
-    expect(nombres.filter((nombre) => nombre!.startsWith('arch_'))).toHaveLength(3)
-    for (const ruta of await archivosDe(entorno.dataDir))
-      expect((await readFile(ruta)).toString('utf8')).not.toMatch(SUYO)
+    expect(names.filter((name) => suya.includes(name!))).toEqual([])
+    expect(names.filter((name) => name!.startsWith('arch_'))).toHaveLength(3)
+    for (const path of await archivosDe(environment.dataDir))
+      expect((await readFile(path)).toString('utf8')).not.toMatch(SUYO)
 
     // What was delivered still was; whoever has her PDF is told the truth, and the other's is genuine.
     expect(await ceiba.api.guias.crear(pedida)).toMatchObject({ guia, estado: 'entregado', telefono: null })
     await expect(ceiba.api.guias.crear({ ...pedida, municipio: 'Mixco' })).rejects.toMatchObject({ status: 409 })
     const { llave } = ceiba
-    const prueba = await entorno.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    const prueba = await environment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
     expect([prueba.status, prueba.cuerpo.mensaje]).toEqual([404, expect.stringMatching(/se borró .* a petición/)])
     const comprobar = async (cual: string, sha256: string) =>
-      (await entorno.request('POST', `/verificar/${cual}/comprobar`, { cuerpo: { sha256 } })).cuerpo.resultado
+      (await environment.request('POST', `/verificar/${cual}/comprobar`, { cuerpo: { sha256 } })).cuerpo.resultado
     expect(await comprobar(guia, pdf.sha256)).toBe('sin_prueba')
-    expect(await comprobar(ajena.guia, pdfAjeno.sha256)).toBe('autentica')
-    expect(await (await fetch(`${entorno.url}/verificar/${guia}`)).text()).toContain(
+    expect(await comprobar(foreign.guia, pdfAjeno.sha256)).toBe('autentica')
+    expect(await (await fetch(`${environment.url}/verificar/${guia}`)).text()).toContain(
       'se borró a petición de la persona',
     )
     expect(await verificar()).toMatchObject({ codigo: 0 })
-    const lineas = json((await admin('bitacora', 'listar', '--json')).output) as { accion: string }[]
-    const suyas = lineas.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
+    const lines = json((await admin('bitacora', 'listar', '--json')).output) as { accion: string }[]
+    const suyas = lines.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
     // What is erased has a line for each place where it was.
-    const borrados = isDistributed(entorno.db) ? 4 : 3
+    const borrados = isDistributed(environment.db) ? 4 : 3
     expect(suyas.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(borrados).fill('olvidarPersona')])
   })
 
   it('goes on where it was when what was at it died', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api, id } = await environment.createComercio()
     const telefono = '+50255557766'
     const lote = (n: number) => Array.from({ length: n }, () => buildGuia({ telefono }))
     await api.guias.crearLote({ guias: lote(100) })
     await api.guias.crearLote({ guias: lote(5) })
-    await entorno.waitForQuiet()
-    await entorno.db.pool.query(`update guia set estado = 'cancelado' where comercio_id = $1`, [id])
+    await environment.waitForQuiet()
+    await environment.db.pool.query(`update guia set estado = 'cancelado' where comercio_id = $1`, [id])
     const quedan = async () =>
-      Number((await entorno.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count)
+      Number(
+        (await environment.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count,
+      )
     const nuevoId = createIdGenerator(() => new Date())
-    const bitacora = new Bitacora({ db: entorno.db, log: createLog('silent'), newId: nuevoId })
-    let veces = 0
-    const reloj = () => {
-      if (++veces === 2) throw new Error('died')
+    const bitacora = new Bitacora({ db: environment.db, log: createLog('silent'), newId: nuevoId })
+    let times = 0
+    const clock = () => {
+      if (++times === 2) throw new Error('died')
       return new Date()
     }
     const consola = { identity: null, requestId: 'x', red: '' }
-    const muere = eraseTelefono({ db: entorno.db, clock: reloj, bitacora, secretos: SECRETOS }, consola, {
+    const muere = eraseTelefono({ db: environment.db, clock, bitacora, secretos: SECRETOS }, consola, {
       telefono,
       comercio_id: id,
     })
     await expect(muere).rejects.toThrow('died')
     expect(await quedan()).toBe(5)
-    const { codigo, output: salida } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')
-    expect([codigo, json(salida).guias, await quedan()]).toEqual([0, 5, 0])
+    const { codigo, output } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')
+    expect([codigo, json(output).guias, await quedan()]).toEqual([0, 5, 0])
   })
 
   it('waits for what her provider sent and nobody has worked on yet', async () => {
-    await entorno.reset({ WORKERS: '0' })
+    await environment.reset({ WORKERS: '0' })
     await entrante('{"from":"50255557799"}', false)
-    const { codigo, output: salida } = await admin('persona', 'olvidar', '--telefono', '+50255557799', '--si', '--json')
-    expect([codigo, json(salida)]).toMatchObject([1, { guias: 0, entrantes: 0, entrantes_pendientes: 1 }])
+    const { codigo, output } = await admin('persona', 'olvidar', '--telefono', '+50255557799', '--si', '--json')
+    expect([codigo, json(output)]).toMatchObject([1, { guias: 0, entrantes: 0, entrantes_pendientes: 1 }])
   })
 
   it('includes inbound bodies with the WhatsApp form of a Mexican telephone', async () => {
     await entrante('{"from":"5215512345678"}', true)
-    const { codigo, output: salida } = await admin(
-      'persona',
-      'olvidar',
-      '--telefono',
-      '+525512345678',
-      '--si',
-      '--json',
-    )
-    expect([codigo, json(salida)]).toMatchObject([0, { entrantes: 1, entrantes_pendientes: 0 }])
+    const { codigo, output } = await admin('persona', 'olvidar', '--telefono', '+525512345678', '--si', '--json')
+    expect([codigo, json(output)]).toMatchObject([0, { entrantes: 1, entrantes_pendientes: 0 }])
   })
 
   it('is asked for by a telephone that can be one', async () => {

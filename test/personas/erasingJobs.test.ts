@@ -6,7 +6,7 @@ import { createDeliveredGuia } from '../archivos/images.ts'
 import { useEnvironment } from '../environment.ts'
 import { erasingDeps } from './erasingDeps.ts'
 
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 // Jobs that wait for each other's guides, or lock other rows of a guide first, meet deadlocks.
 it.each([
@@ -16,12 +16,12 @@ it.each([
 ])(
   '$job.name leaves a guide that another transaction holds to its next run, without waiting',
   async ({ job, left }) => {
-    const comercio = await entorno.nuevoComercio()
-    const { guia } = await createDeliveredGuia(entorno, comercio)
-    await createDeliveredGuia(entorno, comercio)
-    const deps = erasingDeps(entorno)
-    const count = async () => (await entorno.db.pool.query(left)).rowCount
-    const client = await entorno.db.pool.connect()
+    const comercio = await environment.createComercio()
+    const { guia } = await createDeliveredGuia(environment, comercio)
+    await createDeliveredGuia(environment, comercio)
+    const deps = erasingDeps(environment)
+    const count = async () => (await environment.db.pool.query(left)).rowCount
+    const client = await environment.db.pool.connect()
     try {
       await client.query('begin')
       expect((await client.query('select from guia where guia = $1 for update', [guia])).rowCount).toBe(1)

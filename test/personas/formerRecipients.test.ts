@@ -7,12 +7,12 @@ import { decryptChanges } from '../../server/domain/records/storedCorrections.ts
 import { uploadArchivo } from '../archivos/images.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { SECRETOS } from '../ubicacion/requests.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { findTablesWith } from './tables.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 const DE_ANA = { telefono: '+50255551111', destinatario: 'Anacleta Uno', direccion: 'Calle Primera 1' }
@@ -20,44 +20,44 @@ const DE_LUIS = { telefono: '+50255552222', destinatario: 'Ludovico Dos', direcc
 const DE_EVA = { telefono: '+50255553333', destinatario: 'Evangelina Tres', direccion: 'Calle Tercera 3' }
 const SUYO = { ana: /55551111|Anacleta|Primera/, luis: /55552222|Ludovico|Segunda/, eva: /55553333|Evangelina|Tercera/ }
 
-const persona = async (que: string, telefono: string, ...mas: string[]) => {
-  const { output: salida } = await runInProcess(
-    ['persona', que, '--telefono', telefono, '--json', ...mas],
-    consoleEnvironment(entorno),
+const persona = async (que: string, telefono: string, ...more: string[]) => {
+  const { output } = await runInProcess(
+    ['persona', que, '--telefono', telefono, '--json', ...more],
+    consoleEnvironment(environment),
   )
-  return JSON.parse(salida)
+  return JSON.parse(output)
 }
 
 /** Answers of a merchant's server that name the recipient. Of a receiver on this machine nothing is kept. */
 async function contestado(guia: string) {
-  const quien = `case when secuencia < 4 then 'Anacleta' when secuencia < 7 then 'Ludovico' else 'Evangelina' end`
-  await entorno.db.pool.query(
+  const caller = `case when secuencia < 4 then 'Anacleta' when secuencia < 7 then 'Ludovico' else 'Evangelina' end`
+  await environment.db.pool.query(
     `with e as (
-       update webhook_aviso set exito = (exito::jsonb || jsonb_build_object('cuerpo', ${quien}))::json
+       update webhook_aviso set exito = (exito::jsonb || jsonb_build_object('cuerpo', ${caller}))::json
        where evento like $1 returning *
      )
      insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
        secretos, total_ms, cuerpo, cuerpo_truncado, detalle)
      select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, 'automatica', now(), 'http://x', '{1}', 1,
-       ${quien}, false, ${quien} from e`,
+       ${caller}, false, ${caller} from e`,
     [`evt_${guia}_%`],
   )
 }
 
 /** A guide that was Ana's, then Luis's and is Eva's, with the body of each webhook. */
 async function deTres() {
-  const { api } = await entorno.nuevoComercio()
+  const { api } = await environment.createComercio()
   const receptor = await nuevoReceptor(answerWith(204))
   const { webhook } = await api.webhooks.crear({ url: receptor.url })
   const { lat, lng, ...sinLugar } = buildGuia({ ...DE_ANA, contenido: 'Zapatos' })
   const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof buildGuia>)
-  await entorno.waitForQuiet()
-  await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Anacleta no contesta' })
+  await environment.waitForQuiet()
+  await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Anacleta no contesta' })
   await api.guias.corregir(guia, DE_LUIS)
-  await entorno.waitForQuiet()
+  await environment.waitForQuiet()
   await api.guias.corregir(guia, { indicaciones: 'Preguntar por Ludovico' })
   await api.guias.corregir(guia, { ...DE_EVA, indicaciones: null })
-  await entorno.waitForQuiet()
+  await environment.waitForQuiet()
   await contestado(guia)
   const cuerpos = async () => {
     const { secuencia } = await api.guias.obtener(guia)
@@ -70,11 +70,11 @@ async function deTres() {
 
 /** The decrypted corrections of a guide, as text. */
 async function correccionesDe(guia: string) {
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     'select guia_id, secuencia, cambios from evento where guia = $1 and cambios is not null order by secuencia',
     [guia],
   )
-  return rows.map((fila) => JSON.stringify(decryptChanges(SECRETOS, fila, fila.cambios))).join('\n')
+  return rows.map((row) => JSON.stringify(decryptChanges(SECRETOS, row, row.cambios))).join('\n')
 }
 
 describe('a person whose telephone was corrected', () => {
@@ -82,14 +82,14 @@ describe('a person whose telephone was corrected', () => {
     const { guia } = await deTres()
     const { guias, anteriores } = await persona('exportar', DE_LUIS.telefono)
     expect(guias).toEqual([])
-    expect(anteriores.map((una: { guia: string }) => una.guia)).toContain(guia)
-    const texto = JSON.stringify(anteriores.find((una: { guia: string }) => una.guia === guia))
+    expect(anteriores.map((one: { guia: string }) => one.guia)).toContain(guia)
+    const text = JSON.stringify(anteriores.find((one: { guia: string }) => one.guia === guia))
     for (const dicho of ['+50255552222', 'Ludovico Dos', 'Calle Segunda 2', 'Preguntar por Ludovico'])
-      expect(texto).toContain(dicho)
+      expect(text).toContain(dicho)
     // An answer of the merchant's server to each event of his, stored with the delivery or as an attempt.
-    expect(texto.match(/"cuerpo": ?"Ludovico"/g)?.length).toBeGreaterThanOrEqual(3)
-    expect(texto).not.toMatch(SUYO.ana)
-    expect(texto).not.toMatch(SUYO.eva)
+    expect(text.match(/"cuerpo": ?"Ludovico"/g)?.length).toBeGreaterThanOrEqual(3)
+    expect(text).not.toMatch(SUYO.ana)
+    expect(text).not.toMatch(SUYO.eva)
     const deEva = JSON.stringify(await persona('exportar', DE_EVA.telefono))
     expect(deEva).toContain('Evangelina Tres')
     expect(deEva).toMatch(/"cuerpo": ?"Evangelina"/)
@@ -100,37 +100,37 @@ describe('a person whose telephone was corrected', () => {
   })
 
   it('is not given to the next one with the photos of an attempt at his door', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const telefono = '+50255554444'
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255556666' }))
     const intentar = async () => {
-      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
-      const { archivo } = (await uploadArchivo(entorno, guia)).cuerpo
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+      const { archivo } = (await uploadArchivo(environment, guia)).cuerpo
       const fallido = { estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [archivo] }
-      expect((await entorno.operar('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
+      expect((await environment.operar('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
       return archivo
     }
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const anterior = await intentar()
     await api.guias.corregir(guia, { telefono })
     const suya = await intentar()
     const [exportada] = (await persona('exportar', telefono)).guias
     expect(exportada).toMatchObject({ guia, archivos: [suya], tablas: { prueba_intento: [{ fotos: [suya] }] } })
     expect(exportada.tablas.archivo.map(({ archivo }: { archivo: string }) => archivo)).toEqual([suya])
-    const carpeta = join(entorno.dataDir, 'expediente')
-    const [guardada] = (await persona('exportar', '+50255556666', '--carpeta', carpeta)).anteriores
-    expect(guardada.periodos).toMatchObject([
+    const folder = join(environment.dataDir, 'expediente')
+    const [saved] = (await persona('exportar', '+50255556666', '--carpeta', folder)).anteriores
+    expect(saved.periodos).toMatchObject([
       { archivos: [anterior], tablas: { prueba_intento: [{ fotos: [anterior] }] } },
     ])
-    expect(guardada.periodos[0].tablas.archivo).toHaveLength(1)
-    expect(await readdir(carpeta)).toEqual([anterior])
+    expect(saved.periodos[0].tablas.archivo).toHaveLength(1)
+    expect(await readdir(folder)).toEqual([anterior])
     await persona('olvidar', '+50255556666', '--si')
-    expect(await findTablesWith(entorno.db, new RegExp(anterior))).toEqual([])
+    expect(await findTablesWith(environment.db, new RegExp(anterior))).toEqual([])
     expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([suya])
   })
 
   it('gets the corrected values of the time since the telephone is his', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const telefono = '+50255559999'
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255550000', direccion: 'De otra persona' }))
     await api.guias.corregir(guia, { telefono, direccion: 'Avenida Media 4' })
@@ -144,21 +144,21 @@ describe('a person whose telephone was corrected', () => {
   })
 
   it('leaves the notes that were written after the correction', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255557777' }))
-    const anotar = (texto: string) => entorno.operar('POST', `/guias/${guia}/notas`, { texto })
+    const anotar = (texto: string) => environment.operar('POST', `/guias/${guia}/notas`, { texto })
     await anotar('El de antes no contesta')
     await api.guias.corregir(guia, { telefono: '+50255558888' })
     await anotar('La de ahora contesta')
     await persona('olvidar', '+50255557777', '--si')
-    const { cuerpo } = await entorno.operar('GET', `/guias/${guia}/notas`)
+    const { cuerpo } = await environment.operar('GET', `/guias/${guia}/notas`)
     expect(cuerpo.datos.map(({ texto }: { texto: string }) => texto)).toEqual(['La de ahora contesta'])
   })
 
   it('is forgotten everywhere, and the present one keeps everything', async () => {
     const { api, guia, cuerpos, receptor } = await deTres()
-    const antes = await cuerpos()
-    expect(antes.map(({ telefono }) => telefono.slice(-4))).toEqual([
+    const before = await cuerpos()
+    expect(before.map(({ telefono }) => telefono.slice(-4))).toEqual([
       '1111',
       '1111',
       '1111',
@@ -168,16 +168,16 @@ describe('a person whose telephone was corrected', () => {
       '3333',
       '3333',
     ])
-    expect(await findTablesWith(entorno.db, SUYO.luis)).not.toEqual([])
+    expect(await findTablesWith(environment.db, SUYO.luis)).not.toEqual([])
     const olvidada = await persona('olvidar', DE_LUIS.telefono, '--si')
     expect([olvidada.guias, olvidada.anteriores > 0]).toEqual([0, true])
-    expect(await findTablesWith(entorno.db, SUYO.luis)).toEqual([])
+    expect(await findTablesWith(environment.db, SUYO.luis)).toEqual([])
     const correcciones = await correccionesDe(guia)
     expect(correcciones).not.toMatch(SUYO.luis)
     expect(correcciones).toMatch(SUYO.ana)
     expect(correcciones).toMatch(SUYO.eva)
-    const despues = await cuerpos()
-    expect(despues.map(({ telefono }) => telefono?.slice(-4) ?? null)).toEqual([
+    const after = await cuerpos()
+    expect(after.map(({ telefono }) => telefono?.slice(-4) ?? null)).toEqual([
       '1111',
       '1111',
       '1111',
@@ -188,16 +188,16 @@ describe('a person whose telephone was corrected', () => {
       '3333',
     ])
     // The bodies of the others' events are what they were.
-    for (const i of [0, 6, 7]) expect(despues[i]).toEqual(antes[i])
+    for (const i of [0, 6, 7]) expect(after[i]).toEqual(before[i])
     expect(await api.guias.obtener(guia)).toMatchObject({ ...DE_EVA, contenido: 'Zapatos' })
     // The request to the present telephone still works.
-    await hasta(async () => receptor.receivedWebhooks.length >= 8)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 8)
     expect((await api.guias.obtener(guia)).ubicacion.solicitud?.estado).toBe('enviado')
     expect((await persona('olvidar', DE_LUIS.telefono, '--si')).anteriores).toBe(0)
   })
 
   it('is forgotten if the telephone was corrected first, and his name and address later', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ ...DE_ANA, contenido: 'Blusas' }))
     await api.guias.corregir(guia, { telefono: DE_LUIS.telefono })
     await api.guias.corregir(guia, { destinatario: DE_LUIS.destinatario, direccion: DE_LUIS.direccion })
@@ -208,7 +208,7 @@ describe('a person whose telephone was corrected', () => {
     const deLuis = JSON.stringify((await persona('exportar', DE_LUIS.telefono)).anteriores)
     expect(deLuis).not.toMatch(SUYO.ana)
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await findTablesWith(entorno.db, SUYO.ana)).toEqual([])
+    expect(await findTablesWith(environment.db, SUYO.ana)).toEqual([])
     const correcciones = await correccionesDe(guia)
     expect(correcciones).not.toMatch(SUYO.ana)
     expect(correcciones).toMatch(/Ludovico Dos/)
@@ -216,12 +216,12 @@ describe('a person whose telephone was corrected', () => {
   })
 
   it('is forgotten with a place that was his alone; a place that is still the guide’s stays', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.71111, lng: -90.61111 }))
     await api.guias.confirmarUbicacion(guia, { lat: 14.72222, lng: -90.62222, referencia: 'Casa de Anacleta' })
     await api.guias.corregir(guia, { ...DE_LUIS, lat: 14.73333, lng: -90.63333 })
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await findTablesWith(entorno.db, /14\.71111|14\.72222|Casa de Anacleta/)).toEqual([])
+    expect(await findTablesWith(environment.db, /14\.71111|14\.72222|Casa de Anacleta/)).toEqual([])
     const { ubicacion, lat } = await api.guias.obtener(guia)
     expect([ubicacion.lat, lat]).toEqual([14.73333, 14.73333])
     const { guia: misma } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.74444, lng: -90.64444 }))
@@ -231,24 +231,24 @@ describe('a person whose telephone was corrected', () => {
   })
 
   it('is forgotten with a short link of his that nobody has followed yet', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const maps_url = 'https://maps.app.goo.gl/deAnacleta'
     const { lat, lng, ...sinLugar } = buildGuia({ ...DE_ANA, maps_url })
     const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof buildGuia>)
     await api.guias.corregir(guia, { telefono: DE_LUIS.telefono, lat: lat!, lng: lng! })
     // It did not answer, and is tried again tomorrow.
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
        select comercio_id, modo, id, gen_random_uuid(), $2, now() + interval '1 day' from guia where guia = $1
        on conflict (comercio_id, modo, guia_id) do update set proximo_en = excluded.proximo_en`,
       [guia, maps_url],
     )
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await findTablesWith(entorno.db, /deAnacleta/)).toEqual([])
+    expect(await findTablesWith(environment.db, /deAnacleta/)).toEqual([])
   })
 
   it('is erased as the guide’s own recipient if the telephone came back', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia(DE_EVA))
     await api.guias.corregir(guia, { telefono: '+50255554444' })
     await api.guias.corregir(guia, { telefono: DE_EVA.telefono })
@@ -257,7 +257,9 @@ describe('a person whose telephone was corrected', () => {
     await api.guias.cancelar(guia)
     await persona('olvidar', DE_EVA.telefono, '--si')
     expect((await api.guias.obtener(guia)).telefono).toBeNull()
-    const { rows } = await entorno.db.pool.query('select from telefono_anterior where telefono = $1', ['+50255554444'])
+    const { rows } = await environment.db.pool.query('select from telefono_anterior where telefono = $1', [
+      '+50255554444',
+    ])
     expect(rows).toEqual([])
   })
 })

@@ -11,12 +11,12 @@ import { decryptChanges } from '../../server/domain/records/storedCorrections.ts
 import { uploadArchivo } from '../archivos/images.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, waitUntil } from '../factories.ts'
 import { SECRETOS } from '../ubicacion/requests.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { listClassifiedColumns, listErasedColumns, readSchemaColumns } from './places.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 /** A person whose name, telephone and place stand nowhere else. */
@@ -38,27 +38,27 @@ const patronDe = ({ nombre, telefono, lat, lng }: Marcada) =>
   new RegExp([nombre, soundOf(nombre.toLowerCase()), telefono.slice(1), lat, lng].join('|').replaceAll('.', '\\.'))
 
 const ejecutar = async (...args: string[]) => {
-  const { output: salida, errores } = await runInProcess(['persona', ...args, '--json'], consoleEnvironment(entorno))
+  const { output, errores } = await runInProcess(['persona', ...args, '--json'], consoleEnvironment(environment))
   expect(errores).toBe('')
-  return { texto: salida, documento: JSON.parse(salida) }
+  return { texto: output, documento: JSON.parse(output) }
 }
 
 /** Columns of any table, of the queue too, with what they hold of a person. */
-async function columnasCon(patron: RegExp): Promise<Map<string, string>> {
-  const { pool } = entorno.db
-  const { rows: tablas } = await pool.query<{ esquema: string; tabla: string }>(
+async function columnasCon(pattern: RegExp): Promise<Map<string, string>> {
+  const { pool } = environment.db
+  const { rows: tables } = await pool.query<{ esquema: string; tabla: string }>(
     `select table_schema as esquema, table_name as tabla from information_schema.tables
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
   )
   const halladas = new Map<string, string>()
-  const anotar = (columna: string, texto: string) => {
-    if (patron.test(texto)) halladas.set(columna, `${halladas.get(columna) ?? ''}${texto}`)
+  const anotar = (column: string, text: string) => {
+    if (pattern.test(text)) halladas.set(column, `${halladas.get(column) ?? ''}${text}`)
   }
-  for (const { esquema, tabla } of tablas) {
+  for (const { esquema, tabla } of tables) {
     const { rows } = await pool.query<{ columna: string; texto: string }>(
       `select j.key as columna, j.value as texto from ${esquema}.${tabla} t, jsonb_each_text(to_jsonb(t)) j
        where j.value ~ $1`,
-      [patron.source],
+      [pattern.source],
     )
     for (const { columna, texto } of rows) anotar(esquema === 'public' ? `${tabla}.${columna}` : esquema, texto)
   }
@@ -74,23 +74,23 @@ async function columnasCon(patron: RegExp): Promise<Map<string, string>> {
 }
 const nombresDe = async (persona: Marcada) => [...(await columnasCon(patronDe(persona))).keys()].sort()
 
-const archivosDe = (carpeta: string) =>
-  readdirSync(carpeta, { recursive: true, withFileTypes: true })
-    .filter((uno) => uno.isFile())
-    .map((uno) => join(uno.parentPath, uno.name))
+const archivosDe = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name))
 
 /** Expects that nothing of a person is left in tables, queues, files and logs. */
 async function nadaDe(persona: Marcada, archivos: readonly string[] = []) {
   expect(await nombresDe(persona)).toEqual([])
-  const guardados = archivosDe(entorno.dataDir)
-  expect(guardados.filter((ruta) => archivos.some((archivo) => ruta.endsWith(archivo)))).toEqual([])
-  for (const ruta of guardados) expect(readFileSync(ruta, 'latin1')).not.toMatch(patronDe(persona))
-  expect(entorno.log.join('')).not.toMatch(patronDe(persona))
+  const guardados = archivosDe(environment.dataDir)
+  expect(guardados.filter((path) => archivos.some((file) => path.endsWith(file)))).toEqual([])
+  for (const path of guardados) expect(readFileSync(path, 'latin1')).not.toMatch(patronDe(persona))
+  expect(environment.log.join('')).not.toMatch(patronDe(persona))
 }
 
 /** What comes from outside of the service, or from a camera: her provider's words, servers' answers, the place of a photo. */
 async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
-  const { pool } = entorno.db
+  const { pool } = environment.db
   await pool.query('update mensaje set motivo = $2, proveedor_id = $3 where guia = $1', [
     guia,
     `${nombre}1`,
@@ -122,22 +122,22 @@ async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
   )
 }
 
-const recibido = ({ nombre, telefono }: Marcada) =>
-  entorno.db.pool.query('insert into entrante values ($1, $2, $3, now(), now())', [
+const received = ({ nombre, telefono }: Marcada) =>
+  environment.db.pool.query('insert into entrante values ($1, $2, $3, now(), now())', [
     randomUUID(),
     Buffer.from(telefono),
     `{"from":"${telefono.slice(1)}","name":"${nombre}7"}`,
   ])
 
 async function conWebhook(): Promise<Comercio> {
-  const comercio = await entorno.nuevoComercio()
+  const comercio = await environment.createComercio()
   await comercio.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
   return comercio
 }
 
-const evento = async (guia: string, cuerpo: object, clave?: string) => {
-  const respuesta = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
-  expect([respuesta.cuerpo.codigo, respuesta.status]).toEqual([undefined, 201])
+const evento = async (guia: string, body: object, key?: string) => {
+  const response = await environment.operar('POST', `/guias/${guia}/eventos`, body, key)
+  expect([response.cuerpo.codigo, response.status]).toEqual([undefined, 201])
 }
 
 const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
@@ -151,7 +151,7 @@ const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
 
 /** Attempts a delivery. A photo was taken at the door. */
 async function intentar(guia: string, descripcion: string) {
-  const { archivo } = (await uploadArchivo(entorno, guia)).cuerpo
+  const { archivo } = (await uploadArchivo(environment, guia)).cuerpo
   await evento(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion, fotos: [archivo] })
   return archivo as string
 }
@@ -170,17 +170,17 @@ async function deDestinataria(persona: Marcada): Promise<string> {
     metadatos: { comprador: `${nombre}11` },
     recogida: recogidaDe(persona, 12),
   })
-  const ajena = buildGuia()
-  const opciones = { claveDeIdempotencia: `${nombre}28` }
-  const { resultados } = await api.guias.crearLote({ guias: [ajena, pedida as GuiaParaCrear] }, opciones)
+  const foreign = buildGuia()
+  const options = { claveDeIdempotencia: `${nombre}28` }
+  const { resultados } = await api.guias.crearLote({ guias: [foreign, pedida as GuiaParaCrear] }, options)
   const { guia } = resultados[1] as ResultadoCreado
-  await entorno.waitForQuiet()
+  await environment.waitForQuiet()
   await evento(guia, { estado: 'recolectado' })
   const razon = `${nombre}16 dijo dónde vive`
   await evento(guia, { estado: 'en_ruta', forzar: { razon } }, `${nombre}17`)
   await evento(guia, { tipo: 'guia.nota', descripcion: `Llamó ${nombre}18`, lat, lng })
   await intentar(guia, `No abrió ${nombre}19`)
-  await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
+  await environment.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
   const correccion = {
     indicaciones: `Dejar con un vecino: ${nombre}22`,
     lat,
@@ -190,40 +190,43 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   await api.guias.corregir(guia, correccion, { claveDeIdempotencia: `${nombre}23` })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
   await evento(guia, { estado: 'en_ruta' })
-  const [foto, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
+  const [foto, firma] = [
+    await uploadArchivo(environment, guia),
+    await uploadArchivo(environment, guia, { tipo: 'firma' }),
+  ]
   const recibido_por = { nombre: `${nombre}26`, documento: `${nombre}27`, relacion: 'vecino' }
   const entrega = { recibido_por, fotos: [foto.cuerpo.archivo], firma: firma.cuerpo.archivo, lat, lng }
-  expect((await entorno.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
-  await hasta(async () => (await api.guias.pruebaEntrega(guia)).manifiesto)
-  await entorno.waitForQuiet()
+  expect((await environment.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
+  await waitUntil(async () => (await api.guias.pruebaEntrega(guia)).manifiesto)
+  await environment.waitForQuiet()
   const hallable =
     'select from busqueda b join guia g on g.comercio_id = b.comercio_id and g.id = b.id where g.guia = $1'
-  await hasta(async () => {
-    await indexGuias({ db: entorno.db })
-    return ((await entorno.db.pool.query(hallable, [guia])).rowCount ?? 0) > 0
+  await waitUntil(async () => {
+    await indexGuias({ db: environment.db })
+    return ((await environment.db.pool.query(hallable, [guia])).rowCount ?? 0) > 0
   })
   await deFuera(guia, persona)
   return guia
 }
 
 /** A guide under way that holds a former recipient in each place that can hold one. */
-async function deAnterior(persona: Marcada, siguiente: string): Promise<string> {
+async function deAnterior(persona: Marcada, next: string): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
   const { api } = await conWebhook()
   const { guia } = await api.guias.crear(
     buildGuiaWithoutDestino({ telefono, destinatario: `${nombre} Paz`, metadatos: { comprador: `${nombre}11` } }),
   )
-  await entorno.waitForQuiet()
+  await environment.waitForQuiet()
   await evento(guia, { estado: 'recolectado' })
   await evento(guia, { estado: 'en_ruta', forzar: { razon: `${nombre}16 dijo dónde vive` } })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
   const foto = await intentar(guia, `No abrió ${nombre}19`)
-  await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
-  await entorno.waitForQuiet()
+  await environment.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
+  await environment.waitForQuiet()
   await deFuera(guia, persona)
   // As if the delivery to a neighbour was undone.
   const manifiesto = Buffer.from(JSON.stringify({ posicion: { lat, lng } })).toString('base64url')
-  await entorno.db.pool.query(
+  await environment.db.pool.query(
     `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, fotos, pdf, manifiesto,
        evidencia, proximo_en, entregado_en, registrado_en, rectificada_en)
      select comercio_id, modo, id, gen_random_uuid(), secuencia, jsonb_build_object('nombre', $2::text), $3, $4, $5, $6, $7,
@@ -232,8 +235,8 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
   )
   const { secuencia } = await api.guias.obtener(guia)
   expect(secuencia).toBeGreaterThan(3)
-  await api.guias.corregir(guia, { telefono: siguiente, destinatario: 'Otra Persona', lat: 14.75, lng: -90.65 })
-  await entorno.waitForQuiet()
+  await api.guias.corregir(guia, { telefono: next, destinatario: 'Otra Persona', lat: 14.75, lng: -90.65 })
+  await environment.waitForQuiet()
   return guia
 }
 
@@ -245,13 +248,13 @@ describe('a place that holds a person', () => {
   it('as a recipient is exported, and erased by the telephone', async () => {
     const persona = marcada('Zurikata', 1)
     const guia = await deDestinataria(persona)
-    await recibido(persona)
-    await entorno.waitForQuiet()
-    const antes = await columnasCon(patronDe(persona))
-    expect([...antes.keys()].sort()).toEqual(listErasedColumns('destinatario'))
+    await received(persona)
+    await environment.waitForQuiet()
+    const before = await columnasCon(patronDe(persona))
+    expect([...before.keys()].sort()).toEqual(listErasedColumns('destinatario'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
-    expect(documento.guias.map((una: { guia: string }) => una.guia)).toEqual([guia])
-    const dichos = [...[...antes.values()].join().matchAll(/Zurikata\d+/g)].map(([dicho]) => dicho)
+    expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia])
+    const dichos = [...[...before.values()].join().matchAll(/Zurikata\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
     expect(dichos.length).toBeGreaterThan(27)
     const { documento: olvidada } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
@@ -263,15 +266,15 @@ describe('a place that holds a person', () => {
     const persona = marcada('Ekironda', 2)
     const guia = await deDestinataria(persona)
     // A correction replaced her telephone, and the delivery was hers all the same.
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)
        select comercio_id, modo, id, secuencia, telefono from guia where guia = $1`,
       [guia],
     )
-    const antes = await columnasCon(patronDe(persona))
-    expect([...antes.keys()].sort()).toEqual(listErasedColumns('guia'))
+    const before = await columnasCon(patronDe(persona))
+    expect([...before.keys()].sort()).toEqual(listErasedColumns('guia'))
     const { texto, documento } = await ejecutar('exportar', '--guia', guia.toLowerCase())
-    const dichos = [...[...antes.values()].join().matchAll(/Ekironda\d+/g)].map(([dicho]) => dicho)
+    const dichos = [...[...before.values()].join().matchAll(/Ekironda\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
     const { documento: olvidada } = await ejecutar('olvidar', '--guia', guia, '--si')
     expect(olvidada).toMatchObject({ guias: 1, en_curso: [] })
@@ -281,15 +284,15 @@ describe('a place that holds a person', () => {
   it('as a former recipient is exported, and erased by the former telephone', async () => {
     const persona = marcada('Befranio', 3)
     const guia = await deAnterior(persona, '+50255556399')
-    await recibido(persona)
+    await received(persona)
     // The search forgets the former recipient once its job has read the correction.
-    const antes = await hasta(async () => {
+    const before = await waitUntil(async () => {
       const columns = await columnasCon(patronDe(persona))
       return !columns.has('busqueda.claves') && columns
     })
-    expect([...antes.keys()].sort()).toEqual(listErasedColumns('anterior'))
+    expect([...before.keys()].sort()).toEqual(listErasedColumns('anterior'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
-    const dichos = [...[...antes.values()].join().matchAll(/Befranio\d+/g)].map(([dicho]) => dicho)
+    const dichos = [...[...before.values()].join().matchAll(/Befranio\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
     expect(documento.anteriores[0].metadatos).toEqual({ comprador: 'Befranio11' })
     // The present recipient does not get the metadata of the creation.
@@ -305,43 +308,43 @@ describe('a place that holds a person', () => {
     const recogida = recogidaDe(persona, 12)
     const { guia: presente } = await api.guias.crear(buildGuia({ recogida }))
     const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaDe(persona, 32) }))
-    const otra = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
-    await api.guias.corregir(anterior, { recogida: { ...otra, direccion: null, indicaciones: null } })
-    await entorno.waitForQuiet()
-    await entorno.db.pool.query(
+    const other = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
+    await api.guias.corregir(anterior, { recogida: { ...other, direccion: null, indicaciones: null } })
+    await environment.waitForQuiet()
+    await environment.db.pool.query(
       `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
       [`evt_${presente}_%`],
     )
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
          url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
        select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
          'Cotulipe12', '{"x": "Cotulipe12"}', false, 'Cotulipe12' from webhook_aviso where evento = $1`,
       [`evt_${presente}_1`],
     )
-    const antes = await columnasCon(patronDe(persona))
-    expect([...antes.keys()].sort()).toEqual(listErasedColumns('recogida'))
+    const before = await columnasCon(patronDe(persona))
+    expect([...before.keys()].sort()).toEqual(listErasedColumns('recogida'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
-    const dichos = [...[...antes.values()].join().matchAll(/Cotulipe\d+/g)].map(([dicho]) => dicho)
+    const dichos = [...[...before.values()].join().matchAll(/Cotulipe\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
     expect(texto).not.toMatch(/Otro Contacto|31481676/)
     expect(documento.recogidas.map(({ guia }: { guia: string }) => guia)).toEqual([presente, anterior])
 
     // The pickup of a guide under way stays, because the parcel may return there.
-    const { documento: primera } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
-    expect(primera).toMatchObject({ guias: 0, recogidas: 1, en_curso: [presente] })
+    const { documento: first } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    expect(first).toMatchObject({ guias: 0, recogidas: 1, en_curso: [presente] })
     expect((await api.guias.obtener(presente)).recogida).toMatchObject(recogida)
     await api.guias.cancelar(presente)
-    const { documento: segunda } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
-    expect(segunda).toMatchObject({ guias: 0, recogidas: 1, en_curso: [] })
+    const { documento: second } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    expect(second).toMatchObject({ guias: 0, recogidas: 1, en_curso: [] })
     await nadaDe(persona)
     // The recipients' data stays, and so does the present contact.
     expect(await api.guias.obtener(presente)).toMatchObject({ telefono: '+50231481676', datos_borrados_en: null })
-    expect((await api.guias.obtener(anterior)).recogida).toMatchObject(otra)
+    expect((await api.guias.obtener(anterior)).recogida).toMatchObject(other)
   })
 
   it('stays in a guide under way, which the erasure names', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Marimba Sol' }))
     const { documento } = await ejecutar('olvidar', '--guia', guia, '--si')
     expect(documento).toMatchObject({ guias: 0, en_curso: [guia] })

@@ -233,8 +233,8 @@ const COLUMN_LINE = /^ *(\w+) +(?:String|Json|Bytes|Float|Unsupported\("tsvector
 export function readSchemaColumns(): string[] {
   const schema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
   return [...schema.matchAll(MODEL_BLOCK)]
-    .flatMap(([, table, cuerpo = '']) =>
-      [...cuerpo.matchAll(COLUMN_LINE)].flatMap(([, column, attributes = '']) =>
+    .flatMap(([, table, body = '']) =>
+      [...body.matchAll(COLUMN_LINE)].flatMap(([, column, attributes = '']) =>
         attributes.split('//')[0]!.includes('@db.Uuid') ? [] : [`${table}.${column}`],
       ),
     )

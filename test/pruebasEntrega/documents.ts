@@ -1,7 +1,7 @@
 import type { ArchivoDePrueba, PruebaDeEntrega } from '@guias/sdk'
 import { beforeAll } from 'vitest'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
 /** The merchant of a file's tests. */
 export let documentsComercio: Comercio
@@ -13,10 +13,10 @@ export function useDocuments() {
   /** Where nobody makes documents but the test. */
   const withoutWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
   beforeAll(async () => {
-    documentsComercio = await environment.nuevoComercio()
+    documentsComercio = await environment.createComercio()
   })
   const conPdf = (guia: string, de = documentsComercio) =>
-    hasta(async () => {
+    waitUntil(async () => {
       const prueba = await de.api.guias.pruebaEntrega(guia)
       return prueba.pdf !== null && (prueba as ConPdf)
     })

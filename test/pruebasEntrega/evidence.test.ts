@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createDeliveredGuia, createFirma, createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { createMobile, type Mobile } from '../repartidores/phone.ts'
 import { parsePdf } from './readPdf.ts'
 
-const entorno = useEnvironment()
-let movil: Mobile
-let claves = 0
+const environment = useEnvironment()
+let phone: Mobile
+let keys = 0
 beforeAll(async () => {
-  movil = await createMobile(entorno)
+  phone = await createMobile(environment)
 })
 
 const PIDE_TODO = { fotos_minimas: 2, firma: 'obligatoria', documento: 'obligatoria' } as const
@@ -18,11 +18,11 @@ const PIDE_FIRMA = { fotos_minimas: 1, firma: 'obligatoria', documento: 'opciona
 const OPCIONAL = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' } as const
 type Politica = typeof PIDE_TODO | typeof NO_PIDE | typeof PIDE_FIRMA | typeof OPCIONAL
 
-const pedir = async ({ comercio }: Comercio, evidencia: object) =>
-  expect((await entorno.operar('PATCH', `/comercios/${comercio}`, { evidencia })).status).toBe(200)
+const request = async ({ comercio }: Comercio, evidencia: object) =>
+  expect((await environment.operar('PATCH', `/comercios/${comercio}`, { evidencia })).status).toBe(200)
 async function comercioQue(evidencia: Politica) {
-  const comercio = await entorno.nuevoComercio()
-  await pedir(comercio, evidencia)
+  const comercio = await environment.createComercio()
+  await request(comercio, evidencia)
   return comercio
 }
 const QUIEN = { nombre: 'María López', relacion: 'familiar' }
@@ -31,27 +31,27 @@ const DOCUMENTO = '2456 78901 0101'
 /** Ways to deliver: an operator's, and a courier's whose page knows the policy. */
 const VIAS = {
   operador: {
-    enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio),
-    foto: async (guia: string) => (await uploadArchivo(entorno, guia)).cuerpo.archivo as string,
-    firma: async (guia: string) => (await uploadArchivo(entorno, guia, { tipo: 'firma' })).cuerpo.archivo as string,
-    deliver: (guia: string, _evidencia: Politica, cuerpo: object) =>
-      entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo),
+    enRuta: (comercio: Comercio) => createGuiaOnRoute(environment, comercio),
+    foto: async (guia: string) => (await uploadArchivo(environment, guia)).cuerpo.archivo as string,
+    firma: async (guia: string) => (await uploadArchivo(environment, guia, { tipo: 'firma' })).cuerpo.archivo as string,
+    deliver: (guia: string, _evidencia: Politica, body: object) =>
+      environment.operar('POST', `/guias/${guia}/entrega`, body),
   },
   repartidor: {
-    enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio, movil.repartidor),
-    foto: async (guia: string) => (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string,
-    firma: async (guia: string) => (await movil.upload(guia, 'firma', await createFirma())).cuerpo.archivo as string,
-    deliver: (guia: string, evidencia: Politica, cuerpo: object) =>
-      movil.deliver(guia, { ...cuerpo, evidencia, idempotencia: `evidencia-${++claves}` }),
+    enRuta: (comercio: Comercio) => createGuiaOnRoute(environment, comercio, phone.repartidor),
+    foto: async (guia: string) => (await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string,
+    firma: async (guia: string) => (await phone.upload(guia, 'firma', await createFirma())).cuerpo.archivo as string,
+    deliver: (guia: string, evidencia: Politica, body: object) =>
+      phone.deliver(guia, { ...body, evidencia, idempotencia: `evidencia-${++keys}` }),
   },
 } as const
 const { repartidor } = VIAS
 /** A courier's delivery as a page sends it that knows of no policy. */
-const entregarComoAntes = (guia: string, cuerpo: object) =>
-  movil.deliver(guia, { ...cuerpo, idempotencia: `evidencia-${++claves}` })
+const entregarComoAntes = (guia: string, body: object) =>
+  phone.deliver(guia, { ...body, idempotencia: `evidencia-${++keys}` })
 
 const conPdf = ({ api }: Comercio, guia: string) =>
-  hasta(async () => {
+  waitUntil(async () => {
     const prueba = await api.guias.pruebaEntrega(guia)
     return prueba.pdf !== null && prueba
   })
@@ -62,8 +62,8 @@ async function documentosDe(comercio: Comercio, guia: string) {
   return { prueba, texto, manifiesto }
 }
 
-describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery by an %s', (quien) => {
-  const via = VIAS[quien]
+describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery by an %s', (caller) => {
+  const via = VIAS[caller]
 
   it('names each missing member with its remedy, and delivers with all of them', async () => {
     const comercio = await comercioQue(PIDE_TODO)
@@ -119,8 +119,8 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     const comercio = await comercioQue(NO_PIDE)
     const guia = await via.enRuta(comercio)
     const [fotos, firma] = [[await via.foto(guia)], await via.firma(guia)]
-    const faltas = async (cuerpo: object) => {
-      const { status, cuerpo: dicho } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...cuerpo })
+    const faltas = async (body: object) => {
+      const { status, cuerpo: dicho } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...body })
       expect(status).toBe(422)
       return dicho.errores.map(({ campo, mensaje }: Record<string, string>) => [campo, mensaje])
     }
@@ -142,13 +142,13 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
 describe('a courier’s delivery', () => {
   it('finds in the guide what the merchant needs, also in one that nobody carries', async () => {
     const comercio = await comercioQue(PIDE_TODO)
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    const libre = await createGuiaOnRoute(entorno, comercio)
-    const { datos } = (await movil.request('GET', '/guias')).cuerpo
-    expect(datos.find((una: { guia: string }) => una.guia === guia).evidencia).toEqual(PIDE_TODO)
-    for (const una of [guia, libre]) {
-      expect((await movil.request('GET', `/guias/${una}`)).cuerpo.evidencia).toEqual(PIDE_TODO)
-      expect((await movil.request('GET', `/guias?guia=${una}`)).cuerpo.datos[0].evidencia).toEqual(PIDE_TODO)
+    const guia = await createGuiaOnRoute(environment, comercio, phone.repartidor)
+    const free = await createGuiaOnRoute(environment, comercio)
+    const { datos } = (await phone.request('GET', '/guias')).cuerpo
+    expect(datos.find((one: { guia: string }) => one.guia === guia).evidencia).toEqual(PIDE_TODO)
+    for (const one of [guia, free]) {
+      expect((await phone.request('GET', `/guias/${one}`)).cuerpo.evidencia).toEqual(PIDE_TODO)
+      expect((await phone.request('GET', `/guias?guia=${one}`)).cuerpo.datos[0].evidencia).toEqual(PIDE_TODO)
     }
   })
 
@@ -187,7 +187,7 @@ describe('a courier’s delivery', () => {
       recibido_por: { documento: null },
       evidencia: { faltas: [], pagina_anterior: true },
     })
-    const { rows } = await entorno.db.pool.query('select usado_en from archivo where archivo = $1', [firma])
+    const { rows } = await environment.db.pool.query('select usado_en from archivo where archivo = $1', [firma])
     expect(rows).toEqual([{ usado_en: null }])
   })
 
@@ -195,7 +195,7 @@ describe('a courier’s delivery', () => {
     const comercio = await comercioQue(OPCIONAL)
     const guia = await repartidor.enRuta(comercio)
     const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
-    await pedir(comercio, PIDE_FIRMA)
+    await request(comercio, PIDE_FIRMA)
     // A page that knew more than it brought is refused, whatever the merchant needs now.
     expect((await repartidor.deliver(guia, PIDE_TODO, entrega)).status).toBe(422)
     expect((await repartidor.deliver(guia, OPCIONAL, entrega)).status).toBe(201)
@@ -208,15 +208,19 @@ describe('a courier’s delivery', () => {
 
   it('keeps what it was judged by when the policy changes, also in documents made later', async () => {
     const comercio = await comercioQue(PIDE_FIRMA)
-    const { guia } = await createDeliveredGuia(entorno, comercio)
-    const antes = await conPdf(comercio, guia)
-    const otra = await createGuiaOnRoute(entorno, comercio)
-    const fotos = [(await uploadArchivo(entorno, otra)).cuerpo.archivo]
-    await entorno.operar('POST', `/guias/${otra}/entrega`, { recibido_por: QUIEN, fotos, sin_firma: 'sin_contacto' })
-    await pedir(comercio, PIDE_TODO)
-    const despues = await conPdf(comercio, guia)
-    expect([despues.manifiesto, despues.pdf!.sha256]).toEqual([antes.manifiesto, antes.pdf!.sha256])
-    const { manifiesto } = await documentosDe(comercio, otra)
+    const { guia } = await createDeliveredGuia(environment, comercio)
+    const before = await conPdf(comercio, guia)
+    const other = await createGuiaOnRoute(environment, comercio)
+    const fotos = [(await uploadArchivo(environment, other)).cuerpo.archivo]
+    await environment.operar('POST', `/guias/${other}/entrega`, {
+      recibido_por: QUIEN,
+      fotos,
+      sin_firma: 'sin_contacto',
+    })
+    await request(comercio, PIDE_TODO)
+    const after = await conPdf(comercio, guia)
+    expect([after.manifiesto, after.pdf!.sha256]).toEqual([before.manifiesto, before.pdf!.sha256])
+    const { manifiesto } = await documentosDe(comercio, other)
     expect(manifiesto.evidencia).toMatchObject(PIDE_FIRMA)
   })
 })
@@ -224,9 +228,9 @@ describe('a courier’s delivery', () => {
 describe('an operator’s delivery', () => {
   it('cannot say which evidence was asked for', async () => {
     const comercio = await comercioQue(PIDE_FIRMA)
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
-    const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    const guia = await createGuiaOnRoute(environment, comercio)
+    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
+    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: QUIEN,
       fotos,
       evidencia: OPCIONAL,
@@ -238,7 +242,7 @@ describe('an operator’s delivery', () => {
 describe('a simulated delivery', () => {
   it.each([PIDE_TODO, NO_PIDE, PIDE_FIRMA, OPCIONAL])('has what %o needs', async (politica) => {
     const comercio = await comercioQue(politica)
-    const guia = await createGuiaOnRoute(entorno, comercio)
+    const guia = await createGuiaOnRoute(environment, comercio)
     await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba.evidencia).toEqual({ ...politica, faltas: [], pagina_anterior: false })

@@ -13,15 +13,15 @@ describe('GET /.well-known/jwks.json', () => {
       '*',
     ])
     expect(cuerpo.keys).toHaveLength(1)
-    const [{ kid, x, ...resto }] = cuerpo.keys
-    expect(resto).toEqual({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })
+    const [{ kid, x, ...rest }] = cuerpo.keys
+    expect(rest).toEqual({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })
     expect(kid).toBe(await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x }))
     const etag = cabeceras.get('etag')!
     for (const conocidas of [etag, `W/${etag}`, `"otra", ${etag}`, '*']) {
-      const otra = await environment.request('GET', '/.well-known/jwks.json', {
+      const other = await environment.request('GET', '/.well-known/jwks.json', {
         cabeceras: { 'If-None-Match': conocidas },
       })
-      expect([conocidas, otra.status, otra.cuerpo]).toEqual([conocidas, 304, undefined])
+      expect([conocidas, other.status, other.cuerpo]).toEqual([conocidas, 304, undefined])
     }
     expect(
       (await environment.request('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': '"x"' } })).status,

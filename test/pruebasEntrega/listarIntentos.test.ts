@@ -7,29 +7,29 @@ import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { waitForLock } from '../quiescence.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 
-const registrar = (guia: string, cuerpo: object, clave?: string) =>
-  entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
-const fallar = (guia: string, mas: object = {}, clave?: string) =>
-  registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...mas }, clave)
+const registrar = (guia: string, body: object, key?: string) =>
+  environment.operar('POST', `/guias/${guia}/eventos`, body, key)
+const fallar = (guia: string, more: object = {}, key?: string) =>
+  registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...more }, key)
 const unaImagen = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
-  (await uploadArchivo(entorno, guia, { tipo })).cuerpo.archivo as string
-const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
+  (await uploadArchivo(environment, guia, { tipo })).cuerpo.archivo as string
+const hace = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 const usadas = async (archivos: string[]) => {
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     'select archivo from archivo where archivo = any($1) and usado_en is not null order by archivo',
     [archivos],
   )
   return rows.map(({ archivo }) => archivo)
 }
-const contar = async (tabla: string, guia: string) => {
-  const { rows } = await entorno.db.pool.query(
-    `select count(*)::int as n from ${tabla} t join guia_indice i on i.comercio_id = t.comercio_id and i.id = t.guia_id
+const count = async (table: string, guia: string) => {
+  const { rows } = await environment.db.pool.query(
+    `select count(*)::int as n from ${table} t join guia_indice i on i.comercio_id = t.comercio_id and i.id = t.guia_id
      where i.guia = $1`,
     [guia],
   )
@@ -38,7 +38,7 @@ const contar = async (tabla: string, guia: string) => {
 
 describe('a failed attempt with photos', () => {
   it('is registered with them, and its merchant sees both', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
+    const guia = await createGuiaOnRoute(environment, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     const { status, cuerpo } = await fallar(guia, {
       descripcion: 'No había nadie; se dejó aviso',
@@ -69,24 +69,24 @@ describe('a failed attempt with photos', () => {
     ])
     expect(datos[0]!.fotos.map(({ archivo }) => archivo)).toEqual([b, a])
     for (const { url, mime, bytes } of datos[0]!.fotos) {
-      const respuesta = await fetch(url)
-      expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, mime])
-      expect((await respuesta.arrayBuffer()).byteLength).toBe(bytes)
+      const response = await fetch(url)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, mime])
+      expect((await response.arrayBuffer()).byteLength).toBe(bytes)
     }
     // Links are new each time.
-    entorno.advance(2_000)
-    const [otra] = (await comercio.api.guias.intentos(guia)).datos
-    expect(otra!.fotos[0]!.url).not.toBe(datos[0]!.fotos[0]!.url)
+    environment.advance(2_000)
+    const [other] = (await comercio.api.guias.intentos(guia)).datos
+    expect(other!.fotos[0]!.url).not.toBe(datos[0]!.fotos[0]!.url)
     // Page by page.
-    const vistas: number[] = []
-    for await (const { secuencia } of comercio.api.guias.intentos(guia, { limite: 1 })) vistas.push(secuencia)
-    expect(vistas).toEqual([4, 7])
+    const seen: number[] = []
+    for await (const { secuencia } of comercio.api.guias.intentos(guia, { limite: 1 })) seen.push(secuencia)
+    expect(seen).toEqual([4, 7])
     expect((await comercio.api.guias.intentos((await comercio.api.guias.crear(buildGuia())).guia)).datos).toEqual([])
   })
 
   it('keeps them also when it is heard of late, and moves nothing', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update guia set creado_en = now() - interval '1 hour', estado_en = now() - interval '1 hour' where guia = $1`,
       [guia],
     )
@@ -104,18 +104,18 @@ describe('a failed attempt with photos', () => {
   })
 
   it('takes only photos of this guide that nobody uses, ten at most, and with no other state', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    const otra = await createGuiaOnRoute(entorno, comercio)
-    const [foto, firma, ajena, usada] = [
+    const guia = await createGuiaOnRoute(environment, comercio)
+    const other = await createGuiaOnRoute(environment, comercio)
+    const [foto, firma, foreign, usada] = [
       await unaImagen(guia),
       await unaImagen(guia, 'firma'),
-      await unaImagen(otra),
+      await unaImagen(other),
       await unaImagen(guia),
     ]
     await fallar(guia, { fotos: [usada] })
     await registrar(guia, { estado: 'en_ruta' })
-    const casos: [object, string[]][] = [
-      [{ fotos: [ajena] }, ['/fotos/0']],
+    const cases: [object, string[]][] = [
+      [{ fotos: [foreign] }, ['/fotos/0']],
       [{ fotos: [foto, usada] }, ['/fotos/1']],
       [{ fotos: [firma, 'arch_0000000000000000', '../x'] }, ['/fotos/0', '/fotos/1', '/fotos/2']],
       [{ fotos: [foto, foto] }, ['/fotos']],
@@ -125,18 +125,18 @@ describe('a failed attempt with photos', () => {
       [{ estado: 'entregado', motivo: undefined, fotos: [] }, ['/fotos']],
       [{ estado: undefined, motivo: undefined, tipo: 'guia.nota', descripcion: 'x', fotos: [foto] }, ['/fotos']],
     ]
-    for (const [cambios, campos] of casos) {
+    for (const [cambios, campos] of cases) {
       const { status, cuerpo } = await fallar(guia, cambios)
       expect([cambios, status, cuerpo.errores?.map((e: { campo: string }) => e.campo)]).toEqual([cambios, 422, campos])
     }
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 6 })
-    expect(await usadas([foto!, firma!, ajena!])).toEqual([])
+    expect(await usadas([foto!, firma!, foreign!])).toEqual([])
     expect((await fallar(guia, { fotos: [] })).status).toBe(201)
     // A guide that can't fail now says so before it looks at photos.
-    expect((await fallar(guia, { fotos: [ajena] })).cuerpo.codigo).toBe('transicion_invalida')
+    expect((await fallar(guia, { fotos: [foreign] })).cuerpo.codigo).toBe('transicion_invalida')
     // What an attempt holds proves no delivery.
     await registrar(guia, { estado: 'en_ruta' })
-    const entrega = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    const entrega = await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'María' },
       fotos: [usada],
     })
@@ -144,50 +144,48 @@ describe('a failed attempt with photos', () => {
   })
 
   it('is the same with its key when it comes again, and another with other photos', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
+    const guia = await createGuiaOnRoute(environment, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     const conSuClave = (fotos: string[]) => fallar(guia, { fotos }, 'movil-1')
-    const todas = await Promise.all(Array.from({ length: 5 }, () => conSuClave([a])))
-    expect(todas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
-    expect(new Set(todas.map((una) => una.cuerpo.id)).size).toBe(1)
+    const all = await Promise.all(Array.from({ length: 5 }, () => conSuClave([a])))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+    expect(new Set(all.map((one) => one.cuerpo.id)).size).toBe(1)
     for (const fotos of [[b], [a, b], []]) {
       const distinta = await conSuClave(fotos)
       expect([distinta.status, distinta.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     }
     expect(await usadas([a, b])).toEqual([a])
-    expect([await contar('evento', guia), await contar('prueba_intento', guia)]).toEqual([5, 1])
+    expect([await count('evento', guia), await count('prueba_intento', guia)]).toEqual([5, 1])
   })
 
   it('has one winner beside another change, and leaves the loser’s photos free', async () => {
-    for (let vez = 0; vez < 12; vez++) {
-      const guia = await createGuiaOnRoute(entorno, comercio)
+    for (let time = 0; time < 12; time++) {
+      const guia = await createGuiaOnRoute(environment, comercio)
       const [a, b] = await Promise.all([unaImagen(guia), unaImagen(guia)])
       const dadas = await Promise.all([
         fallar(guia, { fotos: [a] }),
-        entorno.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'María' }, fotos: [b] }),
+        environment.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'María' }, fotos: [b] }),
       ])
       expect(dadas.map(({ status }) => status).sort()).toEqual([201, 409])
       const gana = dadas[0].status === 201
       expect(await usadas([a, b])).toEqual([gana ? a : b])
-      expect([await contar('prueba_intento', guia), await contar('prueba_entrega', guia)]).toEqual(
-        gana ? [1, 0] : [0, 1],
-      )
+      expect([await count('prueba_intento', guia), await count('prueba_entrega', guia)]).toEqual(gana ? [1, 0] : [0, 1])
       // The failed attempt opens a decision with an event of its own.
-      expect(await contar('evento', guia)).toBe(gana ? 5 : 4)
+      expect(await count('evento', guia)).toBe(gana ? 5 : 4)
     }
   })
 
   it('writes nothing when a photo goes in between', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
+    const guia = await createGuiaOnRoute(environment, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     // The sweeper has b in its hands while the attempt looks.
-    const cliente = await entorno.db.pool.connect()
-    await cliente.query('begin')
-    await cliente.query('delete from archivo where archivo = $1', [b])
+    const client = await environment.db.pool.connect()
+    await client.query('begin')
+    await client.query('delete from archivo where archivo = $1', [b])
     const intento = fallar(guia, { fotos: [a, b] })
-    await waitForLock(entorno.db)
-    await cliente.query('commit')
-    cliente.release()
+    await waitForLock(environment.db)
+    await client.query('commit')
+    client.release()
     const { status, cuerpo } = await intento
     expect([status, cuerpo.codigo]).toEqual([409, 'carrera_perdida'])
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 3, intentos: 0 })
@@ -196,24 +194,26 @@ describe('a failed attempt with photos', () => {
   })
 
   it('keeps its photos from the sweeper', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
+    const guia = await createGuiaOnRoute(environment, comercio)
     const foto = await unaImagen(guia)
     await fallar(guia, { fotos: [foto] })
-    const suelta = await uploadArchivo(entorno, guia, { bytes: await createFoto({ color: '#3c3' }) })
-    const reloj = () => new Date(entorno.clock().getTime() + 8 * 86_400_000)
-    const almacen = createLocalStore(`${entorno.dataDir}/archivos`)
-    await sweepArchivos({ db: entorno.db, store: almacen, clock: reloj, log: createLog('silent') })
-    expect((await Array.fromAsync(almacen.list())).map(({ clave }) => clave)).not.toContain(suelta.cuerpo.archivo)
+    const suelta = await uploadArchivo(environment, guia, { bytes: await createFoto({ color: '#3c3' }) })
+    const clock = () => new Date(environment.clock().getTime() + 8 * 86_400_000)
+    const store = createLocalStore(`${environment.dataDir}/archivos`)
+    await sweepArchivos({ db: environment.db, store, clock, log: createLog('silent') })
+    expect((await Array.fromAsync(store.list())).map(({ clave }) => clave)).not.toContain(suelta.cuerpo.archivo)
     expect((await fetch((await comercio.api.guias.intentos(guia)).datos[0]!.fotos[0]!.url)).status).toBe(200)
   })
 
   it('is its merchant’s alone, of that mode, and with its scope', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    const leer = async (llave: string) =>
-      (await entorno.request('GET', `/api/v1/guias/${guia}/intentos`, { llave })).cuerpo.codigo
-    expect(await leer((await entorno.nuevoComercio()).llave)).toBe('guia_desconocida')
-    expect(await leer(await entorno.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
-    expect(await leer(await entorno.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
-    expect(await leer(await entorno.createLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
+    const guia = await createGuiaOnRoute(environment, comercio)
+    const read = async (llave: string) =>
+      (await environment.request('GET', `/api/v1/guias/${guia}/intentos`, { llave })).cuerpo.codigo
+    expect(await read((await environment.createComercio()).llave)).toBe('guia_desconocida')
+    expect(await read(await environment.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
+    expect(await read(await environment.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe(
+      'alcance_insuficiente',
+    )
+    expect(await read(await environment.createLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
   })
 })

@@ -27,18 +27,18 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
-const hilos = createThreads(createLog('silent'))
-afterAll(() => hilos.stop())
-const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
+const threads = createThreads(createLog('silent'))
+afterAll(() => threads.stop())
+const depsDe = (en = sinNadie, more: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
   db: en.db,
   log: createLog('silent'),
   clock: en.clock,
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
   store: createLocalStore(join(en.dataDir, 'archivos')),
-  threads: hilos,
+  threads,
   maps: undefined,
   settings: readTestSettings({ BRAND_NAME: 'Envíos' }),
-  ...mas,
+  ...more,
 })
 const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaWithRepartidor> => {
   const { rows } = await en.db.pool.query(
@@ -54,7 +54,7 @@ describe('a delivery gets its document', () => {
     const { guia } = await documentsComercio.api.guias.crear(
       buildGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
     )
-    const evento = (cuerpo: object) => environment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+    const evento = (body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
     await evento({ estado: 'recolectado' })
     await evento({ tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
     await evento({ estado: 'en_ruta' })
@@ -107,9 +107,9 @@ describe('a delivery gets its document', () => {
     })
     const { payload } = await compactVerify(manifiesto, createLocalJWKSet(await jwks()), { algorithms: ['EdDSA'] })
     const contenido: ManifiestoDePrueba = JSON.parse(Buffer.from(payload).toString())
-    const [cabeza, cuerpo, sello] = manifiesto.split('.')
-    const clave = createPublicKey({ key: (await jwks()).keys[0], format: 'jwk' })
-    expect(verify(null, Buffer.from(`${cabeza}.${cuerpo}`), clave, Buffer.from(sello!, 'base64url'))).toBe(true)
+    const [head, body, sello] = manifiesto.split('.')
+    const key = createPublicKey({ key: (await jwks()).keys[0], format: 'jwk' })
+    expect(verify(null, Buffer.from(`${head}.${body}`), key, Buffer.from(sello!, 'base64url'))).toBe(true)
 
     const { recibido_por, external_ref } = { ...prueba, ...(await documentsComercio.api.guias.obtener(guia)) }
     expect(contenido).toEqual({
@@ -153,7 +153,7 @@ describe('a delivery gets its document', () => {
     // Of people it says nothing.
     expect(JSON.stringify(contenido)).not.toMatch(/María|López|31481676/)
     for (const { url, archivo } of [...prueba.fotos, prueba.firma!, pdf])
-      expect(contenido.archivos.find((uno) => uno.archivo === archivo)!.sha256).toBe(sha256(await bajar(url)))
+      expect(contenido.archivos.find((one) => one.archivo === archivo)!.sha256).toBe(sha256(await bajar(url)))
   })
 
   it('without a signature and without a place, too', async () => {
@@ -168,8 +168,8 @@ describe('a delivery gets its document', () => {
   it('once and for all: what comes later changes nothing', async () => {
     const { guia } = await createDeliveredGuia(environment, documentsComercio)
     const { pdf, manifiesto } = await conPdf(guia)
-    const tarde = new Date(Date.now() - 60_000).toISOString()
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
+    const late = new Date(Date.now() - 60_000).toISOString()
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
     await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamó la señora' })
     await environment.waitForQuiet()
     expect(await conPdf(guia)).toMatchObject({ pdf: { archivo: pdf.archivo }, manifiesto })
@@ -179,53 +179,53 @@ describe('a delivery gets its document', () => {
 describe('the job', () => {
   let suyo: Comercio
   beforeAll(async () => {
-    suyo = await sinNadie.nuevoComercio('live')
+    suyo = await sinNadie.createComercio('live')
   })
 
   it('makes the same bytes for the same proof on each run, also after later scans', async () => {
     const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const fila = await filaDe(sinNadie, guia)
-    const huellas: string[] = []
-    for (const vez of [0, 1]) {
-      const deps = depsDe(sinNadie, { clock: () => new Date(Date.now() + vez * 86_400_000) })
-      await makePdf(deps, fila)
+    const row = await filaDe(sinNadie, guia)
+    const digests: string[] = []
+    for (const time of [0, 1]) {
+      const deps = depsDe(sinNadie, { clock: () => new Date(Date.now() + time * 86_400_000) })
+      await makePdf(deps, row)
       const { rows } = await sinNadie.db.pool.query(
         `select encode(a.sha256, 'hex') as sha256 from archivo a where guia_id = $1 and tipo = 'pdf' order by creado_en desc`,
-        [fila.guia_id],
+        [row.guia_id],
       )
-      expect(rows).toHaveLength(vez + 1)
-      huellas.push(rows[0].sha256)
-      const tarde = new Date(Date.now() - 60_000).toISOString()
-      await sinNadie.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
+      expect(rows).toHaveLength(time + 1)
+      digests.push(rows[0].sha256)
+      const late = new Date(Date.now() - 60_000).toISOString()
+      await sinNadie.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
     }
-    expect(new Set(huellas).size).toBe(1)
+    expect(new Set(digests).size).toBe(1)
   })
 
   it('has one winner when several make it at once, and the sweeper takes what the others made', async () => {
     const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const fila = await filaDe(sinNadie, guia)
-    const hechos = await Promise.all(Array.from({ length: 4 }, () => makePdf(depsDe(), fila)))
+    const row = await filaDe(sinNadie, guia)
+    const hechos = await Promise.all(Array.from({ length: 4 }, () => makePdf(depsDe(), row)))
     expect(hechos.filter(Boolean)).toHaveLength(1)
-    expect(await makePdf(depsDe(), fila)).toBe(false)
+    expect(await makePdf(depsDe(), row)).toBe(false)
     // Run again as a job, it finds nothing to do.
-    await makePdfs(depsDe(), [toJob(fila), toJob(fila)])
+    await makePdfs(depsDe(), [toJob(row), toJob(row)])
     const archivos = async () =>
       (
         await sinNadie.db.pool.query(
           `select archivo, usado_en from archivo where guia_id = $1 and tipo = 'pdf' order by usado_en`,
-          [fila.guia_id],
+          [row.guia_id],
         )
       ).rows
     const { pdf } = await filaDe(sinNadie, guia)
     const hallados = await archivos()
     expect(hallados).toHaveLength(5)
     expect(hallados.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
-    const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
-    const reloj = () => new Date(Date.now() + 8 * 86_400_000)
-    await sweepArchivos({ db: sinNadie.db, store: almacen, clock: reloj, log: createLog('silent') })
+    const store = createLocalStore(join(sinNadie.dataDir, 'archivos'))
+    const clock = () => new Date(Date.now() + 8 * 86_400_000)
+    await sweepArchivos({ db: sinNadie.db, store, clock, log: createLog('silent') })
     expect((await archivos()).map(({ archivo }) => archivo)).toEqual([pdf])
-    const claves = (await Array.fromAsync(almacen.list())).map(({ clave }) => clave)
-    expect(hallados.map(({ archivo }) => archivo).filter((archivo) => claves.includes(archivo))).toEqual([pdf])
+    const keys = (await Array.fromAsync(store.list())).map(({ clave }) => clave)
+    expect(hallados.map(({ archivo }) => archivo).filter((file) => keys.includes(file))).toEqual([pdf])
     const bytes = await bajar((await conPdf(guia, suyo)).pdf.url)
     expect(contenidoDe((await conPdf(guia, suyo)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
     expect(parsePdf(bytes).texto).not.toContain('Guía de prueba')
@@ -273,42 +273,42 @@ describe('the job', () => {
 
   it('waits longer and longer for a photo that can’t be read, holds up no other, and in the end does without', async () => {
     const { guia, foto } = await createDeliveredGuia(sinNadie, suyo)
-    const otra = await createDeliveredGuia(sinNadie, suyo)
-    const carpeta = join(sinNadie.dataDir, 'archivos', foto.slice(-2))
-    const [nombre] = (await readdir(carpeta)).filter((uno) => uno === foto)
-    await rename(join(carpeta, nombre!), join(carpeta, `${nombre}.perdida`))
-    let ahora = Date.now()
-    const lineas: string[] = []
+    const other = await createDeliveredGuia(sinNadie, suyo)
+    const folder = join(sinNadie.dataDir, 'archivos', foto.slice(-2))
+    const [name] = (await readdir(folder)).filter((one) => one === foto)
+    await rename(join(folder, name!), join(folder, `${name}.perdida`))
+    let now = Date.now()
+    const lines: string[] = []
     const deps = depsDe(sinNadie, {
-      clock: () => new Date(ahora),
-      log: createLog('warn', { write: (linea) => lineas.push(linea) }),
+      clock: () => new Date(now),
+      log: createLog('warn', { write: (line) => lines.push(line) }),
     })
     const metricas = createMetrics()
     metricas.observe(deps)
     const ids = new Set<string>()
-    const desde = ahora
+    const from = now
     const esperas = [5, 60, 600, 3_600, ...Array<number>(6).fill(14_400)]
-    for (const segundos of esperas) {
+    for (const seconds of esperas) {
       const pendientes = await readPendingPruebas(deps, 100)
       const { id, proximo_en } = await filaDe(sinNadie, guia)
-      expect(pendientes.map((uno) => uno.id)).toContain(id)
+      expect(pendientes.map((one) => one.id)).toContain(id)
       expect(ids.has(id)).toBe(false)
       ids.add(id)
       await makePdfs(deps, pendientes as Parameters<typeof makePdfs>[1])
-      const fila = await filaDe(sinNadie, guia)
-      expect(fila.pdf).toBeNull()
-      expect(fila.proximo_en.getTime()).toBe(ahora + segundos * 1_000)
-      expect(fila.proximo_en > proximo_en).toBe(true)
-      expect((await readPendingPruebas(deps, 100)).map((uno) => uno.id)).not.toContain(fila.id)
-      ahora += segundos * 1_000
+      const row = await filaDe(sinNadie, guia)
+      expect(row.pdf).toBeNull()
+      expect(row.proximo_en.getTime()).toBe(now + seconds * 1_000)
+      expect(row.proximo_en > proximo_en).toBe(true)
+      expect((await readPendingPruebas(deps, 100)).map((one) => one.id)).not.toContain(row.id)
+      now += seconds * 1_000
     }
     // The other one didn't wait for it.
-    expect((await filaDe(sinNadie, otra.guia)).pdf).not.toBeNull()
+    expect((await filaDe(sinNadie, other.guia)).pdf).not.toBeNull()
     const expuestas = await metricas.expose()
     expect(expuestas).toMatch(/^guias_pruebas_sin_pdf [1-9]/m)
     expect(Number(/^guias_pruebas_atraso_segundos (.*)$/m.exec(expuestas)![1])).toBeGreaterThan(60_000)
-    expect(lineas.filter((linea) => linea.includes('proof without its PDF'))).toHaveLength(esperas.length)
-    expect(ahora - desde).toBeGreaterThan(86_400_000)
+    expect(lines.filter((line) => line.includes('proof without its PDF'))).toHaveLength(esperas.length)
+    expect(now - from).toBeGreaterThan(86_400_000)
     await makePdfs(deps, (await readPendingPruebas(deps, 100)) as Parameters<typeof makePdfs>[1])
     const { pdf, manifiesto, fotos } = await conPdf(guia, suyo)
     const { texto } = parsePdf(await bajar(pdf.url))
@@ -316,15 +316,15 @@ describe('the job', () => {
     // What was received is still known.
     expect(texto).toContain(fotos[0]!.sha256)
     expect(contenidoDe(manifiesto).archivos[0]!.sha256).toBe(fotos[0]!.sha256)
-    expect(lineas.filter((linea) => linea.includes('picture left out'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('picture left out'))).toHaveLength(1)
   })
 
   it('shows no photo that isn’t the one that was kept', async () => {
     const { guia, foto } = await createDeliveredGuia(sinNadie, suyo)
-    const ruta = join(sinNadie.dataDir, 'archivos', foto.slice(-2), foto)
-    const bytes = await readFile(ruta)
+    const path = join(sinNadie.dataDir, 'archivos', foto.slice(-2), foto)
+    const bytes = await readFile(path)
     bytes[bytes.length - 3]! ^= 1
-    await writeFile(ruta, bytes)
+    await writeFile(path, bytes)
     await makePdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
     expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
@@ -345,41 +345,41 @@ describe('the job', () => {
 
   it('is not put off when the database takes no writes', async () => {
     const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const pendiente = await filaDe(sinNadie, guia)
-    const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
+    const pending = await filaDe(sinNadie, guia)
+    const store = createLocalStore(join(sinNadie.dataDir, 'archivos'))
     for (const code of ['53100', '25006', '58030']) {
       const error = Object.assign(new Error('no writes'), { code })
-      const sinEscribir = { ...almacen, save: () => Promise.reject(error) }
-      await expect(makePdfs(depsDe(sinNadie, { store: sinEscribir }), [toJob(pendiente)])).rejects.toBe(error)
+      const sinEscribir = { ...store, save: () => Promise.reject(error) }
+      await expect(makePdfs(depsDe(sinNadie, { store: sinEscribir }), [toJob(pending)])).rejects.toBe(error)
     }
-    expect(await filaDe(sinNadie, guia)).toMatchObject({ id: pendiente.id, pdf: null, intentos: 0 })
-    await makePdfs(depsDe(), [toJob(pendiente)])
+    expect(await filaDe(sinNadie, guia)).toMatchObject({ id: pending.id, pdf: null, intentos: 0 })
+    await makePdfs(depsDe(), [toJob(pending)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 
   it('stops at the proof in hand when its worker lost its jobs', async () => {
     const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const trabajo = toJob(await filaDe(sinNadie, guia))
-    await makePdfs(depsDe(), [{ ...trabajo, signal: AbortSignal.abort() }])
+    const job = toJob(await filaDe(sinNadie, guia))
+    await makePdfs(depsDe(), [{ ...job, signal: AbortSignal.abort() }])
     expect((await filaDe(sinNadie, guia)).pdf).toBeNull()
-    await makePdfs(depsDe(), [trabajo])
+    await makePdfs(depsDe(), [job])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 
   it('keeps what it can’t store now for later', async () => {
     const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const pendiente = await filaDe(sinNadie, guia)
-    const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
-    const lleno = { ...almacen, save: () => Promise.reject(new Error('no space left')) }
-    await makePdfs(depsDe(sinNadie, { store: lleno }), [toJob(pendiente)])
-    const fila = await filaDe(sinNadie, guia)
-    expect(fila).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
+    const pending = await filaDe(sinNadie, guia)
+    const store = createLocalStore(join(sinNadie.dataDir, 'archivos'))
+    const lleno = { ...store, save: () => Promise.reject(new Error('no space left')) }
+    await makePdfs(depsDe(sinNadie, { store: lleno }), [toJob(pending)])
+    const row = await filaDe(sinNadie, guia)
+    expect(row).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
     // After its ten waits it is tried every four hours.
-    await sinNadie.db.pool.query('update prueba_entrega set intentos = 10 where id = $1', [fila.id])
-    const ahora = new Date()
-    await makePdfs(depsDe(sinNadie, { store: lleno, clock: () => ahora }), [toJob(fila)])
+    await sinNadie.db.pool.query('update prueba_entrega set intentos = 10 where id = $1', [row.id])
+    const now = new Date()
+    await makePdfs(depsDe(sinNadie, { store: lleno, clock: () => now }), [toJob(row)])
     const otraVez = await filaDe(sinNadie, guia)
-    expect(otraVez).toMatchObject({ pdf: null, intentos: 11, proximo_en: new Date(ahora.getTime() + 14_400_000) })
+    expect(otraVez).toMatchObject({ pdf: null, intentos: 11, proximo_en: new Date(now.getTime() + 14_400_000) })
     await makePdfs(depsDe(), [toJob(otraVez)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
@@ -388,22 +388,22 @@ describe('the job', () => {
 describe('when the master key changes', () => {
   it('old proofs verify as ever, even after the old key is gone', FULL_RUN_ONLY, async () => {
     const { guia } = await createDeliveredGuia(environment, documentsComercio)
-    const vieja = await conPdf(guia)
-    const nueva = Buffer.alloc(32, 9).toString('base64')
-    for (const MASTER_KEYS of [`${nueva},${MASTER_KEY}`, nueva]) {
+    const old = await conPdf(guia)
+    const fresh = Buffer.alloc(32, 9).toString('base64')
+    for (const MASTER_KEYS of [`${fresh},${MASTER_KEY}`, fresh]) {
       await environment.reset({ MASTER_KEYS })
       const { keys } = await jwks()
       expect(keys).toHaveLength(2)
-      const { kid } = decodeProtectedHeader(vieja.manifiesto)
-      expect(keys.map((clave: { kid: string }) => clave.kid).indexOf(kid)).toBe(1)
-      await compactVerify(vieja.manifiesto, createLocalJWKSet({ keys }))
+      const { kid } = decodeProtectedHeader(old.manifiesto)
+      expect(keys.map((key: { kid: string }) => key.kid).indexOf(kid)).toBe(1)
+      await compactVerify(old.manifiesto, createLocalJWKSet({ keys }))
       const suya = new Guias({ llave: documentsComercio.llave, baseUrl: environment.url })
-      const otra = await createDeliveredGuia(environment, { api: suya })
-      const { manifiesto } = await conPdf(otra.guia, { ...documentsComercio, api: suya })
+      const other = await createDeliveredGuia(environment, { api: suya })
+      const { manifiesto } = await conPdf(other.guia, { ...documentsComercio, api: suya })
       expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
       await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
       expect((await jwks()).keys).toHaveLength(2)
-      expect((await suya.guias.pruebaEntrega(guia)).manifiesto).toBe(vieja.manifiesto)
+      expect((await suya.guias.pruebaEntrega(guia)).manifiesto).toBe(old.manifiesto)
     }
     const { rows } = await environment.db.pool.query('select count(*)::int as n from clave_publica')
     expect(rows).toEqual([{ n: 2 }])

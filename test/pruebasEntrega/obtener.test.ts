@@ -3,10 +3,10 @@ import { createDeliveredGuia, createFoto, createGuiaOnRoute } from '../archivos/
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuiaWithoutDestino, readTestSettings } from '../factories.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 
 describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
@@ -16,33 +16,35 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
       name: 'ErrorNoEncontrado',
       codigo: 'prueba_no_disponible',
     })
-    const sinPrueba = await createGuiaOnRoute(entorno, comercio)
-    await entorno.operar('POST', `/guias/${sinPrueba}/eventos`, buildEstadoReport('entregado'))
+    const sinPrueba = await createGuiaOnRoute(environment, comercio)
+    await environment.operar('POST', `/guias/${sinPrueba}/eventos`, buildEstadoReport('entregado'))
     await expect(comercio.api.guias.pruebaEntrega(sinPrueba)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
   })
 
   it('gives new links every time', async () => {
-    const { guia } = await createDeliveredGuia(entorno, comercio)
-    const una = await comercio.api.guias.pruebaEntrega(guia)
-    entorno.advance(2_000)
-    const otra = await comercio.api.guias.pruebaEntrega(guia)
-    expect(otra.fotos[0]!.url).not.toBe(una.fotos[0]!.url)
-    expect(otra.fotos[0]!.archivo).toBe(una.fotos[0]!.archivo)
+    const { guia } = await createDeliveredGuia(environment, comercio)
+    const one = await comercio.api.guias.pruebaEntrega(guia)
+    environment.advance(2_000)
+    const other = await comercio.api.guias.pruebaEntrega(guia)
+    expect(other.fotos[0]!.url).not.toBe(one.fotos[0]!.url)
+    expect(other.fotos[0]!.archivo).toBe(one.fotos[0]!.archivo)
     expect((await comercio.api.guias.pruebaEntrega(guia.toLowerCase())).guia).toBe(guia)
   })
 
   it('is its merchant’s alone, of that mode, and with its scope', async () => {
-    const { guia } = await createDeliveredGuia(entorno, comercio)
-    const extrano = await entorno.nuevoComercio()
-    const leer = async (llave: string, cual = guia) =>
-      (await entorno.request('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
-    expect(await leer(extrano.llave)).toBe('guia_desconocida')
-    expect(await leer(extrano.llave, '000000000000')).toBe('guia_desconocida')
-    expect(await leer(await entorno.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
-    expect(await leer(await entorno.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
-    expect(await leer(await entorno.createLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
+    const { guia } = await createDeliveredGuia(environment, comercio)
+    const extrano = await environment.createComercio()
+    const read = async (llave: string, cual = guia) =>
+      (await environment.request('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
+    expect(await read(extrano.llave)).toBe('guia_desconocida')
+    expect(await read(extrano.llave, '000000000000')).toBe('guia_desconocida')
+    expect(await read(await environment.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
+    expect(await read(await environment.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe(
+      'alcance_insuficiente',
+    )
+    expect(await read(await environment.createLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
     // A merchant uploads nothing.
-    const { status } = await entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+    const { status } = await environment.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       llave: comercio.llave,
       raw: new Uint8Array(await createFoto()),
       cabeceras: { 'Content-Type': 'image/jpeg' },
@@ -51,16 +53,16 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
   })
 
   it('forgets where it was when places are forgotten', async () => {
-    const { guia, foto } = await createDeliveredGuia(entorno, comercio)
+    const { guia, foto } = await createDeliveredGuia(environment, comercio)
     const { eraseUbicaciones: olvidarUbicaciones } = await import('../../server/domain/ubicacion/erase.ts')
-    const reloj = () => new Date(Date.now() + 2 * 86_400_000)
+    const clock = () => new Date(Date.now() + 2 * 86_400_000)
     await olvidarUbicaciones({
-      db: entorno.db,
-      clock: reloj,
+      db: environment.db,
+      clock,
       settings: readTestSettings({ LOCATION_RETENTION_DAYS: '1' }),
     })
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ lat: null, lng: null, distancia_m: null })
-    const { rows } = await entorno.db.pool.query('select lat, lng from archivo where archivo = $1', [foto])
+    const { rows } = await environment.db.pool.query('select lat, lng from archivo where archivo = $1', [foto])
     expect(rows).toEqual([{ lat: null, lng: null }])
   })
 })

@@ -9,13 +9,13 @@ import { createMobile, type Mobile } from '../repartidores/phone.ts'
 // Every operation of every document is tried with every body that might deliver a guide. Only the four that may deliver
 // do so, and each leaves a proof or a reason.
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const OPERACIONES = readOperations(readDocument())
 let comercio: Comercio
 let repartidor: { repartidor: string; codigo: string }
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  repartidor = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+  comercio = await environment.createComercio()
+  repartidor = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
 })
 
 /** Operations that deliver, each with what its deliveries leave. */
@@ -39,7 +39,9 @@ async function llevar(camino: readonly string[]): Promise<string> {
   for (const estado of camino) {
     const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor: repartidor.repartidor } : {}
     const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
-    expect((await entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...toma, ...motivo })).status).toBe(201)
+    expect((await environment.operar('POST', `/guias/${guia}/eventos`, { estado, ...toma, ...motivo })).status).toBe(
+      201,
+    )
   }
   return guia
 }
@@ -55,7 +57,7 @@ interface Probada {
 }
 
 const ENTREGADO = { estado: 'entregado' }
-const conClave = (cuerpo: object) => ({ ...cuerpo, idempotencia: randomUUID() })
+const conClave = (body: object) => ({ ...body, idempotencia: randomUUID() })
 const conFoto = (foto: string) => ({ recibido_por: { nombre: 'María López' }, fotos: [foto] })
 
 /** Bodies that an operation might take for a delivery. */
@@ -83,24 +85,24 @@ const CUERPOS: readonly ((probada: Probada) => object | undefined)[] = [
   ({ deMovil }) => conClave(conFoto(deMovil)),
 ]
 
-const ruta = ({ path: patron }: Operation, guia: string) =>
-  patron.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === 'guia' || nombre === 'guias' ? guia : 'x_000000000000'))
+const path = ({ path: pattern }: Operation, guia: string) =>
+  pattern.replace(/\{(\w+)\}/g, (_todo, name) => (name === 'guia' || name === 'guias' ? guia : 'x_000000000000'))
 
 const conLlave = ({ security: seguridad }: Operation) =>
   ['llaveDeComercio', 'llaveDeOperacion'].includes(seguridad?.scheme ?? '')
 
-function enviar(operacion: Operation, guia: string, cuerpo: object | undefined, movil: Mobile) {
-  const metodo = operacion.method.toUpperCase()
-  const opciones = metodo === 'GET' ? {} : { cuerpo }
+function send(operacion: Operation, guia: string, cuerpo: object | undefined, phone: Mobile) {
+  const method = operacion.method.toUpperCase()
+  const options = method === 'GET' ? {} : { cuerpo }
   switch (operacion.security?.scheme) {
     case 'llaveDeComercio':
-      return entorno.request(metodo, ruta(operacion, guia), { llave: comercio.llave, ...opciones })
+      return environment.request(method, path(operacion, guia), { llave: comercio.llave, ...options })
     case 'llaveDeOperacion':
-      return entorno.request(metodo, ruta(operacion, guia), { llave: entorno.llaveDeOperacion, ...opciones })
+      return environment.request(method, path(operacion, guia), { llave: environment.llaveDeOperacion, ...options })
     default:
-      return entorno.request(metodo, ruta(operacion, guia), {
-        ...opciones,
-        cabeceras: { Cookie: movil.cookie, Origin: entorno.url },
+      return environment.request(method, path(operacion, guia), {
+        ...options,
+        cabeceras: { Cookie: phone.cookie, Origin: environment.url },
       })
   }
 }
@@ -113,39 +115,39 @@ const LEER = `select g.guia, p.guia_id is not null as con_prueba, e.datos -> 'fo
 
 /** Delivered guides, each with its proof or its reason. */
 const readDelivered = async (): Promise<{ guia: string; con_prueba: boolean; razon: string | null }[]> =>
-  (await entorno.db.pool.query(LEER, [comercio.id])).rows
+  (await environment.db.pool.query(LEER, [comercio.id])).rows
 
 /** The sequence of a guide, and the number of delivered guides. */
-const mirar = async (guia: string): Promise<{ secuencia: number; entregadas: number }> =>
-  (await entorno.db.pool.query(MIRAR, [guia, comercio.id])).rows[0]
+const look = async (guia: string): Promise<{ secuencia: number; entregadas: number }> =>
+  (await environment.db.pool.query(MIRAR, [guia, comercio.id])).rows[0]
 const MIRAR = `select secuencia,
     (select count(*)::int from guia where comercio_id = $2 and estado = 'entregado') as entregadas
   from guia where guia = $1`
 
-async function probar(camino: readonly string[], movil: Mobile): Promise<Probada> {
+async function probar(camino: readonly string[], phone: Mobile): Promise<Probada> {
   const guia = await llevar(camino)
-  const deOperador = (await uploadArchivo(entorno, guia)).cuerpo.archivo
-  const deMovil = (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo
-  return { guia, secuencia: (await mirar(guia)).secuencia, deOperador, deMovil }
+  const deOperador = (await uploadArchivo(environment, guia)).cuerpo.archivo
+  const deMovil = (await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo
+  return { guia, secuencia: (await look(guia)).secuencia, deOperador, deMovil }
 }
 
 /** Tries every operation with every body on guides that came these ways. */
 async function tryEverything(caminos: readonly (readonly string[])[]): Promise<void> {
   const hallado: Record<string, string> = {}
-  const vistas = new Set((await readDelivered()).map(({ guia }) => guia))
-  const comun = await createMobile(entorno, repartidor)
+  const seen = new Set((await readDelivered()).map(({ guia }) => guia))
+  const comun = await createMobile(environment, repartidor)
   for (const camino of caminos) {
     let probada: Probada | undefined
     for (const operacion of OPERACIONES) {
       // Signing out is one of the couriers' operations.
-      const movil = conLlave(operacion) ? comun : await createMobile(entorno, repartidor)
-      for (const cuerpo of operacion.method === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
-        probada ??= await probar(camino, movil)
-        await enviar(operacion, probada.guia, cuerpo(probada), movil)
-        const { secuencia, entregadas } = await mirar(probada.guia)
-        for (const { guia, con_prueba, razon } of entregadas > vistas.size ? await readDelivered() : []) {
-          if (vistas.has(guia)) continue
-          vistas.add(guia)
+      const phone = conLlave(operacion) ? comun : await createMobile(environment, repartidor)
+      for (const body of operacion.method === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
+        probada ??= await probar(camino, phone)
+        await send(operacion, probada.guia, body(probada), phone)
+        const { secuencia, entregadas } = await look(probada.guia)
+        for (const { guia, con_prueba, razon } of entregadas > seen.size ? await readDelivered() : []) {
+          if (seen.has(guia)) continue
+          seen.add(guia)
           hallado[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'
           expect([operacion.id, hallado[operacion.id]]).toEqual([operacion.id, ENTREGAN[operacion.id]])
         }

@@ -6,7 +6,7 @@ import type { PruebaData } from '../../server/domain/pruebasEntrega/pdfContent.t
 import { prepareImage } from '../../server/platform/images/prepareImage.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
 import { parsePdf } from './readPdf.ts'
-import { archivo, buildMilestone, createSampleImage, datos, firma, foto, fotoBytes, sha256 } from './sample.ts'
+import { buildMilestone, createSampleImage, datos, file, firma, foto, fotoBytes, sha256 } from './sample.ts'
 
 const locationMap = { image: (await prepareImage(fotoBytes, 640, 78))!, attribution: '© Calles de Todos' }
 
@@ -32,15 +32,15 @@ test('the first page shows the first photo and a map, which cost no page', async
 })
 
 test('the first page shows the first photo that can be shown, and the file contains it once', async () => {
-  const broken = await archivo('rota.jpg', Buffer.from('no es una imagen'))
+  const broken = await file('rota.jpg', Buffer.from('no es una imagen'))
   const { texto, jpegs } = parsePdf(await composePdf(datos({ fotos: [broken, foto], firma: null })))
   expect(texto).toContain('Foto 2 de 2 · ')
   expect(jpegs).toHaveLength(1)
 })
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
-  const { texto, measurement: medida, dictionaries } = parsePdf(await composePdf(datos()))
-  expect(medida).toEqual([612, 792])
+  const { texto, measurement: measure, dictionaries } = parsePdf(await composePdf(datos()))
+  expect(measure).toEqual([612, 792])
   for (const dicho of [
     'PRUEBA DE ENTREGA',
     'Envíos del Altiplano',
@@ -74,13 +74,13 @@ test('says what happened, in Spanish, with the zone of its times and without the
 })
 
 test('the same data give the same bytes, whenever', async () => {
-  const [una, otra] = [await composePdf(datos()), await composePdf(datos())]
-  expect(sha256(otra)).toBe(sha256(una))
+  const [one, other] = [await composePdf(datos()), await composePdf(datos())]
+  expect(sha256(other)).toBe(sha256(one))
   // Nor does a document depend on those before it, nor on those made at the same time.
   const rara = datos({ comercio: 'A\u2010B\u00A0C\u2011D Å × ∕ ⁄ ΩΑΒ' })
   const [, juntas] = await Promise.all([composePdf(rara), composePdf(datos())])
-  expect(sha256(juntas)).toBe(sha256(una))
-  expect(sha256(await composePdf(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(una))
+  expect(sha256(juntas)).toBe(sha256(one))
+  expect(sha256(await composePdf(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(one))
 })
 
 test('a test guide says so', async () => {
@@ -101,8 +101,8 @@ test('transcribes what its fonts lack, says so, and shows words of right-to-left
 })
 
 test('a broken image is a note, and its digest stays', async () => {
-  const rota = await archivo('rota.jpg', Buffer.from('no es una imagen'))
-  const truncada = await archivo('truncada.jpg', fotoBytes.subarray(0, fotoBytes.length >> 1))
+  const rota = await file('rota.jpg', Buffer.from('no es una imagen'))
+  const truncada = await file('truncada.jpg', fotoBytes.subarray(0, fotoBytes.length >> 1))
   const pdf = parsePdf(await composePdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
   expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
   expect(pdf.texto).toContain('No se pudo mostrar la firma')
@@ -118,7 +118,7 @@ test('ten photos of any shape and a long history fit on two pages; the last even
     createSampleImage(1600, 1200),
   ])
   const fotos = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => archivo(`foto-${i + 1}.jpg`, formas[i % formas.length]!)),
+    Array.from({ length: 10 }, (_, i) => file(`foto-${i + 1}.jpg`, formas[i % formas.length]!)),
   )
   const historial = Array.from({ length: 400 }, (_, i) =>
     buildMilestone(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
@@ -132,14 +132,14 @@ test('ten photos of any shape and a long history fit on two pages; the last even
 })
 
 test('a proof without photos and with little to tell is one page', async () => {
-  const nada = { nombre: null, documento: null, relacion: null }
+  const nothing = { nombre: null, documento: null, relacion: null }
   const { pageCount, texto } = parsePdf(
     await composePdf(
       datos({
         external_ref: null,
         contenido: null,
         repartidor: null,
-        receiver: nada,
+        receiver: nothing,
         posicion: null,
         historial: [],
         fotos: [],
@@ -164,19 +164,19 @@ const raros: Textos = (maxLength) =>
     fc.string({ unit: 'grapheme', maxLength }),
     fc.string({ unit: fc.constantFrom('W', 'ñ', ' ', '字', 'ب', 'ש', '👩‍🚀', '\u0301', '\u200f', '\n'), maxLength }),
   )
-const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
+const quiza = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const grados = fc.double({ min: -180, max: 180, noNaN: true })
 const metros = quiza(fc.double({ min: 0, max: 2e7, noNaN: true }))
-const fecha = (texto: Textos) =>
+const date = (text: Textos) =>
   fc.oneof(
     fc.date({ noInvalidDate: true }).map((d) => d.toISOString()),
-    texto(10),
+    text(10),
   )
-const preparar = async (...medida: [number, number]) => prepareImage(await createSampleImage(...medida), 720, 78)
-const imagenes = fc.constantFrom(await preparar(40, 30), await preparar(9, 16), undefined, await preparar(900, 7))
-const unArchivo = (texto: Textos) =>
-  fc.record({ nombre: texto(60), image: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
-const MAPA = (await preparar(640, 256))!
+const prepare = async (...measure: [number, number]) => prepareImage(await createSampleImage(...measure), 720, 78)
+const imagenes = fc.constantFrom(await prepare(40, 30), await prepare(9, 16), undefined, await prepare(900, 7))
+const unArchivo = (text: Textos) =>
+  fc.record({ nombre: text(60), image: imagenes, sha256: text(64), capturado_en: quiza(date(text)) })
+const MAPA = (await prepare(640, 256))!
 const CUADRADO = {
   png: await sharp(await createSampleImage(90, 90))
     .png()
@@ -185,55 +185,55 @@ const CUADRADO = {
   alto: 90,
 }
 const LOGO = { color: CUADRADO, black: CUADRADO }
-const cualquiera = (texto: Textos): fc.Arbitrary<PruebaData> =>
+const cualquiera = (text: Textos): fc.Arbitrary<PruebaData> =>
   fc.record({
-    brand: fc.record({ nombre: texto(120), color: fc.constant('#8a1538'), logo: fc.constantFrom(null, LOGO) }),
-    comercio: texto(120),
+    brand: fc.record({ nombre: text(120), color: fc.constant('#8a1538'), logo: fc.constantFrom(null, LOGO) }),
+    comercio: text(120),
     modo: fc.constantFrom('live', 'test'),
-    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
-    external_ref: quiza(texto(128)),
-    estado: texto(40),
-    entregado_en: fecha(texto),
-    registrado_en: fecha(texto),
+    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), text(64)),
+    external_ref: quiza(text(128)),
+    estado: text(40),
+    entregado_en: date(text),
+    registrado_en: date(text),
     zona: fc.constantFrom('America/Guatemala', 'UTC', 'Asia/Kathmandu', ''),
-    verificationUrl: fc.oneof(fc.webUrl(), texto(3000)),
-    recogida: fc.record({ nombre: quiza(texto(120)), lat: quiza(grados), lng: quiza(grados) }),
+    verificationUrl: fc.oneof(fc.webUrl(), text(3000)),
+    recogida: fc.record({ nombre: quiza(text(120)), lat: quiza(grados), lng: quiza(grados) }),
     destinatario: fc.record({
-      nombre: quiza(texto(120)),
-      telefono: texto(40),
-      departamento: texto(100),
-      municipio: texto(100),
-      direccion: quiza(texto(300)),
+      nombre: quiza(text(120)),
+      telefono: text(40),
+      departamento: text(100),
+      municipio: text(100),
+      direccion: quiza(text(300)),
     }),
-    contenido: quiza(texto(300)),
-    repartidor: quiza(fc.record({ repartidor: texto(64), nombre: texto(120) })),
-    receiver: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
+    contenido: quiza(text(300)),
+    repartidor: quiza(fc.record({ repartidor: text(64), nombre: text(120) })),
+    receiver: fc.record({ nombre: quiza(text(120)), documento: quiza(text(60)), relacion: quiza(text(60)) }),
     posicion: quiza(
       fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros, distancia_avisada_m: metros }),
     ),
     locationMap: fc.constantFrom(null, { image: MAPA, attribution: '© OpenStreetMap' }),
     historial: fc.array(
       fc.record({
-        ocurrido_en: fecha(texto),
-        descripcion: texto(500),
-        lugar: quiza(texto(100)),
+        ocurrido_en: date(text),
+        descripcion: text(500),
+        lugar: quiza(text(100)),
         lat: quiza(grados),
         lng: quiza(grados),
       }),
       { maxLength: 40 },
     ),
-    fotos: fc.array(unArchivo(texto), { maxLength: 10 }),
-    firma: quiza(unArchivo(texto)),
-    sin_firma: quiza(texto(40)),
-    pagina_anterior: quiza(texto(200)),
+    fotos: fc.array(unArchivo(text), { maxLength: 10 }),
+    firma: quiza(unArchivo(text)),
+    sin_firma: quiza(text(40)),
+    pagina_anterior: quiza(text(200)),
   })
 
-const dentro = (numRuns: number) =>
+const inside = (numRuns: number) =>
   fc.assert(
     fc.asyncProperty(fc.oneof(cualquiera(latinos), cualquiera(raros)), async (datos) => {
-      const { pageCount, chunks: trozos } = parsePdf(await composePdf(datos))
+      const { pageCount, chunks } = parsePdf(await composePdf(datos))
       expect(pageCount).toBeLessThanOrEqual(2)
-      for (const { x, y } of trozos) {
+      for (const { x, y } of chunks) {
         // The margin is 46 points wide. A mark of a foreign script may stand left of its letter, in the margin.
         expect(x).toBeGreaterThan(25)
         expect(x).toBeLessThan(612 - 40)
@@ -241,12 +241,12 @@ const dentro = (numRuns: number) =>
         expect(y).toBeLessThan(792 - 25)
       }
       // Neither does what flows run into what stands at the foot.
-      const nota = trozos.findIndex(({ texto }) => texto.startsWith('Entrega registrada'))
-      const { pagina, y: techo } = trozos[nota]!
-      const fluye = trozos.slice(0, nota).filter((trozo) => !(trozo.pagina < pagina && trozo.y < 45))
-      for (const trozo of fluye) expect(trozo.y).toBeGreaterThan(trozo.pagina === pagina ? techo + 5 : 48)
+      const nota = chunks.findIndex(({ texto }) => texto.startsWith('Entrega registrada'))
+      const { pagina, y: techo } = chunks[nota]!
+      const fluye = chunks.slice(0, nota).filter((chunk) => !(chunk.pagina < pagina && chunk.y < 45))
+      for (const chunk of fluye) expect(chunk.y).toBeGreaterThan(chunk.pagina === pagina ? techo + 5 : 48)
     }),
     { numRuns },
   )
-test('a proof with random data has one or two pages, and nothing written beyond their edges', () => dentro(10))
-test('the same with five hundred data', FULL_RUN_ONLY, () => dentro(500))
+test('a proof with random data has one or two pages, and nothing written beyond their edges', () => inside(10))
+test('the same with five hundred data', FULL_RUN_ONLY, () => inside(500))

@@ -11,41 +11,41 @@ import { buildEstadoReport, readTestSettings } from '../factories.ts'
 
 const DIAS = 30
 const env = { PROOF_RETENTION_DAYS: String(DIAS), LOCATION_RETENTION_DAYS: '3650' }
-const entorno = useEnvironment({}, () => env)
+const environment = useEnvironment({}, () => env)
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 
-const reloj = () => entorno.clock()
+const clock = () => environment.clock()
 const log = createLog('silent')
-const borrar = () => deletePruebas({ db: entorno.db, clock: reloj, log, settings: readTestSettings(env) })
-const almacen = () => createLocalStore(`${entorno.dataDir}/archivos`)
-const barrer = () => sweepArchivos({ db: entorno.db, store: almacen(), clock: reloj, log })
+const borrar = () => deletePruebas({ db: environment.db, clock, log, settings: readTestSettings(env) })
+const store = () => createLocalStore(`${environment.dataDir}/archivos`)
+const barrer = () => sweepArchivos({ db: environment.db, store: store(), clock, log })
 const guardados = async (archivos: string[]) => {
-  const claves = (await Array.fromAsync(almacen().list())).map(({ clave }) => clave)
-  return archivos.map((archivo) => [archivo, claves.includes(archivo)])
+  const keys = (await Array.fromAsync(store().list())).map(({ clave }) => clave)
+  return archivos.map((file) => [file, keys.includes(file)])
 }
-const filas = async (tabla: string, archivos: string[]) =>
-  (await entorno.db.pool.query(`select * from ${tabla} where archivo = any($1)`, [archivos])).rows
+const filas = async (table: string, archivos: string[]) =>
+  (await environment.db.pool.query(`select * from ${table} where archivo = any($1)`, [archivos])).rows
 
 /** A guide whose first attempt failed with a photo, and that was delivered on the second. */
 async function conTodo() {
-  const guia = await createGuiaOnRoute(entorno, comercio)
-  const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo as string
-  const registrar = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+  const guia = await createGuiaOnRoute(environment, comercio)
+  const foto = (await uploadArchivo(environment, guia)).cuerpo.archivo as string
+  const registrar = (body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
   await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [foto] })
   await registrar({ estado: 'en_ruta' })
-  const [a, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
-  const cuerpo = {
+  const [a, firma] = [await uploadArchivo(environment, guia), await uploadArchivo(environment, guia, { tipo: 'firma' })]
+  const body = {
     recibido_por: { nombre: 'Persona Irrepetible', documento: '9999 88888 7777', relacion: 'vecino' },
     fotos: [a.cuerpo.archivo],
     firma: firma.cuerpo.archivo,
     lat: 14.7189,
     lng: -90.6442,
   }
-  const clave = 'de-un-lector-sin-cobertura'
-  const entregar = () => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo, clave)
+  const key = 'de-un-lector-sin-cobertura'
+  const entregar = () => environment.operar('POST', `/guias/${guia}/entrega`, body, key)
   const { status, cuerpo: dicho } = await entregar()
   if (status !== 201) throw new Error(JSON.stringify(dicho))
   return {
@@ -59,21 +59,21 @@ async function conTodo() {
 
 /** A document, as its job leaves it. */
 async function conPdf(guia: string): Promise<string> {
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     `select p.comercio_id, p.modo, p.guia_id as id from prueba_entrega p
      join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where guia = $1`,
     [guia],
   )
-  const nada = { ancho: null, alto: null, capturado_en: null, lat: null, lng: null, autor: null }
+  const nothing = { ancho: null, alto: null, capturado_en: null, lat: null, lng: null, autor: null }
   const datos = {
-    ...nada,
+    ...nothing,
     tipo: 'pdf' as const,
     mime: 'application/pdf',
-    usado_en: reloj(),
+    usado_en: clock(),
     contenido: Buffer.from('%PDF-'),
   }
-  const { archivo } = await saveArchivo({ db: entorno.db, store: almacen(), clock: reloj }, rows[0], datos)
-  const { rows: puestos } = await entorno.db.pool.query(
+  const { archivo } = await saveArchivo({ db: environment.db, store: store(), clock }, rows[0], datos)
+  const { rows: puestos } = await environment.db.pool.query(
     'update prueba_entrega set pdf = coalesce(pdf, $2) where guia_id = $1 returning pdf',
     [rows[0].id, archivo],
   )
@@ -82,47 +82,47 @@ async function conPdf(guia: string): Promise<string> {
 
 describe('after the retention of proofs', () => {
   it('an attempt that became known late keeps its photos as long as any other, regardless of its date', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo as string
-    const tarde = {
+    const guia = await createGuiaOnRoute(environment, comercio)
+    const foto = (await uploadArchivo(environment, guia)).cuerpo.archivo as string
+    const late = {
       estado: 'intento_fallido',
       motivo: 'sin_respuesta',
       fotos: [foto],
       ocurrido_en: '2001-01-01T00:00:00Z',
     }
-    expect((await entorno.operar('POST', `/guias/${guia}/eventos`, tarde)).cuerpo.aplicado).toBe(false)
+    expect((await environment.operar('POST', `/guias/${guia}/eventos`, late)).cuerpo.aplicado).toBe(false)
     await borrar()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
-    entorno.advance(DIAS * DAY_MS + 1_000)
+    environment.advance(DIAS * DAY_MS + 1_000)
     await borrar()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toEqual([])
   })
 
   it('files and who received are gone, rows first; that it was delivered, and when, stays', async () => {
     const { guia, intento, entrega, deliver: entregar, text: acuse } = await conTodo()
-    const todos = [intento, ...entrega]
-    const antes = await comercio.api.guias.obtener(guia)
+    const all = [intento, ...entrega]
+    const before = await comercio.api.guias.obtener(guia)
     const pdf = await conPdf(guia)
 
-    entorno.advance(DIAS * DAY_MS - 60_000)
+    environment.advance(DIAS * DAY_MS - 60_000)
     await borrar()
     await barrer()
     const { fotos, firma, recibido_por } = await comercio.api.guias.pruebaEntrega(guia)
     expect([recibido_por.nombre, fotos.length]).toEqual(['Persona Irrepetible', 1])
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
-    expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, true]))
+    expect(await guardados(all)).toEqual(all.map((file) => [file, true]))
 
-    entorno.advance(61_000)
-    const cuando = reloj()
+    environment.advance(61_000)
+    const cuando = clock()
     await Promise.all([borrar(), borrar()])
     // No row says that the files are there: their links open nothing, though the storage still has the bytes.
-    expect(await filas('archivo', [...todos, pdf])).toEqual([])
-    expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, true]))
-    expect((await filas('archivo_indice', todos)).map(({ estado }) => estado)).toEqual(todos.map(() => 'borrando'))
+    expect(await filas('archivo', [...all, pdf])).toEqual([])
+    expect(await guardados(all)).toEqual(all.map((file) => [file, true]))
+    expect((await filas('archivo_indice', all)).map(({ estado }) => estado)).toEqual(all.map(() => 'borrando'))
     for (const { url } of [...fotos, firma!]) expect((await fetch(url)).status).toBe(403)
     await barrer()
-    expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, false]))
-    expect(await filas('archivo_indice', [...todos, pdf])).toEqual([])
+    expect(await guardados(all)).toEqual(all.map((file) => [file, false]))
+    expect(await filas('archivo_indice', [...all, pdf])).toEqual([])
 
     const error = await comercio.api.guias.pruebaEntrega(guia).then(
       () => undefined,
@@ -131,40 +131,40 @@ describe('after the retention of proofs', () => {
     expect([error?.status, error?.codigo]).toEqual([404, 'prueba_no_disponible'])
     const [, dicho = ''] = /su prueba se borró el (\S+) por la retención de datos/.exec(error!.message) ?? []
     expect(new Date(dicho).getTime() - cuando.getTime()).toBeGreaterThanOrEqual(0)
-    expect(new Date(dicho).getTime()).toBeLessThanOrEqual(entorno.clock().getTime())
-    const [entregado, ...previos] = antes.eventos.datos.toReversed()
+    expect(new Date(dicho).getTime()).toBeLessThanOrEqual(environment.clock().getTime())
+    const [entregado, ...previos] = before.eventos.datos.toReversed()
     expect(entregado).toMatchObject({ tipo: 'guia.entregado', lat: 14.7189, lng: -90.6442 })
     expect(await comercio.api.guias.obtener(guia)).toEqual({
-      ...antes,
-      eventos: { ...antes.eventos, datos: [...previos.reverse(), { ...entregado, lat: null, lng: null }] },
+      ...before,
+      eventos: { ...before.eventos, datos: [...previos.reverse(), { ...entregado, lat: null, lng: null }] },
     })
     expect((await comercio.api.guias.intentos(guia)).datos).toMatchObject([{ motivo: 'sin_respuesta', fotos: [] }])
-    const { rows: pruebas } = await entorno.db.pool.query(
+    const { rows: pruebas } = await environment.db.pool.query(
       `select to_jsonb(t)::text as texto from prueba_entrega t union all select to_jsonb(t)::text from prueba_intento t
        union all select to_jsonb(t)::text from evento t union all select to_jsonb(t)::text from prueba_borrada t`,
     )
     expect(pruebas.filter(({ texto }) => /Irrepetible|9999 88888/.test(texto))).toEqual([])
     // Once is enough.
-    entorno.advance(DAY_MS)
+    environment.advance(DAY_MS)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining(dicho),
     })
     // The same delivery again is no delivery.
-    const otra = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    const other = await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Persona Irrepetible' },
       fotos: entrega.slice(0, 1),
     })
-    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
     // Whoever never heard the answer hears it now, without what is gone.
-    const repetida = await entregar()
-    expect([repetida.status, repetida.cuerpo]).toEqual([200, { ...acuse, lat: null, lng: null, distancia_m: null }])
+    const repeated = await entregar()
+    expect([repeated.status, repeated.cuerpo]).toEqual([200, { ...acuse, lat: null, lng: null, distancia_m: null }])
   })
 
   it('a guide delivered without proof never had one', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
-    entorno.advance((DIAS + 1) * DAY_MS)
+    const guia = await createGuiaOnRoute(environment, comercio)
+    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
+    environment.advance((DIAS + 1) * DAY_MS)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining('se entregó sin prueba'),
@@ -172,10 +172,10 @@ describe('after the retention of proofs', () => {
   })
 
   it('more than one round of them, and nobody else’s', async () => {
-    const vieja = await createDeliveredGuia(entorno, comercio)
-    entorno.advance((DIAS + 1) * DAY_MS)
-    const nueva = await createDeliveredGuia(entorno, comercio)
-    const { rows } = await entorno.db.pool.query(
+    const old = await createDeliveredGuia(environment, comercio)
+    environment.advance((DIAS + 1) * DAY_MS)
+    const fresh = await createDeliveredGuia(environment, comercio)
+    const { rows } = await environment.db.pool.query(
       `with v as (select id from guia_indice where guia = $1),
          g as (insert into guia select (jsonb_populate_record(g, jsonb_build_object('id', gen_random_uuid(),
            'guia', 'COPIA' || n, 'external_ref', null))).* from guia g join v using (id), generate_series(1, 1200) n
@@ -184,18 +184,18 @@ describe('after the retention of proofs', () => {
        select (jsonb_populate_record(p, jsonb_build_object('guia_id', g.id, 'id', gen_random_uuid(),
          'pdf', 'arch_NINGUNO'))).*
        from prueba_entrega p join v on v.id = p.guia_id, g returning guia_id`,
-      [vieja.guia],
+      [old.guia],
     )
     expect(rows).toHaveLength(1_200)
     expect([await borrar(), await borrar(), await borrar()]).toEqual([true, true, false])
-    const contar = async (tabla: string) =>
+    const count = async (table: string) =>
       (
-        await entorno.db.pool.query(`select count(*)::int as n from ${tabla} where guia_id = any($1)`, [
+        await environment.db.pool.query(`select count(*)::int as n from ${table} where guia_id = any($1)`, [
           rows.map(({ guia_id }) => guia_id),
         ])
       ).rows[0].n
-    expect([await contar('prueba_entrega'), await contar('prueba_borrada')]).toEqual([0, 1_200])
-    await expect(comercio.api.guias.pruebaEntrega(vieja.guia)).rejects.toMatchObject({ status: 404 })
-    expect((await comercio.api.guias.pruebaEntrega(nueva.guia)).fotos).toHaveLength(1)
+    expect([await count('prueba_entrega'), await count('prueba_borrada')]).toEqual([0, 1_200])
+    await expect(comercio.api.guias.pruebaEntrega(old.guia)).rejects.toMatchObject({ status: 404 })
+    expect((await comercio.api.guias.pruebaEntrega(fresh.guia)).fotos).toHaveLength(1)
   })
 })

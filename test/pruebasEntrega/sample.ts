@@ -11,7 +11,7 @@ export const createSampleImage = (width: number, height: number, background = '#
     .toBuffer()
 
 /** A file as a proof shows it. */
-export const archivo = async (nombre: string, bytes: Buffer): Promise<Archivo> => ({
+export const file = async (nombre: string, bytes: Buffer): Promise<Archivo> => ({
   nombre,
   image: await prepareImage(bytes, 1_400, 78),
   sha256: sha256(bytes),
@@ -19,8 +19,8 @@ export const archivo = async (nombre: string, bytes: Buffer): Promise<Archivo> =
 })
 
 export const fotoBytes = await createSampleImage(800, 600)
-export const foto = await archivo('foto-1.jpg', fotoBytes)
-export const firma = await archivo(
+export const foto = await file('foto-1.jpg', fotoBytes)
+export const firma = await file(
   'firma.png',
   await sharp(await createSampleImage(300, 100, '#223'))
     .png()

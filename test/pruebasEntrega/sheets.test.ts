@@ -3,7 +3,7 @@ import { composePdf } from '../../server/domain/pruebasEntrega/composePdf.ts'
 import type { PruebaData } from '../../server/domain/pruebasEntrega/pdfContent.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
 import { type ParsedPdf, parsePdf } from './readPdf.ts'
-import { archivo, buildMilestone, createSampleImage, datos, type foto } from './sample.ts'
+import { buildMilestone, createSampleImage, datos, file, type foto } from './sample.ts'
 
 /** How far a line of text reaches above its baseline. */
 const LETRA = 8
@@ -11,31 +11,31 @@ const LETRA = 8
 const TITULO = /^(?:Historial|Foto$|Fotos \(|Firma, ampliada|Integridad de los archivos)/
 
 /** The highest stretch of each page on which nothing stands, as a part of the page. */
-function huecosDe({ pageCount, chunks: trozos, images: imagenes, measurement: [, alto] }: ParsedPdf): number[] {
-  return Array.from({ length: pageCount }, (_, pagina) => {
+function huecosDe({ pageCount, chunks, images: imagenes, measurement: [, height] }: ParsedPdf): number[] {
+  return Array.from({ length: pageCount }, (_, page) => {
     const lleno = [
-      ...trozos.filter((uno) => uno.pagina === pagina).map(({ y }) => ({ bottom: y, top: y + LETRA })),
-      ...imagenes.filter((una) => una.pagina === pagina),
+      ...chunks.filter((one) => one.pagina === page).map(({ y }) => ({ bottom: y, top: y + LETRA })),
+      ...imagenes.filter((one) => one.pagina === page),
     ].sort((a, b) => b.top - a.top)
-    let [fin, hueco] = [alto, 0]
+    let [end, hueco] = [height, 0]
     for (const { bottom: abajo, top: arriba } of lleno) {
-      hueco = Math.max(hueco, fin - arriba)
-      fin = Math.min(fin, abajo)
+      hueco = Math.max(hueco, end - arriba)
+      end = Math.min(end, abajo)
     }
-    return Math.max(hueco, fin) / alto
+    return Math.max(hueco, end) / height
   })
 }
 
 const CABEZA = /^(?:Fecha|Estado|Lugar|Archivo|SHA-256 del archivo guardado)$/
 /** How much stands below the last title of each page: one alone at a page's end has a table's head at most, and the foot. */
-const loQueSigueAlUltimoTitulo = ({ pageCount, chunks: trozos, images: imagenes }: ParsedPdf): number[] =>
-  Array.from({ length: pageCount }, (_, pagina) => {
-    const suyos = trozos.filter((uno) => uno.pagina === pagina)
-    const titulos = suyos.filter(({ texto }) => TITULO.test(texto))
-    if (titulos.length === 0) return Number.POSITIVE_INFINITY
-    const ultimo = Math.min(...titulos.map(({ y }) => y))
-    const lineas = suyos.filter(({ texto, y }) => y < ultimo - LETRA && y > 45 && !CABEZA.test(texto))
-    return lineas.length + imagenes.filter((una) => una.pagina === pagina && una.bottom < ultimo).length
+const loQueSigueAlUltimoTitulo = ({ pageCount, chunks, images: imagenes }: ParsedPdf): number[] =>
+  Array.from({ length: pageCount }, (_, page) => {
+    const suyos = chunks.filter((one) => one.pagina === page)
+    const titles = suyos.filter(({ texto }) => TITULO.test(texto))
+    if (titles.length === 0) return Number.POSITIVE_INFINITY
+    const last = Math.min(...titles.map(({ y }) => y))
+    const lines = suyos.filter(({ texto, y }) => y < last - LETRA && y > 45 && !CABEZA.test(texto))
+    return lines.length + imagenes.filter((one) => one.pagina === page && one.bottom < last).length
   })
 
 const LARGO = 'María de los Ángeles Guadalupe Fernández-Castañeda y Xicará de la Cruz Hernández viuda de Montúfar'
@@ -56,12 +56,12 @@ const NOMBRES_LARGOS: Partial<PruebaData> = {
 }
 
 // As high as the courier's page makes it.
-const firma = await archivo('firma.png', await createSampleImage(600, 300))
-const alta = await archivo('alta.jpg', await createSampleImage(900, 1_200))
-const grande = await archivo('grande.jpg', await createSampleImage(1_200, 900))
+const firma = await file('firma.png', await createSampleImage(600, 300))
+const alta = await file('alta.jpg', await createSampleImage(900, 1_200))
+const grande = await file('grande.jpg', await createSampleImage(1_200, 900))
 const mapa = { image: grande.image!, attribution: '© Calles de Todos' }
-const historialDe = (cuantos: number) =>
-  Array.from({ length: cuantos }, (_, i) =>
+const historialDe = (count: number) =>
+  Array.from({ length: count }, (_, i) =>
     buildMilestone(new Date(1.79e12 + i * 3.6e6).toISOString(), `Evento ${i + 1}`),
   )
 
@@ -106,34 +106,31 @@ describe('the pages of a proof', () => {
     'carry over no row of a history that fits on the first page, and else four rows at least',
     FULL_RUN_ONLY,
     async () => {
-      for (let cuantos = 2; cuantos <= 30; cuantos++)
+      for (let count = 2; count <= 30; count++)
         for (const fotos of [FOTOS['one photo'], FOTOS['six photos']]) {
-          const { chunks: trozos } = await revisar({ historial: historialDe(cuantos), fotos }, `${cuantos}`)
-          const filas = trozos.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto)).length
-          expect([cuantos, filas === 0 || filas >= 4]).toEqual([cuantos, true])
-          if (cuantos < 7) expect([cuantos, filas]).toEqual([cuantos, 0])
+          const { chunks } = await revisar({ historial: historialDe(count), fotos }, `${count}`)
+          const rows = chunks.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto)).length
+          expect([count, rows === 0 || rows >= 4]).toEqual([count, true])
+          if (count < 7) expect([count, rows]).toEqual([count, 0])
         }
     },
   )
 
   it('carry over no single row of the history', async () => {
-    for (let cuantos = 2; cuantos <= 30; cuantos++) {
-      const { chunks: trozos } = await revisar(
-        { historial: historialDe(cuantos), fotos: FOTOS['three high photos'] },
-        `${cuantos}`,
-      )
-      const filas = trozos.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto))
-      expect(filas).not.toHaveLength(1)
+    for (let count = 2; count <= 30; count++) {
+      const { chunks } = await revisar({ historial: historialDe(count), fotos: FOTOS['three high photos'] }, `${count}`)
+      const rows = chunks.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto))
+      expect(rows).not.toHaveLength(1)
     }
   })
 
-  it.each(Object.entries(FOTOS))('are filled with %s and any other content', FULL_RUN_ONLY, async (cuantas, fotos) => {
+  it.each(Object.entries(FOTOS))('are filled with %s and any other content', FULL_RUN_ONLY, async (count, fotos) => {
     for (const eventos of HISTORIALES)
       for (const largos of [{}, NOMBRES_LARGOS])
         for (const conMapa of [null, mapa])
           await revisar(
             { fotos, historial: historialDe(eventos), locationMap: conMapa, ...largos },
-            `${cuantas}, ${eventos} events${largos === NOMBRES_LARGOS ? ', long names' : ''}${conMapa ? ', a map' : ''}`,
+            `${count}, ${eventos} events${largos === NOMBRES_LARGOS ? ', long names' : ''}${conMapa ? ', a map' : ''}`,
           )
   })
 })

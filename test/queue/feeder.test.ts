@@ -4,16 +4,16 @@ import { Feeder, type FeederDeps } from '../../server/data/queue/feeder.ts'
 import { createLog } from '../../server/platform/log.ts'
 
 const abiertos: { stop(): Promise<void> }[] = []
-afterEach(() => Promise.all(abiertos.splice(0).map((uno) => uno.stop())))
+afterEach(() => Promise.all(abiertos.splice(0).map((one) => one.stop())))
 
 /** A feeder of one kind of work, whose rows, queue and clock do what the test says. */
 function nuevo() {
   const mundo = { desfase: 0, rows: [] as string[], falla: false, rondas: 0, adelantos: 0 }
   const alimentados: string[] = []
   const boss = {
-    insert: async (_cola: string, trabajos: { id: string }[]) => {
+    insert: async (_cola: string, jobs: { id: string }[]) => {
       if (mundo.falla) throw new Error('the queue is away')
-      alimentados.push(...trabajos.map(({ id }) => id))
+      alimentados.push(...jobs.map(({ id }) => id))
     },
   } as unknown as PgBoss
   const deps: FeederDeps = {
@@ -23,7 +23,7 @@ function nuevo() {
     wake: () => {},
     announceWork: () => {},
   }
-  const trabajo = {
+  const job = {
     cola: 'prueba',
     opciones: {},
     pendientes: async () => {
@@ -33,13 +33,13 @@ function nuevo() {
     advance: async () => mundo.adelantos++,
     run: async () => {},
   }
-  const alimentador = new Feeder(boss, [trabajo], deps)
+  const alimentador = new Feeder(boss, [job], deps)
   abiertos.push(alimentador)
   /** Waits for a round that begins now. */
   const ronda = async () => {
-    const antes = mundo.rondas
+    const before = mundo.rondas
     alimentador.notify()
-    await expect.poll(() => mundo.rondas, { interval: 5 }).toBeGreaterThan(antes)
+    await expect.poll(() => mundo.rondas, { interval: 5 }).toBeGreaterThan(before)
   }
   return { mundo, alimentados, ronda }
 }

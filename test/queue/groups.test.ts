@@ -14,7 +14,7 @@ function nuevo({ max: maximo = 10, concurrency: aLaVez = 1, falla = () => false 
   const hechos: { owners: string; datos: string[]; solo: boolean }[] = []
   const esperan: (() => void)[] = []
   let suelto = false
-  let ahora = 50_000
+  let now = 50_000
   const grupos = new Groups<GroupOwner, string, string>(
     {
       max: maximo,
@@ -29,68 +29,64 @@ function nuevo({ max: maximo = 10, concurrency: aLaVez = 1, falla = () => false 
       },
       isSingleOwnerError: (error) => error instanceof Mala,
     },
-    () => ahora,
+    () => now,
   )
-  const pedir = (clave: string, ...datos: string[]) => grupos.request({ clave }, datos)
-  const soltar = () => {
+  const request = (clave: string, ...datos: string[]) => grupos.request({ clave }, datos)
+  const release = () => {
     suelto = true
     for (const seguir of esperan.splice(0)) seguir()
   }
   const turno = () => new Promise((resolve) => setImmediate(resolve))
-  const pasar = (ms: number) => (ahora += ms)
-  return { deliveries: hechos, request: pedir, release: soltar, turno, pasar }
+  const pasar = (ms: number) => (now += ms)
+  return { deliveries: hechos, request, release, turno, pasar }
 }
 
 describe('work that is requested at the same time', () => {
   it('is done together, and each gets his own', async () => {
-    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo()
-    const todos = Promise.all([pedir('a', 'uno', 'dos'), pedir('b', 'tres'), pedir('a', 'cuatro')])
+    const { deliveries: hechos, request, release, turno } = nuevo()
+    const all = Promise.all([request('a', 'uno', 'dos'), request('b', 'tres'), request('a', 'cuatro')])
     await turno()
-    soltar()
-    expect(await todos).toEqual([['UNO', 'DOS'], ['TRES'], ['CUATRO']])
+    release()
+    expect(await all).toEqual([['UNO', 'DOS'], ['TRES'], ['CUATRO']])
     expect(hechos).toEqual([{ owners: 'aba', datos: ['uno', 'dos', 'tres', 'cuatro'], solo: false }])
   })
 
   it('waits for nobody when it is alone', async () => {
-    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo()
-    const uno = pedir('a', 'uno')
+    const { deliveries: hechos, request, release, turno } = nuevo()
+    const one = request('a', 'uno')
     await turno()
     expect(hechos).toEqual([{ owners: 'a', datos: ['uno'], solo: true }])
-    soltar()
-    expect(await uno).toEqual(['UNO'])
+    release()
+    expect(await one).toEqual(['UNO'])
   })
 
   it('keeps to what fits, one request of each owner in turn: a flood is in the others’ way with one', async () => {
-    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo({ max: 3 })
-    const primera = pedir('z', 'z')
+    const { deliveries: hechos, request, release, turno } = nuevo({ max: 3 })
+    const first = request('z', 'z')
     await turno()
-    const riada = Array.from({ length: 7 }, (_, i) => pedir('a', `a${i}`))
-    const vecinas = [pedir('b', 'b1'), pedir('c', 'c1'), pedir('b', 'b2')]
+    const riada = Array.from({ length: 7 }, (_, i) => request('a', `a${i}`))
+    const vecinas = [request('b', 'b1'), request('c', 'c1'), request('b', 'b2')]
     await turno()
-    soltar()
-    await Promise.all([primera, ...riada, ...vecinas])
+    release()
+    await Promise.all([first, ...riada, ...vecinas])
     expect(hechos.map(({ owners: duenos }) => duenos)).toEqual(['z', 'abc', 'aba', 'aaa', 'a'])
   })
 
   it('is never split, and what doesn’t fit keeps its turn while smaller ones go along', async () => {
-    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo({ max: 3 })
-    const primera = pedir('z', 'z')
+    const { deliveries: hechos, request, release, turno } = nuevo({ max: 3 })
+    const first = request('z', 'z')
     await turno()
-    const otras = [pedir('a', 'a'), pedir('b', 'b1', 'b2', 'b3', 'b4'), pedir('c', 'c')]
+    const others = [request('a', 'a'), request('b', 'b1', 'b2', 'b3', 'b4'), request('c', 'c')]
     await turno()
-    soltar()
-    await Promise.all([primera, ...otras])
+    release()
+    await Promise.all([first, ...others])
     expect(hechos.map(({ datos }) => datos.join(' '))).toEqual(['z', 'a c', 'b1 b2 b3 b4'])
   })
 
   it('is done owner by owner when one may be at fault, who then goes by himself', async () => {
-    const {
-      deliveries: hechos,
-      request: pedir,
-      release: soltar,
-    } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
-    soltar()
-    const juntas = [pedir('a', 'mala'), pedir('b', 'buena'), pedir('c', 'buena')]
+    const { deliveries: hechos, request, release } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    release()
+    const juntas = [request('a', 'mala'), request('b', 'buena'), request('c', 'buena')]
     expect(await Promise.all(juntas)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
     expect(hechos.map(({ owners: duenos, solo }) => [duenos, solo])).toEqual([
       ['abc', false],
@@ -104,15 +100,15 @@ describe('work that is requested at the same time', () => {
   it('is done apart for ten seconds for an owner at fault, and together with the others again then', async () => {
     const {
       deliveries: hechos,
-      request: pedir,
-      release: soltar,
+      request,
+      release,
       pasar,
     } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
-    soltar()
-    await Promise.all([pedir('a', 'mala'), pedir('b', 'buena')])
+    release()
+    await Promise.all([request('a', 'mala'), request('b', 'buena')])
     const juntas = async () => {
       hechos.length = 0
-      await Promise.all([pedir('a', 'buena'), pedir('b', 'buena'), pedir('c', 'buena')])
+      await Promise.all([request('a', 'buena'), request('b', 'buena'), request('c', 'buena')])
       return hechos.map(({ owners: duenos, solo }) => `${duenos} ${solo}`).sort()
     }
     expect(await juntas()).toEqual(['a true', 'bc false'])
@@ -125,16 +121,16 @@ describe('work that is requested at the same time', () => {
   it('fails for all when nobody is to blame', async () => {
     const {
       deliveries: hechos,
-      request: pedir,
-      release: soltar,
+      request,
+      release,
     } = nuevo({
       falla: () => {
         throw new Error('the database is away')
       },
     })
-    soltar()
-    const fin = await Promise.allSettled([pedir('a', 'uno'), pedir('b', 'dos')])
-    expect(fin.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    release()
+    const end = await Promise.allSettled([request('a', 'uno'), request('b', 'dos')])
+    expect(end.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(hechos).toHaveLength(1)
   })
 })

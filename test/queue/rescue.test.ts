@@ -7,12 +7,12 @@ import { JOBS } from '../../server/startup/jobs.ts'
 import { useEnvironment } from '../environment.ts'
 
 /** No workers: only the tests claim jobs and look for dead workers. */
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const COLA = 'pruebas'
 
 let boss: PgBoss
 beforeAll(async () => {
-  const { pool } = entorno.db
+  const { pool } = environment.db
   boss = new PgBoss({
     db: { executeSql: (text, values) => pool.run(text, values) },
     schedule: false,
@@ -22,82 +22,82 @@ beforeAll(async () => {
 })
 afterAll(() => boss.stop({ graceful: false }))
 
-function proceso() {
+function child() {
   const lineas: string[] = []
   const despertadas: string[] = []
   const deps = {
-    noWaitDb: entorno.db,
-    log: createLog('warn', { write: (linea) => lineas.push(linea) }),
-    wake: (cola: string) => void despertadas.push(cola),
+    noWaitDb: environment.db,
+    log: createLog('warn', { write: (line) => lineas.push(line) }),
+    wake: (queue: string) => void despertadas.push(queue),
   }
   return { rescate: new Rescue(boss, deps, [COLA]), lineas, despertadas }
 }
 
 /** A job that a worker holds. */
-async function tomado(opciones: object = {}) {
+async function tomado(options: object = {}) {
   const id = randomUUID()
-  await boss.insert(COLA, [{ id, ...opciones }])
-  const trabajos = await boss.fetch(COLA, { batchSize: 100 })
-  return trabajos.find((uno) => uno.id === id)!
+  await boss.insert(COLA, [{ id, ...options }])
+  const jobs = await boss.fetch(COLA, { batchSize: 100 })
+  return jobs.find((one) => one.id === id)!
 }
-const callar = (id: string, segundos: number) =>
-  entorno.db.pool.query(`update pgboss.job set heartbeat_on = now() - $2 * interval '1 second' where id = $1`, [
+const callar = (id: string, seconds: number) =>
+  environment.db.pool.query(`update pgboss.job set heartbeat_on = now() - $2 * interval '1 second' where id = $1`, [
     id,
-    segundos,
+    seconds,
   ])
 const estado = async (id: string) => (await boss.findJobs(COLA, { id }))[0]?.state
 
 describe('a job whose heartbeat stopped', () => {
   it('goes back to its queue at the second look, and is claimed again a second later', async () => {
-    const { rescate, lineas, despertadas } = proceso()
-    const trabajo = await tomado()
-    await callar(trabajo.id, 4)
+    const { rescate, lineas, despertadas } = child()
+    const job = await tomado()
+    await callar(job.id, 4)
     await rescate.look()
-    expect(await estado(trabajo.id)).toBe('active')
+    expect(await estado(job.id)).toBe('active')
     await rescate.look()
-    expect(await estado(trabajo.id)).toBe('retry')
+    expect(await estado(job.id)).toBe('retry')
     expect(lineas.join()).toMatch(/"cola":"pruebas","trabajos":1,"msg":"jobs of a lost worker"/)
     await expect.poll(() => despertadas).toEqual([COLA])
-    const [otra] = await boss.fetch(COLA)
-    expect([otra!.id, otra!.retryCount]).toEqual([trabajo.id, 1])
+    const [other] = await boss.fetch(COLA)
+    expect([other!.id, other!.retryCount]).toEqual([job.id, 1])
     // The first worker was alive after all: it can't end the attempt of the second one.
-    const { id, retryCount } = trabajo
+    const { id, retryCount } = job
     expect(await boss.complete(COLA, { id, retryCount })).toMatchObject({ affected: 0 })
     expect(await boss.complete(COLA, { id, retryCount: 1 })).toMatchObject({ affected: 1 })
   })
 
   it('stays with a worker that renews it between two looks', async () => {
-    const { rescate, despertadas } = proceso()
-    const trabajo = await tomado()
-    await callar(trabajo.id, 60)
+    const { rescate, despertadas } = child()
+    const job = await tomado()
+    await callar(job.id, 60)
     await rescate.look()
-    await boss.touch(COLA, { id: trabajo.id, retryCount: trabajo.retryCount })
+    await boss.touch(COLA, { id: job.id, retryCount: job.retryCount })
     await rescate.look()
-    await callar(trabajo.id, 5)
+    await callar(job.id, 5)
     await rescate.look()
-    expect([await estado(trabajo.id), despertadas]).toEqual(['active', []])
-    await boss.complete(COLA, trabajo.id)
+    expect([await estado(job.id), despertadas]).toEqual(['active', []])
+    await boss.complete(COLA, job.id)
   })
 
   it('stays with a worker that renews it, even if two looks find it silent', async () => {
-    const { rescate } = proceso()
-    const trabajo = await tomado()
-    await callar(trabajo.id, 60)
+    const { rescate } = child()
+    const job = await tomado()
+    await callar(job.id, 60)
     await rescate.look()
-    await callar(trabajo.id, 5)
+    await callar(job.id, 5)
     await rescate.look()
-    expect(await estado(trabajo.id)).toBe('active')
-    await boss.complete(COLA, trabajo.id)
+    expect(await estado(job.id)).toBe('active')
+    await boss.complete(COLA, job.id)
   })
 
   it('stays when its worker renewed it a second ago, or when it has no heartbeat', async () => {
-    const { rescate } = proceso()
+    const { rescate } = child()
     const reciente = await tomado()
     const sinLatido = await tomado()
     await callar(reciente.id, 1)
     await callar(sinLatido.id, 60)
-    await entorno.db.pool.query('update pgboss.job set heartbeat_seconds = null where id = $1', [sinLatido.id])
-    for (let vez = 0; vez < 3; vez++) await rescate.look()
+    await environment.db.pool.query('update pgboss.job set heartbeat_seconds = null where id = $1', [sinLatido.id])
+    for (let time = 0; time < 3; time++) await rescate.look()
     expect([await estado(reciente.id), await estado(sinLatido.id)]).toEqual(['active', 'active'])
     await boss.complete(COLA, [reciente.id, sinLatido.id])
   })
@@ -105,10 +105,10 @@ describe('a job whose heartbeat stopped', () => {
 
 it('every queue has heartbeats and the same short delay', async () => {
   const colas = JOBS.map(({ cola }) => cola)
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     'select name, heartbeat_seconds, retry_delay, retry_backoff from pgboss.queue where name = any($1)',
     [colas],
   )
   expect(rows).toHaveLength(colas.length)
-  for (const fila of rows) expect(fila).toMatchObject({ heartbeat_seconds: 10, retry_delay: 1, retry_backoff: false })
+  for (const row of rows) expect(row).toMatchObject({ heartbeat_seconds: 10, retry_delay: 1, retry_backoff: false })
 })

@@ -3,47 +3,47 @@ import { Rounds, type RoundTimers } from '../../server/data/queue/round.ts'
 
 describe('a round', () => {
   // Faked timers of the whole process would also hold those of the service that the files of a worker share.
-  let ahora = 0
+  let now = 0
   let puestos: { cuando: number; perform: () => void }[] = []
   beforeEach(() => {
     puestos = []
   })
   const timers: RoundTimers = {
-    setTimeout(hacer, ms) {
-      const puesto = { cuando: ahora + ms, perform: hacer }
+    setTimeout(act, ms) {
+      const puesto = { cuando: now + ms, perform: act }
       puestos.push(puesto)
       return puesto as unknown as NodeJS.Timeout
     },
     clearTimeout(quitado) {
       puestos = puestos.filter((puesto) => (puesto as unknown) !== quitado)
     },
-    now: () => ahora,
+    now: () => now,
   }
   /** Lets that many milliseconds pass, and everything that is due in them happen in its order. */
   async function pasar(ms: number) {
-    const fin = ahora + ms
+    const end = now + ms
     await new Promise(setImmediate)
     for (;;) {
-      const [puesto] = puestos.filter(({ cuando }) => cuando <= fin).sort((a, b) => a.cuando - b.cuando)
+      const [puesto] = puestos.filter(({ cuando }) => cuando <= end).sort((a, b) => a.cuando - b.cuando)
       if (!puesto) break
-      ahora = puesto.cuando
+      now = puesto.cuando
       timers.clearTimeout(puesto as unknown as NodeJS.Timeout)
       puesto.perform()
       await new Promise(setImmediate)
     }
-    ahora = fin
+    now = end
   }
 
   /** Rounds of 5 to 30 s, and how often they came. */
-  function rondas(hacer: () => Promise<unknown> = async () => {}) {
+  function rondas(act: () => Promise<unknown> = async () => {}) {
     const vistas = { count: 0, fallas: 0 }
-    const contar = () => {
+    const count = () => {
       vistas.count++
-      return hacer()
+      return act()
     }
     return {
       vistas,
-      ronda: new Rounds(contar, { busyInterval: 5_000, calmInterval: 30_000 }, () => vistas.fallas++, timers),
+      ronda: new Rounds(count, { busyInterval: 5_000, calmInterval: 30_000 }, () => vistas.fallas++, timers),
     }
   }
 
@@ -51,9 +51,9 @@ describe('a round', () => {
     const { vistas, ronda } = rondas()
     const cuando = []
     for (let s = 0; s <= 120; s += 5) {
-      const antes = vistas.count
+      const before = vistas.count
       await pasar(s === 0 ? 0 : 5_000)
-      if (s === 0 || vistas.count > antes) cuando.push(s)
+      if (s === 0 || vistas.count > before) cuando.push(s)
     }
     expect(cuando).toEqual([0, 10, 30, 60, 90, 120])
     await ronda.stop()
@@ -100,11 +100,11 @@ describe('a round', () => {
     await pasar(5_000)
     expect(vistas).toEqual({ count: 2, fallas: 1 })
     let acabada = false
-    const fin = ronda.stop().then(() => (acabada = true))
+    const end = ronda.stop().then(() => (acabada = true))
     await pasar(1_000)
     expect(acabada).toBe(false)
     terminar()
-    await fin
+    await end
     await pasar(60_000)
     expect(vistas.count).toBe(2)
   })

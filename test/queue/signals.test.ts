@@ -15,7 +15,7 @@ beforeAll(async () => {
   await createTestDatabase(BASE)
   pool = new pg.Pool({ connectionString: url(), max: 1 })
   pool.on('error', () => {})
-  oyente = new SignalListener(url(), log, (claves) => oidas.push(claves))
+  oyente = new SignalListener(url(), log, (keys) => oidas.push(keys))
 })
 afterAll(async () => {
   await oyente.close()
@@ -23,24 +23,24 @@ afterAll(async () => {
   await dropTestDatabase(BASE)
 })
 
-const nuevas = (cuantas: number): SignalKey[] =>
-  Array.from({ length: cuantas }, (_, i) => ({
+const nuevas = (count: number): SignalKey[] =>
+  Array.from({ length: count }, (_, i) => ({
     comercio_id: crypto.randomUUID(),
     modo: i % 2 ? 'test' : 'live',
     webhook: `wh_${i}`,
   }))
-const porWebhook = (una: SignalKey, otra: SignalKey) => (una.webhook < otra.webhook ? -1 : 1)
+const porWebhook = (one: SignalKey, other: SignalKey) => (one.webhook < other.webhook ? -1 : 1)
 
 it('tells all endpoints, however many, and those of while a signal was on its way', async () => {
   // A listener begins with the signal that there may be any kind of work.
   await expect.poll(() => oidas).toEqual([undefined])
   oidas.length = 0
   const { send } = new SignalSender(pool, log)
-  const claves = nuevas(200)
-  send(claves.slice(0, 190))
-  send(claves.slice(190))
+  const keys = nuevas(200)
+  send(keys.slice(0, 190))
+  send(keys.slice(190))
   await expect.poll(() => oidas.flatMap((unas) => unas ?? []).length).toBe(200)
-  expect(oidas.flatMap((unas) => unas ?? []).toSorted(porWebhook)).toEqual(claves.toSorted(porWebhook))
+  expect(oidas.flatMap((unas) => unas ?? []).toSorted(porWebhook)).toEqual(keys.toSorted(porWebhook))
   oidas.length = 0
   send()
   await expect.poll(() => oidas).toEqual([undefined])
@@ -48,14 +48,14 @@ it('tells all endpoints, however many, and those of while a signal was on its wa
 
 it('listens again after a lost connection, and then looks for any kind of work', async () => {
   oidas.length = 0
-  await admin((cliente) =>
-    cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like $2', [
+  await admin((client) =>
+    client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like $2', [
       BASE,
       'listen %',
     ]),
   )
   await expect.poll(() => oidas).toEqual([undefined])
-  const [clave] = nuevas(1)
-  new SignalSender(pool, log).send([clave!])
-  await expect.poll(() => oidas).toEqual([undefined, [clave]])
+  const [key] = nuevas(1)
+  new SignalSender(pool, log).send([key!])
+  await expect.poll(() => oidas).toEqual([undefined, [key]])
 })

@@ -46,27 +46,27 @@ interface Esquema {
 const { schemas } = (readDocument() as unknown as { components: { schemas: Record<string, Esquema> } }).components
 
 /** Paths of all members that a schema describes. */
-function rutas(esquema: Esquema, prefijo: string): string[] {
-  const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = esquema
-  const partes = [...anyOf, ...oneOf, ...allOf, ...(items ? [items] : [])]
-  if ($ref) partes.push(schemas[$ref.split('/').at(-1)!]!)
+function paths(schema: Esquema, prefijo: string): string[] {
+  const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
+  const parts = [...anyOf, ...oneOf, ...allOf, ...(items ? [items] : [])]
+  if ($ref) parts.push(schemas[$ref.split('/').at(-1)!]!)
   return [
-    ...partes.flatMap((parte) => rutas(parte, prefijo)),
-    ...Object.entries(properties).flatMap(([nombre, miembro]) => {
-      const ruta = `${prefijo}.${nombre}`
-      return [ruta, ...rutas(miembro, ruta)]
+    ...parts.flatMap((part) => paths(part, prefijo)),
+    ...Object.entries(properties).flatMap(([name, miembro]) => {
+      const path = `${prefijo}.${name}`
+      return [path, ...paths(miembro, path)]
     }),
   ]
 }
 
 describe('members of webhook bodies', () => {
   it('are those of the first version, and those that DESDE gives a later one', () => {
-    const hay = new Set([...rutas(schemas.GuiaDeAviso!, 'guia'), ...rutas(schemas.Evento!, 'evento')])
+    const hay = new Set([...paths(schemas.GuiaDeAviso!, 'guia'), ...paths(schemas.Evento!, 'evento')])
     expect([...hay].sort()).toEqual([...DE_LA_PRIMERA, ...Object.keys(MEMBERS_SINCE)].sort())
   })
 
   it('are removed from an older body if they are newer, at any depth', () => {
-    const desde = {
+    const from = {
       'guia.recogida.telefono': 2,
       'guia.advertencias.grado': 2,
       'guia.decision': 3,
@@ -83,17 +83,17 @@ describe('members of webhook bodies', () => {
         nada: null,
       },
     })
-    const version = (guardada: number | null) => {
+    const version = (saved: number | null) => {
       const suyos = datos()
-      removeNewMembers(suyos, guardada, desde)
+      removeNewMembers(suyos, saved, from)
       return suyos.guia
     }
-    const { decision: _, ...segunda } = datos().guia
-    expect(formaCon(desde)).toBe(3)
+    const { decision: _, ...second } = datos().guia
+    expect(formaCon(from)).toBe(3)
     expect(version(3)).toEqual(datos().guia)
-    expect(version(2)).toEqual(segunda)
+    expect(version(2)).toEqual(second)
     expect(version(null)).toEqual({
-      ...segunda,
+      ...second,
       recogida: { nombre: 'Bodega' },
       advertencias: [{ codigo: 'uno' }, { codigo: 'dos' }],
     })
@@ -113,13 +113,13 @@ describe('texts of webhook bodies', () => {
         .CodigoDeAdvertencia!.enum!.filter((codigo) => !NOT_IN_BODIES.includes(codigo))
         .map((codigo) => ({ codigo, campo: '/ubicacion' }) as StoredAdvertencia),
     }
-    const textos = {
+    const texts = {
       ...DESCRIPCIONES_DE_ESTADO,
       ...DESCRIPCIONES_DE_EVENTO,
       ...Object.fromEntries(presentAdvertencias(guia).map(({ codigo, mensaje }) => [codigo, mensaje])),
     }
-    const huellas = Object.entries(textos).map(([de, texto]) => `${de} ${hash('sha256', texto).slice(0, 8)}`)
-    expect(huellas.sort()).toEqual(DE_SIEMPRE)
+    const digests = Object.entries(texts).map(([de, text]) => `${de} ${hash('sha256', text).slice(0, 8)}`)
+    expect(digests.sort()).toEqual(DE_SIEMPRE)
   })
 })
 

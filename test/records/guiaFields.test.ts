@@ -4,7 +4,7 @@ import { CAMPOS, derive } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 it('derives every list from the table, also for a field that is added', () => {
-  const antes = derive(CAMPOS)
+  const before = derive(CAMPOS)
   const notas = {
     tipo: 'text',
     source: 'correccion',
@@ -13,23 +13,23 @@ it('derives every list from the table, also for a field that is added', () => {
     shown: true,
     personal: true,
   } as const
-  const despues = derive({ ...CAMPOS, notas })
-  expect(despues).toEqual({
-    newColumns: [...antes.newColumns, 'notas'],
-    recordset: `${antes.recordset}, notas text`,
-    digestedColumns: [...antes.digestedColumns, 'notas'],
-    shownColumns: [...antes.shownColumns, 'notas'],
-    bodyColumns: [...antes.bodyColumns, 'notas'],
-    fotoColumns: antes.fotoColumns,
-    erasures: `${antes.erasures}, notas = null`,
-    correctableColumns: [...antes.correctableColumns, 'notas'],
+  const after = derive({ ...CAMPOS, notas })
+  expect(after).toEqual({
+    newColumns: [...before.newColumns, 'notas'],
+    recordset: `${before.recordset}, notas text`,
+    digestedColumns: [...before.digestedColumns, 'notas'],
+    shownColumns: [...before.shownColumns, 'notas'],
+    bodyColumns: [...before.bodyColumns, 'notas'],
+    fotoColumns: before.fotoColumns,
+    erasures: `${before.erasures}, notas = null`,
+    correctableColumns: [...before.correctableColumns, 'notas'],
   })
   const enFoto = derive({ ...CAMPOS, turno: { tipo: 'int4', source: 'servicio', shown: true, inEvento: 'foto' } })
   expect(enFoto).toEqual({
-    ...antes,
-    shownColumns: [...antes.shownColumns, 'turno'],
-    fotoColumns: [...antes.fotoColumns, 'turno'],
+    ...before,
+    shownColumns: [...before.shownColumns, 'turno'],
+    fotoColumns: [...before.fotoColumns, 'turno'],
   })
-  const secretos = createSecrets([Buffer.alloc(32, 7)])
-  expect(digestsOf({ notas: 'Frágil' }, secretos, despues.digestedColumns)).toMatch(/^[0-9a-f]{8} notas:[\w-]{16}$/)
+  const secrets = createSecrets([Buffer.alloc(32, 7)])
+  expect(digestsOf({ notas: 'Frágil' }, secrets, after.digestedColumns)).toMatch(/^[0-9a-f]{8} notas:[\w-]{16}$/)
 })

@@ -10,34 +10,34 @@ import {
 } from '../../server/domain/records/storedCorrections.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
-const secretos = createSecrets([Buffer.alloc(32, 1)])
+const secrets = createSecrets([Buffer.alloc(32, 1)])
 const GUIA_ID = '01990000-0000-7000-8000-000000000001'
 
-const valor = fc.oneof(fc.constant(null), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+const value = fc.oneof(fc.constant(null), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }))
 /** Corrections of a guide: new values of some columns, one correction after the other. */
-const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORRECTABLE_COLUMNS), valor, { minKeys: 1 }), {
+const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORRECTABLE_COLUMNS), value, { minKeys: 1 }), {
   maxLength: 6,
 })
 
 describe('a guide before its corrections', () => {
   it('has the values of each instant, regardless of later corrections', () => {
     fc.assert(
-      fc.property(correcciones, (todas) => {
-        const momentos = [Object.fromEntries(CORRECTABLE_COLUMNS.map((columna) => [columna, `first ${columna}`]))]
+      fc.property(correcciones, (all) => {
+        const momentos = [Object.fromEntries(CORRECTABLE_COLUMNS.map((column) => [column, `first ${column}`]))]
         const leidas: ReadCorreccion[] = []
-        for (const [i, nuevos] of todas.entries()) {
-          const antes = momentos.at(-1)!
+        for (const [i, nuevos] of all.entries()) {
+          const before = momentos.at(-1)!
           const cambios = Object.fromEntries(
-            Object.entries(nuevos).map(([columna, despues]) => [columna, { antes: antes[columna], despues }]),
+            Object.entries(nuevos).map(([column, despues]) => [column, { antes: before[column], despues }]),
           ) as CorrectionChanges
           const secuencia = 2 * i + 5
-          const cifrado = encryptChanges(secretos, { guia_id: GUIA_ID, secuencia }, cambios)
+          const cifrado = encryptChanges(secrets, { guia_id: GUIA_ID, secuencia }, cambios)
           leidas.push([secuencia, cifrado.toString('base64')])
-          momentos.push({ ...antes, ...(nuevos as Record<string, string>) })
+          momentos.push({ ...before, ...(nuevos as Record<string, string>) })
         }
-        const ahora = momentos.at(-1) as unknown as GuiaRow
+        const now = momentos.at(-1) as unknown as GuiaRow
         for (const [i, momento] of momentos.entries())
-          expect(enJson(valuesBefore(secretos, ahora, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
+          expect(enJson(valuesBefore(secrets, now, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
       }),
     )
   })
@@ -51,26 +51,26 @@ describe('the values of a correction', () => {
   const cambios: CorrectionChanges = { telefono: { antes: '+50255550001', despues: '+50255550002' } }
 
   it('are encrypted, each time differently', () => {
-    const [uno, otro] = [1, 2].map(() => encryptChanges(secretos, evento, cambios))
-    expect(uno!.includes('+50255550001') || uno!.includes('telefono')).toBe(false)
-    expect(uno).not.toEqual(otro)
-    expect(decryptChanges(secretos, evento, uno!)).toEqual(cambios)
+    const [one, other] = [1, 2].map(() => encryptChanges(secrets, evento, cambios))
+    expect(one!.includes('+50255550001') || one!.includes('telefono')).toBe(false)
+    expect(one).not.toEqual(other)
+    expect(decryptChanges(secrets, evento, one!)).toEqual(cambios)
   })
 
   it.each([
-    ['another guide', { ...evento, guia_id: '01990000-0000-7000-8000-000000000002' }, secretos],
-    ['another event', { ...evento, secuencia: 4 }, secretos],
+    ['another guide', { ...evento, guia_id: '01990000-0000-7000-8000-000000000002' }, secrets],
+    ['another event', { ...evento, secuencia: 4 }, secrets],
     ['another master key', evento, createSecrets([Buffer.alloc(32, 2)])],
   ])('cannot be read with %s', (_que, donde, con) => {
-    expect(() => decryptChanges(con, donde, encryptChanges(secretos, evento, cambios))).toThrow()
+    expect(() => decryptChanges(con, donde, encryptChanges(secrets, evento, cambios))).toThrow()
   })
 
   it('cannot be read after a change', () => {
-    const cifrado = encryptChanges(secretos, evento, cambios)
+    const cifrado = encryptChanges(secrets, evento, cambios)
     for (const i of [4, 20, cifrado.length - 1]) {
-      const otro = Buffer.from(cifrado)
-      otro[i]! ^= 1
-      expect(() => decryptChanges(secretos, evento, otro)).toThrow()
+      const other = Buffer.from(cifrado)
+      other[i]! ^= 1
+      expect(() => decryptChanges(secrets, evento, other)).toThrow()
     }
   })
 })

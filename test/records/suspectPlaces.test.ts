@@ -21,8 +21,8 @@ describe('an implausible place', () => {
     ['Guatemala', { lat: 16.93, lng: -89.89 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 40.4, lng: -3.7 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 14.63, lng: 0 }, 'fuera_del_departamento', null],
-  ])('%s at %o is %s', (departamento, punto, codigo, corregido) =>
-    expect(findSuspicion(departamento, punto)).toMatchObject({ codigo, corrected: corregido }),
+  ])('%s at %o is %s', (departamento, point, codigo, corregido) =>
+    expect(findSuspicion(departamento, point)).toMatchObject({ codigo, corrected: corregido }),
   )
 
   it('says how far it is from the department', () => {
@@ -31,8 +31,8 @@ describe('an implausible place', () => {
   })
 
   it('is none in an unknown department, where no correction brings it near any', () => {
-    for (const punto of [MIXCO, { lat: 40.4, lng: -3.7 }, { lat: 52.5, lng: 13.4 }])
-      expect(findSuspicion('Nadie sabe', punto)).toBeUndefined()
+    for (const point of [MIXCO, { lat: 40.4, lng: -3.7 }, { lat: 52.5, lng: 13.4 }])
+      expect(findSuspicion('Nadie sabe', point)).toBeUndefined()
   })
 
   it('is none of the catalogue’s own, nor what lies deep in a large department', () => {
@@ -40,11 +40,11 @@ describe('an implausible place', () => {
       for (const { lat, lng } of municipiosOf(codigo))
         expect(findSuspicion(codigo, { lat, lng }), codigo).toBeUndefined()
     // Uaxactún and El Mirador, Petén, in municipalities whose centres are 54 and 95 km off.
-    for (const punto of [
+    for (const point of [
       { lat: 17.393, lng: -89.634 },
       { lat: 17.755, lng: -89.92 },
     ])
-      expect(findSuspicion('Petén', punto)).toBeUndefined()
+      expect(findSuspicion('Petén', point)).toBeUndefined()
   })
 
   it('is found wherever a sign is lost or the two are swapped, of each municipality', () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY } from '../environment.ts'
-import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { cookieDe, createMobile, type Mobile, signInByMobile } from './phone.ts'
 import { fetchSesion, signInAt, useSesiones } from './sessions.ts'
 
@@ -11,13 +11,13 @@ const { environment, otroServicio, nuevo } = useSesiones()
 describe('signing in', () => {
   it('opens a session for twelve hours, in a cookie that no page reads', async () => {
     const { repartidor, codigo } = await nuevo()
-    const antes = Date.now()
+    const before = Date.now()
     const { status, cuerpo, cabeceras } = await signInByMobile(environment, codigo)
     expect([status, cuerpo]).toEqual([
       201,
       { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
     ])
-    expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeGreaterThanOrEqual(antes)
+    expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeGreaterThanOrEqual(before)
     expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeLessThanOrEqual(Date.now())
     expect(cabeceras.getSetCookie()).toEqual([
       expect.stringMatching(
@@ -28,8 +28,8 @@ describe('signing in', () => {
       ),
     ])
     const cookie = cookieDe(cabeceras)
-    const vista = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
-    expect([vista.status, vista.cuerpo]).toEqual([200, cuerpo])
+    const view = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
+    expect([view.status, view.cuerpo]).toEqual([200, cuerpo])
     // Only its digest is kept.
     const { rows } = await environment.db.pool.query('select * from sesion_repartidor')
     expect(rows.length).toBeGreaterThan(0)
@@ -45,11 +45,11 @@ describe('signing in', () => {
     expect(puesta).toMatch(
       /^__Secure-guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/guias\/repartidor; HttpOnly; Secure; SameSite=Strict$/,
     )
-    const pedir = (Cookie: string) => fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie } })
+    const request = (Cookie: string) => fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie } })
     const [cookie = ''] = puesta.split(';')
-    expect((await pedir(cookie)).status).toBe(200)
+    expect((await request(cookie)).status).toBe(200)
     // What a page without https may have put there is not looked at.
-    expect((await pedir(cookie.replace('__Secure-', ''))).status).toBe(401)
+    expect((await request(cookie.replace('__Secure-', ''))).status).toBe(401)
     for (const Origin of ['http://envios.ejemplo.com', 'http://127.0.0.1', 'https://ejemplo.com'])
       expect((await signInAt(url, codigo, { Origin })).cuerpo.codigo).toBe('origen_no_permitido')
   })
@@ -63,14 +63,14 @@ describe('signing in', () => {
   it('says the same of every code that is none', async () => {
     const { repartidor, codigo } = await nuevo()
     await environment.operar('POST', `/repartidores/${repartidor}/desactivar`)
-    const vistas = []
-    for (const malo of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
-      const { status, cuerpo, cabeceras } = await signInByMobile(environment, malo)
-      const { id_solicitud: _1, ...resto } = cuerpo
-      vistas.push(JSON.stringify([status, resto, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
+    const seen = []
+    for (const bad of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
+      const { status, cuerpo, cabeceras } = await signInByMobile(environment, bad)
+      const { id_solicitud: _1, ...rest } = cuerpo
+      seen.push(JSON.stringify([status, rest, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
     }
-    expect(new Set(vistas).size).toBe(1)
-    expect(vistas[0]).toContain('codigo_incorrecto')
+    expect(new Set(seen).size).toBe(1)
+    expect(seen[0]).toContain('codigo_incorrecto')
   })
 
   it('makes a token of its own every time, and forgets the phone that came first after ten', async () => {
@@ -78,7 +78,7 @@ describe('signing in', () => {
     const moviles: Mobile[] = []
     for (let i = 0; i < 11; i++) moviles.push(await createMobile(environment, de))
     expect(new Set(moviles.map(({ cookie }) => cookie)).size).toBe(11)
-    const estados = await Promise.all(moviles.map(async (movil) => (await fetchSesion(movil)).status))
+    const estados = await Promise.all(moviles.map(async (phone) => (await fetchSesion(phone)).status))
     expect(estados).toEqual([401, ...Array(10).fill(200)])
   })
 
@@ -87,8 +87,8 @@ describe('signing in', () => {
     const llave = randomBytes(32).toString('base64')
     const dos = await otroServicio({ MASTER_KEYS: `${llave},${MASTER_KEY}` })
     expect((await signInAt(dos.url, codigo, { Origin: dos.url })).status).toBe(201)
-    const una = await otroServicio({ MASTER_KEYS: llave })
-    expect((await signInAt(una.url, codigo, { Origin: una.url })).status).toBe(201)
+    const one = await otroServicio({ MASTER_KEYS: llave })
+    expect((await signInAt(one.url, codigo, { Origin: one.url })).status).toBe(201)
   })
 })
 
@@ -96,35 +96,35 @@ describe('guessing codes', () => {
   beforeAll(() => environment.reset())
 
   it('has to wait after thirty in a minute, also with a good one; who is in stays in', async () => {
-    const movil = await createMobile(environment)
-    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => signInByMobile(environment, `MALO${i}`)))
-    const deEspera = respuestas.filter(({ status }) => status === 429)
+    const phone = await createMobile(environment)
+    const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => signInByMobile(environment, `MALO${i}`)))
+    const deEspera = responses.filter(({ status }) => status === 429)
     expect(deEspera.length).toBeGreaterThan(25)
-    expect(deEspera.length + respuestas.filter(({ status }) => status === 401).length).toBe(60)
+    expect(deEspera.length + responses.filter(({ status }) => status === 401).length).toBe(60)
     for (const { cuerpo, cabeceras } of deEspera) {
       expect(cuerpo.codigo).toBe('demasiadas_solicitudes')
       expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
     }
-    expect((await signInByMobile(environment, movil.codigo)).status).toBe(429)
-    expect((await fetchSesion(movil)).status).toBe(200)
+    expect((await signInByMobile(environment, phone.codigo)).status).toBe(429)
+    expect((await fetchSesion(phone)).status).toBe(200)
     // The address that is counted is the connection's: nobody chooses another by a header.
     const cabeceras = { 'X-Forwarded-For': '203.0.113.7' }
-    expect((await signInByMobile(environment, movil.codigo, { cabeceras })).status).toBe(429)
+    expect((await signInByMobile(environment, phone.codigo, { cabeceras })).status).toBe(429)
     // Then it goes on.
-    await hasta(async () => (await signInByMobile(environment, movil.codigo)).status === 201)
+    await waitUntil(async () => (await signInByMobile(environment, phone.codigo)).status === 201)
   })
 
   it('counts all networks of one IPv6 site together, too', async () => {
     const { url } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
     const intentar = async (i: number) => {
-      const cabeceras = { Origin: url, 'X-Forwarded-For': `2001:db8:7:${i.toString(16)}::1` }
-      return (await signInAt(url, `MALO${i}`, cabeceras)).status
+      const headers = { Origin: url, 'X-Forwarded-For': `2001:db8:7:${i.toString(16)}::1` }
+      return (await signInAt(url, `MALO${i}`, headers)).status
     }
-    let antes = 0
-    while (antes < 200 && (await intentar(antes)) === 401) antes++
+    let before = 0
+    while (before < 200 && (await intentar(before)) === 401) before++
     // The services of the tests before share the limit, too.
-    expect(antes).toBeGreaterThan(0)
-    expect(antes).toBeLessThanOrEqual(120)
+    expect(before).toBeGreaterThan(0)
+    expect(before).toBeLessThanOrEqual(120)
     const { codigo } = await nuevo()
     const deOtroSitio = { Origin: url, 'X-Forwarded-For': '2001:db8:8::1' }
     expect((await signInAt(url, codigo, deOtroSitio)).status).toBe(201)
@@ -135,31 +135,31 @@ describe('guessing codes', () => {
     const { url } = await otroServicio({}, { limitsClock: () => 0 })
     const { codigo } = await nuevo()
     const conocido = async (Cookie: string, que = codigo) => (await signInAt(url, que, { Origin: url, Cookie })).status
-    const de = (cabeceras: Headers) => cabeceras.getSetCookie()[1]!.split(';')[0]!
-    const primera = await signInAt(url, codigo, { Origin: url })
-    const dispositivo = de(primera.cabeceras)
+    const de = (headers: Headers) => headers.getSetCookie()[1]!.split(';')[0]!
+    const first = await signInAt(url, codigo, { Origin: url })
+    const device = de(first.cabeceras)
     for (let i = 0; i < 31; i++) await signInAt(url, `MALO${i}`, { Origin: url })
     expect((await signInAt(url, codigo, { Origin: url })).status).toBe(429)
-    expect(await conocido(dispositivo)).toBe(201)
+    expect(await conocido(device)).toBe(201)
     // What we didn't seal is a stranger's.
-    const [nombre, valor = ''] = dispositivo.split('=')
-    const [quien, sello = ''] = valor.split('.')
-    const otro = (await nuevo()).repartidor
+    const [name, value = ''] = device.split('=')
+    const [caller, sello = ''] = value.split('.')
+    const other = (await nuevo()).repartidor
     for (const falso of [
-      `${quien}.${sello.startsWith('A') ? 'B' : 'A'}${sello.slice(1)}`,
+      `${caller}.${sello.startsWith('A') ? 'B' : 'A'}${sello.slice(1)}`,
       `${crypto.randomUUID()}.${sello}`,
-      `${quien}.`,
-      otro,
+      `${caller}.`,
+      other,
     ])
-      expect([falso, await conocido(`${nombre}=${falso}`)]).toEqual([falso, 429])
-    expect(await conocido(`${dispositivo}; ${dispositivo}`)).toBe(429)
+      expect([falso, await conocido(`${name}=${falso}`)]).toEqual([falso, 429])
+    expect(await conocido(`${device}; ${device}`)).toBe(429)
     // A known one has as many wrong ones, and no more by signing in anew; another phone there isn't held up by them.
     const { url: porProxy } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
     const alli = { Origin: porProxy, 'X-Forwarded-For': '203.0.113.7' }
-    const renovado = de((await signInAt(porProxy, codigo, { ...alli, Cookie: dispositivo })).cabeceras)
+    const renovado = de((await signInAt(porProxy, codigo, { ...alli, Cookie: device })).cabeceras)
     const estados: number[] = []
     for (let i = 0; i < 31; i++)
-      estados.push((await signInAt(porProxy, `MALO${i}`, { ...alli, Cookie: i % 2 ? renovado : dispositivo })).status)
+      estados.push((await signInAt(porProxy, `MALO${i}`, { ...alli, Cookie: i % 2 ? renovado : device })).status)
     expect([estados[0], estados.at(-1)]).toEqual([401, 429])
     expect((await signInAt(porProxy, codigo, { ...alli, Cookie: renovado })).status).toBe(429)
     expect((await signInAt(porProxy, codigo, alli)).status).toBe(201)
@@ -168,13 +168,13 @@ describe('guessing codes', () => {
   it('from elsewhere keeps nobody out, however much of it there is', FULL_RUN_ONLY, async () => {
     // A proxy that is believed: each request seems to come from somewhere else.
     const { url } = await otroServicio({ TRUST_PROXY: '1' })
-    const desde = (n: number) => ({ Origin: url, 'X-Forwarded-For': `198.51.${Math.floor(n / 250)}.${n % 250}` })
+    const from = (n: number) => ({ Origin: url, 'X-Forwarded-For': `198.51.${Math.floor(n / 250)}.${n % 250}` })
     for (let i = 0; i < 1_000; i += 100) {
-      const tanda = Array.from({ length: 100 }, (_, n) => signInAt(url, 'MALO', desde(i + n)))
+      const tanda = Array.from({ length: 100 }, (_, n) => signInAt(url, 'MALO', from(i + n)))
       for (const { status } of await Promise.all(tanda)) expect(status).toBe(401)
     }
     const { codigo } = await nuevo()
-    expect((await signInAt(url, codigo, desde(1_001))).status).toBe(201)
+    expect((await signInAt(url, codigo, from(1_001))).status).toBe(201)
   })
 
   it('is no part of it to sign in with a good code', async () => {

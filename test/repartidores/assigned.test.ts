@@ -7,18 +7,18 @@ import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { createMobile, type Mobile } from './phone.ts'
 
-const entorno = useEnvironment({}, () => ({ COURIER_REACH: 'asignado', TIME_ZONE: 'UTC' }))
+const environment = useEnvironment({}, () => ({ COURIER_REACH: 'asignado', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
 let yo: Mobile
-let otro: Mobile
+let other: Mobile
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-  yo = await createMobile(entorno)
-  otro = await createMobile(entorno)
+  comercio = await environment.createComercio()
+  yo = await createMobile(environment)
+  other = await createMobile(environment)
 })
 
-let claves = 0
-const clave = () => `asignado-${++claves}`
+let keys = 0
+const key = () => `asignado-${++keys}`
 const DE_LA_PERSONA = {
   destinatario: 'María José Ajú',
   direccion: '5a avenida 1',
@@ -26,32 +26,33 @@ const DE_LA_PERSONA = {
   contenido: 'Zapatos',
   municipio: 'Mixco',
 }
-const nueva = async (mas: object = {}) => (await comercio.api.guias.crear(buildGuia({ ...DE_LA_PERSONA, ...mas }))).guia
+const fresh = async (more: object = {}) =>
+  (await comercio.api.guias.crear(buildGuia({ ...DE_LA_PERSONA, ...more }))).guia
 const asignar = (guias: string[], { repartidor }: Mobile, fecha?: string) =>
-  entorno.operar('POST', '/asignaciones', { guias, repartidor, fecha })
-const hoy = () => entorno.clock().toISOString().slice(0, 10)
-const asignadas = async (quien: Mobile) => (await quien.request('GET', '/guias')).cuerpo.asignadas
+  environment.operar('POST', '/asignaciones', { guias, repartidor, fecha })
+const today = () => environment.clock().toISOString().slice(0, 10)
+const asignadas = async (caller: Mobile) => (await caller.request('GET', '/guias')).cuerpo.asignadas
 const SIN_ASIGNAR = [403, 'sin_asignacion', expect.stringContaining('Pida a la central que se la asigne')]
-const negado = async (respuesta: ReturnType<Mobile['request']>) => {
-  const { status, cuerpo } = await respuesta
+const negado = async (response: ReturnType<Mobile['request']>) => {
+  const { status, cuerpo } = await response
   expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual(SIN_ASIGNAR)
 }
 /** Members of an answer that are not null, with their paths. */
-const dichos = (valor: unknown, ruta = ''): string[] =>
-  valor !== null && typeof valor === 'object' && !Array.isArray(valor)
-    ? Object.entries(valor).flatMap(([clave, uno]) => dichos(uno, ruta ? `${ruta}.${clave}` : clave))
-    : valor === null
+const dichos = (value: unknown, path = ''): string[] =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([key, one]) => dichos(one, path ? `${path}.${key}` : key))
+    : value === null
       ? []
-      : [ruta]
+      : [path]
 
 it('the day of a courier begins in the zone of the company', async () => {
-  const { hoy: dia } = (await yo.request('GET', '/guias')).cuerpo
-  expect(dia.desde).toBe(`${hoy()}T00:00:00.000Z`)
+  const { hoy: day } = (await yo.request('GET', '/guias')).cuerpo
+  expect(day.desde).toBe(`${today()}T00:00:00.000Z`)
 })
 
 describe('COURIER_REACH=asignado', () => {
   it('shows of an assigned guide its code and municipality alone, until the courier takes it', async () => {
-    const guia = await nueva()
+    const guia = await fresh()
     await asignar([guia], yo)
     const { cuerpo, status } = await yo.request('GET', `/guias/${guia}`)
     expect(status).toBe(200)
@@ -74,17 +75,17 @@ describe('COURIER_REACH=asignado', () => {
       ].sort(),
     )
     expect(cuerpo).toMatchObject({ guia, municipio: 'Mixco', custodia: 'ninguna', estado: 'aceptado' })
-    const lista = (await yo.request('GET', '/guias')).cuerpo
-    expect(lista.asignadas).toEqual([{ guia, municipio: 'Mixco' }])
+    const list = (await yo.request('GET', '/guias')).cuerpo
+    expect(list.asignadas).toEqual([{ guia, municipio: 'Mixco' }])
     const varias = (await yo.request('GET', `/guias?guia=${guia}`)).cuerpo
     expect(varias).toMatchObject({ datos: [cuerpo], desconocidas: [], sin_asignar: [], asignadas: null })
-    const { municipio: _municipio, ...secretos } = DE_LA_PERSONA
-    for (const dato of [...Object.values(secretos), '31481676', 'Bodega Zona 12', comercio.comercio])
-      expect(JSON.stringify([cuerpo, lista, varias])).not.toContain(dato)
+    const { municipio: _municipio, ...secrets } = DE_LA_PERSONA
+    for (const dato of [...Object.values(secrets), '31481676', 'Bodega Zona 12', comercio.comercio])
+      expect(JSON.stringify([cuerpo, list, varias])).not.toContain(dato)
 
     const { siguientes } = cuerpo
     expect(siguientes).toMatchObject([{ estado: 'recolectado' }])
-    expect((await yo.registrar(guia, { estado: 'recolectado', idempotencia: clave() })).status).toBe(201)
+    expect((await yo.registrar(guia, { estado: 'recolectado', idempotencia: key() })).status).toBe(201)
     expect((await yo.request('GET', `/guias/${guia}`)).cuerpo).toMatchObject({
       ...DE_LA_PERSONA,
       telefono: '+50231481676',
@@ -95,15 +96,15 @@ describe('COURIER_REACH=asignado', () => {
   })
 
   it('refuses everything about a guide that is not assigned, and says what to do', async () => {
-    for (const guia of [await nueva(), await createGuiaOnRoute(entorno, comercio, otro.repartidor)]) {
+    for (const guia of [await fresh(), await createGuiaOnRoute(environment, comercio, other.repartidor)]) {
       await negado(yo.request('GET', `/guias/${guia}`))
       for (const estado of ['recolectado', 'en_ruta', 'en_bodega'])
-        await negado(yo.registrar(guia, { estado, idempotencia: clave() }))
-      await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: clave() }))
+        await negado(yo.registrar(guia, { estado, idempotencia: key() }))
+      await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: key() }))
       await negado(yo.upload(guia, 'foto', await createFoto()))
-      const entrega = { recibido_por: { nombre: 'María' }, fotos: ['arch_0000000000000000'], idempotencia: clave() }
+      const entrega = { recibido_por: { nombre: 'María' }, fotos: ['arch_0000000000000000'], idempotencia: key() }
       await negado(yo.deliver(guia, entrega))
-      const evento = { estado: 'recolectado', idempotencia: clave() }
+      const evento = { estado: 'recolectado', idempotencia: key() }
       const { resultados } = (await yo.request('POST', '/eventos', { eventos: [{ guia, evento }] })).cuerpo
       expect(resultados).toMatchObject([{ ok: false, error: { codigo: 'sin_asignacion' } }])
       const desconocida = newGuideCode()
@@ -118,62 +119,62 @@ describe('COURIER_REACH=asignado', () => {
   })
 
   it('lets the assigned courier take a parcel from another one, as custody permits', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, otro.repartidor)
+    const guia = await createGuiaOnRoute(environment, comercio, other.repartidor)
     await asignar([guia], yo)
     expect(await asignadas(yo)).toEqual([{ guia, municipio: expect.any(String) }])
     expect((await yo.request('GET', `/guias/${guia}`)).cuerpo).toMatchObject({ custodia: 'ajena', siguientes: [] })
-    const toma = { estado: 'en_ruta', idempotencia: clave() }
+    const toma = { estado: 'en_ruta', idempotencia: key() }
     expect((await yo.registrar(guia, toma)).cuerpo.codigo).toBe('sin_custodia')
     // The courier who carries it goes on, though it is assigned to another one.
-    const intento = { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() }
-    expect((await otro.registrar(guia, intento)).status).toBe(201)
+    const intento = { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() }
+    expect((await other.registrar(guia, intento)).status).toBe(201)
     expect((await yo.registrar(guia, toma)).status).toBe(201)
-    await negado(otro.request('GET', `/guias/${guia}`))
+    await negado(other.request('GET', `/guias/${guia}`))
   })
 
   it('takes a guide away with its assignment, unless the courier carries it', async () => {
-    const [libre, tomada] = [await nueva(), await nueva()]
-    await asignar([libre, tomada], yo)
-    await yo.registrar(tomada, { estado: 'recolectado', idempotencia: clave() })
-    await asignar([libre, tomada], otro)
+    const [free, tomada] = [await fresh(), await fresh()]
+    await asignar([free, tomada], yo)
+    await yo.registrar(tomada, { estado: 'recolectado', idempotencia: key() })
+    await asignar([free, tomada], other)
     expect(await asignadas(yo)).toEqual([])
-    await negado(yo.request('GET', `/guias/${libre}`))
+    await negado(yo.request('GET', `/guias/${free}`))
     expect((await yo.request('GET', '/guias')).cuerpo.datos[0]).toMatchObject({ guia: tomada, ...DE_LA_PERSONA })
-    expect(new Set((await asignadas(otro)).map(({ guia }: { guia: string }) => guia))).toEqual(new Set([libre, tomada]))
-    await entorno.operar('POST', '/asignaciones/retirar', { guias: [libre, tomada] })
-    await negado(otro.registrar(libre, { estado: 'recolectado', idempotencia: clave() }))
-    await yo.registrar(tomada, { estado: 'en_bodega', idempotencia: clave() })
+    expect(new Set((await asignadas(other)).map(({ guia }: { guia: string }) => guia))).toEqual(new Set([free, tomada]))
+    await environment.operar('POST', '/asignaciones/retirar', { guias: [free, tomada] })
+    await negado(other.registrar(free, { estado: 'recolectado', idempotencia: key() }))
+    await yo.registrar(tomada, { estado: 'en_bodega', idempotencia: key() })
   })
 
   it('answers a repeated scan as it did, though the guide is assigned to another by then', async () => {
-    const guia = await nueva()
+    const guia = await fresh()
     await asignar([guia], yo)
-    const toma = { estado: 'recolectado', idempotencia: clave() }
-    const primera = await yo.registrar(guia, toma)
-    await yo.registrar(guia, { estado: 'en_bodega', idempotencia: clave() })
-    await asignar([guia], otro)
-    await otro.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
-    expect(await yo.registrar(guia, toma)).toMatchObject({ status: 200, cuerpo: primera.cuerpo })
-    await negado(yo.registrar(guia, { estado: 'en_bodega', idempotencia: clave() }))
+    const toma = { estado: 'recolectado', idempotencia: key() }
+    const first = await yo.registrar(guia, toma)
+    await yo.registrar(guia, { estado: 'en_bodega', idempotencia: key() })
+    await asignar([guia], other)
+    await other.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
+    expect(await yo.registrar(guia, toma)).toMatchObject({ status: 200, cuerpo: first.cuerpo })
+    await negado(yo.registrar(guia, { estado: 'en_bodega', idempotencia: key() }))
   })
 
   it('lists the guides of today and of seven days before, by municipality', async () => {
-    const tercero = await createMobile(entorno)
+    const tercero = await createMobile(environment)
     const [mixco, antigua, chinautla, manana] = [
-      await nueva(),
-      await nueva(),
-      await nueva({ municipio: 'Chinautla' }),
-      await nueva(),
+      await fresh(),
+      await fresh(),
+      await fresh({ municipio: 'Chinautla' }),
+      await fresh(),
     ]
     await asignar([mixco, antigua, chinautla], tercero)
-    await asignar([manana], tercero, addDays(hoy(), 1))
+    await asignar([manana], tercero, addDays(today(), 1))
     const suyas = async () =>
-      (await asignadas(await createMobile(entorno, tercero))).map(({ guia }: { guia: string }) => guia)
+      (await asignadas(await createMobile(environment, tercero))).map(({ guia }: { guia: string }) => guia)
     expect(await suyas()).toEqual([chinautla, ...[mixco, antigua].sort()])
     await comercio.api.guias.cancelar(antigua)
-    entorno.advance(7 * 24 * HOUR_MS)
+    environment.advance(7 * 24 * HOUR_MS)
     expect(await suyas()).toEqual([chinautla, ...[mixco, manana].sort()])
-    entorno.advance(24 * HOUR_MS)
+    environment.advance(24 * HOUR_MS)
     expect(await suyas()).toEqual([manana])
   })
 })

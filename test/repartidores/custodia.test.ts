@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MOTIVOS, STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { createFoto } from '../archivos/images.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { comercio, key, mobile, useDispatch } from './dispatch.ts'
 import { createMobile, type Mobile } from './phone.ts'
 
 const { environment, ago: hace, ver, eventos, foto } = useDispatch()
@@ -33,9 +33,9 @@ const PERSONA = {
   indicaciones: 'Portón verde',
 }
 
-let otro: Mobile
+let other: Mobile
 beforeAll(async () => {
-  otro = await createMobile(environment)
+  other = await createMobile(environment)
 })
 
 /** A guide in that state and those hands, however it got there. */
@@ -48,54 +48,54 @@ async function en(estado: Estado, custodio: string | null) {
   ])
   return guia
 }
-const reportar = (quien: Mobile, guia: string, estado: Estado) => {
+const reportar = (caller: Mobile, guia: string, estado: Estado) => {
   const [motivo] = Object.keys((MOTIVOS as Record<string, object>)[estado] ?? {})
-  return quien.registrar(guia, { estado, ...(motivo ? { motivo } : {}), idempotencia: clave() })
+  return caller.registrar(guia, { estado, ...(motivo ? { motivo } : {}), idempotencia: key() })
 }
 const custodioDe = async (guia: string) =>
   (await environment.db.pool.query('select custodio from guia where guia = $1', [guia])).rows[0].custodio
-const tomar = (quien: Mobile, guia: string) => reportar(quien, guia, 'recolectado')
+const tomar = (caller: Mobile, guia: string) => reportar(caller, guia, 'recolectado')
 
 describe.each(ESTADOS)('a guide in %s', (estado) => {
   it.each(['nadie', 'otro'] as const)('is seen and moved as its custody lets, carried by: %s', async (de) => {
     const yo = await createMobile(environment)
-    const custodio = de === 'otro' ? otro.repartidor : null
+    const custodio = de === 'otro' ? other.repartidor : null
     const guia = await en(estado, custodio)
     const { cuerpo } = await yo.request('GET', `/guias/${guia}`)
-    const texto = JSON.stringify(cuerpo)
-    for (const dato of Object.values(PERSONA)) expect(texto).not.toContain(dato)
-    const ajena = de === 'otro' && !['en_bodega', 'en_transito'].includes(estado)
+    const text = JSON.stringify(cuerpo)
+    for (const dato of Object.values(PERSONA)) expect(text).not.toContain(dato)
+    const foreign = de === 'otro' && !['en_bodega', 'en_transito'].includes(estado)
     expect(cuerpo).toMatchObject({
       estado,
-      custodia: ajena ? 'ajena' : 'ninguna',
+      custodia: foreign ? 'ajena' : 'ninguna',
       municipio: null,
       departamento: null,
       intentos: null,
-      contenido: ajena ? null : 'Zapatos',
-      nombre_comercio: ajena ? null : expect.any(String),
-      recogida: ajena ? null : { nombre: 'Bodega Zona 12', lat: 14.583611 },
+      contenido: foreign ? null : 'Zapatos',
+      nombre_comercio: foreign ? null : expect.any(String),
+      recogida: foreign ? null : { nombre: 'Bodega Zona 12', lat: 14.583611 },
       ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: null, referencia: null },
     })
     const posibles = TOMAS[estado][de]
-    expect(cuerpo.siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
+    expect(cuerpo.siguientes.map((one: { estado: string }) => one.estado)).toEqual(posibles)
 
-    const negado = async (respuesta: ReturnType<Mobile['request']>) => {
-      const { status, cuerpo } = await respuesta
+    const negado = async (response: ReturnType<Mobile['request']>) => {
+      const { status, cuerpo } = await response
       expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
         403,
         'sin_custodia',
         estado,
         posibles,
       ])
-      expect(cuerpo.mensaje).toMatch(ajena ? /^La lleva otro repartidor: pídale/ : /^No la lleva nadie/)
+      expect(cuerpo.mensaje).toMatch(foreign ? /^La lleva otro repartidor: pídale/ : /^No la lleva nadie/)
     }
-    await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: clave() }))
+    await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: key() }))
     await negado(yo.upload(guia, 'foto', await createFoto()))
     const fotos = ['arch_0000000000000000']
-    await negado(yo.deliver(guia, { recibido_por, fotos, idempotencia: clave() }))
+    await negado(yo.deliver(guia, { recibido_por, fotos, idempotencia: key() }))
     // What would take a guide that nobody carries is the machine's to refuse.
-    const deLaMaquina = ajena ? [] : ['recolectado', 'en_ruta', 'en_bodega']
-    for (const nuevo of REPORTABLES.filter((uno) => !posibles.includes(uno))) {
+    const deLaMaquina = foreign ? [] : ['recolectado', 'en_ruta', 'en_bodega']
+    for (const nuevo of REPORTABLES.filter((one) => !posibles.includes(one))) {
       if (!deLaMaquina.includes(nuevo)) await negado(reportar(yo, guia, nuevo))
       else expect((await reportar(yo, guia, nuevo)).cuerpo.codigo).toBe('transicion_invalida')
     }
@@ -103,31 +103,30 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
     expect(await eventos(guia)).toHaveLength(1)
 
     for (const nuevo of posibles) {
-      const otra = await en(estado, custodio)
-      const { status, cuerpo } = await reportar(yo, otra, nuevo)
+      const other = await en(estado, custodio)
+      const { status, cuerpo } = await reportar(yo, other, nuevo)
       expect([nuevo, status, cuerpo.aplicado]).toEqual([nuevo, 201, true])
-      expect(await custodioDe(otra)).toBe(nuevo === 'en_bodega' ? custodio : yo.repartidor)
+      expect(await custodioDe(other)).toBe(nuevo === 'en_bodega' ? custodio : yo.repartidor)
     }
   })
 
   it('is seen whole, and moved as the state machine allows, by the courier who carries it', async () => {
     const guia = await en(estado, mobile.repartidor)
-    const posibles = STATE_MACHINE.transiciones[estado].filter((uno) => uno !== 'cancelado')
-    const vista = await ver(guia)
-    expect(vista).toMatchObject({ custodia: 'propia', contenido: 'Zapatos', recogida: { nombre: 'Bodega Zona 12' } })
+    const posibles = STATE_MACHINE.transiciones[estado].filter((one) => one !== 'cancelado')
+    const view = await ver(guia)
+    expect(view).toMatchObject({ custodia: 'propia', contenido: 'Zapatos', recogida: { nombre: 'Bodega Zona 12' } })
     // To whom it went is nobody's to see once it is over.
-    if (posibles.length > 0)
-      expect(vista).toMatchObject({ ...PERSONA, municipio: 'San Juan Sacatepéquez', intentos: 0 })
-    else for (const dato of Object.values(PERSONA)) expect(JSON.stringify(vista)).not.toContain(dato)
-    expect((await ver(guia)).siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
+    if (posibles.length > 0) expect(view).toMatchObject({ ...PERSONA, municipio: 'San Juan Sacatepéquez', intentos: 0 })
+    else for (const dato of Object.values(PERSONA)) expect(JSON.stringify(view)).not.toContain(dato)
+    expect((await ver(guia)).siguientes.map((one: { estado: string }) => one.estado)).toEqual(posibles)
     for (const nuevo of posibles) {
-      const otra = await en(estado, mobile.repartidor)
+      const other = await en(estado, mobile.repartidor)
       const { status } =
         nuevo === 'entregado'
-          ? await mobile.deliver(otra, { recibido_por, fotos: [await foto(otra)], idempotencia: clave() })
-          : await reportar(mobile, otra, nuevo)
+          ? await mobile.deliver(other, { recibido_por, fotos: [await foto(other)], idempotencia: key() })
+          : await reportar(mobile, other, nuevo)
       expect([nuevo, status]).toEqual([nuevo, 201])
-      expect(await custodioDe(otra)).toBe(mobile.repartidor)
+      expect(await custodioDe(other)).toBe(mobile.repartidor)
     }
   })
 })
@@ -137,15 +136,15 @@ describe('custody', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(mobile, guia)
     await reportar(mobile, guia, 'en_bodega')
-    await reportar(otro, guia, 'en_ruta')
+    await reportar(other, guia, 'en_ruta')
     expect((await reportar(mobile, guia, 'intento_fallido')).cuerpo.codigo).toBe('sin_custodia')
-    await reportar(otro, guia, 'intento_fallido')
+    await reportar(other, guia, 'intento_fallido')
     await reportar(mobile, guia, 'en_ruta')
     expect((await eventos(guia)).map(({ custodio }) => custodio)).toEqual([
       null,
       mobile.repartidor,
       null,
-      otro.repartidor,
+      other.repartidor,
       // The failed attempt, and the decision that it opens.
       null,
       null,
@@ -155,16 +154,16 @@ describe('custody', () => {
 
   it('is one courier’s when several take a guide at once', async () => {
     const varios = await Promise.all(Array.from({ length: 4 }, () => createMobile(environment)))
-    for (const [desde, toma] of [
+    for (const [from, toma] of [
       ['aceptado', 'recolectado'],
       ['en_bodega', 'en_ruta'],
       ['intento_fallido', 'en_ruta'],
     ] as const) {
-      for (let vez = 0; vez < 5; vez++) {
-        const guia = await en(desde, desde === 'aceptado' ? null : otro.repartidor)
-        const vistas = await Promise.all(varios.map((uno) => reportar(uno, guia, toma)))
-        const ganador = vistas.findIndex(({ status }) => status === 201)
-        expect(vistas.map(({ cuerpo }) => cuerpo.codigo ?? 'tomada').sort()).toEqual([
+      for (let time = 0; time < 5; time++) {
+        const guia = await en(from, from === 'aceptado' ? null : other.repartidor)
+        const seen = await Promise.all(varios.map((one) => reportar(one, guia, toma)))
+        const ganador = seen.findIndex(({ status }) => status === 201)
+        expect(seen.map(({ cuerpo }) => cuerpo.codigo ?? 'tomada').sort()).toEqual([
           'sin_custodia',
           'sin_custodia',
           'sin_custodia',
@@ -177,7 +176,7 @@ describe('custody', () => {
   })
 
   it('is given by the central, which needs none itself', async () => {
-    const operar = (guia: string, cuerpo: object) => environment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+    const operar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await tomar(mobile, guia)
     // The courier stays the same where the central names none: it forces a parcel out that he has with him.
@@ -186,46 +185,46 @@ describe('custody', () => {
     await operar(guia, { estado: 'en_bodega' })
     const dada = await operar(guia, {
       estado: 'en_ruta',
-      repartidor: otro.repartidor,
+      repartidor: other.repartidor,
       forzar: { razon: 'El cliente llamó' },
     })
-    expect([dada.status, await custodioDe(guia)]).toEqual([201, otro.repartidor])
+    expect([dada.status, await custodioDe(guia)]).toEqual([201, other.repartidor])
     // The message to the recipient writes an event too, at any moment.
-    const salida = (await eventos(guia)).findLast(({ tipo }) => tipo === 'guia.en_ruta')
-    expect(salida).toMatchObject({ custodio: otro.repartidor })
+    const output = (await eventos(guia)).findLast(({ tipo }) => tipo === 'guia.en_ruta')
+    expect(output).toMatchObject({ custodio: other.repartidor })
     const { cuerpo: detalle } = await environment.operar('GET', `/guias/${guia}`)
-    const { cuerpo: lista } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
-    const quien = { repartidor: otro.repartidor, nombre: 'Carlos Méndez' }
-    expect([detalle.repartidor, lista.datos[0].repartidor]).toEqual([quien, quien])
+    const { cuerpo: list } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
+    const caller = { repartidor: other.repartidor, nombre: 'Carlos Méndez' }
+    expect([detalle.repartidor, list.datos[0].repartidor]).toEqual([caller, caller])
     expect((await ver(guia)).custodia).toBe('ajena')
-    const falta = async (cuerpo: object) => (await operar(guia, cuerpo)).cuerpo.errores
-    expect(await falta({ estado: 'en_bodega', repartidor: otro.repartidor })).toMatchObject([
+    const missing = async (body: object) => (await operar(guia, body)).cuerpo.errores
+    expect(await missing({ estado: 'en_bodega', repartidor: other.repartidor })).toMatchObject([
       { campo: '/repartidor', codigo: 'incompatible' },
     ])
-    expect(await falta({ estado: 'en_ruta', repartidor: 'rep_NADIE' })).toMatchObject([
+    expect(await missing({ estado: 'en_ruta', repartidor: 'rep_NADIE' })).toMatchObject([
       { campo: '/repartidor', codigo: 'valor_no_admitido' },
     ])
     const inactivo = await createMobile(environment)
     await environment.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
-    expect(await falta({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
+    expect(await missing({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
       { campo: '/repartidor' },
     ])
-    const suya = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: clave() }
+    const suya = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: key() }
     expect((await mobile.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
   })
 
   it('follows events without coverage in their order, despite scans in the meantime', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await tomar(otro, guia)
-    await reportar(otro, guia, 'en_bodega')
+    await tomar(other, guia)
+    await reportar(other, guia, 'en_bodega')
     environment.advance(60 * 60_000)
     // The depot scans the parcel again by mistake, while it is on its way already.
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
-    const salida = { estado: 'en_ruta', ocurrido_en: hace(30), idempotencia: clave() }
-    expect((await mobile.registrar(guia, salida)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
+    const output = { estado: 'en_ruta', ocurrido_en: hace(30), idempotencia: key() }
+    expect((await mobile.registrar(guia, output)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
     expect(await custodioDe(guia)).toBe(mobile.repartidor)
-    const entrega = { recibido_por, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: clave() }
+    const entrega = { recibido_por, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: key() }
     expect((await mobile.deliver(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
   })
 
@@ -234,16 +233,16 @@ describe('custody', () => {
     const antigua = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
     environment.advance(20 * 60_000)
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-    expect((await mobile.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).cuerpo.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBeNull()
     // Of two who tell late, the later one has it, whoever tells first.
-    const tomo = (quien: Mobile, minutos: number) =>
-      quien.registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(minutos), idempotencia: clave() })
-    await tomo(otro, 10)
-    expect(await custodioDe(guia)).toBe(otro.repartidor)
-    for (const minutos of [15, 11]) expect((await tomo(mobile, minutos)).cuerpo.aplicado).toBe(false)
-    expect((await mobile.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
-    expect(await custodioDe(guia)).toBe(otro.repartidor)
+    const tomo = (caller: Mobile, minutes: number) =>
+      caller.registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(minutes), idempotencia: key() })
+    await tomo(other, 10)
+    expect(await custodioDe(guia)).toBe(other.repartidor)
+    for (const minutes of [15, 11]) expect((await tomo(mobile, minutes)).cuerpo.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).cuerpo.aplicado).toBe(false)
+    expect(await custodioDe(guia)).toBe(other.repartidor)
     await tomo(mobile, 5)
     expect(await custodioDe(guia)).toBe(mobile.repartidor)
   })
@@ -253,9 +252,9 @@ describe('custody', () => {
     environment.advance(20 * 60_000)
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const ocurrido_en = hace(10)
-    for (const quien of [otro, mobile])
-      await quien.registrar(guia, { estado: 'en_ruta', ocurrido_en, idempotencia: clave() })
-    expect(await custodioDe(guia)).toBe(otro.repartidor)
+    for (const caller of [other, mobile])
+      await caller.registrar(guia, { estado: 'en_ruta', ocurrido_en, idempotencia: key() })
+    expect(await custodioDe(guia)).toBe(other.repartidor)
   })
 
   it('is not had by telling of it once all is over', async () => {
@@ -263,29 +262,29 @@ describe('custody', () => {
     environment.advance(20 * 60_000)
     await comercio.api.guias.cancelar(guia)
     // The scan is after the guide's creation, so only the guide's end keeps custody from the courier.
-    const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
-    expect((await mobile.registrar(guia, tarde)).cuerpo).toMatchObject({ aplicado: false, estado: 'cancelado' })
+    const late = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: key() }
+    expect((await mobile.registrar(guia, late)).cuerpo).toMatchObject({ aplicado: false, estado: 'cancelado' })
     expect(await custodioDe(guia)).toBeNull()
   })
 
   it('is not had by telling late of setting out to a place that is not confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
-    await tomar(otro, guia)
+    await tomar(other, guia)
     environment.advance(20 * 60_000)
-    await reportar(otro, guia, 'en_bodega')
+    await reportar(other, guia, 'en_bodega')
     expect((await reportar(mobile, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
     // The late scan is after the other courier's, so only the unconfirmed place keeps custody from this courier.
-    const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
-    expect((await mobile.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
-    expect(await custodioDe(guia)).toBe(otro.repartidor)
+    const late = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: key() }
+    expect((await mobile.registrar(guia, late)).cuerpo.aplicado).toBe(false)
+    expect(await custodioDe(guia)).toBe(other.repartidor)
   })
 
   it('answers what comes again as it did, though another carries the guide by then', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(mobile, guia)
-    const deje = { estado: 'en_bodega', idempotencia: clave() }
-    const primera = await mobile.registrar(guia, deje)
-    await reportar(otro, guia, 'en_ruta')
-    expect(await mobile.registrar(guia, deje)).toMatchObject({ status: 200, cuerpo: primera.cuerpo })
+    const deje = { estado: 'en_bodega', idempotencia: key() }
+    const first = await mobile.registrar(guia, deje)
+    await reportar(other, guia, 'en_ruta')
+    expect(await mobile.registrar(guia, deje)).toMatchObject({ status: 200, cuerpo: first.cuerpo })
   })
 })

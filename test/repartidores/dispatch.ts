@@ -7,15 +7,15 @@ import { createMobile, type Mobile } from './phone.ts'
 /** The courier's phone and the merchant of a file's tests. */
 export let mobile: Mobile
 export let comercio: Comercio
-let claves = 0
+let keys = 0
 /** What the phone makes up for each action. */
-export const clave = () => `movil-${++claves}`
+export const key = () => `movil-${++keys}`
 
 export function useDispatch() {
   const environment = useEnvironment()
   beforeAll(async () => {
     mobile = await createMobile(environment)
-    comercio = await environment.nuevoComercio()
+    comercio = await environment.createComercio()
   })
   /** When it happens, for what is told later. */
   const minutesAgo = (minutes: number) => new Date(environment.clock().getTime() - minutes * MINUTE_MS).toISOString()

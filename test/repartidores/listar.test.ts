@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { useRepartidorSignUps } from './phone.ts'
 
-const entorno = shareEnvironment()
-const { create: crear } = useRepartidorSignUps(entorno)
+const environment = shareEnvironment()
+const { create } = useRepartidorSignUps(environment)
 
 describe('couriers, for operators', () => {
   it('are listed newest first, page by page', async () => {
-    const nombres = ['Ana', 'Beto', 'Chus']
-    for (const nombre of nombres) await crear({ nombre })
-    const primera = await entorno.operar('GET', '/repartidores?limite=2')
-    const segunda = await entorno.operar('GET', `/repartidores?limite=1&cursor=${primera.cuerpo.cursor_siguiente}`)
-    expect([...primera.cuerpo.datos, ...segunda.cuerpo.datos].map(({ nombre }) => nombre)).toEqual(nombres.reverse())
+    const names = ['Ana', 'Beto', 'Chus']
+    for (const nombre of names) await create({ nombre })
+    const first = await environment.operar('GET', '/repartidores?limite=2')
+    const second = await environment.operar('GET', `/repartidores?limite=1&cursor=${first.cuerpo.cursor_siguiente}`)
+    expect([...first.cuerpo.datos, ...second.cuerpo.datos].map(({ nombre }) => nombre)).toEqual(names.reverse())
   })
 })

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
 import { buildGuia } from '../factories.ts'
-import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { comercio, key, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
 const { environment, ver } = useDispatch()
 
 describe('GET /repartidor/v1/guias', () => {
   it('gives a day’s guides at once, in the order asked for, and names what is none', async () => {
-    const otro = await environment.nuevoComercio('live')
+    const other = await environment.createComercio('live')
     const guias: string[] = []
-    for (let i = 0; i < 6; i++) guias.push((await (i % 2 ? otro : comercio).api.guias.crear(buildGuia())).guia)
+    for (let i = 0; i < 6; i++) guias.push((await (i % 2 ? other : comercio).api.guias.crear(buildGuia())).guia)
     const pedidas = [...guias.toReversed(), guias[0]!.toLowerCase(), 'nada', '000000000000']
     const { status, cuerpo } = await mobile.request('GET', `/guias?guia=${pedidas.join('&guia=')}`)
     expect(status).toBe(200)
@@ -27,13 +27,13 @@ describe('GET /repartidor/v1/guias', () => {
     const suyas = async () =>
       (await yo.request('GET', '/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia) as string[]
     expect(await suyas()).toEqual([])
-    const [una, otra] = [
+    const [one, other] = [
       await createGuiaOnRoute(environment, comercio, yo.repartidor),
       await createGuiaOnRoute(environment, comercio, yo.repartidor),
     ]
     await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     await createGuiaOnRoute(environment, comercio)
-    expect(await suyas()).toEqual([otra, una])
+    expect(await suyas()).toEqual([other, one])
     const { datos, desconocidas } = (await yo.request('GET', '/guias')).cuerpo
     expect(desconocidas).toEqual([])
     // The phone tells by these which parcels go to one door.
@@ -45,49 +45,49 @@ describe('GET /repartidor/v1/guias', () => {
       ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417 },
     })
     const motivo = 'destinatario_ausente'
-    await yo.registrar(una, { estado: 'intento_fallido', motivo, idempotencia: clave() })
-    expect(await suyas()).toEqual([una, otra])
-    await yo.registrar(una, { estado: 'en_bodega', idempotencia: clave() })
-    expect(await suyas()).toEqual([otra])
-    await environment.operar('POST', `/guias/${otra}/eventos`, { estado: 'en_devolucion' })
-    await environment.operar('POST', `/guias/${otra}/eventos`, { estado: 'devuelto' })
+    await yo.registrar(one, { estado: 'intento_fallido', motivo, idempotencia: key() })
+    expect(await suyas()).toEqual([one, other])
+    await yo.registrar(one, { estado: 'en_bodega', idempotencia: key() })
+    expect(await suyas()).toEqual([other])
+    await environment.operar('POST', `/guias/${other}/eventos`, { estado: 'en_devolucion' })
+    await environment.operar('POST', `/guias/${other}/eventos`, { estado: 'devuelto' })
     expect(await suyas()).toEqual([])
   })
 
   it('says what the courier delivered or returned on the company’s day, and nothing of the day before', async () => {
     const yo = await createMobile(environment)
-    const hoy = async () => (await yo.request('GET', '/guias')).cuerpo.hoy
-    const inicio = (await hoy()).desde
-    expect(inicio).toMatch(/T06:00:00\.000Z$/)
-    const restante = environment.clock().getTime() - Date.parse(inicio)
+    const today = async () => (await yo.request('GET', '/guias')).cuerpo.hoy
+    const start = (await today()).desde
+    expect(start).toMatch(/T06:00:00\.000Z$/)
+    const restante = environment.clock().getTime() - Date.parse(start)
     expect(restante >= 0 && restante < 24 * 60 * MINUTE_MS).toBe(true)
-    expect((await hoy()).terminadas).toEqual([])
+    expect((await today()).terminadas).toEqual([])
     const guias: string[] = []
     for (let i = 0; i < 3; i++) guias.push(await createGuiaOnRoute(environment, comercio, yo.repartidor))
-    const [una, otra, tercera] = guias
-    await yo.deliver(una!, {
+    const [one, other, third] = guias
+    await yo.deliver(one!, {
       recibido_por: { nombre: 'x' },
-      fotos: [(await yo.upload(una!, 'foto', await createFoto())).cuerpo.archivo],
-      idempotencia: clave(),
+      fotos: [(await yo.upload(one!, 'foto', await createFoto())).cuerpo.archivo],
+      idempotencia: key(),
     })
     for (const estado of ['en_devolucion', 'devuelto'])
-      await environment.operar('POST', `/guias/${otra}/eventos`, { estado })
-    await yo.registrar(tercera!, { estado: 'intento_fallido', motivo: 'otro', idempotencia: clave() })
-    expect((await hoy()).terminadas).toEqual([otra, una])
+      await environment.operar('POST', `/guias/${other}/eventos`, { estado })
+    await yo.registrar(third!, { estado: 'intento_fallido', motivo: 'otro', idempotencia: key() })
+    expect((await today()).terminadas).toEqual([other, one])
     // Of somebody else, and of guides that were asked for, it says nothing.
-    expect((await mobile.request('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(una)
-    expect((await yo.request('GET', `/guias?guia=${una}`)).cuerpo.hoy).toBeNull()
+    expect((await mobile.request('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(one)
+    expect((await yo.request('GET', `/guias?guia=${one}`)).cuerpo.hoy).toBeNull()
     await environment.db.pool.query(
       `update guia set estado_en = $1::timestamptz - interval '1 second' where guia = $2`,
-      [inicio, una],
+      [start, one],
     )
-    expect((await hoy()).terminadas).toEqual([otra])
+    expect((await today()).terminadas).toEqual([other])
   })
 
   it('takes from 1 to 100', async () => {
-    const lista = (n: number) => Array.from({ length: n }, (_, i) => `guia=X${i}`).join('&')
-    expect((await mobile.request('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
-    for (const consulta of ['?guia=', `?${lista(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
-      expect([consulta, (await mobile.request('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
+    const list = (n: number) => Array.from({ length: n }, (_, i) => `guia=X${i}`).join('&')
+    expect((await mobile.request('GET', `/guias?${list(100)}`)).cuerpo.desconocidas).toHaveLength(100)
+    for (const query of ['?guia=', `?${list(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
+      expect([query, (await mobile.request('GET', `/guias${query}`)).status]).toEqual([query, 400])
   })
 })

@@ -2,23 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createGuiaOnRoute } from '../archivos/images.ts'
 import { buildGuia } from '../factories.ts'
-import { clave, comercio, useDispatch } from './dispatch.ts'
+import { comercio, key, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
 const { environment } = useDispatch()
 
 const repartoDe = async (repartidor: string) => {
   const { datos } = (await environment.operar('GET', '/reparto?limite=100')).cuerpo
-  return datos.find((uno: { repartidor: string }) => uno.repartidor === repartidor)
+  return datos.find((one: { repartidor: string }) => one.repartidor === repartidor)
 }
 describe('GET /operaciones/v1/reparto', () => {
   it('counts what each courier carries, and what was finished today', async () => {
     const yo = await createMobile(environment)
     expect(await repartoDe(yo.repartidor)).toMatchObject({ activo: true, lleva: 0, estados: [], terminadas: 0 })
-    const una = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const one = await createGuiaOnRoute(environment, comercio, yo.repartidor)
     await createGuiaOnRoute(environment, comercio, yo.repartidor)
     const vuelve = await createGuiaOnRoute(environment, comercio, yo.repartidor)
-    await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
+    await yo.registrar(one, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
     for (const estado of ['en_devolucion', 'devuelto'])
       await environment.operar('POST', `/guias/${vuelve}/eventos`, { estado })
     expect(await repartoDe(yo.repartidor)).toMatchObject({
@@ -35,31 +35,31 @@ describe('GET /operaciones/v1/reparto', () => {
 
   it('counts what is assigned to a courier and not carried yet', async () => {
     const yo = await createMobile(environment)
-    const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
-    const [una, tomada, cancelada, deDespues] = [await nueva(), await nueva(), await nueva(), await nueva()]
+    const fresh = async () => (await comercio.api.guias.crear(buildGuia())).guia
+    const [one, tomada, cancelled, deDespues] = [await fresh(), await fresh(), await fresh(), await fresh()]
     const asignar = (guias: string[], fecha?: string) =>
       environment.operar('POST', '/asignaciones', { guias, repartidor: yo.repartidor, fecha })
-    await asignar([una, tomada, cancelada])
+    await asignar([one, tomada, cancelled])
     await asignar([deDespues], new Date(environment.clock().getTime() + 72 * HOUR_MS).toISOString().slice(0, 10))
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 3 })
-    await yo.registrar(tomada, { estado: 'recolectado', idempotencia: clave() })
-    await comercio.api.guias.cancelar(cancelada)
+    await yo.registrar(tomada, { estado: 'recolectado', idempotencia: key() })
+    await comercio.api.guias.cancelar(cancelled)
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 1, por_tomar: 1 })
     // A parcel that the courier brought back waits for the courier again.
-    await yo.registrar(tomada, { estado: 'en_bodega', idempotencia: clave() })
+    await yo.registrar(tomada, { estado: 'en_bodega', idempotencia: key() })
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 2 })
     const { datos, asignadas } = (await environment.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
     expect(datos).toEqual([])
     const codigos = asignadas.map(({ guia }: { guia: string }) => guia)
-    expect([codigos.slice(0, 2).sort(), codigos[2]]).toEqual([[una, tomada].sort(), deDespues])
+    expect([codigos.slice(0, 2).sort(), codigos[2]]).toEqual([[one, tomada].sort(), deDespues])
     expect(asignadas[0]).toMatchObject({ asignada_a: { repartidor: yo.repartidor }, comercio: comercio.comercio })
   })
 
   it('is read in pages, the newest courier first', async () => {
-    const [viejo, nuevo] = [await createMobile(environment), await createMobile(environment)]
-    const primera = (await environment.operar('GET', '/reparto?limite=1')).cuerpo
-    expect(primera.datos[0].repartidor).toBe(nuevo.repartidor)
-    const segunda = await environment.operar('GET', `/reparto?limite=1&cursor=${primera.cursor_siguiente}`)
-    expect(segunda.cuerpo.datos[0].repartidor).toBe(viejo.repartidor)
+    const [old, nuevo] = [await createMobile(environment), await createMobile(environment)]
+    const first = (await environment.operar('GET', '/reparto?limite=1')).cuerpo
+    expect(first.datos[0].repartidor).toBe(nuevo.repartidor)
+    const second = await environment.operar('GET', `/reparto?limite=1&cursor=${first.cursor_siguiente}`)
+    expect(second.cuerpo.datos[0].repartidor).toBe(old.repartidor)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MOTIVOS, STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { createGuiaOnRoute } from '../archivos/images.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../factories.ts'
-import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { comercio, key, mobile, useDispatch } from './dispatch.ts'
 
 const { environment, ver } = useDispatch()
 
@@ -17,10 +17,10 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
         external_ref: 'PEDIDO-REPARTO-1',
       }),
     )
-    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
-    const antes = Date.now()
+    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: key() })
+    const before = Date.now()
     const { status, cuerpo, cabeceras } = await mobile.request('GET', `/guias/${guia}`)
-    const despues = Date.now()
+    const after = Date.now()
     expect(status).toBe(200)
     expect(cuerpo).toEqual({
       guia,
@@ -55,9 +55,9 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       siguientes: expect.arrayContaining([{ estado: 'en_ruta', motivos: [], con_prueba: false, con_ubicacion: true }]),
     })
     // Its clock is what the phone sets its own by, and the answer stays out of every cache.
-    const fecha = Date.parse(cabeceras.get('date')!)
-    expect(fecha).toBeGreaterThan(antes - 2_000) // whole seconds, made now and then
-    expect(fecha).toBeLessThanOrEqual(despues)
+    const date = Date.parse(cabeceras.get('date')!)
+    expect(date).toBeGreaterThan(before - 2_000) // whole seconds, made now and then
+    expect(date).toBeLessThanOrEqual(after)
     expect(cabeceras.get('cache-control')).toBe('no-store')
   })
 
@@ -69,12 +69,12 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       const { siguientes } = await ver(guia)
       expect(siguientes).toEqual(
         transiciones[estado]
-          .filter((otro) => otro !== 'cancelado')
-          .map((otro) => ({
-            estado: otro,
-            motivos: Object.keys((MOTIVOS as Record<string, object>)[otro] ?? {}),
-            con_prueba: otro === 'entregado',
-            con_ubicacion: otro === 'en_ruta',
+          .filter((other) => other !== 'cancelado')
+          .map((other) => ({
+            estado: other,
+            motivos: Object.keys((MOTIVOS as Record<string, object>)[other] ?? {}),
+            con_prueba: other === 'entregado',
+            con_ubicacion: other === 'en_ruta',
           })),
       )
     }
@@ -82,7 +82,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
 
   it('tells the place once it is confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
-    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: key() })
     const sin = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
     expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
     await comercio.api.guias.confirmarUbicacion(guia, {
@@ -100,13 +100,13 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('is of every merchant and mode, read as it is typed, and 404 for what names none', async () => {
-    const deVerdad = await environment.nuevoComercio('live')
+    const deVerdad = await environment.createComercio('live')
     const { guia } = await deVerdad.api.guias.crear(buildGuia())
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
     expect(await ver(encodeURIComponent(tecleada))).toMatchObject({ guia, modo: 'live' })
-    for (const otra of ['000000000000', 'nada', `${guia}0`]) {
-      const { status, cuerpo } = await mobile.request('GET', `/guias/${otra}`)
-      expect([otra, status, cuerpo.codigo]).toEqual([otra, 404, 'guia_desconocida'])
+    for (const other of ['000000000000', 'nada', `${guia}0`]) {
+      const { status, cuerpo } = await mobile.request('GET', `/guias/${other}`)
+      expect([other, status, cuerpo.codigo]).toEqual([other, 404, 'guia_desconocida'])
     }
   })
 })

@@ -9,43 +9,43 @@ describe('a session', () => {
   beforeAll(() => environment.reset())
 
   it('is the only thing that counts here, and counts nowhere else', async () => {
-    const movil = await createMobile(environment)
-    const comercio = await environment.nuevoComercio()
+    const phone = await createMobile(environment)
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const llave of [comercio.llave, environment.llaveDeOperacion]) {
       const conLlave = await environment.request('GET', `/repartidor/v1/guias/${guia}`, { llave })
       expect([conLlave.status, conLlave.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
       expect(conLlave.cabeceras.get('www-authenticate')).toBe('Cookie realm="repartidor"')
     }
-    const [, token = ''] = movil.cookie.split('=')
-    for (const ruta of [`/api/v1/guias/${guia}`, `/operaciones/v1/guias/${guia}`, '/operaciones/v1/repartidores']) {
-      const conCookie = await environment.request('GET', ruta, { cabeceras: { Cookie: movil.cookie } })
-      expect([ruta, conCookie.cuerpo.codigo]).toEqual([ruta, 'no_autenticado'])
-      expect((await environment.request('GET', ruta, { llave: token })).cuerpo.codigo).toBe('no_autenticado')
-      expect((await environment.request('GET', ruta, { llave: movil.codigo })).cuerpo.codigo).toBe('no_autenticado')
+    const [, token = ''] = phone.cookie.split('=')
+    for (const path of [`/api/v1/guias/${guia}`, `/operaciones/v1/guias/${guia}`, '/operaciones/v1/repartidores']) {
+      const conCookie = await environment.request('GET', path, { cabeceras: { Cookie: phone.cookie } })
+      expect([path, conCookie.cuerpo.codigo]).toEqual([path, 'no_autenticado'])
+      expect((await environment.request('GET', path, { llave: token })).cuerpo.codigo).toBe('no_autenticado')
+      expect((await environment.request('GET', path, { llave: phone.codigo })).cuerpo.codigo).toBe('no_autenticado')
     }
   })
 
   it('is none when the cookie is odd', async () => {
-    const movil = await createMobile(environment)
-    const nombre = 'guias_repartidor'
+    const phone = await createMobile(environment)
+    const name = 'guias_repartidor'
     for (const Cookie of [
       '',
-      nombre,
-      `${nombre}=`,
-      `${nombre}=${'A'.repeat(43)}`,
-      `${nombre}=${'A'.repeat(10_000)}`,
-      `${movil.cookie}x`,
-      `x${movil.cookie}`,
-      `${nombre}="${movil.cookie.split('=')[1]}"`,
+      name,
+      `${name}=`,
+      `${name}=${'A'.repeat(43)}`,
+      `${name}=${'A'.repeat(10_000)}`,
+      `${phone.cookie}x`,
+      `x${phone.cookie}`,
+      `${name}="${phone.cookie.split('=')[1]}"`,
       // Two of the same name: one of them may be what a sibling domain put there.
-      `${movil.cookie}; ${movil.cookie}`,
-      `${nombre}=${'A'.repeat(43)}; ${movil.cookie}`,
+      `${phone.cookie}; ${phone.cookie}`,
+      `${name}=${'A'.repeat(43)}; ${phone.cookie}`,
     ]) {
       const { status, cuerpo } = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })
       expect([Cookie.slice(0, 40), status, cuerpo.codigo]).toEqual([Cookie.slice(0, 40), 401, 'sesion_invalida'])
     }
-    const entreOtras = { Cookie: `a=1; ${movil.cookie};b=2` }
+    const entreOtras = { Cookie: `a=1; ${phone.cookie};b=2` }
     expect((await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: entreOtras })).status).toBe(200)
   })
 })

@@ -9,26 +9,26 @@ export interface Mobile {
   codigo: string
   cookie: string
   request(
-    metodo: string,
-    ruta: string,
-    cuerpo?: unknown,
-    opciones?: RequestOptions,
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: RequestOptions,
   ): ReturnType<TestEnvironment['request']>
-  registrar(guia: string, cuerpo: object): ReturnType<TestEnvironment['request']>
-  deliver(guia: string, cuerpo: object): ReturnType<TestEnvironment['request']>
+  registrar(guia: string, body: object): ReturnType<TestEnvironment['request']>
+  deliver(guia: string, body: object): ReturnType<TestEnvironment['request']>
   upload(guia: string, tipo: 'foto' | 'firma', bytes: Uint8Array): ReturnType<TestEnvironment['request']>
 }
 
 /** What its page sends to sign in. */
-export const signInByMobile = (environment: TestEnvironment, codigo: string, opciones: RequestOptions = {}) =>
+export const signInByMobile = (environment: TestEnvironment, codigo: string, options: RequestOptions = {}) =>
   environment.request('POST', '/repartidor/v1/sesion', {
     cuerpo: { codigo },
-    ...opciones,
-    cabeceras: { Origin: environment.url, ...opciones.cabeceras },
+    ...options,
+    cabeceras: { Origin: environment.url, ...options.cabeceras },
   })
 
 /** From `Set-Cookie` to what a browser sends back. */
-export const cookieDe = (cabeceras: Headers) => (cabeceras.getSetCookie()[0] ?? '').split(';')[0]!
+export const cookieDe = (headers: Headers) => (headers.getSetCookie()[0] ?? '').split(';')[0]!
 
 export async function createMobile(
   environment: TestEnvironment,
@@ -39,21 +39,21 @@ export async function createMobile(
   const sesion = await signInByMobile(environment, codigo)
   if (sesion.status !== 201) throw new Error(`signing in was answered ${sesion.status}`)
   const cookie = cookieDe(sesion.cabeceras)
-  const pedir: Mobile['request'] = (metodo, ruta, cuerpo, opciones = {}) =>
-    environment.request(metodo, `/repartidor/v1${ruta}`, {
+  const request: Mobile['request'] = (method, path, cuerpo, options = {}) =>
+    environment.request(method, `/repartidor/v1${path}`, {
       cuerpo,
-      ...opciones,
-      cabeceras: { Cookie: cookie, Origin: environment.url, ...opciones.cabeceras },
+      ...options,
+      cabeceras: { Cookie: cookie, Origin: environment.url, ...options.cabeceras },
     })
   return {
     repartidor,
     codigo,
     cookie,
-    request: pedir,
-    registrar: (guia, cuerpo) => pedir('POST', `/guias/${guia}/eventos`, cuerpo),
-    deliver: (guia, cuerpo) => pedir('POST', `/guias/${guia}/entrega`, cuerpo),
+    request,
+    registrar: (guia, body) => request('POST', `/guias/${guia}/eventos`, body),
+    deliver: (guia, body) => request('POST', `/guias/${guia}/entrega`, body),
     upload: (guia, tipo, bytes) =>
-      pedir('POST', `/guias/${guia}/archivos?tipo=${tipo}`, undefined, {
+      request('POST', `/guias/${guia}/archivos?tipo=${tipo}`, undefined, {
         raw: new Uint8Array(bytes),
         cabeceras: { 'Content-Type': tipo === 'foto' ? 'image/jpeg' : 'image/png' },
       }),
@@ -62,5 +62,5 @@ export async function createMobile(
 
 /** Makes couriers, as operators do. */
 export const useRepartidorSignUps = (environment: TestEnvironment) => ({
-  create: (cuerpo: object = { nombre: 'Carlos Méndez' }) => environment.operar('POST', '/repartidores', cuerpo),
+  create: (body: object = { nombre: 'Carlos Méndez' }) => environment.operar('POST', '/repartidores', body),
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/images.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { parsePdf } from '../pruebasEntrega/readPdf.ts'
-import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { comercio, key, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
 const { environment, ago: hace, ver, eventos, foto } = useDispatch()
@@ -23,15 +23,15 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       lat: 14.7189,
       lng: -90.6442,
       precision_m: 8,
-      idempotencia: clave(),
+      idempotencia: key(),
     }
     const { status, cuerpo } = await mobile.deliver(guia, entrega)
     expect([status, cuerpo]).toMatchObject([
       201,
       { estado: 'entregado', aplicado: true, distancia_m: expect.any(Number) },
     ])
-    const repetida = await mobile.deliver(guia, entrega)
-    expect([repetida.status, repetida.cabeceras.get('idempotent-replayed'), repetida.cuerpo]).toEqual([
+    const repeated = await mobile.deliver(guia, entrega)
+    expect([repeated.status, repeated.cabeceras.get('idempotent-replayed'), repeated.cuerpo]).toEqual([
       200,
       'true',
       cuerpo,
@@ -53,7 +53,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     // Meanwhile somebody scanned the parcel at the depot.
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const ocurrido_en = hace(20)
-    const { status, cuerpo } = await mobile.deliver(guia, { recibido_por, fotos, ocurrido_en, idempotencia: clave() })
+    const { status, cuerpo } = await mobile.deliver(guia, { recibido_por, fotos, ocurrido_en, idempotencia: key() })
     expect([status, cuerpo]).toMatchObject([
       201,
       { estado: 'entregado', estado_anterior: 'en_bodega', ocurrido_en, tardio: true, aplicado: true },
@@ -63,9 +63,9 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   it('is not applied once the guide is over, nor without its files or its key', async () => {
     const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const fotos = [await foto(guia)]
-    const ajena = await foto(await createGuiaOnRoute(environment, comercio, mobile.repartidor))
-    const mal = await mobile.deliver(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
-    expect([mal.status, mal.cuerpo.errores]).toMatchObject([
+    const foreign = await foto(await createGuiaOnRoute(environment, comercio, mobile.repartidor))
+    const bad = await mobile.deliver(guia, { recibido_por, fotos: [foreign], idempotencia: key() })
+    expect([bad.status, bad.cuerpo.errores]).toMatchObject([
       422,
       [{ campo: '/fotos/0', mensaje: expect.stringContaining(`POST /repartidor/v1/guias/${guia}/archivos`) }],
     ])
@@ -74,103 +74,102 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     ])
     for (const estado of ['en_devolucion', 'devuelto'])
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
-    const tarde = await mobile.deliver(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
-    expect([tarde.status, tarde.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    const late = await mobile.deliver(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: key() })
+    expect([late.status, late.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
   })
 
   it('is proved with the courier’s own files; operators may use his', async () => {
-    const otro = await createMobile(environment)
+    const other = await createMobile(environment)
     const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
-    const ajena = await foto(guia)
+    const foreign = await foto(guia)
     const firma = (await mobile.upload(guia, 'firma', await createFirma())).cuerpo.archivo
     // Handed over on the way, with what the first courier had photographed.
-    await mobile.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
-    await otro.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
-    const suya = (await otro.upload(guia, 'foto', await createFoto())).cuerpo.archivo
-    const fallas = async (cuerpo: object) =>
-      (await otro.deliver(guia, { ...cuerpo, idempotencia: clave() })).cuerpo.errores
-    expect(await fallas({ recibido_por, fotos: [suya, ajena], firma })).toMatchObject([
+    await mobile.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
+    await other.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
+    const suya = (await other.upload(guia, 'foto', await createFoto())).cuerpo.archivo
+    const faults = async (body: object) => (await other.deliver(guia, { ...body, idempotencia: key() })).cuerpo.errores
+    expect(await faults({ recibido_por, fotos: [suya, foreign], firma })).toMatchObject([
       { campo: '/fotos/1', codigo: 'valor_no_admitido' },
       { campo: '/firma', codigo: 'valor_no_admitido' },
     ])
-    const intento = { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() }
-    expect((await otro.registrar(guia, { ...intento, fotos: [ajena] })).cuerpo.errores).toMatchObject([
+    const intento = { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() }
+    expect((await other.registrar(guia, { ...intento, fotos: [foreign] })).cuerpo.errores).toMatchObject([
       { campo: '/fotos/0' },
     ])
     expect(await eventos(guia)).toHaveLength(6)
-    const deCentral = { recibido_por, fotos: [suya, ajena], firma }
+    const deCentral = { recibido_por, fotos: [suya, foreign], firma }
     expect((await environment.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
   })
 
   it('names the courier, and how far off he was told to be: in the event, the proof, its PDF and its manifest, and to operators', async () => {
-    const quien = { repartidor: mobile.repartidor, nombre: 'Carlos Méndez' }
+    const caller = { repartidor: mobile.repartidor, nombre: 'Carlos Méndez' }
     const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
-    const lejos = { lat: 14.73, lng: -90.64417, precision_m: 9, distancia_avisada_m: 1_236 }
+    const far = { lat: 14.73, lng: -90.64417, precision_m: 9, distancia_avisada_m: 1_236 }
     const { cuerpo } = await mobile.deliver(guia, {
       recibido_por,
       fotos: [await foto(guia)],
-      ...lejos,
-      idempotencia: clave(),
+      ...far,
+      idempotencia: key(),
     })
-    expect(cuerpo.repartidor).toEqual(quien)
+    expect(cuerpo.repartidor).toEqual(caller)
     const eventos = (await comercio.api.guias.eventos(guia)).datos
     // The operator gave him the parcel (`createGuiaOnRoute`): those are his, too.
-    expect(eventos.map(({ repartidor }) => repartidor)).toEqual([null, quien, quien, quien])
-    const prueba = await hasta(async () => {
+    expect(eventos.map(({ repartidor }) => repartidor)).toEqual([null, caller, caller, caller])
+    const prueba = await waitUntil(async () => {
       const dada = await comercio.api.guias.pruebaEntrega(guia)
       return dada.pdf !== null && dada
     })
-    expect(prueba.repartidor).toEqual(quien)
+    expect(prueba.repartidor).toEqual(caller)
     const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
-    expect(manifiesto.repartidor).toEqual(quien)
+    expect(manifiesto.repartidor).toEqual(caller)
     expect([manifiesto.posicion.distancia_m, manifiesto.posicion.distancia_avisada_m]).toEqual([1_235, 1_236])
     expect(prueba.distancia_avisada_m).toBe(1_236)
     const { texto } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
     expect(texto).toContain(`Carlos Méndez · ${mobile.repartidor}`)
     expect(texto).toContain('tras un aviso')
-    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(quien)
+    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(caller)
     const { datos } = (await environment.operar('GET', '/guias?estado=entregado')).cuerpo
-    expect(datos.find((una: { guia: string }) => una.guia === guia).repartidor).toEqual(quien)
+    expect(datos.find((one: { guia: string }) => one.guia === guia).repartidor).toEqual(caller)
   })
 
   it('is one delivery when it comes twenty times at once', async () => {
     const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
-    const entrega = { recibido_por, fotos: [await foto(guia)], idempotencia: clave() }
-    const vistas = await Promise.all(Array.from({ length: 20 }, () => mobile.deliver(guia, entrega)))
-    expect(vistas.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect([...new Set(vistas.map(({ status }) => status))].sort()).toEqual([200, 201])
+    const entrega = { recibido_por, fotos: [await foto(guia)], idempotencia: key() }
+    const seen = await Promise.all(Array.from({ length: 20 }, () => mobile.deliver(guia, entrega)))
+    expect(seen.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect([...new Set(seen.map(({ status }) => status))].sort()).toEqual([200, 201])
     const { rows } = await environment.db.pool.query(
       `select (select count(*) from evento where guia = $1 and estado = 'entregado')::int eventos,
         (select count(*) from prueba_entrega where guia_id = (select id from guia where guia = $1))::int pruebas`,
       [guia],
     )
     expect(rows).toEqual([{ eventos: 1, pruebas: 1 }])
-    const otra = await mobile.deliver(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
-    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    const other = await mobile.deliver(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
+    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
   })
 
   it('has one winner against any concurrent change of the guide', async () => {
-    for (let vez = 0; vez < 12; vez++) {
+    for (let time = 0; time < 12; time++) {
       const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
       const fotos = [await foto(guia)]
-      const [entrega, otro] = await Promise.all([
-        mobile.deliver(guia, { recibido_por, fotos, idempotencia: clave() }),
-        environment.operar('POST', `/guias/${guia}/eventos`, { estado: vez % 2 ? 'extraviado' : 'en_devolucion' }),
+      const [entrega, other] = await Promise.all([
+        mobile.deliver(guia, { recibido_por, fotos, idempotencia: key() }),
+        environment.operar('POST', `/guias/${guia}/eventos`, { estado: time % 2 ? 'extraviado' : 'en_devolucion' }),
       ])
-      const fin = (await ver(guia)).estado
+      const end = (await ver(guia)).estado
       const ganoLaEntrega = entrega.status === 201
-      expect([vez, fin === 'entregado']).toEqual([vez, ganoLaEntrega])
-      expect([vez, otro.status]).toEqual([vez, ganoLaEntrega ? expect.any(Number) : 201])
+      expect([time, end === 'entregado']).toEqual([time, ganoLaEntrega])
+      expect([time, other.status]).toEqual([time, ganoLaEntrega ? expect.any(Number) : 201])
       const historia = await eventos(guia)
       expect(historia.map(({ secuencia }) => secuencia)).toEqual(historia.map((_, i) => i + 1))
     }
   })
 
   it('takes a collection or the merchant’s cancellation, never both', async () => {
-    for (let vez = 0; vez < 12; vez++) {
+    for (let time = 0; time < 12; time++) {
       const { guia } = await comercio.api.guias.crear(buildGuia())
       const [recogida, cancelacion] = await Promise.all([
-        mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() }),
+        mobile.registrar(guia, { estado: 'recolectado', idempotencia: key() }),
         environment.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave: comercio.llave }),
       ])
       expect([recogida.status, cancelacion.status].sort()).toEqual([expect.any(Number), 409])

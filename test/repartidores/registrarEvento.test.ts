@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { comercio, key, mobile, useDispatch } from './dispatch.ts'
 
 const { environment, ago: hace, ver, eventos } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   it('registers in the courier’s name what happened, when it happened', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await mobile.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: key() })
     const cuando = hace(-1)
     const { status, cuerpo } = await mobile.registrar(guia, {
       estado: 'en_ruta',
       ocurrido_en: cuando,
       lat: 14.7,
       lng: -90.6,
-      idempotencia: clave(),
+      idempotencia: key(),
     })
     expect([status, cuerpo]).toMatchObject([201, { estado: 'en_ruta', ocurrido_en: cuando, aplicado: true }])
     const fallido = await mobile.registrar(guia, {
       estado: 'intento_fallido',
       motivo: 'destinatario_ausente',
       ocurrido_en: hace(-2),
-      idempotencia: clave(),
+      idempotencia: key(),
     })
     expect(fallido.cuerpo).toMatchObject({ numero_intento: 1, requiere_accion: false })
     expect(await ver(guia)).toMatchObject({ estado: 'intento_fallido', intentos: 1, secuencia: 5 })
@@ -34,11 +34,11 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
 
   it('does not do what is not a courier’s', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
-    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
-    const faltas = async (cuerpo: object) => {
-      const respuesta = await mobile.registrar(guia, { idempotencia: clave(), ...cuerpo })
-      expect(respuesta.status).toBe(422)
-      return respuesta.cuerpo.errores
+    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: key() })
+    const faltas = async (body: object) => {
+      const response = await mobile.registrar(guia, { idempotencia: key(), ...body })
+      expect(response.status).toBe(422)
+      return response.cuerpo.errores
     }
     expect(await faltas({ estado: 'en_ruta', forzar: { razon: 'Me urge' } })).toMatchObject([{ campo: '/forzar' }])
     expect(await faltas({ estado: 'entregado' })).toMatchObject([
@@ -48,11 +48,11 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     expect(await faltas({ estado: 'en_bodega', autor: 'rep_000000000000' })).toMatchObject([{ codigo: 'desconocido' }])
     const sinClave = await mobile.registrar(guia, { estado: 'en_bodega' })
     expect(sinClave.cuerpo.errores).toMatchObject([{ campo: '/idempotencia', codigo: 'requerido' }])
-    const sinLugar = await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
+    const sinLugar = await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
     expect([sinLugar.status, sinLugar.cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
     expect(sinLugar.cuerpo.mensaje).toContain('central')
-    const cancelada = await mobile.registrar(guia, { estado: 'cancelado', idempotencia: clave() })
-    expect([cancelada.status, cancelada.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    const cancelled = await mobile.registrar(guia, { estado: 'cancelado', idempotencia: key() })
+    expect([cancelled.status, cancelled.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
     expect(await ver(guia)).toMatchObject({ estado: 'recolectado' })
   })
 
@@ -61,7 +61,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const { status, cuerpo } = await mobile.registrar(guia, {
       estado: 'recolectado',
       ocurrido_en: hace(-6),
-      idempotencia: clave(),
+      idempotencia: key(),
     })
     expect([status, cuerpo.errores]).toEqual([
       422,
@@ -82,7 +82,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const { status, cuerpo } = await mobile.registrar(guia, {
       estado: 'en_bodega',
       ocurrido_en: hace(30),
-      idempotencia: clave(),
+      idempotencia: key(),
     })
     expect([status, cuerpo]).toMatchObject([
       201,
@@ -93,19 +93,19 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
 
   it('is one event, however often and at once it is sent; another of the same key is a conflict', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const idempotencia = clave()
+    const idempotencia = key()
     const accion = { estado: 'recolectado', ocurrido_en: hace(0), idempotencia }
-    const vistas = await Promise.all(Array.from({ length: 20 }, () => mobile.registrar(guia, accion)))
-    expect(vistas.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
-    const repetida = await mobile.registrar(guia, accion)
-    expect([repetida.status, repetida.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
-    for (const { cuerpo } of vistas) expect(cuerpo).toEqual(repetida.cuerpo)
+    const seen = await Promise.all(Array.from({ length: 20 }, () => mobile.registrar(guia, accion)))
+    expect(seen.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
+    const repeated = await mobile.registrar(guia, accion)
+    expect([repeated.status, repeated.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
+    for (const { cuerpo } of seen) expect(cuerpo).toEqual(repeated.cuerpo)
     expect(await eventos(guia)).toHaveLength(2)
     // Also once the guide has gone on.
-    await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
-    expect((await mobile.registrar(guia, accion)).cuerpo).toEqual(repetida.cuerpo)
-    const otra = await mobile.registrar(guia, { ...accion, estado: 'en_bodega' })
-    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
+    expect((await mobile.registrar(guia, accion)).cuerpo).toEqual(repeated.cuerpo)
+    const other = await mobile.registrar(guia, { ...accion, estado: 'en_bodega' })
+    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect(await eventos(guia)).toHaveLength(3)
   })
 })

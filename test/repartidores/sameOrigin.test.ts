@@ -7,14 +7,14 @@ import { fetchSesion, useSesiones } from './sessions.ts'
 const { environment } = useSesiones()
 
 describe('a request from a page of another site', () => {
-  const operaciones = readOperations(readDocument()).filter(({ path: ruta }) => ruta.startsWith('/repartidor/'))
-  const queCambian = operaciones.filter(({ method: metodo }) => metodo !== 'get')
-  let movil: Mobile
+  const operaciones = readOperations(readDocument()).filter(({ path }) => path.startsWith('/repartidor/'))
+  const queCambian = operaciones.filter(({ method }) => method !== 'get')
+  let phone: Mobile
   let guia: string
   beforeAll(async () => {
     await environment.reset()
-    movil = await createMobile(environment)
-    guia = (await (await environment.nuevoComercio()).api.guias.crear(buildGuia())).guia
+    phone = await createMobile(environment)
+    guia = (await (await environment.createComercio()).api.guias.crear(buildGuia())).guia
   })
 
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
@@ -42,37 +42,35 @@ describe('a request from a page of another site', () => {
   ]
 
   it.each(queCambian.map((operacion) => [operacion.id, operacion] as const))('%s: 403', async (_id, operacion) => {
-    const ruta = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
-    for (const cabeceras of malas(environment.url)) {
+    const path = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
+    for (const headers of malas(environment.url)) {
       const [tipo] = operacion.tipos
-      const { status, cuerpo } = await environment.request(operacion.method.toUpperCase(), ruta, {
-        cabeceras: { Cookie: movil.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...cabeceras },
-        ...(tipo ? { raw: JSON.stringify({ codigo: movil.codigo }) } : {}),
+      const { status, cuerpo } = await environment.request(operacion.method.toUpperCase(), path, {
+        cabeceras: { Cookie: phone.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...headers },
+        ...(tipo ? { raw: JSON.stringify({ codigo: phone.codigo }) } : {}),
       })
-      expect([cabeceras, status, cuerpo.codigo]).toEqual([cabeceras, 403, 'origen_no_permitido'])
+      expect([headers, status, cuerpo.codigo]).toEqual([headers, 403, 'origen_no_permitido'])
     }
-    expect((await fetchSesion(movil)).status).toBe(200)
+    expect((await fetchSesion(phone)).status).toBe(200)
   })
 
   it('opens no session in somebody else’s name, and changes nothing', async () => {
-    const antes = (await environment.db.pool.query('select from sesion_repartidor')).rowCount
-    const { status, cabeceras } = await signInByMobile(environment, movil.codigo, {
+    const before = (await environment.db.pool.query('select from sesion_repartidor')).rowCount
+    const { status, cabeceras } = await signInByMobile(environment, phone.codigo, {
       cabeceras: { Origin: 'https://malo.ejemplo' },
     })
     expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
-    expect((await environment.db.pool.query('select from sesion_repartidor')).rowCount).toBe(antes)
+    expect((await environment.db.pool.query('select from sesion_repartidor')).rowCount).toBe(before)
     expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)
   })
 
   it('cannot be the type that a form sends, nor be read where it may only read', async () => {
     for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-      const crudo = JSON.stringify({ tipo: 'guia.nota', descripcion: 'x', idempotencia: 'x' })
+      const raw = JSON.stringify({ tipo: 'guia.nota', descripcion: 'x', idempotencia: 'x' })
       const cabeceras = { 'Content-Type': tipo }
-      expect((await movil.request('POST', `/guias/${guia}/eventos`, undefined, { raw: crudo, cabeceras })).status).toBe(
-        415,
-      )
+      expect((await phone.request('POST', `/guias/${guia}/eventos`, undefined, { raw, cabeceras })).status).toBe(415)
     }
-    const { cabeceras } = await movil.request('GET', `/guias/${guia}`, undefined, {
+    const { cabeceras } = await phone.request('GET', `/guias/${guia}`, undefined, {
       cabeceras: { Origin: 'https://malo.ejemplo' },
     })
     expect(cabeceras.get('access-control-allow-origin')).toBeNull()
@@ -80,28 +78,28 @@ describe('a request from a page of another site', () => {
   })
 
   it('is told from our own pages, however these are reached', async () => {
-    const puerto = new URL(environment.url).port
+    const port = new URL(environment.url).port
     const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
-    await movil.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
+    await phone.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
     const propias: Record<string, string>[] = [
       { Origin: environment.url },
       { Origin: environment.url, 'Sec-Fetch-Site': 'same-origin' },
       { 'Sec-Fetch-Site': 'same-origin' },
     ]
-    for (const [n, cabeceras] of propias.entries()) {
+    for (const [n, headers] of propias.entries()) {
       const { status } = await environment.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
         cuerpo: nota(n),
-        cabeceras: { Cookie: movil.cookie, ...cabeceras },
+        cabeceras: { Cookie: phone.cookie, ...headers },
       })
-      expect([cabeceras, status]).toEqual([cabeceras, 201])
+      expect([headers, status]).toEqual([headers, 201])
     }
     // By another of its names, as a phone in the same network does.
-    const local = await fetch(`http://localhost:${puerto}/repartidor/v1/guias/${guia}/eventos`, {
+    const local = await fetch(`http://localhost:${port}/repartidor/v1/guias/${guia}/eventos`, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
-        Cookie: movil.cookie,
-        Origin: `http://localhost:${puerto}`,
+        Cookie: phone.cookie,
+        Origin: `http://localhost:${port}`,
       },
       body: JSON.stringify(nota(9)),
     })

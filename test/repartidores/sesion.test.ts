@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { purgeRepartidorSesiones } from '../../server/domain/identities/repartidor.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { cookieDe, createMobile, signInByMobile } from './phone.ts'
 import { fetchSesion, useSesiones } from './sessions.ts'
 
@@ -11,14 +11,14 @@ describe('a session', () => {
   beforeAll(() => environment.reset())
 
   it.each(['codigo', 'desactivar'])('ends everywhere after %s', async (que) => {
-    const movil = await createMobile(environment)
+    const phone = await createMobile(environment)
     const servicios = [environment.url, (await otroServicio()).url]
     const vale = async (url: string) =>
-      (await fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie: movil.cookie } })).status === 200
+      (await fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie: phone.cookie } })).status === 200
     // It is in use all the while, so that it has just been looked up when it ends.
     for (const url of servicios) expect(await vale(url)).toBe(true)
-    expect((await environment.operar('POST', `/repartidores/${movil.repartidor}/${que}`)).status).toBeLessThan(300)
-    for (const url of servicios) await hasta(async () => !(await vale(url)))
+    expect((await environment.operar('POST', `/repartidores/${phone.repartidor}/${que}`)).status).toBeLessThan(300)
+    for (const url of servicios) await waitUntil(async () => !(await vale(url)))
   })
 
   it('is born dead when its code is renewed at that very moment', async () => {
@@ -34,44 +34,44 @@ describe('a session', () => {
       }),
     )
     for (const Cookie of nacidas)
-      await hasta(
+      await waitUntil(
         async () =>
           (await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401,
       )
   })
 
   it('is over after twelve hours, and then swept', async () => {
-    const movil = await createMobile(environment)
-    const cuantas = async () => (await environment.db.pool.query('select from sesion_repartidor')).rowCount!
+    const phone = await createMobile(environment)
+    const count = async () => (await environment.db.pool.query('select from sesion_repartidor')).rowCount!
     environment.advance(11 * HOUR_MS)
-    expect((await fetchSesion(movil)).status).toBe(200)
+    expect((await fetchSesion(phone)).status).toBe(200)
     await purgeRepartidorSesiones(environment)
-    expect(await cuantas()).toBeGreaterThan(0)
+    expect(await count()).toBeGreaterThan(0)
     environment.advance(HOUR_MS)
-    expect((await fetchSesion(movil)).cuerpo.codigo).toBe('sesion_invalida')
+    expect((await fetchSesion(phone)).cuerpo.codigo).toBe('sesion_invalida')
     await purgeRepartidorSesiones(environment)
-    expect(await cuantas()).toBe(0)
+    expect(await count()).toBe(0)
   })
 })
 
 describe('the log', () => {
   it('names the courier, and holds neither code nor cookie nor anything of a recipient', async () => {
     await environment.reset()
-    const movil = await createMobile(environment)
-    const { guia } = await (await environment.nuevoComercio()).api.guias.crear(
+    const phone = await createMobile(environment)
+    const { guia } = await (await environment.createComercio()).api.guias.crear(
       buildGuia({ destinatario: 'Zacarías Único' }),
     )
-    await movil.request('GET', `/guias/${guia}`)
-    await movil.request('GET', `/guias?guia=${guia}`)
-    await movil.registrar(guia, { estado: 'recolectado', lat: 14.123456, lng: -90.654321, idempotencia: 'a' })
-    await movil.request('DELETE', '/sesion')
+    await phone.request('GET', `/guias/${guia}`)
+    await phone.request('GET', `/guias?guia=${guia}`)
+    await phone.registrar(guia, { estado: 'recolectado', lat: 14.123456, lng: -90.654321, idempotencia: 'a' })
+    await phone.request('DELETE', '/sesion')
     await signInByMobile(environment, 'CODIGOMALO')
-    await hasta(async () => environment.log.some((linea) => /"abrirSesion".*"status":401/.test(linea)))
+    await waitUntil(async () => environment.log.some((line) => /"abrirSesion".*"status":401/.test(line)))
     const log = environment.log.join('\n')
-    expect(log).toContain(`"repartidor":"${movil.repartidor}"`)
-    const [, token = 'x'] = movil.cookie.split('=')
-    const secretos = [movil.codigo, movil.codigo.replace('-', ''), token, 'CODIGOMALO', 'guias_repartidor=']
-    for (const secreto of [...secretos, 'Zacarías', '+50231481676', '14.123456', 'Carlos'])
-      expect([secreto, log.includes(secreto)]).toEqual([secreto, false])
+    expect(log).toContain(`"repartidor":"${phone.repartidor}"`)
+    const [, token = 'x'] = phone.cookie.split('=')
+    const secrets = [phone.codigo, phone.codigo.replace('-', ''), token, 'CODIGOMALO', 'guias_repartidor=']
+    for (const secret of [...secrets, 'Zacarías', '+50231481676', '14.123456', 'Carlos'])
+      expect([secret, log.includes(secret)]).toEqual([secret, false])
   })
 })

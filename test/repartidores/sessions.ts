@@ -8,13 +8,13 @@ import { createWitness } from '../witness.ts'
 import type { Mobile } from './phone.ts'
 
 /** Signing in at a service that isn't the environment's own, or with headers of its own. */
-export async function signInAt(url: string, codigo: unknown, cabeceras: Record<string, string>) {
-  const respuesta = await fetch(`${url}/repartidor/v1/sesion`, {
+export async function signInAt(url: string, codigo: unknown, headers: Record<string, string>) {
+  const response = await fetch(`${url}/repartidor/v1/sesion`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...cabeceras },
+    headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ codigo }),
   })
-  return { status: respuesta.status, cabeceras: respuesta.headers, cuerpo: JSON.parse(await respuesta.text()) }
+  return { status: response.status, cabeceras: response.headers, cuerpo: JSON.parse(await response.text()) }
 }
 export const fetchSesion = (mobile: Mobile) => mobile.request('GET', '/sesion')
 
@@ -24,7 +24,7 @@ export function useSesiones() {
   const contractErrors: Error[] = []
   const witness = createWitness(inject('runFolder'), (error) => contractErrors.push(error))
   afterAll(async () => {
-    await Promise.all(otherServices.map((otro) => otro.stop()))
+    await Promise.all(otherServices.map((other) => other.stop()))
     expect(contractErrors).toEqual([])
   })
   /** Another process over the same database, with other settings. */

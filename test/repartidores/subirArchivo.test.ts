@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
-import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { comercio, key, mobile, useDispatch } from './dispatch.ts'
 
 const { environment, foto } = useDispatch()
 
@@ -9,10 +9,10 @@ describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
   it('takes only pictures, of guides that exist; again is another copy', async () => {
     const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     expect((await mobile.upload('000000000000', 'foto', await createFoto())).cuerpo.codigo).toBe('guia_desconocida')
-    const mala = await mobile.upload(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
-    expect([mala.status, mala.cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
-    const [una, otra] = [await foto(guia), await foto(guia)]
-    expect(una).not.toBe(otra)
+    const bad = await mobile.upload(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
+    expect([bad.status, bad.cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
+    const [one, other] = [await foto(guia), await foto(guia)]
+    expect(one).not.toBe(other)
   })
 
   it('keeps when a photo was taken, as its phone says, unless the picture itself says so', async () => {
@@ -40,11 +40,11 @@ describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
 
   it('is 404 for every unknown guide', async () => {
     for (const que of ['eventos', 'entrega'] as const) {
-      const cuerpo =
+      const body =
         que === 'eventos'
-          ? { estado: 'recolectado', idempotencia: clave() }
-          : { recibido_por: { nombre: 'x' }, fotos: ['arch_0000000000000000'], idempotencia: clave() }
-      const { status } = await mobile.request('POST', `/guias/000000000000/${que}`, cuerpo)
+          ? { estado: 'recolectado', idempotencia: key() }
+          : { recibido_por: { nombre: 'x' }, fotos: ['arch_0000000000000000'], idempotencia: key() }
+      const { status } = await mobile.request('POST', `/guias/000000000000/${que}`, body)
       expect([que, status]).toEqual([que, 404])
     }
   })

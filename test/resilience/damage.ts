@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../random.ts'
 import { createFleet, prepareEndpoints } from './fleet.ts'
-import { esperar, withHarness } from './harness.ts'
+import { wait, withHarness } from './harness.ts'
 import { closeLedger } from './ledger.ts'
 import { type MerchantLoad, startLoads } from './load.ts'
 import { randomBetween, type Scenario } from './scenario.ts'
@@ -10,9 +10,9 @@ import { randomBetween, type Scenario } from './scenario.ts'
 
 /** From now until the service takes something again, in seconds. */
 async function measureRecoverySeconds(load: MerchantLoad): Promise<number> {
-  const desde = Date.now()
-  await esperar(async () => load.ultima > desde, 30_000, 10)
-  return (Date.now() - desde) / 1000
+  const from = Date.now()
+  await wait(async () => load.ultima > from, 30_000, 10)
+  return (Date.now() - from) / 1000
 }
 
 const formatMax = (numbers: readonly number[]) => Math.max(0, ...numbers).toFixed(1)
@@ -29,16 +29,16 @@ export const apiDeath: Scenario['run'] = ({ times }) =>
     for (let i = 0; mustRepeat(i); i++) {
       await sleep(randomBetween(200, 600))
       // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
-      await harness.conCliente(async (cliente) => {
-        const quien = `guias pid=${apis[0]!.pid}`
-        await cliente.query('begin')
-        await cliente.query('lock table guia in exclusive mode')
-        await esperar(
+      await harness.conCliente(async (client) => {
+        const caller = `guias pid=${apis[0]!.pid}`
+        await client.query('begin')
+        await client.query('lock table guia in exclusive mode')
+        await wait(
           async () =>
             (
-              await cliente.query(
+              await client.query(
                 `select from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`,
-                [quien],
+                [caller],
               )
             ).rowCount! > 0,
           3_000,
@@ -48,25 +48,25 @@ export const apiDeath: Scenario['run'] = ({ times }) =>
         await sleep(50)
         // Every second time the statement dies with its process; else it is committed and nobody hears of it.
         if (i % 2 === 0)
-          await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
-            quien,
+          await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+            caller,
           ])
-        await cliente.query('commit')
+        await client.query('commit')
         await replacement
       })
     }
     const danado = Date.now()
     await sleep(500)
     await load.stop()
-    const resultado = await closeLedger(harness, {
+    const result = await closeLedger(harness, {
       scenario: 'API muerta antes y después del commit',
       trial: `${times} SIGKILL`,
       load,
       danado,
       notas: [`${load.repetidas} repeated creations found their guide`],
     })
-    if (load.repetidas === 0) resultado.fallas.push('no creation was committed without its answer: nothing was tried')
-    return resultado
+    if (load.repetidas === 0) result.fallas.push('no creation was committed without its answer: nothing was tried')
+    return result
   })
 
 export const postgresRestart: Scenario['run'] = ({ times }) =>
@@ -84,7 +84,7 @@ export const postgresRestart: Scenario['run'] = ({ times }) =>
     const danado = Date.now()
     await sleep(500)
     await load.stop()
-    const resultado = await closeLedger(harness, {
+    const result = await closeLedger(harness, {
       scenario: 'PostgreSQL reiniciado',
       trial: `${times} reinicios`,
       load,
@@ -92,9 +92,8 @@ export const postgresRestart: Scenario['run'] = ({ times }) =>
       allowedRepeats: times,
       notas: [`the API was back ${formatMax(recoveryTimes)} s after PostgreSQL at the latest`],
     })
-    if (Math.max(...recoveryTimes) > 10)
-      resultado.fallas.push(`the API took ${formatMax(recoveryTimes)} s to come back`)
-    return resultado
+    if (Math.max(...recoveryTimes) > 10) result.fallas.push(`the API took ${formatMax(recoveryTimes)} s to come back`)
+    return result
   })
 
 export const cutConnections: Scenario['run'] = ({ times }) =>
@@ -130,19 +129,19 @@ export const unansweredCommit: Scenario['run'] = ({ times }) =>
     for (let i = 1; i <= times; i++) {
       await sleep(randomBetween(200, 500))
       databaseProxy.loseCommits(1)
-      await esperar(async () => databaseProxy.lostCount() >= i, 10_000, 10)
+      await wait(async () => databaseProxy.lostCount() >= i, 10_000, 10)
     }
     const danado = Date.now()
     await sleep(500)
     await load.stop()
-    const resultado = await closeLedger(harness, {
+    const result = await closeLedger(harness, {
       scenario: 'commit del saldo sin respuesta',
       trial: `${databaseProxy.lostCount()} commits`,
       load,
       danado,
     })
-    if (databaseProxy.lostCount() < times) resultado.fallas.push(`only ${databaseProxy.lostCount()} commits came by`)
-    return resultado
+    if (databaseProxy.lostCount() < times) result.fallas.push(`only ${databaseProxy.lostCount()} commits came by`)
+    return result
   })
 
 export const orderlyStop: Scenario['run'] = ({ times }) =>
@@ -196,18 +195,18 @@ export const chaos: Scenario['run'] = ({ times }) =>
       'PostgreSQL immediate': () => harness.restartPostgres('immediate'),
       'PostgreSQL fast': () => harness.restartPostgres('fast'),
       connections: () => harness.cutConnections(),
-      cola: () => harness.conCliente((cliente) => cliente.query('delete from pgboss.job')),
+      cola: () => harness.conCliente((client) => client.query('delete from pgboss.job')),
     }
     const load = startLoads(harness, { apis: () => apis })
     const doneFaults: string[] = []
-    const nombres = Object.keys(faults)
+    const names = Object.keys(faults)
     while (doneFaults.length < times) {
       // Each kind once before any comes again.
-      if (nombres.length === 0) nombres.push(...Object.keys(faults))
-      const [nombre] = nombres.splice(Math.floor(random() * nombres.length), 1)
+      if (names.length === 0) names.push(...Object.keys(faults))
+      const [name] = names.splice(Math.floor(random() * names.length), 1)
       await sleep(randomBetween(200, 1_200, random))
-      await faults[nombre!]!()
-      doneFaults.push(nombre!)
+      await faults[name!]!()
+      doneFaults.push(name!)
     }
     const danado = Date.now()
     await sleep(500)
@@ -239,11 +238,7 @@ export const lostQueue: Scenario['run'] = ({ times }) =>
     let lostLeases = 0
     for (let i = 0; i < times; i++) {
       await sleep(randomBetween(200, 600))
-      await esperar(
-        async () => (await harness.db.pool.query(`select from webhook_arriendo limit 1`)).rowCount,
-        2_000,
-        5,
-      )
+      await wait(async () => (await harness.db.pool.query(`select from webhook_arriendo limit 1`)).rowCount, 2_000, 5)
       lostJobs += (await harness.db.pool.query('delete from pgboss.job')).rowCount ?? 0
       lostLeases += (await harness.db.pool.query('delete from webhook_arriendo')).rowCount ?? 0
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { esperar, type Harness, withHarness } from './harness.ts'
+import { type Harness, wait, withHarness } from './harness.ts'
 import { closeLedger } from './ledger.ts'
 import { createAcknowledgedLote } from './load.ts'
 import type { ScenarioProcess } from './processes.ts'
@@ -23,10 +23,10 @@ export const deathAfterAnswer: Scenario['run'] = ({ times }) =>
       const killAt = Math.floor(randomBetween(1, 4))
       let arrivalCount = 0
       const untilKilled = new Promise<void>((resolve) => {
-        receptor.afterAnswer = (ruta, id, arrivalNumber) => {
+        receptor.afterAnswer = (path, id, arrivalNumber) => {
           if (arrivalNumber > 1 || ++arrivalCount !== killAt) return
           worker.kill('SIGKILL')
-          victims.set(`${ruta} ${id}`, Date.now())
+          victims.set(`${path} ${id}`, Date.now())
           resolve()
         }
       })
@@ -39,7 +39,7 @@ export const deathAfterAnswer: Scenario['run'] = ({ times }) =>
     }
     const danado = Date.now()
     await harness.worker()
-    const resultado = await closeLedger(harness, {
+    const result = await closeLedger(harness, {
       scenario: 'worker muerto tras el 2xx',
       trial: `${times} SIGKILL`,
       load: { guias, cancelledGuias: new Set(), fallas: [], statusCounts: new Map() },
@@ -48,18 +48,18 @@ export const deathAfterAnswer: Scenario['run'] = ({ times }) =>
       allowedRepeats: times,
     })
     // The ones that stood between answer and settling came again, soon after their worker's death.
-    const delays = [...victims].map(([clave, killedAt]) => {
-      const secondReception = receptor.receptions.get(clave)?.[1]
+    const delays = [...victims].map(([key, killedAt]) => {
+      const secondReception = receptor.receptions.get(key)?.[1]
       return secondReception ? (secondReception.en - killedAt) / 1000 : undefined
     })
     const repetidas = delays.filter((delay) => delay !== undefined)
     const slowestSeconds = Math.max(0, ...repetidas)
-    if (slowestSeconds > RECUPERACION) resultado.fallas.push(`resumed ${slowestSeconds.toFixed(1)} s after the kill`)
-    resultado.notas.push(
+    if (slowestSeconds > RECUPERACION) result.fallas.push(`resumed ${slowestSeconds.toFixed(1)} s after the kill`)
+    result.notas.push(
       `${repetidas.length} of ${times} victims came again, the last after ${slowestSeconds.toFixed(1)} s`,
     )
-    resultado.recoverySeconds = slowestSeconds
-    return resultado
+    result.recoverySeconds = slowestSeconds
+    return result
   })
 
 const PATHS = ['/todo-1', '/todo-2', '/todo-3', '/todo-4']
@@ -68,14 +68,14 @@ const PATHS = ['/todo-1', '/todo-2', '/todo-3', '/todo-4']
 async function readUnsettled({ db, receptor }: Harness, { pid }: ScenarioProcess): Promise<string[]> {
   const sesiones = async () =>
     (await db.pool.query('select from pg_stat_activity where application_name like $1', [`guias%pid=${pid}`])).rowCount
-  await esperar(async () => (await sesiones()) === 0, 10_000, 10)
+  await wait(async () => (await sesiones()) === 0, 10_000, 10)
   const { rows } = await db.pool.query<{ clave: string }>(
     `select w.url || ' ' || e.evento as clave from webhook_aviso e join webhook w using (comercio_id, modo, webhook)
      where e.estado = 'pendiente'`,
   )
   return rows
     .map(({ clave }) => clave.slice(receptor.base.length))
-    .filter((clave) => receptor.receptions.get(clave)?.some(({ status }) => status === 204))
+    .filter((key) => receptor.receptions.get(key)?.some(({ status }) => status === 204))
 }
 
 /** In the midst of its work, at any instant: what comes twice was answered and unsettled at a kill, once for each kill. */
@@ -84,7 +84,7 @@ export const deathUnderLoad: Scenario['run'] = ({ times }) =>
     const { receptor } = harness
     receptor.handle = handleSlowly
     const api = await harness.api()
-    for (const ruta of PATHS) await harness.registrar(api, ruta)
+    for (const path of PATHS) await harness.registrar(api, path)
     const guias = new Map<string, string>()
     const unsettledCounts = new Map<string, number>()
     const unsettledPerKill: number[] = []
@@ -106,13 +106,13 @@ export const deathUnderLoad: Scenario['run'] = ({ times }) =>
       receptor.afterAnswer = () => {}
       worker.kill('SIGKILL')
       await worker.fin
-      const claves = await readUnsettled(harness, worker)
-      unsettledPerKill.push(claves.length)
-      for (const clave of claves) unsettledCounts.set(clave, (unsettledCounts.get(clave) ?? 0) + 1)
+      const keys = await readUnsettled(harness, worker)
+      unsettledPerKill.push(keys.length)
+      for (const key of keys) unsettledCounts.set(key, (unsettledCounts.get(key) ?? 0) + 1)
     }
     const danado = Date.now()
     await harness.worker()
-    const resultado = await closeLedger(harness, {
+    const result = await closeLedger(harness, {
       scenario: 'worker muerto bajo carga',
       trial: `${times} SIGKILL`,
       load: { guias, cancelledGuias: new Set(), fallas: [], statusCounts: new Map() },
@@ -120,12 +120,12 @@ export const deathUnderLoad: Scenario['run'] = ({ times }) =>
       allowedRepeats: times,
       notas: [`answered and unsettled at each kill: ${unsettledPerKill.join(', ')}`],
     })
-    for (const [clave, receptions] of receptor.receptions) {
-      const repetida = receptions.filter(({ status }) => status === 204).length - 1
-      const owedRepeats = unsettledCounts.get(clave) ?? 0
-      if (repetida > owedRepeats)
-        resultado.fallas.push(`${clave} came ${repetida} times again, unsettled ${owedRepeats} times`)
+    for (const [key, receptions] of receptor.receptions) {
+      const repeated = receptions.filter(({ status }) => status === 204).length - 1
+      const owedRepeats = unsettledCounts.get(key) ?? 0
+      if (repeated > owedRepeats)
+        result.fallas.push(`${key} came ${repeated} times again, unsettled ${owedRepeats} times`)
     }
-    if (unsettledCounts.size === 0) resultado.fallas.push('nothing was unsettled at any kill: nothing was tried')
-    return resultado
+    if (unsettledCounts.size === 0) result.fallas.push('nothing was unsettled at any kill: nothing was tried')
+    return result
   })

@@ -19,12 +19,12 @@ export function createFleet(apis: ScenarioProcess[], workers: ScenarioProcess[],
     const oldProcess = fleet.shift()!
     const startedAt = performance.now()
     oldProcess.kill(signal)
-    const fin = await oldProcess.fin
-    const segundos = (performance.now() - startedAt) / 1000
-    if (signal === 'SIGTERM' && (fin.codigo !== 0 || segundos > 30))
-      harness.complaints.push(`${oldProcess.nombre}: ${JSON.stringify(fin)} ${segundos.toFixed(1)} s after SIGTERM`)
+    const end = await oldProcess.fin
+    const seconds = (performance.now() - startedAt) / 1000
+    if (signal === 'SIGTERM' && (end.codigo !== 0 || seconds > 30))
+      harness.complaints.push(`${oldProcess.nombre}: ${JSON.stringify(end)} ${seconds.toFixed(1)} s after SIGTERM`)
     fleet.push(await nuevo())
-    return segundos
+    return seconds
   }
   return {
     replaceApi: (signal: NodeJS.Signals) => replaceOldest(apis, signal, () => harness.api()),

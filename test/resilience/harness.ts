@@ -36,9 +36,9 @@ export interface Harness {
   complaints: string[]
   avisos: Map<string, number>
   api(env?: Readonly<Record<string, string>>): Promise<ScenarioProcess>
-  worker(opciones?: { databaseUrl?: string }): Promise<ScenarioProcess>
+  worker(options?: { databaseUrl?: string }): Promise<ScenarioProcess>
   /** A connection of its own, for what a pool can't do. */
-  conCliente<T>(action: (cliente: pg.Client) => Promise<T>): Promise<T>
+  conCliente<T>(action: (client: pg.Client) => Promise<T>): Promise<T>
   restartPostgres(modo: 'fast' | 'immediate'): Promise<void>
   /** Fills what is left of the disk, in an installation with one of its own; returns what makes room again. */
   fillFreeSpace(): () => void
@@ -47,7 +47,7 @@ export interface Harness {
   /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
   openDatabaseProxy(): Promise<DatabaseProxy>
   /** Registers an endpoint of the receiver's. */
-  registrar(api: ScenarioProcess, ruta: string, tipos?: readonly string[]): Promise<string>
+  registrar(api: ScenarioProcess, path: string, tipos?: readonly string[]): Promise<string>
 }
 
 export interface DatabaseProxy {
@@ -64,10 +64,10 @@ export interface HarnessOptions {
   disco?: number
 }
 
-export const withHarness = <T>(action: (harness: Harness) => Promise<T>, opciones: HarnessOptions = {}): Promise<T> =>
-  withSteps(async (steps) => action(await abrir(steps, opciones)))
+export const withHarness = <T>(action: (harness: Harness) => Promise<T>, options: HarnessOptions = {}): Promise<T> =>
+  withSteps(async (steps) => action(await open(steps, options)))
 
-async function abrir(steps: Paso[], { postgres: ownSettings, disco }: HarnessOptions): Promise<Harness> {
+async function open(steps: Paso[], { postgres: ownSettings, disco }: HarnessOptions): Promise<Harness> {
   const postgres = await startDurablePostgres(steps, ownSettings, disco)
   await migrate(postgres.url)
   const db = openDb(postgres.url, { connections: 3 })
@@ -97,13 +97,13 @@ async function abrir(steps: Paso[], { postgres: ownSettings, disco }: HarnessOpt
       onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
   const conCliente: Harness['conCliente'] = async (action) => {
-    const cliente = new pg.Client(postgres.url)
-    cliente.on('error', () => {})
-    await cliente.connect()
+    const client = new pg.Client(postgres.url)
+    client.on('error', () => {})
+    await client.connect()
     try {
-      return await action(cliente)
+      return await action(client)
     } finally {
-      await cliente.end().catch(() => {})
+      await client.end().catch(() => {})
     }
   }
   return {
@@ -124,23 +124,23 @@ async function abrir(steps: Paso[], { postgres: ownSettings, disco }: HarnessOpt
       return () => rmSync(ballastPath)
     },
     cutConnections: () =>
-      conCliente(async (cliente) => {
-        const { rowCount } = await cliente.query(
+      conCliente(async (client) => {
+        const { rowCount } = await client.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
         )
         return rowCount ?? 0
       }),
     openDatabaseProxy: () => startDatabaseProxy(steps, postgres.url),
-    async registrar(api, ruta, tipos) {
-      const respuesta = await fetch(`${api.url}/api/v1/webhooks`, {
+    async registrar(api, path, tipos) {
+      const response = await fetch(`${api.url}/api/v1/webhooks`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ url: receptor.base + ruta, ...(tipos ? { tipos } : {}) }),
+        body: JSON.stringify({ url: receptor.base + path, ...(tipos ? { tipos } : {}) }),
       })
-      const cuerpo = (await respuesta.json()) as { webhook: string }
-      if (respuesta.status !== 201) throw new Error(`${respuesta.status} ${JSON.stringify(cuerpo)}`)
-      return cuerpo.webhook
+      const body = (await response.json()) as { webhook: string }
+      if (response.status !== 201) throw new Error(`${response.status} ${JSON.stringify(body)}`)
+      return body.webhook
     },
   }
 }
@@ -175,19 +175,19 @@ async function startDatabaseProxy(steps: Paso[], databaseUrl: string): Promise<D
   const sockets = new Set<Socket>()
   let commitsToLose = 0
   let lostCount = 0
-  const server = createTcpServer((cliente) => {
+  const server = createTcpServer((client) => {
     const base = connect(destino, '127.0.0.1')
     let isSwallowing = false
-    const cerrar = () => {
-      cliente.destroy()
+    const close = () => {
+      client.destroy()
       base.destroy()
-      for (const socket of [cliente, base]) sockets.delete(socket)
+      for (const socket of [client, base]) sockets.delete(socket)
     }
-    for (const socket of [cliente, base]) {
+    for (const socket of [client, base]) {
       sockets.add(socket)
-      socket.setNoDelay(true).on('error', cerrar).on('close', cerrar)
+      socket.setNoDelay(true).on('error', close).on('close', close)
     }
-    cliente.on('data', (chunk) => {
+    client.on('data', (chunk) => {
       if (commitsToLose > 0 && (chunk.includes(COMMIT) || chunk.includes(SETTLEMENT_STATEMENT))) {
         commitsToLose--
         lostCount++
@@ -196,7 +196,7 @@ async function startDatabaseProxy(steps: Paso[], databaseUrl: string): Promise<D
       base.write(chunk)
     })
     // It was answered, so it was committed.
-    base.on('data', (chunk) => void (isSwallowing ? cerrar() : cliente.write(chunk)))
+    base.on('data', (chunk) => void (isSwallowing ? close() : client.write(chunk)))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   steps.push(async () => {
@@ -214,11 +214,11 @@ async function startDatabaseProxy(steps: Paso[], databaseUrl: string): Promise<D
 }
 
 /** Until it says something; undefined when the time is over. */
-export async function esperar<T>(leer: () => Promise<T | undefined | false>, timeoutMs: number, intervalMs = 50) {
+export async function wait<T>(read: () => Promise<T | undefined | false>, timeoutMs: number, intervalMs = 50) {
   for (const limite = Date.now() + timeoutMs; ; await sleep(intervalMs)) {
     // The database may just be away.
-    const valor = await leer().catch(() => undefined)
-    if (valor) return valor
+    const value = await read().catch(() => undefined)
+    if (value) return value
     if (Date.now() > limite) return undefined
   }
 }

@@ -1,6 +1,6 @@
 import { unleasedDeliveries } from '../../server/domain/webhooks/sending/due.ts'
 import type { webhook_aviso } from '../../server/generated/contract/prisma/client.ts'
-import { esperar, type Harness } from './harness.ts'
+import { type Harness, wait } from './harness.ts'
 import type { MerchantLoad } from './load.ts'
 
 /** What a scenario comes to. */
@@ -63,13 +63,12 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
   } = expectations
   const fallas: string[] = []
   const notas = expectations.notas ?? []
-  const checkThat = (bien: boolean, falla: string) => void (bien || fallas.push(falla))
-  const consultar = async <Row extends object>(texto: string, valores: unknown[] = []) =>
-    (await db.pool.query<Row>(texto, valores)).rows
-  const countRows = async (texto: string, valores: unknown[] = []) =>
-    (await consultar<{ n: number }>(texto, valores))[0]!.n
+  const checkThat = (bien: boolean, fault: string) => void (bien || fallas.push(fault))
+  const query = async <Row extends object>(text: string, values: unknown[] = []) =>
+    (await db.pool.query<Row>(text, values)).rows
+  const countRows = async (text: string, values: unknown[] = []) => (await query<{ n: number }>(text, values))[0]!.n
 
-  await esperar(
+  await wait(
     async () =>
       (await countRows(
         `select count(*)::int as n from webhook_aviso where estado = 'pendiente' and webhook <> all($1)`,
@@ -80,7 +79,7 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
   )
 
   // Guides: what was acknowledged exists, once, and nothing else does.
-  const guias = await consultar<{ external_ref: string; guia: string; secuencia: number; estado: string }>(
+  const guias = await query<{ external_ref: string; guia: string; secuencia: number; estado: string }>(
     'select external_ref, guia, secuencia, estado from guia where comercio_id = $1',
     [testimony.comercioId],
   )
@@ -123,7 +122,7 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
   checkThat(unwantedCount === 0, `${unwantedCount} deliveries that nobody asked for`)
 
   // Deliveries and their attempts.
-  const entregas = await consultar<AvisoDeWebhookRow>(
+  const entregas = await query<AvisoDeWebhookRow>(
     `select e.webhook, w.url, e.evento, e.estado, e.intentos,
        e.creado_en, e.terminado_en,
        (count(i.id) filter (where not i.tardio) + (e.exito is not null)::int)::int as on_time_count,
@@ -165,24 +164,24 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
   // What the receiver has.
   let unreceivedCount = 0
   let duplicateCount = 0
-  let repetida = 0
+  let repeated = 0
   for (const { url, evento } of entregas) {
     const receptions = receptor.receptions.get(`${new URL(url).pathname} ${evento}`) ?? []
     const successes = receptions.filter(({ status }) => status !== null && status < 300)
     if (successes.length === 0) unreceivedCount++
     duplicateCount += Math.max(0, successes.length - 1)
-    repetida = Math.max(repetida, successes.length - 1)
+    repeated = Math.max(repeated, successes.length - 1)
     checkThat(new Set(receptions.map(({ huella }) => huella)).size <= 1, `${evento} came with different bodies`)
   }
   checkThat(unreceivedCount === 0, `${unreceivedCount} deliveries that the receiver never took`)
   checkThat(
-    repetida <= allowedRepeats,
-    `a webhook came ${repetida} times again (${duplicateCount} in all), not ${allowedRepeats}`,
+    repeated <= allowedRepeats,
+    `a webhook came ${repeated} times again (${duplicateCount} in all), not ${allowedRepeats}`,
   )
   checkThat(receptor.rejected.length === 0, `bodies that aren't their id's: ${receptor.rejected[0]}`)
 
   // Somebody holds the endpoint of what is due.
-  const allLeased = await esperar(
+  const allLeased = await wait(
     async () => (await unleasedDeliveries({ db, clock: () => new Date() })) === 0,
     separate.length > 0 ? 5_000 : 2_000,
   )

@@ -53,33 +53,33 @@ export function startLoads(
   }
 
   /** The same request, to any of the APIs, until one takes it. */
-  const postUntilTaken = async (ruta: string, cuerpo: unknown, ok: (status: number, texto: string) => boolean) => {
+  const postUntilTaken = async (path: string, body: unknown, ok: (status: number, text: string) => boolean) => {
     for (const limite = Date.now() + PATIENCE_MS; Date.now() < limite; await sleep(100)) {
       const liveApis = apis()
       const api = liveApis[Math.floor(Math.random() * liveApis.length)]
       if (!api) continue
       let status = 0
       try {
-        const respuesta = await fetch(`${api.url}/api/v1${ruta}`, {
+        const response = await fetch(`${api.url}/api/v1${path}`, {
           method: 'POST',
           headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-          body: JSON.stringify(cuerpo),
+          body: JSON.stringify(body),
           signal: AbortSignal.timeout(15_000),
         })
-        status = respuesta.status
-        const texto = await respuesta.text()
-        if (ok(status, texto)) {
+        status = response.status
+        const text = await response.text()
+        if (ok(status, text)) {
           load.ultima = Date.now()
           return
         }
-        if (status !== 503 && status !== 200) load.fallas.push(`POST ${ruta}: ${status} ${texto.slice(0, 300)}`)
+        if (status !== 503 && status !== 200) load.fallas.push(`POST ${path}: ${status} ${text.slice(0, 300)}`)
       } catch {
         status = 0 // killed or cut off
       } finally {
         load.statusCounts.set(status, (load.statusCounts.get(status) ?? 0) + 1)
       }
     }
-    load.fallas.push(`POST ${ruta}: not taken in ${PATIENCE_MS / 1000} s`)
+    load.fallas.push(`POST ${path}: not taken in ${PATIENCE_MS / 1000} s`)
   }
 
   const anotar = (ref: string, guia: string) => {
@@ -87,20 +87,20 @@ export function startLoads(
     if (previousGuia && previousGuia !== guia) load.fallas.push(`${ref} is ${previousGuia} and ${guia}`)
     load.guias.set(ref, guia)
   }
-  const crear = async () => {
-    const cuerpo = buildGuia()
-    await postUntilTaken('/guias', cuerpo, (status, texto) => {
+  const create = async () => {
+    const body = buildGuia()
+    await postUntilTaken('/guias', body, (status, text) => {
       if (status !== 200 && status !== 201) return false
       if (status === 200) load.repetidas++
-      anotar(cuerpo.external_ref!, JSON.parse(texto).guia)
+      anotar(body.external_ref!, JSON.parse(text).guia)
       return true
     })
   }
   const crearLote = () => {
     const guias = Array.from({ length: LOTE }, () => buildGuia())
-    return postUntilTaken('/guias/bulk', { guias }, (status, texto) => {
+    return postUntilTaken('/guias/bulk', { guias }, (status, text) => {
       if (status !== 200) return false
-      const { ok, resultados } = JSON.parse(texto)
+      const { ok, resultados } = JSON.parse(text)
       for (const r of resultados) {
         if (r.ok) anotar(r.external_ref, r.guia)
         else if (r.error.estado_http !== 503) load.fallas.push(`entry ${JSON.stringify(r.error)}`)
@@ -123,7 +123,7 @@ export function startLoads(
     await sleep(threadIndex * pauseMs)
     for (let nextAt = performance.now(); !isStopping; ) {
       const chance = Math.random()
-      await (simple || chance < 0.7 ? crear() : chance < 0.8 ? crearLote() : cancelar())
+      await (simple || chance < 0.7 ? create() : chance < 0.8 ? crearLote() : cancelar())
       // What was missed while nobody answered isn't made up for.
       nextAt = Math.max(nextAt + pauseMs, performance.now())
       await sleep(Math.max(0, nextAt - performance.now()))
@@ -140,12 +140,12 @@ export async function createAcknowledgedLote(
   guiaCount: number,
   guiaLedger: Map<string, string>,
 ) {
-  const respuesta = await fetch(`${api.url}/api/v1/guias/bulk`, {
+  const response = await fetch(`${api.url}/api/v1/guias/bulk`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ guias: Array.from({ length: guiaCount }, () => buildGuia()) }),
   })
-  const { ok, resultados } = (await respuesta.json()) as {
+  const { ok, resultados } = (await response.json()) as {
     ok: boolean
     resultados: { external_ref: string; guia: string }[]
   }

@@ -36,8 +36,8 @@ export async function startDurablePostgres(
     throw new Error('no disk could be mounted')
   chmodSync(folder, 0o755) // or root's PostgreSQL user could not pass
   const { pgdata, binaries, usuario, clave } = await prepareInstallation(join(folder, 'datos'), '/var/lib/guias', true)
-  const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
-  const guard = spawn(process.execPath, ['-e', GUARD_SCRIPT, binaries.pg_ctl, pgdata, folder, ...quien], {
+  const caller = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
+  const guard = spawn(process.execPath, ['-e', GUARD_SCRIPT, binaries.pg_ctl, pgdata, folder, ...caller], {
     stdio: ['pipe', 'ignore', 'inherit'],
     detached: true,
   })
@@ -56,10 +56,10 @@ export async function startDurablePostgres(
     )
   await pgCtl('start', '-o', settings.map((setting) => `-c ${setting}`).join(' '))
   const en = (base: string) => `postgres://guias:${clave}@127.0.0.1:${port}/${base}`
-  const cliente = new pg.Client(en('postgres'))
-  await cliente.connect()
-  await cliente.query('create database guias')
-  await cliente.end()
+  const client = new pg.Client(en('postgres'))
+  await client.connect()
+  await client.query('create database guias')
+  await client.end()
   return {
     url: en('guias'),
     clave,

@@ -72,7 +72,7 @@ export async function launchSupervised(steps: Paso[], launchOptions: LaunchOptio
     scenarioProcess.pid = childProcess.pid
     let listo = false
     const errores: string[] = []
-    createInterface(childProcess.stderr!).on('line', (linea) => void (errores.length < 12 && errores.push(linea)))
+    createInterface(childProcess.stderr!).on('line', (line) => void (errores.length < 12 && errores.push(line)))
     esperarListo(childProcess, launchOptions).then((url) => {
       listo = true
       scenarioProcess.url = url
@@ -117,13 +117,13 @@ async function esperarListo(
   { nombre, health: healthUrl, onComplaint, onNotice }: LaunchOptions,
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  createInterface(childProcess.stdout!).on('line', (linea) => {
-    const direccion = /^ {2}API +(http:\S+)\/api\/v1$/.exec(linea)?.[1]
+  createInterface(childProcess.stdout!).on('line', (line) => {
+    const direccion = /^ {2}API +(http:\S+)\/api\/v1$/.exec(line)?.[1]
     if (direccion) resolve(direccion)
-    else if (linea.startsWith('El proceso de trabajos está listo')) resolve('')
-    else if (linea.startsWith('{')) {
-      const { level, msg, err } = JSON.parse(linea)
-      if (level >= 50) onComplaint(`${nombre}: ${linea.slice(0, 700)}`)
+    else if (line.startsWith('El proceso de trabajos está listo')) resolve('')
+    else if (line.startsWith('{')) {
+      const { level, msg, err } = JSON.parse(line)
+      if (level >= 50) onComplaint(`${nombre}: ${line.slice(0, 700)}`)
       else if (level === 40) onNotice(`${msg}: ${err?.codigo ?? err?.mensaje ?? ''}`.slice(0, 100))
     }
   })

@@ -15,9 +15,9 @@ export interface ScenarioReceiver {
   /** By path and webhook-id. */
   receptions: Map<string, ScenarioReception[]>
   /** The status to answer with; null: never answers. `arrivalNumber`: how often this one was received, from 1. */
-  handle: (ruta: string, id: string, arrivalNumber: number) => number | null | Promise<number | null>
+  handle: (path: string, id: string, arrivalNumber: number) => number | null | Promise<number | null>
   /** Called in the same turn in which the answer was written. */
-  afterAnswer: (ruta: string, id: string, arrivalNumber: number) => void
+  afterAnswer: (path: string, id: string, arrivalNumber: number) => void
   /** Requests whose id isn't their body's, or whose body isn't JSON. */
   rejected: string[]
   /** Nobody listens any more, and open connections are cut. */
@@ -30,23 +30,23 @@ export async function openScenarioReceiver(steps: Paso[]): Promise<ScenarioRecei
     try {
       const chunks: Buffer[] = []
       for await (const chunk of req) chunks.push(chunk as Buffer)
-      const cuerpo = Buffer.concat(chunks)
-      const ruta = req.url ?? ''
+      const body = Buffer.concat(chunks)
+      const path = req.url ?? ''
       const id = String(req.headers['webhook-id'])
-      if (JSON.parse(cuerpo.toString()).id !== id) receptor.rejected.push(`${ruta} ${id}: ${cuerpo.subarray(0, 200)}`)
-      const ownReceptions = receptor.receptions.get(`${ruta} ${id}`) ?? []
-      receptor.receptions.set(`${ruta} ${id}`, ownReceptions)
+      if (JSON.parse(body.toString()).id !== id) receptor.rejected.push(`${path} ${id}: ${body.subarray(0, 200)}`)
+      const ownReceptions = receptor.receptions.get(`${path} ${id}`) ?? []
+      receptor.receptions.set(`${path} ${id}`, ownReceptions)
       const reception: ScenarioReception = {
         en: Date.now(),
         status: null,
-        huella: createHash('sha1').update(cuerpo).digest('hex'),
+        huella: createHash('sha1').update(body).digest('hex'),
       }
       const arrivalNumber = ownReceptions.push(reception)
-      const status = await receptor.handle(ruta, id, arrivalNumber)
+      const status = await receptor.handle(path, id, arrivalNumber)
       if (status === null || res.destroyed) return
       reception.status = status
       res.writeHead(status).end()
-      receptor.afterAnswer(ruta, id, arrivalNumber)
+      receptor.afterAnswer(path, id, arrivalNumber)
     } catch {
       res.destroy() // the sender is gone
     }

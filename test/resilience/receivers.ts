@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { prepareEndpoints } from './fleet.ts'
-import { esperar, withHarness } from './harness.ts'
+import { wait, withHarness } from './harness.ts'
 import { closeLedger } from './ledger.ts'
 import { startLoads } from './load.ts'
 import { handleSlowly, type Scenario } from './scenario.ts'
@@ -15,8 +15,8 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
     const apis = [await harness.api()]
     await harness.worker()
     const paths = Array.from({ length: HEALTHY_ENDPOINTS }, (_, i) => `/sano-${i + 1}`)
-    for (const ruta of paths) await harness.registrar(apis[0]!, ruta)
-    receptor.handle = (ruta) => (ruta === '/colgado' ? null : 204)
+    for (const path of paths) await harness.registrar(apis[0]!, path)
+    receptor.handle = (path) => (path === '/colgado' ? null : 204)
     const guias = new Map<string, string>()
     const cancelledGuias = new Set<string>()
     const fallas: string[] = []
@@ -24,7 +24,7 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
     /** How long each delivery of a load took to reach its receiver, sorted, in milliseconds. */
     const measureDelays = async (guiaCount: number) => {
       const load = startLoads(harness, { apis: () => apis, rate: 10, threads: 2, simple: true })
-      await esperar(async () => load.guias.size >= guiaCount, 120_000, 20)
+      await wait(async () => load.guias.size >= guiaCount, 120_000, 20)
       await load.stop()
       for (const [ref, guia] of load.guias) guias.set(ref, guia)
       fallas.push(...load.fallas)
@@ -35,8 +35,8 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
       )
       const entregaRows = rows.filter(({ evento }) => eventos.has(evento))
       const receptionTimes = (evento: string) =>
-        paths.flatMap((ruta) => receptor.receptions.get(`${ruta} ${evento}`)?.[0]?.en ?? [])
-      await esperar(
+        paths.flatMap((path) => receptor.receptions.get(`${path} ${evento}`)?.[0]?.en ?? [])
+      await wait(
         async () => entregaRows.every(({ evento }) => receptionTimes(evento).length === HEALTHY_ENDPOINTS),
         60_000,
         100,
@@ -48,8 +48,8 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
     await measureDelays(Math.ceil(times / 5))
     const delaysAlone = await measureDelays(times)
     const hangingWebhook = await harness.registrar(apis[0]!, '/colgado')
-    await harness.conCliente((cliente) =>
-      cliente.query(
+    await harness.conCliente((client) =>
+      client.query(
         `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
            datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || i || '_0', 'webhook.prueba', 'pendiente', 'automatica',
@@ -57,13 +57,13 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
         [harness.comercioId, hangingWebhook, waitingCount],
       ),
     )
-    await esperar(async () => [...receptor.receptions.keys()].some((clave) => clave.startsWith('/colgado')), 20_000)
+    await wait(async () => [...receptor.receptions.keys()].some((key) => key.startsWith('/colgado')), 20_000)
     const delaysTogether = await measureDelays(times)
-    const p = (sortedDelays: number[], parte: number) =>
-      sortedDelays[Math.floor(sortedDelays.length * parte)] ?? Number.NaN
-    const razon = (parte: number) =>
-      `p${parte * 100} ${p(delaysAlone, parte)} → ${p(delaysTogether, parte)} ms (×${(p(delaysTogether, parte) / p(delaysAlone, parte)).toFixed(2)})`
-    const resultado = await closeLedger(harness, {
+    const p = (sortedDelays: number[], part: number) =>
+      sortedDelays[Math.floor(sortedDelays.length * part)] ?? Number.NaN
+    const razon = (part: number) =>
+      `p${part * 100} ${p(delaysAlone, part)} → ${p(delaysTogether, part)} ms (×${(p(delaysTogether, part) / p(delaysAlone, part)).toFixed(2)})`
+    const result = await closeLedger(harness, {
       scenario: `${HEALTHY_ENDPOINTS} sanos junto a uno colgado`,
       trial: `${waitingCount} en espera`,
       load: { guias, cancelledGuias, fallas, statusCounts },
@@ -72,11 +72,11 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
       separate: [hangingWebhook],
       notas: [`${razon(0.5)}, ${razon(0.99)}`],
     })
-    const hangingCount = [...receptor.receptions].filter(([clave]) => clave.startsWith('/colgado')).length
-    resultado.notas.push(`the hanging endpoint was sent ${hangingCount}`)
+    const hangingCount = [...receptor.receptions].filter(([key]) => key.startsWith('/colgado')).length
+    result.notas.push(`the hanging endpoint was sent ${hangingCount}`)
     if (delaysTogether.length < times * HEALTHY_ENDPOINTS)
-      resultado.fallas.push(`only ${delaysTogether.length} reached a healthy endpoint in time`)
-    return resultado
+      result.fallas.push(`only ${delaysTogether.length} reached a healthy endpoint in time`)
+    return result
   })
 
 export const receiverDown: Scenario['run'] = ({ times, size: seconds = 3 }) =>

@@ -9,7 +9,7 @@ import { SCENARIOS as webhooks } from './webhooks.ts'
 
 const SUITES = { webhooks, despliegue: REHEARSAL_SCENARIOS }
 
-const report = (texto: string) => process.stderr.write(`${texto}\n`)
+const report = (text: string) => process.stderr.write(`${text}\n`)
 
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -21,37 +21,37 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-const [suite = 'webhooks', ...claves] = process.argv.slice(2)
+const [suite = 'webhooks', ...keys] = process.argv.slice(2)
 if (!(suite in SUITES)) {
   report(`No hay pruebas de resistencia de «${suite}»: ${Object.keys(SUITES).join(', ')}.`)
   process.exit(2)
 }
 const chosenScenarios = SUITES[suite as keyof typeof SUITES].filter(
-  ({ clave }) => claves.length === 0 || claves.includes(clave),
+  ({ clave }) => keys.length === 0 || keys.includes(clave),
 )
-const resultados: ScenarioResult[] = []
-for (const { clave, titulo, missing: falta, run, ci, complete } of chosenScenarios) {
+const results: ScenarioResult[] = []
+for (const { clave, titulo, missing, run, ci, complete } of chosenScenarios) {
   report(`${clave}: ${titulo}…`)
-  const motivo = await falta?.()
+  const motivo = await missing?.()
   if (motivo) {
     report(`  not tried: ${motivo}`)
     continue
   }
   const startedAt = performance.now()
-  const resultado = await run(process.env.SMALL ? ci : complete).catch((error: Error): ScenarioResult => {
+  const result = await run(process.env.SMALL ? ci : complete).catch((error: Error): ScenarioResult => {
     const fallas = [error.stack ?? error.message]
     return { scenario: clave, trial: '—', lost: 0, duplicateCount: 0, recoverySeconds: 0, fallas, notas: [] }
   })
   if (isInterrupted) await new Promise(() => {})
-  resultados.push(resultado)
-  for (const nota of resultado.notas) report(`  ${nota}`)
-  for (const falla of resultado.fallas) report(`  ✗ ${falla}`)
+  results.push(result)
+  for (const nota of result.notas) report(`  ${nota}`)
+  for (const fault of result.fallas) report(`  ✗ ${fault}`)
   report(`  ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
 }
 
 const tableRows = [
   ['escenario', 'probado', 'perdido', 'duplicado', 'recuperado en (s)', ''],
-  ...resultados.map(({ scenario, trial, lost, duplicateCount, recoverySeconds, fallas }) => [
+  ...results.map(({ scenario, trial, lost, duplicateCount, recoverySeconds, fallas }) => [
     scenario,
     trial,
     `${lost}`,
@@ -68,4 +68,4 @@ for (const row of tableRows)
       .join('  ')
       .trimEnd(),
   )
-process.exit(resultados.some(({ lost, fallas }) => lost > 0 || fallas.length > 0) ? 1 : 0)
+process.exit(results.some(({ lost, fallas }) => lost > 0 || fallas.length > 0) ? 1 : 0)

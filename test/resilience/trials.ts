@@ -1,5 +1,5 @@
 import { buildGuia } from '../factories.ts'
-import { esperar, type Harness, withHarness } from './harness.ts'
+import { type Harness, wait, withHarness } from './harness.ts'
 import type { ScenarioProcess } from './processes.ts'
 import { randomBetween, type Scenario } from './scenario.ts'
 
@@ -11,14 +11,14 @@ const RECUPERACION = 10
 /** The same beside other tests on a busy machine. */
 const LOADED_RECOVERY_SECONDS = 60
 
-async function callApi({ llave }: Harness, api: ScenarioProcess, ruta: string, cuerpo: unknown) {
-  const respuesta = await fetch(`${api.url}/api/v1${ruta}`, {
+async function callApi({ llave }: Harness, api: ScenarioProcess, path: string, body: unknown) {
+  const response = await fetch(`${api.url}/api/v1${path}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(cuerpo),
+    body: JSON.stringify(body),
   })
-  if (!respuesta.ok) throw new Error(`${ruta}: ${respuesta.status} ${await respuesta.text()}`)
-  return (await respuesta.json()) as { guia: string }
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as { guia: string }
 }
 
 /** Makes guides that are out for delivery. */
@@ -50,12 +50,12 @@ export const documentsWithoutPostgres: Scenario['run'] = ({ times }) =>
       for (const guia of guias) await callApi(harness, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
       const madeBefore = PRUEBAS_PER_RESTART * i
       const madeAtFault = madeBefore + Math.floor(randomBetween(0, PRUEBAS_PER_RESTART - 2))
-      await esperar(async () => (await countMade()) >= madeAtFault, 150_000)
+      await wait(async () => (await countMade()) >= madeAtFault, 150_000)
       await harness.restartPostgres('immediate')
       const backAt = Date.now()
       const expected = madeBefore + PRUEBAS_PER_RESTART
       if ((await countMade()) < expected) interruptedCount++
-      const allMade = await esperar(async () => (await countMade()) === expected, 150_000)
+      const allMade = await wait(async () => (await countMade()) === expected, 150_000)
       recoveryTimes.push((Date.now() - backAt) / 1000)
       if (!allMade) fallas.push(`restart ${i + 1}: ${expected - (await countMade())} proofs are without PDF`)
     }
@@ -93,7 +93,7 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
   withHarness(async (harness) => {
     const api = await harness.api()
     const { pool } = harness.db
-    const ahora = async () => (await pool.query<{ en: Date }>('select clock_timestamp() as en')).rows[0]!.en
+    const now = async () => (await pool.query<{ en: Date }>('select clock_timestamp() as en')).rows[0]!.en
     const fallas: string[] = []
     const takeoverTimes: number[] = []
     const pauses: number[] = []
@@ -101,16 +101,16 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
     let victim = await harness.worker()
     // A worker that dies between two claims holds nothing.
     for (let i = 0; i < times || (takenOverCount === 0 && i < 5 * times); i++) {
-      const otro = await harness.worker()
+      const other = await harness.worker()
       const guias = await enRuta(harness, api, guiaCount)
-      const antes = await conPdf(harness)
-      const expectedPruebas = antes + guiaCount
+      const before = await conPdf(harness)
+      const expectedPruebas = before + guiaCount
       for (const guia of guias) await callApi(harness, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
-      await esperar(async () => (await conPdf(harness)) >= antes + ANTES, 60_000, 5)
+      await wait(async () => (await conPdf(harness)) >= before + ANTES, 60_000, 5)
       victim.kill('SIGKILL')
       await victim.fin
-      const killedAt = await ahora()
-      const allMade = await esperar(async () => (await conPdf(harness)) === expectedPruebas, 240_000)
+      const killedAt = await now()
+      const allMade = await wait(async () => (await conPdf(harness)) === expectedPruebas, 240_000)
       if (!allMade) fallas.push(`kill ${i + 1}: ${expectedPruebas - (await conPdf(harness))} proofs are without PDF`)
       const { rows } = await pool.query<{ count: number; segundos: number }>(TAKEN_OVER_SQL, [killedAt])
       takenOverCount += rows[0]!.count
@@ -121,7 +121,7 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
       )
       const instants = [killedAt, ...archivos.map(({ en }) => en)].map((en) => en.getTime())
       pauses.push(Math.max(0, ...instants.slice(1).map((en, n) => en - instants[n]!)) / 1_000)
-      victim = otro
+      victim = other
     }
     const recoverySeconds = Math.max(0, ...takeoverTimes)
     if (recoverySeconds > (guiaCount < 50 ? LOADED_TAKEOVER_SECONDS : TAKEOVER_SECONDS))

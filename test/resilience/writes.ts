@@ -27,14 +27,14 @@ interface ReadinessWatch {
 /** Asks /readyz five times a second, as several proxies and orchestrators do together. */
 function watchReadiness({ url }: ScenarioProcess): ReadinessWatch {
   const seen = new Map<number, number>()
-  let ultimo = 0
+  let last = 0
   let isStopping = false
   const pollLoop = (async () => {
     while (!isStopping) {
-      const respuesta = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
-      ultimo = respuesta?.status ?? 0
-      seen.set(ultimo, (seen.get(ultimo) ?? 0) + 1)
-      await respuesta?.text()
+      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+      last = response?.status ?? 0
+      seen.set(last, (seen.get(last) ?? 0) + 1)
+      await response?.text()
       await sleep(200)
     }
   })()
@@ -44,7 +44,7 @@ function watchReadiness({ url }: ScenarioProcess): ReadinessWatch {
       const startedAt = performance.now()
       // What is being answered now was asked before.
       await sleep(250)
-      while (ultimo !== status && performance.now() - startedAt < 60_000) await sleep(20)
+      while (last !== status && performance.now() - startedAt < 60_000) await sleep(20)
       return (performance.now() - startedAt) / 1_000
     },
     async stop() {
@@ -66,7 +66,7 @@ interface WriteFault {
 
 /** Requests and webhooks are sent before, during and after each harm; nothing is lost, and no answer is worse than a 503. */
 const withoutWrites =
-  ({ scenario, causeFault, isReported, ...opciones }: WriteFault): Scenario['run'] =>
+  ({ scenario, causeFault, isReported, ...options }: WriteFault): Scenario['run'] =>
   ({ times, size: seconds = 8 }) =>
     withHarness(async (harness) => {
       const api = await harness.api()
@@ -91,7 +91,7 @@ const withoutWrites =
       await load.stop()
       await readinessWatch.stop()
       const formatSeconds = (durations: readonly number[]) => durations.map((s) => s.toFixed(1)).join(', ')
-      const resultado = await closeLedger(harness, {
+      const result = await closeLedger(harness, {
         scenario,
         trial: `${times} veces ${seconds} s`,
         load,
@@ -106,24 +106,24 @@ const withoutWrites =
         ],
       })
       const lateChanges = [...downDelays, ...upDelays].filter((s) => s > A_TIEMPO)
-      if (lateChanges.length > 0) resultado.fallas.push(`/readyz followed after ${formatSeconds(lateChanges)} s`)
-      if (isReported && !load.statusCounts.get(503)) resultado.fallas.push('no request was refused: nothing was tried')
+      if (lateChanges.length > 0) result.fallas.push(`/readyz followed after ${formatSeconds(lateChanges)} s`)
+      if (isReported && !load.statusCounts.get(503)) result.fallas.push('no request was refused: nothing was tried')
       if (!isReported && readinessWatch.seen.size > 1)
-        resultado.fallas.push(
+        result.fallas.push(
           `/readyz changed, though writes went on: ${[...readinessWatch.seen.keys()].join(', ')}; ${[...harness.avisos.keys()].join(', ')}`,
         )
-      return resultado
-    }, opciones)
+      return result
+    }, options)
 
 /** As managed databases do when their disk fills up, and as a former primary is. */
 export const readOnlyDatabase = withoutWrites({
   scenario: 'base de datos de solo lectura',
   isReported: true,
   async causeFault(harness) {
-    const setReadOnly = (valor: 'on' | 'off') =>
-      harness.conCliente(async (cliente) => {
-        await cliente.query('set default_transaction_read_only = off')
-        await cliente.query(`alter database guias set default_transaction_read_only = ${valor}`)
+    const setReadOnly = (value: 'on' | 'off') =>
+      harness.conCliente(async (client) => {
+        await client.query('set default_transaction_read_only = off')
+        await client.query(`alter database guias set default_transaction_read_only = ${value}`)
         await harness.cutConnections()
       })
     await setReadOnly('on')
@@ -151,10 +151,10 @@ export const noFreeConnections = withoutWrites({
     const otherClients: pg.Client[] = []
     const takeAllConnections = async () => {
       for (let isFull = false; !isFull; ) {
-        const otro = new pg.Client(harness.databaseUrl)
-        otro.on('error', () => {})
-        await otro.connect().then(
-          () => otherClients.push(otro),
+        const other = new pg.Client(harness.databaseUrl)
+        other.on('error', () => {})
+        await other.connect().then(
+          () => otherClients.push(other),
           () => {
             isFull = true
           },
@@ -167,7 +167,7 @@ export const noFreeConnections = withoutWrites({
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'guias salud%'`,
     )
     await takeAllConnections()
-    return () => Promise.all(otherClients.map((otro) => otro.end()))
+    return () => Promise.all(otherClients.map((other) => other.end()))
   },
 })
 
@@ -178,15 +178,15 @@ const EN_CURSO = 3_000
 async function createDuring(
   { llave }: Harness,
   { url }: ScenarioProcess,
-  segundos: number,
+  seconds: number,
   { concurrency, perSecond: porSegundo }: { concurrency: number; perSecond?: number },
 ) {
   const agent = new Agent({ connections: concurrency, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
   const estados = new Map<number, number>()
-  const fin = performance.now() + segundos * 1_000
+  const end = performance.now() + seconds * 1_000
   let enCurso = 0
   let skippedCount = 0
-  const crear = async () => {
+  const create = async () => {
     enCurso++
     const status = await request(`${url}/api/v1/guias`, {
       method: 'POST',
@@ -205,22 +205,22 @@ async function createDuring(
   }
   if (porSegundo === undefined) {
     const keepCreating = async () => {
-      while (performance.now() < fin) await crear()
+      while (performance.now() < end) await create()
     }
     await Promise.all(Array.from({ length: concurrency }, keepCreating))
   } else {
     const startedAt = performance.now()
-    for (let sentCount = 0; performance.now() < fin; await sleep(5)) {
+    for (let sentCount = 0; performance.now() < end; await sleep(5)) {
       const dueCount = Math.floor(((performance.now() - startedAt) / 1_000) * porSegundo)
       for (; sentCount < dueCount; sentCount++) {
-        if (enCurso < EN_CURSO) void crear()
+        if (enCurso < EN_CURSO) void create()
         else skippedCount++
       }
     }
     while (enCurso > 0) await sleep(20)
   }
   await agent.close()
-  return { estados, skippedCount, perSecond: (estados.get(201) ?? 0) / segundos }
+  return { estados, skippedCount, perSecond: (estados.get(201) ?? 0) / seconds }
 }
 
 /** Twice as many requests as the service can answer: it says that it is ready all the time. */
@@ -244,16 +244,16 @@ export const saturatedService: Scenario['run'] = ({ times, size: seconds = 10 })
       const {
         estados,
         skippedCount,
-        perSecond: creadas,
+        perSecond: created,
       } = await createDuring(harness, api, seconds, { concurrency: EN_CURSO, perSecond: porSegundo })
       const statusSummary = [...estados].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
       notas.push(
-        `${porSegundo.toFixed(0)}/s asked, ${creadas.toFixed(0)}/s created: ${statusSummary}, ${skippedCount} not sent`,
+        `${porSegundo.toFixed(0)}/s asked, ${created.toFixed(0)}/s created: ${statusSummary}, ${skippedCount} not sent`,
       )
       for (const status of estados.keys()) if (![201, 503].includes(status)) fallas.push(`answers: ${status}`)
       refusedCount += estados.get(503) ?? 0
-      capacity = Math.max(capacity, creadas)
-      if (creadas < 0.75 * porSegundo) saturatedRounds++
+      capacity = Math.max(capacity, created)
+      if (created < 0.75 * porSegundo) saturatedRounds++
       else if (round === 3 * times - 1) fallas.push('it was never asked for twice as much as it can')
       else factor *= 2
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('GET /healthz', () => {
   it('says that the process lives, to anybody', async () => {
-    const { status, cuerpo } = await entorno.request('GET', '/healthz')
+    const { status, cuerpo } = await environment.request('GET', '/healthz')
     expect([status, cuerpo]).toEqual([200, { ok: true }])
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { fillDisk } from '../disk.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { admin, dropTestDatabase } from '../postgres.ts'
 
 // A disk of our own, as large as a database and a little more.
@@ -15,58 +15,58 @@ const disco = process.platform === 'linux' && process.getuid?.() === 0 && !proce
 const BYTES = 64 * 1024 * 1024
 
 describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => {
-  let punto = ''
+  let point = ''
   let base = ''
   // Before the environment's own, or hooks would take the disk away from under its database.
   afterAll(async () => {
     await dropTestDatabase(base)
-    await admin((cliente) => cliente.query('drop tablespace if exists disco_lleno'))
-    expect(spawnSync('umount', [punto]).status).toBe(0)
-    rmdirSync(punto)
+    await admin((client) => client.query('drop tablespace if exists disco_lleno'))
+    expect(spawnSync('umount', [point]).status).toBe(0)
+    rmdirSync(point)
   })
-  const entorno = useEnvironment({}, async (databaseUrl) => {
+  const environment = useEnvironment({}, async (databaseUrl) => {
     base = new URL(databaseUrl).pathname.slice(1)
-    punto = mkdtempSync(join(tmpdir(), 'guias-disco-'))
-    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${BYTES}`, 'tmpfs', punto]).status).toBe(0)
-    await admin(async (cliente) => {
-      const { rows } = await cliente.query<{ datos: string }>(`select current_setting('data_directory') as datos`)
+    point = mkdtempSync(join(tmpdir(), 'guias-disco-'))
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${BYTES}`, 'tmpfs', point]).status).toBe(0)
+    await admin(async (client) => {
+      const { rows } = await client.query<{ datos: string }>(`select current_setting('data_directory') as datos`)
       const { uid, gid } = statSync(rows[0]!.datos)
-      chownSync(punto, uid, gid)
-      await cliente.query(`create tablespace disco_lleno location '${punto}'`)
-      await cliente.query(`alter database ${base} set tablespace disco_lleno`)
+      chownSync(point, uid, gid)
+      await client.query(`create tablespace disco_lleno location '${point}'`)
+      await client.query(`alter database ${base} set tablespace disco_lleno`)
     })
     return {}
   })
-  const lastre = () => join(punto, 'lastre')
-  const leer = () => entorno.request('GET', '/readyz')
+  const lastre = () => join(point, 'lastre')
+  const read = () => environment.request('GET', '/readyz')
 
   it('is told by 503 with Retry-After and by /readyz, and everything goes on once there is room', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     // Each asks its recipient for the place: a job writes, too.
-    const crear = () => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuiaWithoutDestino() })
-    expect([(await crear()).status, (await leer()).status]).toEqual([201, 200])
+    const create = () => environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuiaWithoutDestino() })
+    expect([(await create()).status, (await read()).status]).toEqual([201, 200])
     // As autovacuum does where databases come and go. It removes a cache file, which the next connection writes again.
-    await entorno.db.pool.query('analyze pg_database')
+    await environment.db.pool.query('analyze pg_database')
     fillDisk(lastre())
     // Pages that exist have room for some rows.
-    const rechazada = await hasta(async () => {
-      const respuesta = await crear()
-      expect([201, 503]).toContain(respuesta.status)
-      return respuesta.status === 503 && respuesta
+    const rechazada = await waitUntil(async () => {
+      const response = await create()
+      expect([201, 503]).toContain(response.status)
+      return response.status === 503 && response
     })
     expect(rechazada.cuerpo.mensaje).toMatch(/^El servicio no puede guardar cambios/)
     expect(rechazada.cabeceras.get('retry-after')).toBe('2')
-    const { status, cuerpo } = await leer()
+    const { status, cuerpo } = await read()
     expect([status, cuerpo]).toEqual([
       503,
       { ok: false, base_de_datos: true, escritura: false, cola: true, migraciones: true },
     ])
     // Refusals cost no connections, or new ones would be needed to read.
-    for (let i = 0; i < 20; i++) await crear()
+    for (let i = 0; i < 20; i++) await create()
     for (let i = 0; i < 20; i++) expect((await api.guias.listar({ limite: 1 }).primeros(1)).length).toBe(1)
     rmSync(lastre())
-    await hasta(async () => (await leer()).status === 200)
-    expect((await crear()).status).toBe(201)
-    await entorno.waitForQuiet()
+    await waitUntil(async () => (await read()).status === 200)
+    expect((await create()).status).toBe(201)
+    await environment.waitForQuiet()
   })
 })

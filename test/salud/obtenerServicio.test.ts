@@ -3,41 +3,41 @@ import { describe, expect, it } from 'vitest'
 import { MEASURES, measuresOf } from '../../server/domain/measures.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { PROMISE_FAULTS } from '../observability/promises.ts'
 
-const entorno = useEnvironment()
-const leer = async () => (await entorno.operar('GET', '/servicio')).cuerpo
-const medida = async (nombre: string) =>
-  (await leer()).medidas.find((una: { nombre: string }) => una.nombre === nombre) as Record<string, unknown>
-const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(entorno))
+const environment = useEnvironment()
+const read = async () => (await environment.operar('GET', '/servicio')).cuerpo
+const measure = async (name: string) =>
+  (await read()).medidas.find((one: { nombre: string }) => one.nombre === name) as Record<string, unknown>
+const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(environment))
 
 describe('GET /operaciones/v1/servicio', () => {
   it('says that all is well at rest, and names every measure', async () => {
-    await entorno.waitForQuiet()
-    const { bien, listo, medidas } = await leer()
+    await environment.waitForQuiet()
+    const { bien, listo, medidas } = await read()
     expect({ bien, listo }).toEqual({ bien: true, listo: true })
-    const nombres = measuresOf({}).map(({ nombre }) => nombre)
-    expect(medidas.map(({ nombre }: { nombre: string }) => nombre)).toEqual(nombres)
+    const names = measuresOf({}).map(({ nombre }) => nombre)
+    expect(medidas.map(({ nombre }: { nombre: string }) => nombre)).toEqual(names)
     expect(measuresOf({ backup: '/respaldos' })).toEqual(MEASURES)
   })
 
   it('says what is wrong, and where the steps to take are', async () => {
-    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(entorno)
-    expect(await medida('guias_decisiones_vencidas')).toMatchObject({
+    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
+    expect(await measure('guias_decisiones_vencidas')).toMatchObject({
       valor: 1,
       limite: 0,
       bien: false,
       pagina: 'docs/operacion/alertas/decisiones-vencidas.md',
     })
-    expect(await leer()).toMatchObject({ bien: false, listo: true })
+    expect(await read()).toMatchObject({ bien: false, listo: true })
     await reparar()
-    await hasta(async () => (await leer()).bien)
+    await waitUntil(async () => (await read()).bien)
   })
 
   it('tells the queues whose jobs wait', async () => {
-    const reparar = await PROMISE_FAULTS.guias_cola_atraso_segundos!(entorno)
-    expect((await leer()).colas).toContainEqual({
+    const reparar = await PROMISE_FAULTS.guias_cola_atraso_segundos!(environment)
+    expect((await read()).colas).toContainEqual({
       cola: 'recuperaciones',
       trabajos: 1,
       bien: false,
@@ -47,21 +47,21 @@ describe('GET /operaciones/v1/servicio', () => {
   })
 
   it('is for keys with the scope administrar alone', async () => {
-    const llave = await entorno.createOperacionLlave(['ver', 'operar'])
-    expect((await entorno.request('GET', '/operaciones/v1/servicio', { llave })).status).toBe(403)
+    const llave = await environment.createOperacionLlave(['ver', 'operar'])
+    expect((await environment.request('GET', '/operaciones/v1/servicio', { llave })).status).toBe(403)
   })
 
   it('says that no worker has started yet while the queue has no tables', async () => {
-    await entorno.db.pool.query('alter schema pgboss rename to aparte')
+    await environment.db.pool.query('alter schema pgboss rename to aparte')
     try {
-      expect(await entorno.operar('GET', '/servicio')).toMatchObject({
+      expect(await environment.operar('GET', '/servicio')).toMatchObject({
         status: 503,
         cuerpo: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) },
       })
       const { codigo, errores } = await admin('estado')
       expect({ codigo, errores }).toEqual({ codigo: 1, errores: expect.stringMatching(/npm run worker/) })
     } finally {
-      await entorno.db.pool.query('alter schema aparte rename to pgboss')
+      await environment.db.pool.query('alter schema aparte rename to pgboss')
     }
   })
 
@@ -77,12 +77,12 @@ describe('npm run admin -- estado', () => {
     expect(bien.codigo, bien.output).toBe(0)
     expect(bien.output).toContain('Todo está bien.')
     expect(bien.output.split('\n').length).toBeLessThan(24)
-    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(entorno)
-    const mal = await admin('estado')
-    expect(mal.codigo).toBe(1)
+    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
+    const bad = await admin('estado')
+    expect(bad.codigo).toBe(1)
     // What needs a person comes first.
-    expect(mal.output.lastIndexOf('✘')).toBeLessThan(mal.output.indexOf('✔'))
-    expect(mal.output).toMatch(
+    expect(bad.output.lastIndexOf('✘')).toBeLessThan(bad.output.indexOf('✔'))
+    expect(bad.output).toMatch(
       /✘ Decisiones cuyo plazo pasó +1, límite 0 {2}docs\/operacion\/alertas\/decisiones-vencidas\.md/,
     )
     await reparar()

@@ -1,49 +1,49 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Connections } from '../../server/data/connections.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, EN_POSTGRES, hasta } from '../factories.ts'
+import { buildGuia, EN_POSTGRES, waitUntil } from '../factories.ts'
 import { admin } from '../postgres.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
-const base = () => new URL(entorno.databaseUrl).pathname.slice(1)
+const base = () => new URL(environment.databaseUrl).pathname.slice(1)
 /** @param renovar whether sessions end, as at a failover: a setting of the database counts for new sessions */
 const soloLectura = (si: boolean, renovar: boolean) =>
-  admin(async (cliente) => {
-    await cliente.query(`alter database ${base()} ${si ? 'set default_transaction_read_only = on' : 'reset all'}`)
+  admin(async (client) => {
+    await client.query(`alter database ${base()} ${si ? 'set default_transaction_read_only = on' : 'reset all'}`)
     if (renovar)
-      await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base()])
+      await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base()])
   })
-const leer = () => entorno.request('GET', '/readyz')
-const crear = async (llave: string) => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+const read = () => environment.request('GET', '/readyz')
+const create = async (llave: string) => environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
 
 // First: /readyz gives a result again for a second.
 describe('a full pool', () => {
   it('leaves /readyz at 200, however long statements take', EN_POSTGRES, async () => {
-    const { llave } = await entorno.nuevoComercio()
-    const cliente = await entorno.db.pool.connect()
+    const { llave } = await environment.createComercio()
+    const client = await environment.db.pool.connect()
     const pendientes: Promise<number>[] = []
     try {
-      await cliente.query('begin')
-      await cliente.query('lock table guia in access exclusive mode')
+      await client.query('begin')
+      await client.query('lock table guia in access exclusive mode')
       for (let i = 0; i < 60; i++)
-        pendientes.push(entorno.request('GET', '/api/v1/guias', { llave }).then(({ status }) => status))
+        pendientes.push(environment.request('GET', '/api/v1/guias', { llave }).then(({ status }) => status))
       // All connections of requests wait for the lock, and other requests wait for a connection.
-      await hasta(async () => {
-        const { rows } = await admin((otro) =>
-          otro.query(
+      await waitUntil(async () => {
+        const { rows } = await admin((other) =>
+          other.query(
             `select count(*)::int as n from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`,
             [base()],
           ),
         )
         return rows[0].n >= 8
       })
-      expect(await leer()).toMatchObject({ status: 200, cuerpo: { ok: true, escritura: true } })
+      expect(await read()).toMatchObject({ status: 200, cuerpo: { ok: true, escritura: true } })
     } finally {
-      await cliente.query('rollback')
-      cliente.release()
+      await client.query('rollback')
+      client.release()
     }
     await Promise.all(pendientes)
   })
@@ -51,17 +51,17 @@ describe('a full pool', () => {
 
 describe('more requests than can be answered', () => {
   it('leave /readyz at 200', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     let sigue = true
     const estados = new Set<number>()
     const cargando = Array.from({ length: 100 }, async () => {
-      while (sigue) estados.add((await crear(llave)).status)
+      while (sigue) estados.add((await create(llave)).status)
     })
-    const vistos: number[] = []
-    for (let i = 0; i < 12; i++) vistos.push((await leer()).status)
+    const seen: number[] = []
+    for (let i = 0; i < 12; i++) seen.push((await read()).status)
     sigue = false
     await Promise.all(cargando)
-    expect(vistos).toEqual(Array(12).fill(200))
+    expect(seen).toEqual(Array(12).fill(200))
     for (const status of estados) expect([201, 503]).toContain(status)
   })
 })
@@ -70,82 +70,82 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
   afterAll(() => soloLectura(false, true))
 
   it('is told by 503 with Retry-After and by /readyz, and everything goes on once it takes them again', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await api.webhooks.crear({ url: receptor.url })
-    await entorno.waitForQuiet()
-    const antes = await crear(llave)
-    expect([antes.status, (await leer()).status]).toEqual([201, 200])
+    await environment.waitForQuiet()
+    const before = await create(llave)
+    expect([before.status, (await read()).status]).toEqual([201, 200])
 
     await soloLectura(true, true)
-    const rechazada = await hasta(async () => {
-      const respuesta = await crear(llave)
+    const rechazada = await waitUntil(async () => {
+      const response = await create(llave)
       // Sessions that were just ended fail their request first.
-      return respuesta.cuerpo.mensaje?.startsWith('El servicio no puede guardar') && respuesta
+      return response.cuerpo.mensaje?.startsWith('El servicio no puede guardar') && response
     })
     expect([rechazada.status, rechazada.cuerpo.codigo, rechazada.cabeceras.get('retry-after')]).toEqual([
       503,
       'no_disponible',
       '2',
     ])
-    const caida = await hasta(async () => {
-      const una = await leer()
-      return una.status === 503 && una.cuerpo.base_de_datos && una
+    const caida = await waitUntil(async () => {
+      const one = await read()
+      return one.status === 503 && one.cuerpo.base_de_datos && one
     })
     expect(caida.cuerpo).toMatchObject({ ok: false, base_de_datos: true, escritura: false, migraciones: true })
     // Reading goes on.
-    expect((await entorno.request('GET', `/api/v1/guias/${antes.cuerpo.guia}`, { llave })).status).toBe(200)
+    expect((await environment.request('GET', `/api/v1/guias/${before.cuerpo.guia}`, { llave })).status).toBe(200)
 
     await soloLectura(false, true)
-    await hasta(async () => (await leer()).status === 200)
-    const despues = await hasta(async () => {
-      const respuesta = await crear(llave)
-      return respuesta.status === 201 && respuesta
+    await waitUntil(async () => (await read()).status === 200)
+    const after = await waitUntil(async () => {
+      const response = await create(llave)
+      return response.status === 201 && response
     })
-    await hasta(async () => receptor.receivedWebhooks.some(({ id }) => id === `evt_${despues.cuerpo.guia}_1`))
-    await entorno.waitForQuiet()
+    await waitUntil(async () => receptor.receivedWebhooks.some(({ id }) => id === `evt_${after.cuerpo.guia}_1`))
+    await environment.waitForQuiet()
   })
 
   it.skipIf(inject('pooler'))('costs each session that stayed read-only one request at most', async () => {
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     await soloLectura(true, true)
     // As many sessions as the service has, all of them read-only.
-    await hasta(async () => (await leer()).cuerpo.escritura === false)
-    await Promise.all(Array.from({ length: 40 }, () => entorno.request('GET', '/api/v1/guias', { llave })))
+    await waitUntil(async () => (await read()).cuerpo.escritura === false)
+    await Promise.all(Array.from({ length: 40 }, () => environment.request('GET', '/api/v1/guias', { llave })))
     await soloLectura(false, false)
-    const estados = await Promise.all(Array.from({ length: 40 }, async () => (await crear(llave)).status))
-    for (let i = 0; i < 20; i++) estados.push((await crear(llave)).status)
+    const estados = await Promise.all(Array.from({ length: 40 }, async () => (await create(llave)).status))
+    for (let i = 0; i < 20; i++) estados.push((await create(llave)).status)
     expect(new Set(estados.slice(-5))).toEqual(new Set([201]))
     expect(estados.filter((status) => status !== 201 && status !== 503)).toEqual([])
-    await hasta(async () => (await leer()).status === 200)
+    await waitUntil(async () => (await read()).status === 200)
   })
 
   it('is found by /readyz on a new connection, when requests were refused on theirs', async () => {
-    const { llave } = await entorno.nuevoComercio()
-    expect((await leer()).status).toBe(200)
+    const { llave } = await environment.createComercio()
+    expect((await read()).status).toBe(200)
     // The probe's own session stays as it was.
     await soloLectura(true, false)
-    await admin((cliente) =>
-      cliente.query(
+    await admin((client) =>
+      client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name not like 'guias salud%'`,
         [base()],
       ),
     )
-    await hasta(async () => (await crear(llave)).cuerpo.mensaje?.startsWith('El servicio no puede guardar'))
-    await hasta(async () => (await leer()).cuerpo.escritura === false)
+    await waitUntil(async () => (await create(llave)).cuerpo.mensaje?.startsWith('El servicio no puede guardar'))
+    await waitUntil(async () => (await read()).cuerpo.escritura === false)
     await soloLectura(false, true)
-    await hasta(async () => (await leer()).status === 200)
+    await waitUntil(async () => (await read()).status === 200)
   })
 })
 
 describe('a connection whose server lacks something', EN_POSTGRES, () => {
   let pool: Connections
   beforeAll(() => {
-    pool = new Connections(entorno.databaseUrl, 1, 'prueba')
+    pool = new Connections(environment.databaseUrl, 1, 'prueba')
   })
   afterAll(() => pool.end())
 
-  const proceso = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
+  const child = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
 
   it.each([
     ['53100', 'a full disk', false],
@@ -154,17 +154,17 @@ describe('a connection whose server lacks something', EN_POSTGRES, () => {
     ['58030', 'a failing disk', true],
     ['22012', 'a division by zero', false],
   ])('is closed after %s (%s): %s', async (codigo, _que, cerrada) => {
-    const antes = await proceso()
-    const cliente = await pool.connect()
+    const before = await child()
+    const client = await pool.connect()
     // As Prisma does at the end of a transaction that failed.
-    await cliente.query('begin')
-    await cliente.query(`do $$ begin raise exception using errcode = '${codigo}'; end $$`).then(
+    await client.query('begin')
+    await client.query(`do $$ begin raise exception using errcode = '${codigo}'; end $$`).then(
       () => expect.unreachable(),
       ({ code }) => expect(code).toBe(codigo),
     )
-    await cliente.query('rollback')
-    cliente.release()
-    expect((await proceso()) !== antes).toBe(cerrada)
+    await client.query('rollback')
+    client.release()
+    expect((await child()) !== before).toBe(cerrada)
     expect(pool.totalCount).toBe(1)
   })
 })

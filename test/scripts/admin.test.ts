@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generated/contract/vocabulary.ts'
 import { runInProcess } from '../console.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { findProcesses, listo, requestSeparately, useProcesses } from '../processes.ts'
 
-const procesos = useProcesses()
-const dataDir = procesos.nextFolder()
+const processes = useProcesses()
+const dataDir = processes.nextFolder()
 const PILA = /^\s+at .*[:(]/m
 const INSTANTE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 let url = ''
 const listar = async (llave: string) => (await requestSeparately(`${url}/api/v1/guias`, { llave })).status
-const crear = async (llave: string) =>
+const create = async (llave: string) =>
   (await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() })).status
 
 const entrar = async (codigo: string) => {
@@ -34,25 +34,25 @@ type Correr = (args: readonly string[], env?: Record<string, string>) => Promise
 
 /** As a process of its own. */
 const enSuProceso: Correr = async (args, env = {}) => {
-  const { fin, output: salida, errores } = await procesos.admin(args, { DATA_DIR: dataDir, ...env })
-  return { codigo: fin?.codigo, output: salida, errores }
+  const { fin, output, errores } = await processes.admin(args, { DATA_DIR: dataDir, ...env })
+  return { codigo: fin?.codigo, output, errores }
 }
 
 const aqui: Correr = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir, ...env })
 
 /** As its help says. */
 const porNpm: Correr = async (args) => {
-  const proceso = procesos.runCommand(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
-  const { codigo } = await proceso.waitForEnd()
-  return { codigo, output: proceso.output, errores: proceso.errores.replace(/^Generando.*\n/gm, '') }
+  const child = processes.runCommand(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
+  const { codigo } = await child.waitForEnd()
+  return { codigo, output: child.output, errores: child.errores.replace(/^Generando.*\n/gm, '') }
 }
 
 /** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
 async function json(correr: Correr, ...args: string[]) {
-  const { output: salida, ...demas } = await correr([...args, '--json'])
+  const { output, ...demas } = await correr([...args, '--json'])
   expect({ args, ...demas }).toEqual({ args, codigo: 0, errores: '' })
-  expect(salida).toMatch(/^[^\n]+\n$/)
-  return JSON.parse(salida)
+  expect(output).toMatch(/^[^\n]+\n$/)
+  return JSON.parse(output)
 }
 
 interface Llave {
@@ -83,10 +83,10 @@ const hechos: Hecho[] = []
  */
 function cadaComando(correr: Correr) {
   const pedirle = (...args: string[]) => json(correr, ...args)
-  const hecho = {} as Hecho
+  const done = {} as Hecho
   let comercio: { comercio: string }
   beforeAll(() => {
-    hechos.push(hecho)
+    hechos.push(done)
   })
 
   it('comercios crear', async () => {
@@ -107,7 +107,7 @@ function cadaComando(correr: Correr) {
       },
       creado_en: INSTANTE,
     })
-    hecho.comercio = comercio.comercio
+    done.comercio = comercio.comercio
   })
 
   it('comercios cambiar', async () => {
@@ -123,7 +123,7 @@ function cadaComando(correr: Correr) {
     })
     const tambien = await cambiar('--politica-de-intentos', '2,0,7,esperar,sí')
     expect(tambien).toMatchObject({ politica_de_intentos: { al_vencer: 'esperar', destinatario_decide: true } })
-    const antes = [
+    const before = [
       '--pais',
       'ninguno',
       '--estricto',
@@ -135,14 +135,14 @@ function cadaComando(correr: Correr) {
       '--politica-de-intentos',
       '3,1,5,devolver,no',
     ]
-    expect(await cambiar(...antes)).toEqual(comercio)
+    expect(await cambiar(...before)).toEqual(comercio)
   })
 
   it('comercios listar', async () => {
-    const lista = await pedirle('comercios', 'listar')
-    expect(lista[0]).toEqual(comercio)
-    for (const uno of lista)
-      expect(Object.keys(uno).sort()).toEqual([
+    const list = await pedirle('comercios', 'listar')
+    expect(list[0]).toEqual(comercio)
+    for (const one of list)
+      expect(Object.keys(one).sort()).toEqual([
         'comercio',
         'creado_en',
         'estricto',
@@ -155,36 +155,29 @@ function cadaComando(correr: Correr) {
   })
 
   it('comercios cambiar says every member in words', async () => {
-    const { output: salida } = await correr([
-      'comercios',
-      'cambiar',
-      '--comercio',
-      comercio.comercio,
-      '--pais',
-      'ninguno',
-    ])
+    const { output } = await correr(['comercios', 'cambiar', '--comercio', comercio.comercio, '--pais', 'ninguno'])
     for (const dicho of [
       /^estricto +no$/m,
       /^ritmos +solicitudes 50, guias 100$/m,
       /^politica_de_intentos +maximos 3, .*al_vencer devolver, destinatario_decide no$/m,
     ])
-      expect(salida).toMatch(dicho)
+      expect(output).toMatch(dicho)
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {
-    hecho.complete = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
-    expect(hecho.complete).toMatchObject({
+    done.complete = await pedirle('llaves', 'crear', '--comercio', done.comercio, '--modo', 'test')
+    expect(done.complete).toMatchObject({
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_test_/),
-      comercio: hecho.comercio,
+      comercio: done.comercio,
       modo: 'test',
       alcances: [...ALCANCES],
       vence_en: null,
     })
     const vence = new Date(Date.now() + 3_600_000).toISOString()
     const limites = ['--modo', 'live', '--alcances', 'guias:leer, guias:escribir', '--vence', vence]
-    hecho.rotada = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, ...limites)
-    expect(hecho.rotada).toMatchObject({
+    done.rotada = await pedirle('llaves', 'crear', '--comercio', done.comercio, ...limites)
+    expect(done.rotada).toMatchObject({
       llave: expect.stringMatching(/^guia_live_/),
       modo: 'live',
       alcances: ['guias:leer', 'guias:escribir'],
@@ -193,7 +186,7 @@ function cadaComando(correr: Correr) {
   })
 
   it('llaves crear: exactly the members that the interface fixes', () => {
-    expect(Object.keys(hecho.complete).sort()).toEqual([
+    expect(Object.keys(done.complete).sort()).toEqual([
       'alcances',
       'comercio',
       'id',
@@ -205,18 +198,18 @@ function cadaComando(correr: Correr) {
   })
 
   it('bitacora listar', async () => {
-    const [ultima] = await pedirle('bitacora', 'listar', '--comercio', hecho.comercio, '--accion', 'crearLlave')
-    expect(ultima).toMatchObject({
+    const [last] = await pedirle('bitacora', 'listar', '--comercio', done.comercio, '--accion', 'crearLlave')
+    expect(last).toMatchObject({
       accion: 'crearLlave',
       quien: { tipo: 'consola', identificador: null },
       sobre: { tipo: 'llave', identificador: expect.stringMatching(/^llave_/) },
-      comercio: hecho.comercio,
+      comercio: done.comercio,
       id_solicitud: null,
       red: null,
     })
-    expect(
-      await pedirle('bitacora', 'listar', '--comercio', hecho.comercio, '--desde', '2100-01-01T00:00:00Z'),
-    ).toEqual([])
+    expect(await pedirle('bitacora', 'listar', '--comercio', done.comercio, '--desde', '2100-01-01T00:00:00Z')).toEqual(
+      [],
+    )
   })
 
   it('bitacora verificar', async () => {
@@ -225,54 +218,54 @@ function cadaComando(correr: Correr) {
   })
 
   it('llaves listar, without the secrets', async () => {
-    const lista = await pedirle('llaves', 'listar', '--comercio', hecho.comercio)
-    expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.complete.id])
-    for (const una of lista) {
-      expect(Object.keys(una).sort()).toEqual(
+    const list = await pedirle('llaves', 'listar', '--comercio', done.comercio)
+    expect(list.map(({ id }: Llave) => id)).toEqual([done.rotada.id, done.complete.id])
+    for (const one of list) {
+      expect(Object.keys(one).sort()).toEqual(
         ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'redes', 'revocado_en', 'usado_en', 'vence_en'].sort(),
       )
     }
-    expect(JSON.stringify(lista)).not.toContain('guia_')
+    expect(JSON.stringify(list)).not.toContain('guia_')
   })
 
   it('llaves rotar', async () => {
-    hecho.revocada = await pedirle('llaves', 'rotar', '--llave', hecho.rotada.id, '--solapamiento', '0')
-    expect(hecho.revocada).toMatchObject({
+    done.revocada = await pedirle('llaves', 'rotar', '--llave', done.rotada.id, '--solapamiento', '0')
+    expect(done.revocada).toMatchObject({
       llave: expect.stringMatching(/^guia_live_/),
-      comercio: hecho.comercio,
+      comercio: done.comercio,
       alcances: ['guias:leer', 'guias:escribir'],
     })
-    expect(Object.keys(hecho.revocada).sort()).toEqual(Object.keys(hecho.complete).sort())
-    expect(hecho.revocada.id).not.toBe(hecho.rotada.id)
+    expect(Object.keys(done.revocada).sort()).toEqual(Object.keys(done.complete).sort())
+    expect(done.revocada.id).not.toBe(done.rotada.id)
   })
 
   it('llaves revocar, effective though the service has just looked the key up', async () => {
     let enUso = url !== ''
     const usos = (async () => {
-      while (enUso) await listar(hecho.revocada.llave)
+      while (enUso) await listar(done.revocada.llave)
     })()
-    const respuesta = await pedirle('llaves', 'revocar', '--llave', hecho.revocada.id)
-    expect(respuesta).toEqual({
-      id: hecho.revocada.id,
-      comercio: hecho.comercio,
+    const response = await pedirle('llaves', 'revocar', '--llave', done.revocada.id)
+    expect(response).toEqual({
+      id: done.revocada.id,
+      comercio: done.comercio,
       modo: 'live',
       alcances: ['guias:leer', 'guias:escribir'],
       redes: [],
       creado_en: INSTANTE,
       vence_en: expect.anything(),
       revocado_en: INSTANTE,
-      usado_en: respuesta.usado_en,
+      usado_en: response.usado_en,
     })
     if (url) {
-      await hasta(async () => (await listar(hecho.revocada.llave)) === 401)
+      await waitUntil(async () => (await listar(done.revocada.llave)) === 401)
       enUso = false
       await usos
     }
   })
 
   it('operadores crear', async () => {
-    hecho.operador = await pedirle('operadores', 'crear', '--nombre', 'Central')
-    expect(hecho.operador).toEqual({
+    done.operador = await pedirle('operadores', 'crear', '--nombre', 'Central')
+    expect(done.operador).toEqual({
       operador: expect.stringMatching(/^op_/),
       nombre: 'Central',
       creado_en: INSTANTE,
@@ -289,7 +282,7 @@ function cadaComando(correr: Correr) {
     const nuevo = await pedirle('operadores', 'crear', '--nombre', 'Bodega', '--alcances', 'ver', '--vence', vence)
     expect(nuevo).toMatchObject({ alcances: ['ver'], vence_en: vence })
     const { operador } = nuevo
-    const otra = await pedirle(
+    const other = await pedirle(
       'llaves',
       'crear',
       '--operador',
@@ -300,20 +293,20 @@ function cadaComando(correr: Correr) {
       '10.0.0.0/8, 2001:db8::1',
     )
     const redes = ['10.0.0.0/8', '2001:db8::1/128']
-    expect(otra).toMatchObject({ operador, alcances: ['ver', 'operar'], redes, vence_en: null })
-    const rotada = await pedirle('llaves', 'rotar', otra.id, '--solapamiento', '0')
+    expect(other).toMatchObject({ operador, alcances: ['ver', 'operar'], redes, vence_en: null })
+    const rotada = await pedirle('llaves', 'rotar', other.id, '--solapamiento', '0')
     expect(rotada).toMatchObject({ operador, alcances: ['ver', 'operar'] })
     expect(await pedirle('llaves', 'revocar', rotada.id)).toMatchObject({ operador, revocado_en: INSTANTE })
-    const lista = await pedirle('llaves', 'listar', '--operador', operador)
-    expect(lista.map(({ id }: Llave) => id)).toEqual([rotada.id, otra.id, nuevo.id])
+    const list = await pedirle('llaves', 'listar', '--operador', operador)
+    expect(list.map(({ id }: Llave) => id)).toEqual([rotada.id, other.id, nuevo.id])
     const revocado = await pedirle('operadores', 'revocar', operador)
     expect(revocado).toEqual({ operador, nombre: 'Bodega', creado_en: INSTANTE, revocado_en: INSTANTE })
     expect((await pedirle('operadores', 'listar'))[0]).toEqual(revocado)
   })
 
   it('repartidores crear, codigo, desactivar and listar', async () => {
-    const primero = await pedirle('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
-    expect(primero).toEqual({
+    const first = await pedirle('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
+    expect(first).toEqual({
       repartidor: expect.stringMatching(/^rep_/),
       nombre: 'Carlos Méndez',
       telefono: '+50255551234',
@@ -321,12 +314,12 @@ function cadaComando(correr: Correr) {
       creado_en: INSTANTE,
       codigo: expect.stringMatching(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/),
     })
-    hecho.activo = await pedirle('repartidores', 'codigo', primero.repartidor)
-    expect(hecho.activo).toEqual({ ...primero, codigo: expect.not.stringContaining(primero.codigo) })
-    hecho.inactivo = await pedirle('repartidores', 'crear', '--nombre', 'Ana')
-    const { codigo: _codigo, ...ana } = { ...hecho.inactivo, activo: false }
-    expect(await pedirle('repartidores', 'desactivar', '--repartidor', hecho.inactivo.repartidor)).toEqual(ana)
-    const { codigo: _otro, ...carlos } = hecho.activo
+    done.activo = await pedirle('repartidores', 'codigo', first.repartidor)
+    expect(done.activo).toEqual({ ...first, codigo: expect.not.stringContaining(first.codigo) })
+    done.inactivo = await pedirle('repartidores', 'crear', '--nombre', 'Ana')
+    const { codigo: _codigo, ...ana } = { ...done.inactivo, activo: false }
+    expect(await pedirle('repartidores', 'desactivar', '--repartidor', done.inactivo.repartidor)).toEqual(ana)
+    const { codigo: _otro, ...carlos } = done.activo
     expect((await pedirle('repartidores', 'listar')).slice(0, 2)).toEqual([ana, carlos])
   })
 }
@@ -335,12 +328,12 @@ function cadaComando(correr: Correr) {
 async function valeLoHecho({ comercio, complete: completa, rotada, revocada, operador, activo, inactivo }: Hecho) {
   expect(await entrar(activo.codigo)).toBe(201)
   expect(await entrar(inactivo.codigo)).toBe(401)
-  expect(await crear(completa.llave)).toBe(201)
+  expect(await create(completa.llave)).toBe(201)
   expect(await listar(rotada.llave)).toBe(401)
   expect(await listar(revocada.llave)).toBe(401)
-  const lista = await requestSeparately(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
-  expect(lista.status).toBe(200)
-  expect(lista.cuerpo.datos).toHaveLength(3)
+  const list = await requestSeparately(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
+  expect(list.status).toBe(200)
+  expect(list.cuerpo.datos).toHaveLength(3)
 }
 
 describe('while the service does not run, before it ever did', () => {
@@ -358,8 +351,8 @@ describe('while the service does not run, before it ever did', () => {
 
 describe('while the service runs', () => {
   beforeAll(async () => {
-    const puerto = await findFreePort()
-    url = await listo(procesos.npmStart({ DATA_DIR: dataDir, PORT: `${puerto}` }))
+    const port = await findFreePort()
+    url = await listo(processes.npmStart({ DATA_DIR: dataDir, PORT: `${port}` }))
   })
 
   it('keys and codes from before the start work', () => valeLoHecho(hechos[0]!))
@@ -370,9 +363,9 @@ describe('while the service runs', () => {
 
   it('does the same as a process of its own', async () => {
     const { comercio } = hechos.at(-1)!
-    const crear = ['llaves', 'crear', '--comercio', comercio, '--modo', 'live']
-    const [una, otra] = [await json(enSuProceso, ...crear), await json(aqui, ...crear)]
-    expect(Object.keys(una)).toEqual(Object.keys(otra))
+    const create = ['llaves', 'crear', '--comercio', comercio, '--modo', 'live']
+    const [one, other] = [await json(enSuProceso, ...create), await json(aqui, ...create)]
+    expect(Object.keys(one)).toEqual(Object.keys(other))
     const listar = ['llaves', 'listar', '--comercio', comercio]
     expect(await json(enSuProceso, ...listar)).toEqual(await json(aqui, ...listar))
   })
@@ -391,8 +384,8 @@ describe('while the service runs', () => {
   ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
     const { comercio, complete: completa } = hechos.at(-1)!
     const final = { '--comercio': comercio, '--llave': completa.id }[args.at(-1)!]
-    const { codigo, output: salida, errores } = await aqui([...args, ...(final ? [final] : []), '--json'])
-    expect({ codigo, output: salida }).toEqual({ codigo: 1, output: '' })
+    const { codigo, output, errores } = await aqui([...args, ...(final ? [final] : []), '--json'])
+    expect({ codigo, output }).toEqual({ codigo: 1, output: '' })
     expect(errores).not.toMatch(PILA)
     expect(errores).not.toMatch(/\b(must|should|invalid|error|unknown)\b/i)
     expect(errores).toContain(`--${opcion}`)
@@ -406,19 +399,15 @@ describe('while the service runs', () => {
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', '', '--llave']],
   ])('an empty --%s is refused', async (opcion, args) => {
     const { comercio, complete: completa } = hechos.at(-1)!
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await aqui([...args, args.includes('crear') ? comercio : completa.id, '--json'])
-    expect(salida).toBe('')
+    const { codigo, output, errores } = await aqui([...args, args.includes('crear') ? comercio : completa.id, '--json'])
+    expect(output).toBe('')
     expect(codigo).not.toBe(0)
     expect(errores).toContain(`--${opcion}`)
   })
 
   it('has disturbed nothing', async () => {
     expect(await requestSeparately(`${url}/readyz`)).toMatchObject({ status: 200 })
-    expect(await crear(hechos[0]!.complete.llave)).toBe(201)
+    expect(await create(hechos[0]!.complete.llave)).toBe(201)
   })
 })
 
@@ -436,57 +425,57 @@ describe('bad usage', () => {
     [['llaves', 'crear', '--operador', 'op_X', '--modo', 'live']],
     [['llaves', 'listar', '--operador', 'op_X', '--comercio', 'com_X']],
   ])('%j: exit code 2, in Spanish, with the help', async (args) => {
-    const { codigo, output: salida, errores } = await aqui([...args, '--json'])
-    expect({ codigo, output: salida }).toEqual({ codigo: 2, output: '' })
+    const { codigo, output, errores } = await aqui([...args, '--json'])
+    expect({ codigo, output }).toEqual({ codigo: 2, output: '' })
     expect(errores).toContain('Uso: npm run --silent admin -- <comando>')
     expect(errores).not.toMatch(PILA)
     expect(errores.split('\n')[0]).not.toMatch(/\b(option|argument|missing|unknown|unexpected)\b/i)
   })
 
   it('is told before anything is touched', async () => {
-    const otra = procesos.nextFolder()
-    expect(await enSuProceso(['comercios', 'crear', '--json'], { DATA_DIR: otra })).toMatchObject({ codigo: 2 })
-    expect(existsSync(otra)).toBe(false)
+    const other = processes.nextFolder()
+    expect(await enSuProceso(['comercios', 'crear', '--json'], { DATA_DIR: other })).toMatchObject({ codigo: 2 })
+    expect(existsSync(other)).toBe(false)
   })
 
   it.each(['--help', '--ayuda'])('shows the help when asked with %s', async (option) => {
-    const { codigo, output: salida, errores } = await enSuProceso([option])
+    const { codigo, output, errores } = await enSuProceso([option])
     expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     for (const comando of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
-      expect(salida).toContain(comando)
-    expect(salida).toContain('llaves revocar')
-    expect(salida).toContain('operadores crear')
-    expect(salida).toContain('repartidores crear')
+      expect(output).toContain(comando)
+    expect(output).toContain('llaves revocar')
+    expect(output).toContain('operadores crear')
+    expect(output).toContain('repartidores crear')
   })
 })
 
 describe('an order that cannot run', () => {
   it('says so, with code 1 and without a stack', async () => {
-    const otra = procesos.nextFolder()
-    const claves = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: otra }
-    const puerto = await findFreePort()
+    const other = processes.nextFolder()
+    const keys = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: other }
+    const port = await findFreePort()
     const mudo = await enSuProceso(['comercios', 'listar', '--json'], {
-      ...claves,
-      DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${puerto}/guias`,
+      ...keys,
+      DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${port}/guias`,
     })
     expect(mudo).toMatchObject({ codigo: 1, output: '' })
-    const config = await aqui(['comercios', 'listar', '--json'], { ...claves, PORT: 'x', LOG_LEVEL: 'mucho' })
+    const config = await aqui(['comercios', 'listar', '--json'], { ...keys, PORT: 'x', LOG_LEVEL: 'mucho' })
     expect(config).toMatchObject({ codigo: 1, output: '', errores: expect.stringContaining('PORT') })
     expect(config.errores).toContain('LOG_LEVEL')
-    expect(existsSync(otra)).toBe(false)
+    expect(existsSync(other)).toBe(false)
     expect(mudo.errores).not.toContain('secreta')
     expect(mudo.errores).not.toMatch(PILA)
     expect(mudo.errores).toContain('DATABASE_URL')
   })
 
   it('leaves no database running when it fails half-way', async () => {
-    const otra = procesos.nextFolder()
-    mkdirSync(otra, { mode: 0o755 })
-    writeFileSync(join(otra, 'master_keys'), 'dañado\n')
-    const { codigo, output: salida, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: otra })
-    expect([...findProcesses(otra).values()]).toEqual([])
-    expect({ codigo, output: salida }).toEqual({ codigo: 1, output: '' })
-    expect(errores).toContain(join(otra, 'master_keys'))
+    const other = processes.nextFolder()
+    mkdirSync(other, { mode: 0o755 })
+    writeFileSync(join(other, 'master_keys'), 'dañado\n')
+    const { codigo, output, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: other })
+    expect([...findProcesses(other).values()]).toEqual([])
+    expect({ codigo, output }).toEqual({ codigo: 1, output: '' })
+    expect(errores).toContain(join(other, 'master_keys'))
     expect(errores).not.toMatch(PILA)
   })
 })

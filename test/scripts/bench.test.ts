@@ -3,13 +3,13 @@ import type { ReportRow, Target } from '../../bench/harness/report.ts'
 import { figuresBelowFloor, judgeAttempts } from '../../bench/harness/verdict.ts'
 import { type Compared, losses } from '../../bench/measurements/against.ts'
 
-const row = (medida: string, [min, mediana, max]: readonly [number, number, number], target: Target): ReportRow => ({
-  measurement: medida,
-  unidad: '×',
+const row = (measure: string, [min, mediana, max]: readonly [number, number, number], target: Target): ReportRow => ({
+  measurement: measure,
+  unit: '×',
   program: { min: 0, median: 0, max: 0 },
   target,
-  referencia: { nombre: 'pgbench', series: { min: 0, median: 0, max: 0 } },
-  razon: { min, median: mediana, max },
+  reference: { nombre: 'pgbench', series: { min: 0, median: 0, max: 0 } },
+  ratio: { min, median: mediana, max },
 })
 
 describe('verdicts of the bench', () => {
@@ -25,7 +25,7 @@ describe('verdicts of the bench', () => {
       row('slow', [37, 38, 40], atMost),
       row('passable', [30, 36, 40], atMost),
       { ...row('absolute', [1, 1, 1], { ...atMost, isAbsolute: true }), program: { min: 37, median: 38, max: 40 } },
-      { measurement: 'no mark', unidad: '×', program: { min: 0, median: 0, max: 0 } },
+      { measurement: 'no mark', unit: '×', program: { min: 0, median: 0, max: 0 } },
     ]
     expect(figuresBelowFloor(rows).map((line) => line.split(':')[0])).toEqual([
       'bad / pgbench',

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FULL_RUN_ONLY } from '../factories.ts'
 
 const ejecutar = promisify(execFile)
-const raiz = join(import.meta.dirname, '../..')
-const SCRIPT = join(raiz, 'scripts/compatibility.ts')
+const root = join(import.meta.dirname, '../..')
+const SCRIPT = join(root, 'scripts/compatibility.ts')
 const LUGARES = [
   'openapi/comercios/openapi.yaml',
   'package.json',
@@ -22,21 +22,21 @@ const LUGARES = [
 ]
 const ESQUEMAS = 'openapi/componentes/schemas'
 
-let carpeta = ''
+let folder = ''
 let actual = ''
 const git = (...args: string[]) =>
-  ejecutar('git', ['-c', 'user.name=x', '-c', 'user.email=x@ejemplo.com', ...args], { cwd: carpeta })
-const cambiar = async (archivo: string, antes: string | RegExp, despues: string) => {
-  const texto = await readFile(join(carpeta, archivo), 'utf8')
-  const nuevo = texto.replace(antes, despues)
-  expect(nuevo, `${archivo} no longer has ${antes}`).not.toBe(texto)
-  await writeFile(join(carpeta, archivo), nuevo)
+  ejecutar('git', ['-c', 'user.name=x', '-c', 'user.email=x@ejemplo.com', ...args], { cwd: folder })
+const cambiar = async (file: string, before: string | RegExp, after: string) => {
+  const text = await readFile(join(folder, file), 'utf8')
+  const nuevo = text.replace(before, after)
+  expect(nuevo, `${file} no longer has ${before}`).not.toBe(text)
+  await writeFile(join(folder, file), nuevo)
 }
 const poner = async (version: string) => {
-  for (const lugar of LUGARES) await cambiar(lugar, actual, version)
+  for (const place of LUGARES) await cambiar(place, actual, version)
 }
 const revisar = (...args: string[]) =>
-  ejecutar(process.execPath, [SCRIPT, ...args], { cwd: carpeta }).then(
+  ejecutar(process.execPath, [SCRIPT, ...args], { cwd: folder }).then(
     ({ stdout }) => ({ bien: true, output: stdout }),
     ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
@@ -47,23 +47,23 @@ async function trasCambiar(
   version: string,
 ) {
   await git('checkout', '--quiet', '.')
-  for (const [, archivo, antes, despues] of cambios) await cambiar(archivo, antes, despues)
+  for (const [, file, before, after] of cambios) await cambiar(file, before, after)
   await poner(version)
   return revisar()
 }
 
 beforeAll(async () => {
-  carpeta = await mkdtemp(join(tmpdir(), 'guias-compatibilidad-'))
-  for (const ruta of ['openapi', 'redocly.yaml', 'scripts/generate/common.ts', ...LUGARES])
-    cpSync(join(raiz, ruta), join(carpeta, ruta), { recursive: true })
-  actual = JSON.parse(await readFile(join(raiz, 'package.json'), 'utf8')).version
+  folder = await mkdtemp(join(tmpdir(), 'guias-compatibilidad-'))
+  for (const path of ['openapi', 'redocly.yaml', 'scripts/generate/common.ts', ...LUGARES])
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  actual = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')).version
   await poner('1.4.2')
   actual = '1.4.2'
   await git('init', '--quiet')
   await git('add', '.')
   await git('commit', '--quiet', '-m', 'first')
 })
-afterAll(() => rm(carpeta, { recursive: true, force: true }))
+afterAll(() => rm(folder, { recursive: true, force: true }))
 beforeEach(() => git('checkout', '--quiet', '.'))
 
 describe('before the first release', () => {
@@ -73,11 +73,11 @@ describe('before the first release', () => {
       output: 'No earlier release to compare with: no tag v* before this commit.\n',
     })
   })
-  it.each(LUGARES)('finds that %s says another version', async (lugar) => {
-    await cambiar(lugar, '1.4.2', '1.4.3')
-    const { bien, output: salida } = await revisar()
+  it.each(LUGARES)('finds that %s says another version', async (place) => {
+    await cambiar(place, '1.4.2', '1.4.3')
+    const { bien, output } = await revisar()
     expect(bien).toBe(false)
-    expect(salida).toContain(`1.4.3  ${lugar}`)
+    expect(output).toContain(`1.4.3  ${place}`)
   })
   it('publishes under the tag of the version, once its changes have a date', async () => {
     await cambiar('CHANGELOG.md', /^## .*/m, '## 1.4.2 (unreleased) ')
@@ -175,11 +175,11 @@ describe('since the last release', FULL_RUN_ONLY, () => {
   it.each([
     ['an addition', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]', '1.5.0'],
     ['other words', `${ESQUEMAS}/catalogo.yaml`, 'Pueden añadirse países.', 'Habrá más.', '1.4.3'],
-  ])('%s is refused without its version', async (_, archivo, antes, despues, version) => {
-    await cambiar(archivo, antes, despues)
-    const { bien, output: salida } = await revisar()
+  ])('%s is refused without its version', async (_, file, before, after, version) => {
+    await cambiar(file, before, after)
+    const { bien, output } = await revisar()
     expect(bien).toBe(false)
-    expect(salida).toContain(`need ${version} at least`)
+    expect(output).toContain(`need ${version} at least`)
   })
 
   it('another major path may be anything, with a major version', async () => {

@@ -3,28 +3,28 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { FULL_RUN_ONLY } from '../factories.ts'
 import { findProcesses, type TestProcess, useProcesses } from '../processes.ts'
 
-const procesos = useProcesses()
+const processes = useProcesses()
 /** One screen. */
 const LINEAS = 60
 const COLUMNAS = 130
 /** Where the data of root's PostgreSQL goes when its user can't enter DATA_DIR. */
 const EXTERNA = '/var/lib/guias'
 
-const entradas = (ruta: string) => {
+const entradas = (path: string) => {
   try {
-    return readdirSync(ruta).filter((nombre) => !nombre.startsWith('linux-')) // copied binaries are kept
+    return readdirSync(path).filter((name) => !name.startsWith('linux-')) // copied binaries are kept
   } catch {
     return []
   }
 }
-const tmp = procesos.nextFolder()
-const antes = entradas(EXTERNA)
+const tmp = processes.nextFolder()
+const before = entradas(EXTERNA)
 let demo: TestProcess
 
 describe('npm run demo', FULL_RUN_ONLY, () => {
   beforeAll(async () => {
     mkdirSync(tmp)
-    demo = procesos.runCommand(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
+    demo = processes.runCommand(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
     await demo.waitForEnd()
   })
 
@@ -35,7 +35,7 @@ describe('npm run demo', FULL_RUN_ONLY, () => {
     })
     expect(demo.output).not.toContain('✘')
     expect(demo.output.match(/✔/g)?.length).toBeGreaterThan(5)
-    for (const parte of [
+    for (const part of [
       '1. ',
       '2. ',
       '3. ',
@@ -50,27 +50,27 @@ describe('npm run demo', FULL_RUN_ONLY, () => {
       'verificada',
       'Todo salió',
     ])
-      expect(demo.output).toContain(parte)
+      expect(demo.output).toContain(part)
   })
 
   it('leaves the PDF of a proof, and nothing else', () => {
-    const [ruta = ''] = /\S+prueba-de-entrega-\w+\.pdf/.exec(demo.output) ?? []
-    expect(readFileSync(ruta).subarray(0, 5).toString()).toBe('%PDF-')
-    expect(entradas(tmp).filter((nombre) => nombre.startsWith('prueba-'))).toHaveLength(1)
+    const [path = ''] = /\S+prueba-de-entrega-\w+\.pdf/.exec(demo.output) ?? []
+    expect(readFileSync(path).subarray(0, 5).toString()).toBe('%PDF-')
+    expect(entradas(tmp).filter((name) => name.startsWith('prueba-'))).toHaveLength(1)
   })
 
   it('fits one screen', () => {
     // Where the test keeps its files is no merit of the demo's.
-    const lineas = demo.output.replaceAll(tmp, '/tmp').trimEnd().split('\n')
-    expect(lineas.length).toBeLessThanOrEqual(LINEAS)
-    expect(lineas.filter((linea) => [...linea].length > COLUMNAS)).toEqual([])
+    const lines = demo.output.replaceAll(tmp, '/tmp').trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(LINEAS)
+    expect(lines.filter((line) => [...line].length > COLUMNAS)).toEqual([])
   })
 
   it('leaves nothing behind', () => {
     expect([...findProcesses(tmp).values()]).toEqual([])
-    expect(entradas(tmp).filter((nombre) => nombre.startsWith('guias'))).toEqual([])
+    expect(entradas(tmp).filter((name) => name.startsWith('guias'))).toEqual([])
     expect(
-      entradas(EXTERNA).filter((nombre) => !antes.includes(nombre)),
+      entradas(EXTERNA).filter((name) => !before.includes(name)),
       `in ${EXTERNA}`,
     ).toEqual([])
   })

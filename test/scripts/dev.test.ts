@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPostmaster } from '../../server/data/embedded/postmaster.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../processes.ts'
 
-const procesos = useProcesses()
-const copy = join(procesos.base, 'copia')
-const dataDir = procesos.nextFolder()
+const processes = useProcesses()
+const copy = join(processes.base, 'copia')
+const dataDir = processes.nextFolder()
 const OPERATION = join(copy, 'server/domain/salud/comprobarVida.ts')
 
 let dev: TestProcess
@@ -24,7 +24,7 @@ const database = () => readPostmaster(join(dataDir, 'pgdata'))?.pid
 async function afterChange(change: () => Promise<unknown>) {
   const before = readyTimes()
   await change()
-  await hasta(async () => readyTimes() > before)
+  await waitUntil(async () => readyTimes() > before)
   expect((await requestSeparately(`${url}/readyz`)).status).toBe(200)
   return lines().at(-1)
 }
@@ -44,8 +44,8 @@ describe('npm run dev', () => {
     const port = await findFreePort()
     url = `http://127.0.0.1:${port}`
     const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn', API_PROCESSES: '2' }
-    dev = procesos.runCommand([process.execPath, 'scripts/dev.ts'], env, copy)
-    await hasta(async () => readyTimes() === 1 || (dev.fin && Promise.reject(new Error(dev.errores))))
+    dev = processes.runCommand([process.execPath, 'scripts/dev.ts'], env, copy)
+    await waitUntil(async () => readyTimes() === 1 || (dev.fin && Promise.reject(new Error(dev.errores))))
   })
 
   it('restarts the service on the same database when a source changes', async () => {
@@ -62,7 +62,7 @@ describe('npm run dev', () => {
   it('waits for the next change after a source that does not run', async () => {
     const source = await readFile(OPERATION, 'utf8')
     await writeFile(OPERATION, 'const =')
-    await hasta(async () => lines().at(-1)?.includes('before it was ready; a change starts it again'))
+    await waitUntil(async () => lines().at(-1)?.includes('before it was ready; a change starts it again'))
     await afterChange(() => writeFile(OPERATION, source))
   })
 
@@ -74,7 +74,7 @@ describe('npm run dev', () => {
   it('generates again on the next change after a generator failed', async () => {
     await writeFile(join(copy, 'broken'), '')
     await appendFile(join(copy, 'prisma/schema.prisma'), '\n')
-    await hasta(async () => lines().at(-1)?.includes('could not generate after a change of prisma/schema.prisma'))
+    await waitUntil(async () => lines().at(-1)?.includes('could not generate after a change of prisma/schema.prisma'))
     await rm(join(copy, 'broken'))
     await afterChange(() => appendFile(OPERATION, '\n'))
     expect(await readFile(join(copy, 'generated.txt'), 'utf8')).toBe('generate\ngenerate\n')
@@ -83,6 +83,6 @@ describe('npm run dev', () => {
   it('ends service and database on Ctrl-C', async () => {
     dev.signalAll('SIGINT')
     expect(await dev.waitForEnd()).toEqual({ codigo: 0, signal: null })
-    expect([...findProcesses(procesos.base).values()]).toEqual([])
+    expect([...findProcesses(processes.base).values()]).toEqual([])
   })
 })

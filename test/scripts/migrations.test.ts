@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 
-const enRaiz = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
+const enRaiz = (path: string) => fileURLToPath(new URL(path, ROOT))
 
 /** The rules that a migration breaks. */
 function faltas(sql: string): string[] {
@@ -53,11 +53,11 @@ describe('a migration', () => {
   })
 
   it('that does what it mustn’t says why in the line before', () => {
-    const carpeta = enRaiz('prisma/migrations/')
-    for (const nombre of readdirSync(carpeta).filter((una) => /^\d/.test(una))) {
-      const lineas = readFileSync(`${carpeta}${nombre}/migration.sql`, 'utf8').split('\n')
-      for (const [n, linea] of lineas.entries())
-        if (linea.includes('squawk-ignore')) expect(lineas[n - 1], `${nombre}:${n}`).toMatch(/^-- [A-Z].+\.$/)
+    const folder = enRaiz('prisma/migrations/')
+    for (const name of readdirSync(folder).filter((one) => /^\d/.test(one))) {
+      const lines = readFileSync(`${folder}${name}/migration.sql`, 'utf8').split('\n')
+      for (const [n, line] of lines.entries())
+        if (line.includes('squawk-ignore')) expect(lines[n - 1], `${name}:${n}`).toMatch(/^-- [A-Z].+\.$/)
     }
   })
 })

@@ -11,7 +11,7 @@ import { ROOT } from '../../server/platform/root.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
 
 const ejecutar = promisify(execFile)
-const raiz = fileURLToPath(ROOT)
+const root = fileURLToPath(ROOT)
 const COPIADOS = ['openapi', 'prisma', 'scripts', 'sdk', 'server', 'test', 'bench']
 const ARCHIVOS = ['biome.json', 'redocly.yaml', 'tsconfig.json', 'package.json', 'LICENSE', 'README.md', 'CHANGELOG.md']
 const CONFIGURACIONES = ['.gitignore', 'vitest.config.ts', 'prisma.config.ts']
@@ -19,25 +19,25 @@ const CONFIGURACIONES = ['.gitignore', 'vitest.config.ts', 'prisma.config.ts']
 let copia: string
 beforeAll(async () => {
   copia = await mkdtemp(join(tmpdir(), 'guias-nueva-'))
-  for (const ruta of [...COPIADOS, ...ARCHIVOS, ...CONFIGURACIONES])
-    await cp(join(raiz, ruta), join(copia, ruta), { recursive: true, filter: (uno) => !uno.endsWith('node_modules') })
+  for (const path of [...COPIADOS, ...ARCHIVOS, ...CONFIGURACIONES])
+    await cp(join(root, path), join(copia, path), { recursive: true, filter: (one) => !one.endsWith('node_modules') })
   const paquetes = join(copia, 'node_modules')
   await mkdir(join(paquetes, '@guias'), { recursive: true })
-  for (const paquete of readdirSync(join(raiz, 'node_modules')))
-    if (paquete !== '@guias') await symlink(join(raiz, 'node_modules', paquete), join(paquetes, paquete))
+  for (const paquete of readdirSync(join(root, 'node_modules')))
+    if (paquete !== '@guias') await symlink(join(root, 'node_modules', paquete), join(paquetes, paquete))
   await symlink(join(copia, 'sdk'), join(paquetes, '@guias/sdk'))
   await ejecutar('git', ['init', '--quiet'], { cwd: copia })
 })
 afterAll(() => rm(copia, { recursive: true, force: true }))
 
-const leer = (archivo: string) => readFileSync(join(copia, archivo), 'utf8')
-const nueva = (...args: string[]) =>
+const read = (file: string) => readFileSync(join(copia, file), 'utf8')
+const fresh = (...args: string[]) =>
   ejecutar(process.execPath, [join(copia, 'scripts/newOperation.ts'), ...args], { cwd: copia }).then(
     ({ stdout }) => ({ bien: true, output: stdout }),
     ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
 /** Paths that the command says it wrote. */
-const escritos = (salida: string) => [...salida.matchAll(/^ {2}(\S+\.\w+)$/gm)].map(([, archivo]) => archivo)
+const escritos = (output: string) => [...output.matchAll(/^ {2}(\S+\.\w+)$/gm)].map(([, file]) => file)
 
 describe('npm run new', () => {
   it.each([
@@ -50,10 +50,10 @@ describe('npm run new', () => {
     ['an operation that exists', ['comercios', 'otraGuia', 'post', '/api/v1/guias'], 'post /api/v1/guias exists'],
     ['a path below no other', ['comercios', 'crearCobro', 'post', '/api/v1/cobros'], 'No operation is below'],
   ])('writes nothing with %s', async (_caso, args, mensaje) => {
-    const antes = leer('server/startup/handlers.ts')
-    const { bien, output: salida } = await nueva(...args)
-    expect([bien, salida]).toEqual([false, expect.stringContaining(mensaje)])
-    expect(leer('server/startup/handlers.ts')).toBe(antes)
+    const before = read('server/startup/handlers.ts')
+    const { bien, output } = await fresh(...args)
+    expect([bien, output]).toEqual([false, expect.stringContaining(mensaje)])
+    expect(read('server/startup/handlers.ts')).toBe(before)
     expect(existsSync(join(copia, 'server/domain/guias/pausar.ts'))).toBe(false)
   })
 
@@ -61,13 +61,13 @@ describe('npm run new', () => {
     let deComercios: string[]
     let deOperaciones: string[]
     beforeAll(async () => {
-      const escribir = async (...args: string[]) => {
-        const { bien, output: salida } = await nueva(...args)
-        expect(bien, salida).toBe(true)
-        return escritos(salida) as string[]
+      const write = async (...args: string[]) => {
+        const { bien, output } = await fresh(...args)
+        expect(bien, output).toBe(true)
+        return escritos(output) as string[]
       }
-      deComercios = await escribir('comercios', 'pausarGuia', 'post', '/api/v1/guias/{guia}/pausar')
-      deOperaciones = await escribir('operaciones', 'revisarGuia', 'get', '/operaciones/v1/guias/{guia}/revision')
+      deComercios = await write('comercios', 'pausarGuia', 'post', '/api/v1/guias/{guia}/pausar')
+      deOperaciones = await write('operaciones', 'revisarGuia', 'get', '/operaciones/v1/guias/{guia}/revision')
     })
 
     it('all pieces of a merchants’ operation', () => {
@@ -86,10 +86,10 @@ describe('npm run new', () => {
         'test/guias/pausar.test.ts',
         'test/sdk/retries.test.ts',
       ])
-      expect(leer('openapi/comercios/paths/guias_guia_pausar.yaml')).toContain("llaveDeComercio: ['guias:escribir']")
-      expect(leer('server/domain/guias/pausar.ts')).toContain("throw new Error('pausarGuia: not implemented')")
-      expect(leer('sdk/src/guiasResource.ts')).toMatch(/return this\.#request\(\s*'POST \/guias\/\{guia\}\/pausar'/)
-      expect(leer('openapi/comercios/muestras/pausarGuia.ts')).toContain("await api.guias.pausar('7K3M9QX2A1B4'")
+      expect(read('openapi/comercios/paths/guias_guia_pausar.yaml')).toContain("llaveDeComercio: ['guias:escribir']")
+      expect(read('server/domain/guias/pausar.ts')).toContain("throw new Error('pausarGuia: not implemented')")
+      expect(read('sdk/src/guiasResource.ts')).toMatch(/return this\.#request\(\s*'POST \/guias\/\{guia\}\/pausar'/)
+      expect(read('openapi/comercios/muestras/pausarGuia.ts')).toContain("await api.guias.pausar('7K3M9QX2A1B4'")
     })
 
     it('all pieces of an operators’ operation, and none of the SDK', () => {
@@ -102,29 +102,29 @@ describe('npm run new', () => {
         'test/bitacora/operaciones.test.ts',
         'test/operaciones/revisar.test.ts',
       ])
-      expect(leer('openapi/operaciones/paths/guias_guia_revision.yaml')).toContain("llaveDeOperacion: ['ver']")
+      expect(read('openapi/operaciones/paths/guias_guia_revision.yaml')).toContain("llaveDeOperacion: ['ver']")
     })
 
     it('files that the contract’s linter accepts, and that compile after the generator', FULL_RUN_ONLY, async () => {
-      const programa = join(copia, 'generate.mjs')
-      const pasos = ['contract.ts', 'sdk.ts'].map((uno) => join(copia, 'scripts/generate', uno))
+      const program = join(copia, 'generate.mjs')
+      const steps = ['contract.ts', 'sdk.ts'].map((one) => join(copia, 'scripts/generate', one))
       await writeFile(
-        programa,
-        `const [contrato, sdk] = await Promise.all(${JSON.stringify(pasos)}.map((uno) => import(uno)))
+        program,
+        `const [contrato, sdk] = await Promise.all(${JSON.stringify(steps)}.map((uno) => import(uno)))
 await contrato.generateContract()
 await sdk.generateSdk()`,
       )
-      const correr = async (archivo: string, ...args: string[]) => {
-        const opciones = { cwd: copia, env: { ...process.env, REDOCLY_TELEMETRY: 'off' }, maxBuffer: 1 << 26 }
-        const { stdout } = await ejecutar(process.execPath, [archivo, ...args], opciones).catch((error) => {
-          throw new Error(`${dirname(archivo)}: ${error.stdout}${error.stderr}`)
+      const correr = async (file: string, ...args: string[]) => {
+        const options = { cwd: copia, env: { ...process.env, REDOCLY_TELEMETRY: 'off' }, maxBuffer: 1 << 26 }
+        const { stdout } = await ejecutar(process.execPath, [file, ...args], options).catch((error) => {
+          throw new Error(`${dirname(file)}: ${error.stdout}${error.stderr}`)
         })
         return stdout
       }
-      const bin = (ruta: string) => join(raiz, 'node_modules', ruta)
+      const bin = (path: string) => join(root, 'node_modules', path)
       await correr(bin('@redocly/cli/bin/cli.js'), 'lint', 'comercios', 'operaciones')
-      await correr(programa)
-      expect(leer('server/generated/contract/operations.ts')).toMatch(
+      await correr(program)
+      expect(read('server/generated/contract/operations.ts')).toMatch(
         /^ {2}pausarGuia: .*\n(?:.*\n)* {2}revisarGuia: /m,
       )
       for (const proyecto of ['.', 'sdk'])

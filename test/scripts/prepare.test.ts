@@ -7,19 +7,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { runProgram } from '../docs/run.ts'
 
-const readJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
-const existe = (ruta: string) =>
-  stat(ruta).then(
+const readJson = async (path: string | URL) => JSON.parse(await readFile(path, 'utf8'))
+const existe = (path: string) =>
+  stat(path).then(
     () => true,
     () => false,
   )
 
 describe('scripts/prepare.mjs', () => {
   let proyecto: string
-  const en = (ruta: string) => join(proyecto, ruta)
-  const escribir = async (ruta: string, texto: string, mode = 0o644) => {
-    await mkdir(dirname(en(ruta)), { recursive: true })
-    await writeFile(en(ruta), texto, { mode })
+  const en = (path: string) => join(proyecto, path)
+  const write = async (path: string, text: string, mode = 0o644) => {
+    await mkdir(dirname(en(path)), { recursive: true })
+    await writeFile(en(path), text, { mode })
   }
   const npm = async (...args: string[]) => {
     const { codigo, errores } = await runProgram(['npm', ...args, '--offline'], { cwd: proyecto })
@@ -28,12 +28,12 @@ describe('scripts/prepare.mjs', () => {
   /** A package as a registry would give it. */
   async function empaquetar(name: string, version = '1.0.0', bin = '') {
     const paquete = { name, version, ...(bin ? { bin: { [name]: `bin/${name}` } } : {}) }
-    await escribir(`paquetes/${name}/package.json`, JSON.stringify(paquete))
-    if (bin) await escribir(`paquetes/${name}/bin/${name}`, bin, 0o755)
+    await write(`paquetes/${name}/package.json`, JSON.stringify(paquete))
+    if (bin) await write(`paquetes/${name}/bin/${name}`, bin, 0o755)
     await npm('pack', `./paquetes/${name}`, '--pack-destination', 'paquetes')
   }
   const manifiesto = (generador: string) =>
-    escribir(
+    write(
       'package.json',
       JSON.stringify({
         name: 'x',
@@ -43,7 +43,7 @@ describe('scripts/prepare.mjs', () => {
         devDependencies: { generador: `file:paquetes/generador-${generador}.tgz` },
       }),
     )
-  const preparar = async (...args: string[]) => {
+  const prepare = async (...args: string[]) => {
     const { codigo, errores } = await runProgram([process.execPath, 'scripts/prepare.mjs', ...args], {
       cwd: proyecto,
     })
@@ -51,21 +51,21 @@ describe('scripts/prepare.mjs', () => {
   }
   const generado = () =>
     readFile(en('veces.txt'), 'utf8').then(
-      (texto) => texto.length,
+      (text) => text.length,
       () => 0,
     )
 
   beforeAll(async () => {
     proyecto = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
     const guion = await readFile(new URL('scripts/prepare.mjs', ROOT), 'utf8')
-    await escribir('scripts/prepare.mjs', guion)
+    await write('scripts/prepare.mjs', guion)
     const [, entradas = ''] = /contract: digestOf\(\[([^\]]+)\]/.exec(guion) ?? []
     expect(entradas).toContain("'openapi'")
-    for (const [, ruta = ''] of `${entradas} 'server'`.matchAll(/'([^']+)'/g))
-      await escribir(/\.\w+$/.test(ruta) ? ruta : `${ruta}/algo.ts`, '')
-    const salidas = [...guion.matchAll(/^ {2}'((?:server|sdk)\/.*)',$/gm)].map(([, ruta]) => ruta!)
+    for (const [, path = ''] of `${entradas} 'server'`.matchAll(/'([^']+)'/g))
+      await write(/\.\w+$/.test(path) ? path : `${path}/algo.ts`, '')
+    const salidas = [...guion.matchAll(/^ {2}'((?:server|sdk)\/.*)',$/gm)].map(([, path]) => path!)
     expect(salidas).toContain('server/generated/main.mjs')
-    await escribir(
+    await write(
       'scripts/generate.ts',
       `import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
       import { dirname } from 'node:path'
@@ -75,23 +75,23 @@ describe('scripts/prepare.mjs', () => {
         writeFileSync(ruta, '')
       }`,
     )
-    await escribir('sdk/package.json', '{ "name": "@x/sdk" }')
+    await write('sdk/package.json', '{ "name": "@x/sdk" }')
     const dePruebas = { name: '@x/test', devDependencies: { vitest: 'file:../paquetes/vitest-1.0.0.tgz' } }
-    await escribir('test/package.json', JSON.stringify(dePruebas))
+    await write('test/package.json', JSON.stringify(dePruebas))
     await empaquetar('node', '1.0.0', `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
-    for (const [nombre, version] of [
+    for (const [name, version] of [
       ['generador', '1.0.0'],
       ['generador', '2.0.0'],
       ['vitest', '1.0.0'],
     ] as const)
-      await empaquetar(nombre, version)
+      await empaquetar(name, version)
     await manifiesto('1.0.0')
     await npm('install', '--package-lock-only')
   })
   afterAll(() => rm(proyecto, { recursive: true, force: true }))
 
   it('installs what starting needs and nothing of the tests, generates, and says for how long', async () => {
-    expect(await preparar()).toEqual({
+    expect(await prepare()).toEqual({
       codigo: 0,
       text: [
         'Instalando lo que hace falta para arrancar… n s ',
@@ -107,15 +107,13 @@ describe('scripts/prepare.mjs', () => {
   })
 
   it('has nothing to do, and nothing to say, the second time', async () => {
-    expect(await preparar()).toEqual({ codigo: 0, text: [] })
+    expect(await prepare()).toEqual({ codigo: 0, text: [] })
   })
 
   it('adds what the tests need, leaves the rest as it was and generates nothing again', async () => {
-    await escribir('node_modules/generador/testigo', '')
+    await write('node_modules/generador/testigo', '')
     const cerrojo = await readFile(en('package-lock.json'), 'utf8')
-    expect((await preparar('all')).text.at(-2)).toBe(
-      'Instalando lo que hace falta para arrancar y probar: hecho en n s',
-    )
+    expect((await prepare('all')).text.at(-2)).toBe('Instalando lo que hace falta para arrancar y probar: hecho en n s')
     expect(await existe(en('node_modules/vitest'))).toBe(true)
     expect(await existe(en('node_modules/generador/testigo'))).toBe(true)
     expect(await generado()).toBe(1)
@@ -123,15 +121,15 @@ describe('scripts/prepare.mjs', () => {
   })
 
   it('is content with it, whichever of the two comes next', async () => {
-    expect([await preparar(), await preparar('all'), await preparar()].flatMap(({ text: dicho }) => dicho)).toEqual([])
+    expect([await prepare(), await prepare('all'), await prepare()].flatMap(({ text: dicho }) => dicho)).toEqual([])
   })
 
   it('puts only what another lock changes, the tests’ tools still there, and generates with it', async () => {
     await manifiesto('2.0.0')
     await npm('install', '--package-lock-only')
     expect(await readFile(en('package-lock.json'), 'utf8')).toContain('generador-2.0.0.tgz')
-    await escribir('node_modules/vitest/testigo', '')
-    expect(await preparar()).toMatchObject({
+    await write('node_modules/vitest/testigo', '')
+    expect(await prepare()).toMatchObject({
       codigo: 0,
       text: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
     })
@@ -141,61 +139,61 @@ describe('scripts/prepare.mjs', () => {
   })
 
   it('installs from nothing what was interrupted', async () => {
-    await escribir('node_modules/.cache/guias/prepared.json', '{ "installing": true }')
+    await write('node_modules/.cache/guias/prepared.json', '{ "installing": true }')
     await rm(en('node_modules/generador/package.json'))
-    expect((await preparar()).codigo).toBe(0)
+    expect((await prepare()).codigo).toBe(0)
     expect(await existe(en('node_modules/generador/package.json'))).toBe(true)
     expect(await existe(en('node_modules/vitest/testigo'))).toBe(false)
   })
 
   it('generates everything anew when asked to', async () => {
-    const antes = await generado()
-    expect((await preparar('generate')).text).toContain(
+    const before = await generado()
+    expect((await prepare('generate')).text).toContain(
       'Generando tipos, cliente, documentación y servidor: hecho en n s',
     )
-    expect(await generado()).toBe(antes + 1)
+    expect(await generado()).toBe(before + 1)
   })
 
   it('ends with what the failed program said', async () => {
     await cp(en('scripts/generate.ts'), en('bien.ts'))
-    await escribir('scripts/generate.ts', "console.log('se oyó'); throw new Error('el contrato no vale')")
-    const { codigo, text: dicho } = await preparar()
+    await write('scripts/generate.ts', "console.log('se oyó'); throw new Error('el contrato no vale')")
+    const { codigo, text: dicho } = await prepare()
     expect(codigo).toBe(1)
     expect(dicho).toContain('Generando tipos, cliente, documentación y servidor: falló a los n s')
     expect(dicho).toContain('se oyó')
     expect(dicho.join('\n')).toContain('el contrato no vale')
     expect(dicho.at(-1)).toMatch(/^Falló «.*generate\.ts»\.$/)
     await cp(en('bien.ts'), en('scripts/generate.ts'))
-    expect((await preparar()).codigo).toBe(0)
+    expect((await prepare()).codigo).toBe(0)
   })
 
   it('lets two first starts at once install one after the other', async () => {
     await rm(en('node_modules'), { recursive: true })
-    const antes = await generado()
-    const dos = await Promise.all([preparar(), preparar()])
+    const before = await generado()
+    const dos = await Promise.all([prepare(), prepare()])
     expect(dos.map(({ codigo }) => codigo)).toEqual([0, 0])
-    expect(await generado()).toBe(antes + 1)
+    expect(await generado()).toBe(before + 1)
   })
 })
 
 describe('package.json', () => {
   it('has what only tests and checks need in their workspaces, all of it to be found from the root', async () => {
-    const leer = (ruta: string) => readJson(new URL(ruta, ROOT))
-    const [raiz, pruebas, banco, { packages }] = await Promise.all(
-      ['package.json', 'test/package.json', 'bench/package.json', 'package-lock.json'].map(leer),
+    const read = (path: string) => readJson(new URL(path, ROOT))
+    const [root, pruebas, banco, { packages }] = await Promise.all(
+      ['package.json', 'test/package.json', 'bench/package.json', 'package-lock.json'].map(read),
     )
     const deAfuera = Object.keys({ ...pruebas.devDependencies, ...banco.devDependencies })
-    const deRaiz = Object.keys({ ...raiz.dependencies, ...raiz.devDependencies })
-    expect(deAfuera.filter((nombre) => deRaiz.includes(nombre))).toEqual([])
+    const deRaiz = Object.keys({ ...root.dependencies, ...root.devDependencies })
+    expect(deAfuera.filter((name) => deRaiz.includes(name))).toEqual([])
     // `npm ci --omit=dev` would install them, too.
     expect([pruebas.dependencies, banco.dependencies]).toEqual([undefined, undefined])
-    expect(Object.keys(packages).filter((ruta) => /^(test|bench|sdk)\/node_modules\//.test(ruta))).toEqual([])
+    expect(Object.keys(packages).filter((path) => /^(test|bench|sdk)\/node_modules\//.test(path))).toEqual([])
   })
 
   it('takes no generator into production', async () => {
     const { packages } = await readJson(new URL('package-lock.json', ROOT))
     const { devDependencies } = await readJson(new URL('package.json', ROOT))
-    const llegan = Object.keys(devDependencies).filter((nombre) => !packages[`node_modules/${nombre}`].dev)
+    const llegan = Object.keys(devDependencies).filter((name) => !packages[`node_modules/${name}`].dev)
     // An optional peer of @prisma/client's, and of many: npm doesn't tell those from dependencies.
     expect(llegan).toEqual(['typescript'])
   })

@@ -25,7 +25,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { AVISO, ID, SECRETO } from './signatures.ts'
 
 describe('types', () => {
-  const leer = (aviso: CuerpoDeAviso): string => {
+  const read = (aviso: CuerpoDeAviso): string => {
     switch (aviso.tipo) {
       case 'guia.entregado':
         expectTypeOf(aviso).toEqualTypeOf<AvisoDeGuia<'guia.entregado'>>()
@@ -76,16 +76,16 @@ describe('types', () => {
 
   it('tipo tells what comes with it, although new ones may come (this compiles)', async () => {
     const llega = async (tipo: string, datos: object) => {
-      const cuerpo = JSON.stringify({ id: ID, tipo, creado_en: '', datos })
-      return verificarWebhook(cuerpo, await firmarWebhook(cuerpo, { id: ID, secreto: SECRETO }), SECRETO)
+      const body = JSON.stringify({ id: ID, tipo, creado_en: '', datos })
+      return verificarWebhook(body, await firmarWebhook(body, { id: ID, secreto: SECRETO }), SECRETO)
     }
     const guia = { guia: { guia: 'G' }, evento: { id: 'E', secuencia: 3 } }
     const webhook = { webhook: { webhook: 'W', url: 'U', estado: 'activo' } }
-    expect(leer(await llega('guia.entregado', guia))).toBe('G')
-    expect(leer(await llega('guia.de_manana', guia))).toBe('E')
-    expect(leer(await llega('webhook.prueba', webhook))).toBe('W')
-    expect(leer(await llega('webhook.deshabilitado', webhook))).toBe('U')
-    expect(leer(await llega('comercio.nuevo', {}))).toBe('otro comercio.nuevo')
+    expect(read(await llega('guia.entregado', guia))).toBe('G')
+    expect(read(await llega('guia.de_manana', guia))).toBe('E')
+    expect(read(await llega('webhook.prueba', webhook))).toBe('W')
+    expect(read(await llega('webhook.deshabilitado', webhook))).toBe('U')
+    expect(read(await llega('comercio.nuevo', {}))).toBe('otro comercio.nuevo')
     expect([guia, webhook, {}].map((datos) => porForma({ tipo: 'x', datos } as never))).toEqual([
       3,
       'activo',
@@ -104,11 +104,11 @@ describe('types', () => {
     expectTypeOf(api.webhooks.obtenerAviso).returns.toEqualTypeOf<Solicitud<AvisoDeWebhookConIntentos>>()
     const conEnsayo = { desde: '2026-11-20T15:00:00Z', ensayo: true }
     // @ts-expect-error a rehearsal is asked for by name, also when the data come in a variable
-    const mal: RecuperacionParaCrear = conEnsayo
+    const bad: RecuperacionParaCrear = conEnsayo
     // @ts-expect-error the parsed body is not the body
-    const cuerpo: Parameters<typeof verificarWebhook>[0] = AVISO
+    const body: Parameters<typeof verificarWebhook>[0] = AVISO
     expectTypeOf<IncomingMessage['headers']>().toExtend<CabecerasRecibidas>()
     expectTypeOf<Headers>().toExtend<CabecerasRecibidas>()
-    expect([mal, cuerpo]).toHaveLength(2)
+    expect([bad, body]).toHaveLength(2)
   })
 })

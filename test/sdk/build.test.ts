@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
 import { ErrorConexion, ErrorGuias, ErrorNoAutenticado, ErrorRespuesta, Guias, type OpcionesDeGuias } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
-import { GUIA, json, LLAVE, respondProblema, texto, useFakeServer } from './server.ts'
+import { GUIA, json, LLAVE, respondProblema, text, useFakeServer } from './server.ts'
 
-const servidor = useFakeServer()
+const server = useFakeServer()
 const servicioAjeno = 'https://guias.ejemplo.com'
-const { client: cliente, respondWith: contestar, fallaCon, capturedRequests: recibidas } = servidor
+const { client, respondWith: answer, fallaCon, capturedRequests: received } = server
 
 describe('construction', () => {
   it.each([
@@ -19,10 +19,10 @@ describe('construction', () => {
     ['the prefix', { baseUrl: 'https://guias.ejemplo.com/api/v1/' }, 'sin /api/v1'],
     ['no time', { tiempoLimite: 0 }, 'tiempoLimite'],
     ['not a time', { tiempoLimite: Number.NaN }, 'tiempoLimite'],
-  ])('refuses %s', (_, opciones, dice) => {
+  ])('refuses %s', (_, options, dice) => {
     let error: unknown
     try {
-      cliente(opciones as OpcionesDeGuias)
+      client(options as OpcionesDeGuias)
     } catch (e) {
       error = e
     }
@@ -36,28 +36,28 @@ describe('construction', () => {
   })
 
   it('never shows the key', async () => {
-    const api = cliente()
+    const api = client()
     const errores = [
       await fallaCon(ErrorConexion, (res) => res.destroy()),
-      await fallaCon(ErrorRespuesta, texto(200, '<html>')),
+      await fallaCon(ErrorRespuesta, text(200, '<html>')),
       await fallaCon(ErrorNoAutenticado, respondProblema(401, 'no_autenticado')),
     ]
-    for (const valor of [api, api.guias, ...errores]) {
-      expect(inspect(valor, { depth: 10, showHidden: true })).not.toContain('secreto')
-      expect(JSON.stringify(valor)).not.toContain('secreto')
+    for (const value of [api, api.guias, ...errores]) {
+      expect(inspect(value, { depth: 10, showHidden: true })).not.toContain('secreto')
+      expect(JSON.stringify(value)).not.toContain('secreto')
     }
   })
 })
 
 describe('the environment', () => {
   it('gives the key and the address that are not passed', async () => {
-    contestar(json(200, GUIA))
+    answer(json(200, GUIA))
     vi.stubEnv('GUIAS_LLAVE', ' guia_test_del_entorno\n')
-    vi.stubEnv('GUIAS_URL', `${servidor.baseUrl}/`)
+    vi.stubEnv('GUIAS_URL', `${server.baseUrl}/`)
     try {
       await new Guias().guias.obtener('A')
       await new Guias({ llave: LLAVE, baseUrl: undefined }).guias.obtener('A')
-      expect(recibidas.map(({ cabeceras }) => cabeceras.authorization)).toEqual([
+      expect(received.map(({ cabeceras }) => cabeceras.authorization)).toEqual([
         'Bearer guia_test_del_entorno',
         `Bearer ${LLAVE}`,
       ])

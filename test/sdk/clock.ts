@@ -23,9 +23,9 @@ class ManualClock {
 
   /** To the next thing that is due, which is done. */
   readonly jumpToNext = () => {
-    const [primera] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
-    if (!primera) throw new Error('nothing is due')
-    const [timerId, { en, perform: callback }] = primera
+    const [first] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
+    if (!first) throw new Error('nothing is due')
+    const [timerId, { en, perform: callback }] = first
     this.#pending.delete(timerId)
     this.ahora = Math.max(this.ahora, en)
     callback()
@@ -33,9 +33,9 @@ class ManualClock {
 
   /** By so much; what is due by then is done in its time. */
   avanzar(ms: number) {
-    const fin = this.ahora + ms
-    while ([...this.#pending.values()].some(({ en }) => en <= fin)) this.jumpToNext()
-    this.ahora = fin
+    const end = this.ahora + ms
+    while ([...this.#pending.values()].some(({ en }) => en <= end)) this.jumpToNext()
+    this.ahora = end
   }
 }
 
@@ -50,9 +50,9 @@ export function useSdkWithClock() {
   const performance = { now: () => clock.ahora }
   compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, setTimer, quitar, performance)
   const fetchWithClock = async (url: string, init: RequestInit) => {
-    const respuesta = await fetch(url, init)
-    if (respuesta.headers.has('X-Sin-Fin')) setImmediate(clock.jumpToNext)
-    return respuesta
+    const response = await fetch(url, init)
+    if (response.headers.has('X-Sin-Fin')) setImmediate(clock.jumpToNext)
+    return response
   }
   return { sdk, clock, fetch: fetchWithClock }
 }

@@ -8,16 +8,16 @@ import { findFreePort } from '../ports.ts'
 import { ENDLESS_HEADER, useSdkWithClock } from './clock.ts'
 import { aMedias, GUIA, json, useFakeServer } from './server.ts'
 
-const { sdk, clock: reloj, fetch } = useSdkWithClock()
+const { sdk, clock, fetch } = useSdkWithClock()
 const { ErrorConexion, ErrorTiempo } = sdk
-const servidor = useFakeServer({ fetch }, sdk)
-const { client: cliente, respondWith: contestar, fallaCon } = servidor
+const server = useFakeServer({ fetch }, sdk)
+const { client, respondWith: answer, fallaCon } = server
 
 describe('connection and time', () => {
   it('cut before the answer', async () => {
     const error = await fallaCon(ErrorConexion, (res) => res.destroy())
     expect(error.name).toBe('ErrorConexion')
-    expect(error.message).toContain(servidor.baseUrl)
+    expect(error.message).toContain(server.baseUrl)
     expect(error.message).toContain('external_ref')
     expect(error.cause).toBeInstanceOf(Error)
     expect([error.pudoLlegar, error.message]).toEqual([true, expect.stringContaining('pudo haber recibido')])
@@ -28,10 +28,10 @@ describe('connection and time', () => {
     expect(error.name).toBe('ErrorConexion')
   })
 
-  const nadie = async () => `http://127.0.0.1:${await findFreePort()}`
-  const deCifrado = () => servidor.baseUrl.replace('http:', 'https:')
+  const nobody = async () => `http://127.0.0.1:${await findFreePort()}`
+  const deCifrado = () => server.baseUrl.replace('http:', 'https:')
   it.each([
-    ['nobody listens', nadie, 'ECONNREFUSED'],
+    ['nobody listens', nobody, 'ECONNREFUSED'],
     ['nobody listens at any address of a name', async () => `http://localhost:${await findFreePort()}`, 'ECONNREFUSED'],
     ['a name that nobody has', () => 'http://no-existe.invalid', /ENOTFOUND|EAI_AGAIN/],
     ['a port that fetch leaves alone', () => 'http://127.0.0.1:22', 'bad port'],
@@ -47,15 +47,15 @@ describe('connection and time', () => {
   })
 
   it('a certificate that nobody vouches for: nothing was received', async () => {
-    const recibidas: string[] = []
+    const received: string[] = []
     const escucha = createServer(createCertificate([encodeIpName(127, 0, 0, 1)]), (req) =>
-      recibidas.push(String(req.url)),
+      received.push(String(req.url)),
     )
     await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
     try {
       const { port } = escucha.address() as AddressInfo
       const error = await fallaCon(ErrorConexion, () => {}, { baseUrl: `https://127.0.0.1:${port}` })
-      expect([error.pudoLlegar, recibidas]).toEqual([false, []])
+      expect([error.pudoLlegar, received]).toEqual([false, []])
     } finally {
       escucha.close()
     }
@@ -114,42 +114,42 @@ describe('connection and time', () => {
   })
 
   it.each([
-    ['no answer', () => reloj.jumpToNext()],
+    ['no answer', () => clock.jumpToNext()],
     [
       'a body that never ends',
       (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{'),
     ],
     ['an error whose body never ends', (res: ServerResponse) => res.writeHead(500, ENDLESS_HEADER).write('{')],
-  ])('gives up on %s, and hangs up', async (_, respuesta) => {
+  ])('gives up on %s, and hangs up', async (_, response) => {
     let colgada: Promise<unknown> | undefined
-    const inicio = reloj.ahora
+    const start = clock.ahora
     const error = await fallaCon(
       ErrorTiempo,
       (res) => {
         colgada = once(res, 'close')
-        respuesta(res)
+        response(res)
       },
       { tiempoLimite: 60 },
     )
     expect(error).toBeInstanceOf(ErrorConexion)
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 60, message: expect.stringContaining('60 ms') })
-    expect(reloj.ahora - inicio).toBe(60)
+    expect(clock.ahora - start).toBe(60)
     expect(await colgada).toBeDefined()
   })
 
   it('gives up on a fetch that ignores the signal', async () => {
     const sorda = () => {
-      setImmediate(reloj.jumpToNext)
+      setImmediate(clock.jumpToNext)
       return new Promise<never>(() => {})
     }
     await fallaCon(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: sorda })
   })
 
   it.each([5000, Infinity, 2 ** 40])('waits for a slow answer within the time: %s', async (tiempoLimite) => {
-    contestar((res) => {
-      reloj.avanzar(4_999)
+    answer((res) => {
+      clock.avanzar(4_999)
       json(200, GUIA)(res)
     })
-    expect(await cliente({ tiempoLimite }).guias.obtener('A')).toEqual(GUIA)
+    expect(await client({ tiempoLimite }).guias.obtener('A')).toEqual(GUIA)
   })
 })

@@ -14,9 +14,9 @@ import {
   ErrorValidacion,
 } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { falla, GUIA, json, problema, respondProblema, texto, useFakeServer } from './server.ts'
+import { fault, GUIA, json, problema, respondProblema, text, useFakeServer } from './server.ts'
 
-const { client: cliente, respondWith: contestar, fallaCon } = useFakeServer()
+const { client, respondWith: answer, fallaCon } = useFakeServer()
 
 describe('errors of the API', () => {
   it.each([
@@ -66,12 +66,12 @@ describe('errors of the API', () => {
 
   it('has one line in the message of every error', async () => {
     const mensaje = 'Haga esto.\r\n  Y esto.'
-    const fallas = [{ campo: '/c', codigo: 'formato', mensaje: 'una\nfalta' }]
-    contestar(json(422, problema(422, 'validacion', { mensaje, errores: fallas })))
+    const faults = [{ campo: '/c', codigo: 'formato', mensaje: 'una\nfalta' }]
+    answer(json(422, problema(422, 'validacion', { mensaje, errores: faults })))
     const errores = [
-      await falla(cliente().guias.obtener('A')),
-      await fallaCon(ErrorRespuesta, texto(200, '<html>\n\n<body>\n')),
-      await falla(cliente({ fetch: () => Promise.reject(new Error('una\notra')) }).guias.obtener('A')),
+      await fault(client().guias.obtener('A')),
+      await fallaCon(ErrorRespuesta, text(200, '<html>\n\n<body>\n')),
+      await fault(client({ fetch: () => Promise.reject(new Error('una\notra')) }).guias.obtener('A')),
     ]
     expect(errores.map(({ message }) => message)).toEqual([
       'Haga esto. Y esto. (codigo: validacion, HTTP 422, id_solicitud: sol-1); /c: una falta',
@@ -82,15 +82,15 @@ describe('errors of the API', () => {
   })
 
   it('carries what conflicts', async () => {
-    const otra = await fallaCon(ErrorConflicto, json(409, problema(409, 'external_ref_en_conflicto', { guia: 'ABC' })))
-    expect(otra).toMatchObject({ guia: 'ABC', estado: null, transiciones: [] })
-    const tarde = await fallaCon(
+    const other = await fallaCon(ErrorConflicto, json(409, problema(409, 'external_ref_en_conflicto', { guia: 'ABC' })))
+    expect(other).toMatchObject({ guia: 'ABC', estado: null, transiciones: [] })
+    const late = await fallaCon(
       ErrorConflicto,
       json(409, problema(409, 'transicion_invalida', { estado: 'en_luna', transiciones: ['en_ruta'] })),
     )
-    expect(tarde).toMatchObject({ guia: null, estado: 'en_luna', transiciones: ['en_ruta'] })
+    expect(late).toMatchObject({ guia: null, estado: 'en_luna', transiciones: ['en_ruta'] })
     const admitida = ['aceptado', 'recolectado'] as const
-    for (const [codigo, dicho, leido = dicho] of [
+    for (const [codigo, dicho, read = dicho] of [
       ['no_corregible', { admitida_en: admitida }, { admitidaEn: admitida }],
       ['decision_no_admitida', { opciones: ['devolver'] }],
       ['decision_tomada', { decision: { estado: 'tomada', accion: 'devolver' } }],
@@ -101,7 +101,7 @@ describe('errors of the API', () => {
         admitidaEn: [],
         opciones: [],
         decision: null,
-        ...leido,
+        ...read,
       })
     }
   })
@@ -126,20 +126,20 @@ describe('errors of the API', () => {
   })
 
   it('takes states and members of a newer server', async () => {
-    const nueva = { ...GUIA, estado: 'en_luna', cohete: { nombre: 'X' } }
-    contestar(json(200, nueva))
-    expect(await cliente().guias.obtener(GUIA.guia)).toEqual(nueva)
+    const fresh = { ...GUIA, estado: 'en_luna', cohete: { nombre: 'X' } }
+    answer(json(200, fresh))
+    expect(await client().guias.obtener(GUIA.guia)).toEqual(fresh)
   })
 
   it('narrows by class (this compiles)', async () => {
     const error = await fallaCon(ErrorApi, respondProblema(404, 'guia_desconocida'))
-    const leer = (e: Error) => {
+    const read = (e: Error) => {
       if (e instanceof ErrorValidacion) return e.errores.length
       if (e instanceof ErrorApi) return e.codigo
       if (e instanceof ErrorTiempo) return e.tiempoLimite
       if (e instanceof ErrorGuias) return e.name
       return e.message
     }
-    expect(leer(error)).toBe('guia_desconocida')
+    expect(read(error)).toBe('guia_desconocida')
   })
 })

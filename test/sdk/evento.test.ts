@@ -16,11 +16,11 @@ import type { MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 type Abierto<T> = T | (string & Record<never, never>)
 
 /** What is done with an event by its type; it compiles, and each branch has what only its type has. */
-function leer(evento: Evento): string {
+function read(evento: Evento): string {
   switch (evento.tipo) {
     case 'guia.aceptado':
       expectTypeOf(evento.estado_anterior).toEqualTypeOf<null>()
@@ -60,7 +60,7 @@ function leer(evento: Evento): string {
 describe('an event', () => {
   it('is told apart by its type, also one of tomorrow (this compiles)', () => {
     const base = { guia: 'G', motivo: null } as const
-    const llega = (evento: object) => leer({ ...base, ...evento } as never)
+    const llega = (evento: object) => read({ ...base, ...evento } as never)
     expect(llega({ tipo: 'guia.aceptado' })).toBe('nueva')
     expect(llega({ tipo: 'guia.intento_fallido', motivo: 'sin_pago', numero_intento: 2, requiere_accion: true })).toBe(
       'intento 2 sin_pago true',
@@ -76,23 +76,23 @@ describe('an event', () => {
   })
 
   it('has what its type says, as the service writes it', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia())
-    const tarde = new Date(Date.now() - 3_600_000).toISOString()
-    const pasos: AvanceSimulado[] = [
+    const late = new Date(Date.now() - 3_600_000).toISOString()
+    const steps: AvanceSimulado[] = [
       { estado: 'recolectado' },
       { tipo: 'guia.nota', descripcion: 'El destinatario pide que llamen antes' },
       { estado: 'en_ruta' },
       { estado: 'intento_fallido', motivo: 'sin_pago' },
       { estado: 'extraviado', motivo: 'robo' },
-      { estado: 'en_bodega', ocurrido_en: tarde },
+      { estado: 'en_bodega', ocurrido_en: late },
       { estado: 'en_devolucion', motivo: 'danado' },
       { estado: 'devuelto' },
     ]
-    for (const paso of pasos) await api.simulador.avanzar(guia, paso)
+    for (const step of steps) await api.simulador.avanzar(guia, step)
     const sinLugar = await api.guias.crear(buildGuiaWithoutDestino())
-    await entorno.waitForQuiet(comercio)
+    await environment.waitForQuiet(comercio)
     await api.simulador.confirmarUbicacion(sinLugar.guia)
     const eventos = [
       ...(await api.guias.eventos(guia).primeros(100)),
@@ -123,7 +123,7 @@ describe('an event', () => {
     expect(new Set(eventos.map(({ tipo }) => tipo))).toEqual(
       new Set([
         ...['aceptado', 'recolectado', 'nota', 'en_ruta', 'intento_fallido', 'extraviado', 'escaneo_tardio'].map(
-          (uno) => `guia.${uno}`,
+          (one) => `guia.${one}`,
         ),
         'guia.decision_pendiente',
         'guia.en_devolucion',

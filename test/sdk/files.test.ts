@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { ErrorAbortado, ErrorAlcance, ErrorGuias, ErrorRespuesta, ErrorTiempo } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { falla, GUIA, json, NEW_GUIA, type Responder, respondProblema, useFakeServer } from './server.ts'
+import { fault, GUIA, json, NEW_GUIA, type Responder, respondProblema, useFakeServer } from './server.ts'
 
-const servidor = useFakeServer()
-const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
+const server = useFakeServer()
+const { client, respondWith: answer, capturedRequests: received } = server
 
 const file =
   (type: string, bytes: string): Responder =>
@@ -15,69 +15,69 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe('labels', () => {
   it('are the bytes of the requested form', async () => {
-    contestar(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
-    expect(text(await cliente().guias.etiquetaPdf('7K3M9QX2A1B4'))).toBe('%PDF')
-    expect(text(await cliente().guias.etiquetaZpl('7K3M9QX2A1B4', { ppp: 300 }))).toBe('^XA')
-    expect(recibidas.map(({ method: metodo, path: ruta, cabeceras }) => [metodo, ruta, cabeceras.accept])).toEqual([
+    answer(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
+    expect(text(await client().guias.etiquetaPdf('7K3M9QX2A1B4'))).toBe('%PDF')
+    expect(text(await client().guias.etiquetaZpl('7K3M9QX2A1B4', { ppp: 300 }))).toBe('^XA')
+    expect(received.map(({ method, path, cabeceras }) => [method, path, cabeceras.accept])).toEqual([
       ['GET', '/api/v1/guias/7K3M9QX2A1B4/etiqueta', 'application/pdf'],
       ['GET', '/api/v1/guias/7K3M9QX2A1B4/etiqueta?ppp=300', 'application/zpl'],
     ])
   })
 
   it('for several guides come in one file', async () => {
-    contestar(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
-    await cliente().guias.etiquetaPdf(['A', 'B'], { formato: 'carta' })
-    await cliente().guias.etiquetaZpl(['A'], { ppp: 203 })
-    expect(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => [metodo, ruta, JSON.parse(cuerpo)])).toEqual([
+    answer(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
+    await client().guias.etiquetaPdf(['A', 'B'], { formato: 'carta' })
+    await client().guias.etiquetaZpl(['A'], { ppp: 203 })
+    expect(received.map(({ method, path, cuerpo }) => [method, path, JSON.parse(cuerpo)])).toEqual([
       ['POST', '/api/v1/etiquetas', { guias: ['A', 'B'], formato: 'carta' }],
       ['POST', '/api/v1/etiquetas', { guias: ['A'], ppp: 203 }],
     ])
   })
 
   it('are refused where something else comes: the page of a proxy, or a problem', async () => {
-    contestar(file('text/html', '<html>'))
-    const error = await falla(cliente().guias.etiquetaPdf('A'))
+    answer(file('text/html', '<html>'))
+    const error = await fault(client().guias.etiquetaPdf('A'))
     expect([error instanceof ErrorRespuesta, error.message.includes('<html>')]).toEqual([true, true])
-    contestar(respondProblema(409, 'guia_cancelada'))
-    await expect(cliente().guias.etiquetaZpl('A')).rejects.toMatchObject({ codigo: 'guia_cancelada' })
+    answer(respondProblema(409, 'guia_cancelada'))
+    await expect(client().guias.etiquetaZpl('A')).rejects.toMatchObject({ codigo: 'guia_cancelada' })
   })
 })
 
 describe('archivos.descargar', () => {
-  const link = () => `${servidor.baseUrl}/archivos/arch_1?firma=secreta`
+  const link = () => `${server.baseUrl}/archivos/arch_1?firma=secreta`
 
   it('takes a link without the key and the headers of the merchant, and follows it to the storage', async () => {
-    contestar((res) => res.writeHead(307, { Location: '/almacen?firma=otra' }).end(), file('image/jpeg', 'foto'))
+    answer((res) => res.writeHead(307, { Location: '/almacen?firma=otra' }).end(), file('image/jpeg', 'foto'))
     const seen: string[] = []
-    const api = cliente({ cabeceras: { 'X-Propia': 'si' }, registro: ({ ruta }) => seen.push(ruta) })
+    const api = client({ cabeceras: { 'X-Propia': 'si' }, registro: ({ ruta }) => seen.push(ruta) })
     expect(text(await api.archivos.descargar({ url: link() }))).toBe('foto')
-    for (const { cabeceras } of recibidas)
+    for (const { cabeceras } of received)
       expect([cabeceras.authorization, cabeceras['x-propia']]).toEqual([undefined, undefined])
-    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual(['/archivos/arch_1?firma=secreta', '/almacen?firma=otra'])
+    expect(received.map(({ path }) => path)).toEqual(['/archivos/arch_1?firma=secreta', '/almacen?firma=otra'])
     // A log has the link without its signature.
-    expect(seen).toEqual([`${servidor.baseUrl}/archivos/arch_1`])
+    expect(seen).toEqual([`${server.baseUrl}/archivos/arch_1`])
   })
 
   it('compares the digest', async () => {
-    contestar(file('image/jpeg', 'foto'))
+    answer(file('image/jpeg', 'foto'))
     const sha256 = createHash('sha256').update('foto').digest('hex')
-    expect(text(await cliente().archivos.descargar({ url: link(), sha256 }))).toBe('foto')
-    contestar(file('image/jpeg', 'fot'))
-    expect((await falla(cliente().archivos.descargar({ url: link(), sha256 }))).message).toContain('sha256')
+    expect(text(await client().archivos.descargar({ url: link(), sha256 }))).toBe('foto')
+    answer(file('image/jpeg', 'fot'))
+    expect((await fault(client().archivos.descargar({ url: link(), sha256 }))).message).toContain('sha256')
   })
 
   it('tells an expired link, and repeats what passes', async () => {
-    contestar(respondProblema(403, 'enlace_invalido'))
-    const error = await falla(cliente().archivos.descargar(link()))
+    answer(respondProblema(403, 'enlace_invalido'))
+    const error = await fault(client().archivos.descargar(link()))
     expect([error instanceof ErrorAlcance, (error as ErrorAlcance).codigo]).toEqual([true, 'enlace_invalido'])
-    contestar((res) => res.writeHead(503, { 'Retry-After': '0' }).end(), file('application/pdf', '%PDF'))
-    expect(text(await cliente({ reintentos: 1 }).archivos.descargar(link()))).toBe('%PDF')
+    answer((res) => res.writeHead(503, { 'Retry-After': '0' }).end(), file('application/pdf', '%PDF'))
+    expect(text(await client({ reintentos: 1 }).archivos.descargar(link()))).toBe('%PDF')
   })
 
   it('sends nothing without a link', async () => {
-    for (const malo of ['', '/archivos/arch_1', undefined, null, { url: 7 }])
-      expect((await falla(cliente().archivos.descargar(malo as never))).message).toContain('descargar espera un enlace')
-    expect(recibidas).toEqual([])
+    for (const bad of ['', '/archivos/arch_1', undefined, null, { url: 7 }])
+      expect((await fault(client().archivos.descargar(bad as never))).message).toContain('descargar espera un enlace')
+    expect(received).toEqual([])
   })
 })
 
@@ -90,69 +90,69 @@ describe('guias.esperarPrueba', () => {
     )
 
   it('asks as often as the service says, until the PDF is there', async () => {
-    contestar(proof(null, '0'), proof(null, '0'), proof({ url: 'https://x' }))
-    expect(await cliente().guias.esperarPrueba('A')).toMatchObject({ pdf: { url: 'https://x' }, manifiesto: 'a.b.c' })
-    expect(recibidas).toHaveLength(3)
+    answer(proof(null, '0'), proof(null, '0'), proof({ url: 'https://x' }))
+    expect(await client().guias.esperarPrueba('A')).toMatchObject({ pdf: { url: 'https://x' }, manifiesto: 'a.b.c' })
+    expect(received).toHaveLength(3)
   })
 
   it('gives up at once where the PDF would come too late, and stops with its signal', async () => {
-    contestar(proof(null, '3600'))
-    const error = await falla(cliente().guias.esperarPrueba('A'))
+    answer(proof(null, '3600'))
+    const error = await fault(client().guias.esperarPrueba('A'))
     expect([error instanceof ErrorTiempo, error.message]).toEqual([true, expect.stringContaining('3600 s')])
     const control = new AbortController()
-    contestar((res) => {
+    answer((res) => {
       proof(null, '50')(res)
       setImmediate(() => control.abort())
     })
-    expect(await falla(cliente().guias.esperarPrueba('A', { signal: control.signal }))).toBeInstanceOf(ErrorAbortado)
+    expect(await fault(client().guias.esperarPrueba('A', { signal: control.signal }))).toBeInstanceOf(ErrorAbortado)
   })
 })
 
 it('finds the guide of a reference, or none', async () => {
-  contestar(json(200, { datos: [GUIA], cursor_siguiente: null }), json(200, { datos: [], cursor_siguiente: null }))
-  expect(await cliente().guias.porReferencia('PEDIDO 1&2')).toEqual(GUIA)
-  expect(await cliente().guias.porReferencia('otra')).toBeUndefined()
-  expect(recibidas[0]!.path).toBe('/api/v1/guias?external_ref=PEDIDO%201%262')
+  answer(json(200, { datos: [GUIA], cursor_siguiente: null }), json(200, { datos: [], cursor_siguiente: null }))
+  expect(await client().guias.porReferencia('PEDIDO 1&2')).toEqual(GUIA)
+  expect(await client().guias.porReferencia('otra')).toBeUndefined()
+  expect(received[0]!.path).toBe('/api/v1/guias?external_ref=PEDIDO%201%262')
 })
 
 it('takes a Date where an instant is expected', async () => {
   const desde = new Date(1_795_283_100_000)
-  contestar(json(200, { datos: [], cursor_siguiente: null }))
-  await cliente().guias.listar({ creado_desde: desde, creado_hasta: desde.toISOString() })
-  await cliente().eventos.listar({ desde })
-  contestar(json(202, { recuperacion: 'r', webhook: 'w', desde: '' }))
-  await cliente().webhooks.recuperar('wh_1', { desde })
+  answer(json(200, { datos: [], cursor_siguiente: null }))
+  await client().guias.listar({ creado_desde: desde, creado_hasta: desde.toISOString() })
+  await client().eventos.listar({ desde })
+  answer(json(202, { recuperacion: 'r', webhook: 'w', desde: '' }))
+  await client().webhooks.recuperar('wh_1', { desde })
   const iso = encodeURIComponent(desde.toISOString())
-  expect(recibidas.slice(0, 2).map(({ path: ruta }) => ruta)).toEqual([
+  expect(received.slice(0, 2).map(({ path }) => path)).toEqual([
     `/api/v1/guias?creado_desde=${iso}&creado_hasta=${iso}`,
     `/api/v1/eventos?desde=${iso}`,
   ])
-  expect(JSON.parse(recibidas[2]!.cuerpo).desde).toBe(desde.toISOString())
+  expect(JSON.parse(received[2]!.cuerpo).desde).toBe(desde.toISOString())
 })
 
 describe('a number that is none', () => {
   const lat = Number('14,63')
   it.each<[string, string, () => Promise<unknown>]>([
-    ['lat', 'NaN', () => cliente().guias.crear({ ...NEW_GUIA, lat, lng: -90.5 })],
-    ['lng', 'Infinity', () => cliente().guias.crear({ ...NEW_GUIA, recogida: { lat: 1, lng: Infinity } })],
-    ['lat', 'NaN', () => cliente().guias.crearLote({ guias: [NEW_GUIA, { ...NEW_GUIA, lat, lng: 1 }] })],
-    ['lat', 'NaN', () => cliente().guias.confirmarUbicacion('A', { lat, lng: 1 })],
-  ])('is refused before the request, with its field (%s is %s)', async (campo, valor, llamar) => {
-    const error = await falla(llamar())
+    ['lat', 'NaN', () => client().guias.crear({ ...NEW_GUIA, lat, lng: -90.5 })],
+    ['lng', 'Infinity', () => client().guias.crear({ ...NEW_GUIA, recogida: { lat: 1, lng: Infinity } })],
+    ['lat', 'NaN', () => client().guias.crearLote({ guias: [NEW_GUIA, { ...NEW_GUIA, lat, lng: 1 }] })],
+    ['lat', 'NaN', () => client().guias.confirmarUbicacion('A', { lat, lng: 1 })],
+  ])('is refused before the request, with its field (%s is %s)', async (campo, value, llamar) => {
+    const error = await fault(llamar())
     expect(error).toBeInstanceOf(ErrorGuias)
-    expect(error.message).toContain(`${campo} es ${valor} y no un número: ¿venía con coma, como 14,63?`)
-    expect(recibidas).toEqual([])
+    expect(error.message).toContain(`${campo} es ${value} y no un número: ¿venía con coma, como 14,63?`)
+    expect(received).toEqual([])
   })
 
   it('fails alone among many', async () => {
-    contestar(json(200, { resultados: [{ indice: 0, ok: true, guia: 'A', estado: 'aceptado', external_ref: 'B' }] }))
+    answer(json(200, { resultados: [{ indice: 0, ok: true, guia: 'A', estado: 'aceptado', external_ref: 'B' }] }))
     const guias = [
       { ...NEW_GUIA, lat, lng: 1 },
       { ...NEW_GUIA, external_ref: 'B' },
     ]
-    const resultados = await Array.fromAsync(cliente().guias.crearMuchas(guias))
-    expect(resultados.map(({ ok }) => ok)).toEqual([false, true])
-    expect((resultados[0] as { error: ErrorGuias }).error.message).toContain('lat es NaN')
-    expect(JSON.parse(recibidas[0]!.cuerpo).guias).toHaveLength(1)
+    const results = await Array.fromAsync(client().guias.crearMuchas(guias))
+    expect(results.map(({ ok }) => ok)).toEqual([false, true])
+    expect((results[0] as { error: ErrorGuias }).error.message).toContain('lat es NaN')
+    expect(JSON.parse(received[0]!.cuerpo).guias).toHaveLength(1)
   })
 })

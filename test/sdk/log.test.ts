@@ -1,17 +1,17 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { useRetries } from './clock.ts'
-import { falla, GUIA, json, NEW_GUIA, respondHtml, respondProblema } from './server.ts'
+import { fault, GUIA, json, NEW_GUIA, respondHtml, respondProblema } from './server.ts'
 
-const { server: servidor, sucesos } = useRetries()
-const { client: cliente, respondWith: contestar } = servidor
+const { server, sucesos } = useRetries()
+const { client, respondWith: answer } = server
 const bien = json(200, GUIA)
 
 describe('registro', () => {
   it('gets each attempt, and nothing that is secret or of a person', async () => {
-    contestar(respondHtml, respondProblema(503, 'no_disponible'), json(200, { datos: [], cursor_siguiente: null }))
-    await cliente().guias.listar({ external_ref: 'PEDIDO-1' })
-    expect(sucesos.map(({ ms, ...resto }) => resto)).toEqual([
+    answer(respondHtml, respondProblema(503, 'no_disponible'), json(200, { datos: [], cursor_siguiente: null }))
+    await client().guias.listar({ external_ref: 'PEDIDO-1' })
+    expect(sucesos.map(({ ms, ...rest }) => rest)).toEqual([
       {
         tipo: 'reintento',
         metodo: 'GET',
@@ -47,19 +47,19 @@ describe('registro', () => {
       },
     ])
     expect(sucesos.every(({ ms }) => Number.isInteger(ms) && ms >= 0)).toBe(true)
-    contestar(respondProblema(422, 'validacion'))
-    await falla(cliente().guias.crear(NEW_GUIA, { cabeceras: { 'X-Otro': 'privado' } }))
+    answer(respondProblema(422, 'validacion'))
+    await fault(client().guias.crear(NEW_GUIA, { cabeceras: { 'X-Otro': 'privado' } }))
     expect(inspect(sucesos, { depth: 9 })).not.toMatch(/secreto|31481676|PEDIDO|privado|Mixco/)
   })
 
   it('that throws disturbs nobody, and that is no function is refused', async () => {
-    contestar(bien)
-    const api = cliente({
+    answer(bien)
+    const api = client({
       registro: () => {
         throw new Error('no')
       },
     })
     expect(await api.guias.obtener('A')).toEqual(GUIA)
-    expect(() => cliente({ registro: console as never })).toThrow('registro')
+    expect(() => client({ registro: console as never })).toThrow('registro')
   })
 })

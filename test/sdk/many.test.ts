@@ -20,29 +20,29 @@ import { ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, RECOGIDA, waitUntil } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 /** A server of batches in front of nothing, which does with each what it is told. */
 interface Enviado {
   guias: GuiaParaCrear[]
   bytes: number
 }
-type Contestar = (enviado: Enviado) => object | number | Promise<object | number>
+type Contestar = (sent: Enviado) => object | number | Promise<object | number>
 let enviados: Enviado[] = []
 let aLaVez = { ahora: 0, tope: 0 }
-let contestar: Contestar
+let answer: Contestar
 let baseUrl = ''
-const servidor = createServer(async (req, res) => {
+const server = createServer(async (req, res) => {
   aLaVez.ahora++
   aLaVez.tope = Math.max(aLaVez.tope, aLaVez.ahora)
-  const trozos: Buffer[] = []
-  for await (const trozo of req) trozos.push(trozo)
-  const cuerpo = Buffer.concat(trozos)
-  const enviado = { guias: JSON.parse(cuerpo.toString()).guias as GuiaParaCrear[], bytes: cuerpo.length }
-  enviados.push(enviado)
-  const dado = await contestar(enviado)
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk)
+  const body = Buffer.concat(chunks)
+  const sent = { guias: JSON.parse(body.toString()).guias as GuiaParaCrear[], bytes: body.length }
+  enviados.push(sent)
+  const dado = await answer(sent)
   aLaVez.ahora--
   const [status, datos] = typeof dado === 'number' ? [dado, { codigo: 'x', mensaje: 'No.' }] : [200, dado]
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(datos))
@@ -64,26 +64,26 @@ const bien: Contestar = ({ guias }) => ({
   })),
 })
 beforeAll(async () => {
-  await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
-  baseUrl = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+  await new Promise<void>((listo) => server.listen(0, '127.0.0.1', listo))
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 beforeEach(() => {
   enviados = []
   aLaVez = { ahora: 0, tope: 0 }
-  contestar = bien
+  answer = bien
 })
 afterAll(() => {
-  servidor.closeAllConnections()
-  servidor.close()
+  server.closeAllConnections()
+  server.close()
 })
 
-const cliente = () => new Guias({ llave: 'guia_test_abc', baseUrl, reintentos: 0 })
-const numeradas = (n: number, mas: object = {}) =>
-  Array.from({ length: n }, (_, i) => ({ telefono: '+50231481676', external_ref: `R-${i}`, ...mas }) as GuiaIndividual)
-const todos = async <T>(iterable: AsyncIterable<T>) => {
-  const vistos: T[] = []
-  for await (const uno of iterable) vistos.push(uno)
-  return vistos
+const client = () => new Guias({ llave: 'guia_test_abc', baseUrl, reintentos: 0 })
+const numeradas = (n: number, more: object = {}) =>
+  Array.from({ length: n }, (_, i) => ({ telefono: '+50231481676', external_ref: `R-${i}`, ...more }) as GuiaIndividual)
+const all = async <T>(iterable: AsyncIterable<T>) => {
+  const seen: T[] = []
+  for await (const one of iterable) seen.push(one)
+  return seen
 }
 /** Whatever needs nothing from outside has happened. */
 const vueltas = async () => {
@@ -92,7 +92,7 @@ const vueltas = async () => {
 
 describe('crearMuchas, on the running server', () => {
   it('says of each what became of it, in the caller’s own terms', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const entradas: GuiaParaCrear[] = Array.from({ length: 230 }, () => {
       const { recogida: _, ...guia } = buildGuia()
       return guia
@@ -106,14 +106,14 @@ describe('crearMuchas, on the running server', () => {
       concurrencia: 1,
       alAvanzar: (avance) => avances.push(avance),
     })
-    const resultados = await todos(creacion)
-    expect(resultados.map(({ posicion }) => posicion)).toEqual(entradas.map((_, i) => i))
-    expect(resultados.every(({ entrada, posicion }) => entrada === entradas[posicion])).toBe(true)
-    const [mala, otra, igual] = [resultados[7]!, resultados[150]!, resultados[151]!]
-    expect(!mala.ok && mala.error).toBeInstanceOf(ErrorValidacion)
-    expect(!mala.ok && [mala.pasajera, (mala.error as ErrorValidacion).errores[0]?.campo]).toEqual([false, '/telefono'])
-    expect(!otra.ok && otra.error).toBeInstanceOf(ErrorConflicto)
-    expect(igual).toMatchObject({ ok: true, repetida: true, guia: resultados[3]!.ok && resultados[3]!.guia })
+    const results = await all(creacion)
+    expect(results.map(({ posicion }) => posicion)).toEqual(entradas.map((_, i) => i))
+    expect(results.every(({ entrada, posicion }) => entrada === entradas[posicion])).toBe(true)
+    const [bad, other, same] = [results[7]!, results[150]!, results[151]!]
+    expect(!bad.ok && bad.error).toBeInstanceOf(ErrorValidacion)
+    expect(!bad.ok && [bad.pasajera, (bad.error as ErrorValidacion).errores[0]?.campo]).toEqual([false, '/telefono'])
+    expect(!other.ok && other.error).toBeInstanceOf(ErrorConflicto)
+    expect(same).toMatchObject({ ok: true, repetida: true, guia: results[3]!.ok && results[3]!.guia })
     expect(avances).toEqual([
       { leidas: 100, creadas: 99, repetidas: 0, fallidas: 1, total: 230 },
       { leidas: 200, creadas: 197, repetidas: 1, fallidas: 2, total: 230 },
@@ -122,9 +122,9 @@ describe('crearMuchas, on the running server', () => {
     expect(creacion.avance).toEqual(avances[2])
 
     // Nothing to try again as it is; corrected, it is the caller's own object.
-    expect(await todos(creacion.reintentarFallidas())).toEqual([])
+    expect(await all(creacion.reintentarFallidas())).toEqual([])
     entradas[7]!.telefono = '+50231481676'
-    const corregidas = await todos(creacion.reintentarFallidas({ todas: true }))
+    const corregidas = await all(creacion.reintentarFallidas({ todas: true }))
     expect(corregidas.map(({ ok, posicion }) => [ok, posicion])).toEqual([
       [true, 7],
       [false, 150],
@@ -132,9 +132,9 @@ describe('crearMuchas, on the running server', () => {
   })
 
   it('doubles nothing when the process is killed in the middle and run again', FULL_RUN_ONLY, async () => {
-    const { api, llave } = await entorno.nuevoComercio()
+    const { api, llave } = await environment.createComercio()
     const guia = JSON.stringify(buildGuia({ external_ref: 'X' }))
-    const programa = `
+    const program = `
       import { Guias } from '@guias/sdk'
       const api = new Guias({ llave: process.env.LLAVE, baseUrl: process.env.URL_DE_GUIAS })
       function* pedidos() { for (let i = 0; i < 1200; i++) yield { ...${guia}, external_ref: 'P-' + i } }
@@ -146,35 +146,35 @@ describe('crearMuchas, on the running server', () => {
       }
       console.log('fin', repetidas)`
     const correr = () => {
-      const hijo = spawn(process.execPath, ['--input-type=module', '-e', programa], {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
-        env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: entorno.url, ...CHILD_ENVIRONMENT },
+        env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: environment.url, ...CHILD_ENVIRONMENT },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
-      let salida = ''
-      hijo.stdout.setEncoding('utf8').on('data', (texto: string) => {
-        salida += texto
+      let output = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text
       })
-      return { child: hijo, output: () => salida, fin: once(hijo, 'close') }
+      return { child, output: () => output, fin: once(child, 'close') }
     }
-    const primera = correr()
-    await hasta(async () => /^[1-9]\d\d$/m.test(primera.output()))
-    primera.child.kill('SIGKILL')
-    await primera.fin
-    expect(primera.output()).not.toContain('fin')
+    const first = correr()
+    await waitUntil(async () => /^[1-9]\d\d$/m.test(first.output()))
+    first.child.kill('SIGKILL')
+    await first.fin
+    expect(first.output()).not.toContain('fin')
 
-    const segunda = correr()
-    expect(await segunda.fin).toEqual([0, null])
-    const repetidas = Number(/fin (\d+)/.exec(segunda.output())?.[1])
+    const second = correr()
+    expect(await second.fin).toEqual([0, null])
+    const repetidas = Number(/fin (\d+)/.exec(second.output())?.[1])
     expect(repetidas).toBeGreaterThan(0)
     expect(repetidas).toBeLessThan(1200)
-    const referencias = (await todos(api.guias.listar({ limite: 100 }))).map(({ external_ref }) => external_ref)
+    const referencias = (await all(api.guias.listar({ limite: 100 }))).map(({ external_ref }) => external_ref)
     expect(referencias).toHaveLength(1200)
     expect(new Set(referencias).size).toBe(1200)
   })
 
   it('keeps a batch of large guides below what the service takes', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     // 20 KB each, of two bytes a letter: 100 of them are more than 2 MB.
     const grandes = numeradas(120, {
       departamento: 'Guatemala',
@@ -182,23 +182,23 @@ describe('crearMuchas, on the running server', () => {
       recogida: RECOGIDA,
       indicaciones: 'ñ'.repeat(10_000),
     })
-    const resultados = await todos(api.guias.crearMuchas(grandes))
+    const results = await all(api.guias.crearMuchas(grandes))
     // Too long a text, each of them: what matters is that none failed for the size of its batch.
-    expect(resultados).toHaveLength(120)
-    expect(new Set(resultados.map((r) => !r.ok && r.error.name))).toEqual(new Set(['ErrorValidacion']))
+    expect(results).toHaveLength(120)
+    expect(new Set(results.map((r) => !r.ok && r.error.name))).toEqual(new Set(['ErrorValidacion']))
   })
 })
 
 describe('crearMuchas', () => {
   it('sends by hundreds or by what is said, and no more than fits', async () => {
-    await todos(cliente().guias.crearMuchas(numeradas(250)))
+    await all(client().guias.crearMuchas(numeradas(250)))
     expect(enviados.map(({ guias }) => guias.length)).toEqual([100, 100, 50])
     enviados = []
-    await todos(cliente().guias.crearMuchas(numeradas(7), { tamano: 3, recogida: RECOGIDA }))
+    await all(client().guias.crearMuchas(numeradas(7), { tamano: 3, recogida: RECOGIDA }))
     expect(enviados.map(({ guias }) => guias.length)).toEqual([3, 3, 1])
     enviados = []
     const enOrden = { concurrencia: 1 } // two at a time arrive in any
-    await todos(cliente().guias.crearMuchas(numeradas(100, { indicaciones: 'ñ'.repeat(30_000) }), enOrden))
+    await all(client().guias.crearMuchas(numeradas(100, { indicaciones: 'ñ'.repeat(30_000) }), enOrden))
     expect(enviados.length).toBeGreaterThan(3)
     expect(Math.max(...enviados.map(({ bytes }) => bytes))).toBeLessThan(2_000_000)
     expect(enviados.flatMap(({ guias }) => guias.map((guia) => guia.external_ref))).toEqual(
@@ -207,13 +207,13 @@ describe('crearMuchas', () => {
   })
 
   it('divides what somebody in between finds too large', async () => {
-    contestar = (enviado) => (enviado.guias.length > 30 ? 413 : bien(enviado))
-    const resultados = await todos(cliente().guias.crearMuchas(numeradas(100)))
-    expect(resultados.map((r) => r.ok && [r.posicion, r.guia])).toEqual(
+    answer = (sent) => (sent.guias.length > 30 ? 413 : bien(sent))
+    const results = await all(client().guias.crearMuchas(numeradas(100)))
+    expect(results.map((r) => r.ok && [r.posicion, r.guia])).toEqual(
       numeradas(100).map((guia, i) => [i, `G-${guia.external_ref}`]),
     )
-    contestar = () => 413
-    expect((await todos(cliente().guias.crearMuchas(numeradas(3)))).map((r) => !r.ok && r.error.name)).toEqual(
+    answer = () => 413
+    expect((await all(client().guias.crearMuchas(numeradas(3)))).map((r) => !r.ok && r.error.name)).toEqual(
       Array(3).fill('ErrorCuerpo'),
     )
   })
@@ -221,24 +221,24 @@ describe('crearMuchas', () => {
   it('has at most so many under way, and reads no further ahead than that', async () => {
     // Three at a time while there are as many: none is answered before the third has come.
     let retenidas: (() => void)[] = []
-    contestar = async (enviado) => {
+    answer = async (sent) => {
       await new Promise<void>((listo) => {
         retenidas.push(listo)
         if (retenidas.length < 3 && enviados.length < 100) return
-        for (const soltar of retenidas) soltar()
+        for (const release of retenidas) release()
         retenidas = []
       })
-      return bien(enviado)
+      return bien(sent)
     }
     let leidas = 0
-    async function* fuente() {
+    async function* source() {
       for (const guia of numeradas(1_000)) {
         leidas++
         yield guia
       }
     }
     let tomadas = 0
-    for await (const _ of cliente().guias.crearMuchas(fuente(), { tamano: 10, concurrencia: 3 })) {
+    for await (const _ of client().guias.crearMuchas(source(), { tamano: 10, concurrencia: 3 })) {
       tomadas++
       if (tomadas % 50 === 0) await vueltas()
       expect(leidas - tomadas).toBeLessThanOrEqual(10 * 4)
@@ -248,35 +248,34 @@ describe('crearMuchas', () => {
 
   it('nothing is missing: a request that fails is a failure of each of its guides', async () => {
     let n = 0
-    contestar = (enviado) => (n++ === 1 ? 503 : bien(enviado))
-    const creacion = cliente().guias.crearMuchas(numeradas(25), { tamano: 10, concurrencia: 1 })
-    const resultados = await todos(creacion)
-    expect(resultados.map(({ ok }) => (ok ? 1 : 0)).join('')).toBe('1111111111000000000011111')
-    const fallidas = resultados.filter((r) => !r.ok)
+    answer = (sent) => (n++ === 1 ? 503 : bien(sent))
+    const creacion = client().guias.crearMuchas(numeradas(25), { tamano: 10, concurrencia: 1 })
+    const results = await all(creacion)
+    expect(results.map(({ ok }) => (ok ? 1 : 0)).join('')).toBe('1111111111000000000011111')
+    const fallidas = results.filter((r) => !r.ok)
     expect(fallidas.every(({ error, pasajera }) => error.name === 'ErrorServicio' && pasajera)).toBe(true)
     expect(creacion.avance).toEqual({ leidas: 25, creadas: 15, repetidas: 0, fallidas: 10, total: 25 })
 
-    const otra = creacion.reintentarFallidas()
-    expect((await todos(otra)).map((r) => r.ok && [r.posicion, r.guia])).toEqual(
+    const other = creacion.reintentarFallidas()
+    expect((await all(other)).map((r) => r.ok && [r.posicion, r.guia])).toEqual(
       Array.from({ length: 10 }, (_, i) => [10 + i, `G-R-${10 + i}`]),
     )
-    expect(otra.avance).toEqual({ leidas: 10, creadas: 10, repetidas: 0, fallidas: 0, total: 10 })
+    expect(other.avance).toEqual({ leidas: 10, creadas: 10, repetidas: 0, fallidas: 0, total: 10 })
   })
 
   it('nor one of which the answer says nothing', async () => {
-    contestar = ({ guias }) => ({ ...(bien({ guias: guias.slice(1), bytes: 0 }) as object) })
-    const resultados = await todos(cliente().guias.crearMuchas(numeradas(3)))
-    expect(resultados.map(({ ok }) => ok)).toEqual([true, true, false])
-    expect(!resultados[2]!.ok && resultados[2]!.error.message).toContain('no dijo')
+    answer = ({ guias }) => ({ ...(bien({ guias: guias.slice(1), bytes: 0 }) as object) })
+    const results = await all(client().guias.crearMuchas(numeradas(3)))
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, false])
+    expect(!results[2]!.ok && results[2]!.error.message).toContain('no dijo')
   })
 
   it('refuses a guide without a reference, alone', async () => {
     const [con, sin] = [numeradas(2)[0]!, { ...numeradas(1)[0]!, external_ref: undefined } as unknown as GuiaParaCrear]
     const vacia = { ...con, external_ref: '' }
-    const resultados = await todos(cliente().guias.crearMuchas([sin, con, null as never, vacia]))
-    expect(resultados.map(({ ok }) => ok)).toEqual([false, true, false, false])
-    for (const r of [resultados[0]!, resultados[3]!])
-      expect(!r.ok && r.error.message).toContain('ponga su número de pedido')
+    const results = await all(client().guias.crearMuchas([sin, con, null as never, vacia]))
+    expect(results.map(({ ok }) => ok)).toEqual([false, true, false, false])
+    for (const r of [results[0]!, results[3]!]) expect(!r.ok && r.error.message).toContain('ponga su número de pedido')
     expect(enviados.map(({ guias }) => guias)).toEqual([[con]])
   })
 
@@ -286,141 +285,137 @@ describe('crearMuchas', () => {
       tel: string
     }
     const pedidos: Pedido[] = [1, 2, 3].map((numero) => ({ numero, tel: '+50231481676' }))
-    const creacion = cliente().guias.crearMuchas(pedidos, {
+    const creacion = client().guias.crearMuchas(pedidos, {
       aGuia: ({ numero, tel }) => {
         if (numero === 2) throw new Error('sin dirección')
         return { telefono: tel, departamento: 'Guatemala', municipio: 'Mixco', external_ref: `P-${numero}` }
       },
     })
-    const resultados = await todos(creacion)
-    expect(resultados.map((r) => [r.entrada.numero, r.ok ? r.guia : r.error.message])).toEqual([
+    const results = await all(creacion)
+    expect(results.map((r) => [r.entrada.numero, r.ok ? r.guia : r.error.message])).toEqual([
       [1, 'G-P-1'],
       [2, 'aGuia lanzó Error: sin dirección'],
       [3, 'G-P-3'],
     ])
-    expect(resultados[1]!.entrada).toBe(pedidos[1])
+    expect(results[1]!.entrada).toBe(pedidos[1])
     expect(Object.keys(enviados[0]!.guias[0]!)).not.toContain('numero')
     // @ts-expect-error: these are no guides
-    const malas = () => cliente().guias.crearMuchas(pedidos)
+    const malas = () => client().guias.crearMuchas(pedidos)
     expect(malas).toBeInstanceOf(Function)
   })
 
   it('says of a damaged row its fault alone, and no word about JSON', async () => {
     const csv = 'telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,A\n3.1E+07,Guatemala,Mixco,B\n'
     const { filas } = await leerHoja(new TextEncoder().encode(csv))
-    const [buena, mala] = await todos(cliente().guias.crearMuchas(filas, { aGuia: guiaDeFila }))
-    expect(buena!.ok).toBe(true)
-    if (mala!.ok) throw new Error('the damaged row was sent')
-    expect(mala!.error.message).toMatch(/^fila 3: telefono: es un número abreviado/)
-    expect(mala!.error.cause).toBeInstanceOf(ErrorDeHoja)
+    const [good, bad] = await all(client().guias.crearMuchas(filas, { aGuia: guiaDeFila }))
+    expect(good!.ok).toBe(true)
+    if (bad!.ok) throw new Error('the damaged row was sent')
+    expect(bad!.error.message).toMatch(/^fila 3: telefono: es un número abreviado/)
+    expect(bad!.error.cause).toBeInstanceOf(ErrorDeHoja)
   })
 
   it('takes each as it was when it was read, and what cannot be written fails alone', async () => {
-    function* fuente() {
-      const una = { ...numeradas(1)[0]! }
-      for (const external_ref of ['A', 'B', 'C']) yield Object.assign(una, { external_ref })
+    function* source() {
+      const one = { ...numeradas(1)[0]! }
+      for (const external_ref of ['A', 'B', 'C']) yield Object.assign(one, { external_ref })
     }
-    expect((await todos(cliente().guias.crearMuchas(fuente()))).map((r) => r.ok && r.guia)).toEqual([
-      'G-A',
-      'G-B',
-      'G-C',
-    ])
+    expect((await all(client().guias.crearMuchas(source()))).map((r) => r.ok && r.guia)).toEqual(['G-A', 'G-B', 'G-C'])
     const ciclo: Record<string, unknown> = { external_ref: 'Z' }
     ciclo.ciclo = ciclo
-    const [mal, buena] = await todos(cliente().guias.crearMuchas([ciclo as never, numeradas(1)[0]!]))
-    expect([mal!.ok, buena!.ok]).toEqual([false, true])
-    expect(!mal!.ok && mal!.error.message).toMatch(/^La guía no se puede escribir como JSON: /)
+    const [bad, good] = await all(client().guias.crearMuchas([ciclo as never, numeradas(1)[0]!]))
+    expect([bad!.ok, good!.ok]).toEqual([false, true])
+    expect(!bad!.ok && bad!.error.message).toMatch(/^La guía no se puede escribir como JSON: /)
   })
 
   it('gives what is done while the source makes wait', async () => {
-    let soltar = () => {}
-    const espera = new Promise<void>((listo) => {
-      soltar = listo
+    let release = () => {}
+    const wait = new Promise<void>((listo) => {
+      release = listo
     })
-    async function* fuente() {
+    async function* source() {
       yield* numeradas(2)
-      await espera
+      await wait
     }
-    const recorrido = cliente().guias.crearMuchas(fuente(), { tamano: 1 })[Symbol.asyncIterator]()
+    const recorrido = client().guias.crearMuchas(source(), { tamano: 1 })[Symbol.asyncIterator]()
     expect(await recorrido.next()).toMatchObject({ value: { posicion: 0, ok: true } })
     expect(await recorrido.next()).toMatchObject({ value: { posicion: 1, ok: true } })
-    soltar()
+    release()
     expect(await recorrido.next()).toEqual({ done: true, value: undefined })
   })
 
   it('a source that fails: first what it gave, then its error', async () => {
-    async function* fuente() {
+    async function* source() {
       yield* numeradas(15)
       throw new Error('se acabó el disco')
     }
-    const vistos: unknown[] = []
-    const falla = (async () => {
-      for await (const { posicion } of cliente().guias.crearMuchas(fuente(), { tamano: 10 })) vistos.push(posicion)
+    const seen: unknown[] = []
+    const fault = (async () => {
+      for await (const { posicion } of client().guias.crearMuchas(source(), { tamano: 10 })) seen.push(posicion)
     })()
-    await expect(falla).rejects.toThrow('se acabó el disco')
-    expect(vistos).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    await expect(fault).rejects.toThrow('se acabó el disco')
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
   it('aborted while the source makes wait: what was not sent gives no result', async () => {
-    const corte = new AbortController()
+    const cut = new AbortController()
     let leidas = 0
-    async function* fuente() {
+    async function* source() {
       for (const guia of numeradas(5)) {
         leidas++
         yield guia
       }
-      setImmediate(() => corte.abort('ya no'))
+      setImmediate(() => cut.abort('ya no'))
       await new Promise(() => {})
     }
-    const resultados: ResultadoDeMuchas<GuiaParaCrear>[] = []
+    const results: ResultadoDeMuchas<GuiaParaCrear>[] = []
     const error = await (async () => {
-      for await (const r of cliente().guias.crearMuchas(fuente(), { tamano: 2, signal: corte.signal, concurrencia: 1 }))
-        resultados.push(r)
+      for await (const r of client().guias.crearMuchas(source(), { tamano: 2, signal: cut.signal, concurrencia: 1 }))
+        results.push(r)
     })().catch((causa) => causa)
     expect(error).toBeInstanceOf(ErrorAbortado)
     expect(error.cause).toBe('ya no')
-    expect([resultados.length, leidas]).toEqual([4, 5])
+    expect([results.length, leidas]).toEqual([4, 5])
   })
 
   it('aborted in mid-request: its guides are told of', async () => {
-    const corte = new AbortController()
-    contestar = () => {
-      corte.abort()
+    const cut = new AbortController()
+    answer = () => {
+      cut.abort()
       return new Promise(() => {})
     }
-    const resultados: ResultadoDeMuchas<GuiaParaCrear>[] = []
+    const results: ResultadoDeMuchas<GuiaParaCrear>[] = []
     const recorrer = async () => {
-      for await (const r of cliente().guias.crearMuchas(numeradas(3), { signal: corte.signal })) resultados.push(r)
+      for await (const r of client().guias.crearMuchas(numeradas(3), { signal: cut.signal })) results.push(r)
     }
     await expect(recorrer()).rejects.toBeInstanceOf(ErrorAbortado)
-    expect(resultados.map((r) => !r.ok && [r.error.name, r.pasajera])).toEqual(Array(3).fill(['ErrorAbortado', true]))
+    expect(results.map((r) => !r.ok && [r.error.name, r.pasajera])).toEqual(Array(3).fill(['ErrorAbortado', true]))
   })
 
   it('listens to its own signal, so that many creations may share one', async () => {
-    const corte = new AbortController()
+    const cut = new AbortController()
     const escuchan = new Set<number>()
-    const contar = () => escuchan.add(getEventListeners(corte.signal, 'abort').length)
-    const responder = contestar
-    contestar = (...dados) => {
-      contar()
+    const count = () => escuchan.add(getEventListeners(cut.signal, 'abort').length)
+    const responder = answer
+    answer = (...dados) => {
+      count()
       return responder(...dados)
     }
-    function* fuente() {
+    function* source() {
       for (const guia of numeradas(4)) {
-        contar()
+        count()
         yield guia
       }
     }
-    const crear = () => todos(cliente().guias.crearMuchas(fuente(), { tamano: 2, signal: corte.signal }))
-    expect((await Promise.all(Array.from({ length: 12 }, crear))).flat().every(({ ok }) => ok)).toBe(true)
-    contar()
+    const create = () => all(client().guias.crearMuchas(source(), { tamano: 2, signal: cut.signal }))
+    expect((await Promise.all(Array.from({ length: 12 }, create))).flat().every(({ ok }) => ok)).toBe(true)
+    count()
     expect([...escuchan]).toEqual([0])
   })
 
   it('left early: the source is closed and no more is read', async () => {
     let cerrada = false
     let leidas = 0
-    function* fuente() {
+    function* source() {
       try {
         for (const guia of numeradas(1_000)) {
           leidas++
@@ -430,36 +425,36 @@ describe('crearMuchas', () => {
         cerrada = true
       }
     }
-    for await (const { posicion } of cliente().guias.crearMuchas(fuente(), { tamano: 10 })) if (posicion === 5) break
-    await hasta(async () => cerrada)
+    for await (const { posicion } of client().guias.crearMuchas(source(), { tamano: 10 })) if (posicion === 5) break
+    await waitUntil(async () => cerrada)
     expect(leidas).toBeLessThanOrEqual(40)
   })
 
   it('is of one use, looks at its options, and survives a callback that throws', async () => {
-    const creacion = cliente().guias.crearMuchas(new Set(numeradas(2)), {
+    const creacion = client().guias.crearMuchas(new Set(numeradas(2)), {
       alAvanzar: () => {
         throw new Error('no')
       },
     })
-    expect(await todos(creacion)).toHaveLength(2)
+    expect(await all(creacion)).toHaveLength(2)
     expect(creacion.avance.total).toBe(2)
-    await expect(todos(creacion)).rejects.toThrow('una sola vez')
-    expect(await todos(cliente().guias.crearMuchas([]))).toEqual([])
-    for (const [opciones, dice] of [
+    await expect(all(creacion)).rejects.toThrow('una sola vez')
+    expect(await all(client().guias.crearMuchas([]))).toEqual([])
+    for (const [options, dice] of [
       [{ tamano: 101 }, 'tamano'],
       [{ tamano: 1.5 }, 'tamano'],
       [{ concurrencia: 0 }, 'concurrencia'],
     ] as [OpcionesDeMuchas, string][]) {
-      expect(() => cliente().guias.crearMuchas([], opciones)).toThrow(dice)
+      expect(() => client().guias.crearMuchas([], options)).toThrow(dice)
     }
-    expect(() => cliente().guias.crearMuchas(undefined as never)).toThrow(ErrorGuias)
+    expect(() => client().guias.crearMuchas(undefined as never)).toThrow(ErrorGuias)
   })
 
   it('keeps the type of what it was given (this compiles)', () => {
     type Pedido = GuiaParaCrear & { fila: number }
-    const creacion = cliente().guias.crearMuchas([] as Pedido[])
+    const creacion = client().guias.crearMuchas([] as Pedido[])
     expectTypeOf(creacion).toExtend<AsyncIterable<ResultadoDeMuchas<Pedido>>>()
-    const leer = (r: ResultadoDeMuchas<Pedido>) => (r.ok ? r.guia : `${r.entrada.fila}: ${r.error.message}`)
-    expectTypeOf(leer).returns.toEqualTypeOf<string>()
+    const read = (r: ResultadoDeMuchas<Pedido>) => (r.ok ? r.guia : `${r.entrada.fila}: ${r.error.message}`)
+    expectTypeOf(read).returns.toEqualTypeOf<string>()
   })
 })

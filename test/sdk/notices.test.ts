@@ -4,12 +4,12 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { GUIA, json, NEW_GUIA, useFakeServer } from './server.ts'
 
-const entorno = shareEnvironment()
-const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
+const environment = shareEnvironment()
+const { client, respondWith: answer, capturedRequests: received } = useFakeServer()
 
-const conAvisos = (opciones: OpcionesDeGuias = {}) => {
+const conAvisos = (options: OpcionesDeGuias = {}) => {
   const avisos: string[] = []
-  return { api: cliente({ alAvisar: (aviso) => avisos.push(aviso), ...opciones }), avisos }
+  return { api: client({ alAvisar: (aviso) => avisos.push(aviso), ...options }), avisos }
 }
 
 describe('Deprecation and Sunset', () => {
@@ -17,7 +17,7 @@ describe('Deprecation and Sunset', () => {
 
   it('are told once for each operation, not for each guide', async () => {
     const { api, avisos } = conAvisos()
-    contestar(json(200, GUIA, RETIRO))
+    answer(json(200, GUIA, RETIRO))
     for (const codigo of ['A', 'B', 'B']) await api.guias.obtener(codigo)
     await api.post('/api/v1/guias/C/cancelar?a=1')
     await api.post('/api/v1/guias/D/cancelar')
@@ -29,21 +29,21 @@ describe('Deprecation and Sunset', () => {
     expect(avisos).toEqual([
       'El servicio retira GET /guias/{guia} (Deprecation: @1795000000, Sunset: Sun, 21 Nov 2027 00:00:00 GMT): actualice el paquete.',
     ])
-    contestar(json(200, { datos: [], cursor_siguiente: null }, { Sunset: RETIRO.Sunset }))
+    answer(json(200, { datos: [], cursor_siguiente: null }, { Sunset: RETIRO.Sunset }))
     await api.guias.listar()
     expect(avisos[1]).toBe(
       'El servicio retira GET /guias (Deprecation: null, Sunset: Sun, 21 Nov 2027 00:00:00 GMT): actualice el paquete.',
     )
-    contestar(json(200, GUIA))
+    answer(json(200, GUIA))
     await api.guias.cancelar('A')
-    expect([avisos.length, recibidas.length]).toEqual([2, 8])
+    expect([avisos.length, received.length]).toEqual([2, 8])
   })
 
   it('go to console.warn where nobody else asks for them', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     try {
-      contestar(json(200, GUIA, RETIRO))
-      await cliente().guias.obtener('A')
+      answer(json(200, GUIA, RETIRO))
+      await client().guias.obtener('A')
       expect(warn.mock.calls).toEqual([[expect.stringContaining('GET /guias/{guia}')]])
     } finally {
       warn.mockRestore()
@@ -54,9 +54,9 @@ describe('Deprecation and Sunset', () => {
 describe('crear', () => {
   it('says that the guide that exists is cancelled', async () => {
     const avisos: string[] = []
-    const { llave } = await entorno.nuevoComercio()
+    const { llave } = await environment.createComercio()
     const { Guias } = await import('@guias/sdk')
-    const api = new Guias({ llave, baseUrl: entorno.url, alAvisar: (aviso) => avisos.push(aviso) })
+    const api = new Guias({ llave, baseUrl: environment.url, alAvisar: (aviso) => avisos.push(aviso) })
     const pedido = buildGuia()
     const { guia } = await api.guias.crear(pedido)
     await api.guias.crear(pedido)
@@ -71,11 +71,11 @@ describe('crear', () => {
 
   it('says nothing of a guide that is new, or not cancelled', async () => {
     const { api, avisos } = conAvisos()
-    for (const [estado, cabeceras] of [
+    for (const [estado, headers] of [
       ['cancelado', {}],
       ['aceptado', { 'Idempotent-Replayed': 'true' }],
     ] as const) {
-      contestar(json(201, { ...GUIA, estado }, cabeceras))
+      answer(json(201, { ...GUIA, estado }, headers))
       await api.guias.crear(NEW_GUIA)
     }
     expect(avisos).toEqual([])

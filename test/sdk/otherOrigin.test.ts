@@ -8,7 +8,7 @@ import { createDeliveredGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { shareEnvironment } from '../environment.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const CODE = `
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { leerTelefono } from '@guias/sdk/telefono'
@@ -23,29 +23,29 @@ window.probar = async (guia, manifiesto, url) => {
 }`
 
 it.skipIf(!hasBrowser)('reads telephones and verifies a proof; a request with a key is not sent', async () => {
-  const comercio = await entorno.nuevoComercio()
-  const { guia } = await createDeliveredGuia(entorno, comercio)
+  const comercio = await environment.createComercio()
+  const { guia } = await createDeliveredGuia(environment, comercio)
   const { pdf, manifiesto } = await comercio.api.guias.esperarPrueba(guia)
   const bytes = await comercio.api.archivos.descargar(pdf)
   const resolveDir = fileURLToPath(new URL('../..', import.meta.url))
   const { outputFiles } = await build({ stdin: { contents: CODE, resolveDir }, bundle: true, write: false })
-  const otro = createServer((req, res) => {
+  const other = createServer((req, res) => {
     if (req.url === '/prueba.pdf') res.end(bytes)
     else
       res
         .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' })
         .end(`<script type="module">${outputFiles[0]!.text}</script>`)
   })
-  await new Promise<void>((listo) => otro.listen(0, '127.0.0.1', listo))
-  const contexto = await openContext()
+  await new Promise<void>((listo) => other.listen(0, '127.0.0.1', listo))
+  const context = await openContext()
   try {
-    const pagina = await contexto.newPage()
-    await pagina.goto(`http://127.0.0.1:${(otro.address() as AddressInfo).port}/`)
-    const args = [guia, manifiesto, entorno.url].map((uno) => JSON.stringify(uno)).join()
-    expect(await pagina.evaluate(`probar(${args})`)).toEqual(['pdf', 'archivo', '+50231481676', 'TypeError'])
+    const page = await context.newPage()
+    await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`)
+    const args = [guia, manifiesto, environment.url].map((one) => JSON.stringify(one)).join()
+    expect(await page.evaluate(`probar(${args})`)).toEqual(['pdf', 'archivo', '+50231481676', 'TypeError'])
   } finally {
-    await contexto.close()
-    otro.closeAllConnections()
-    otro.close()
+    await context.close()
+    other.closeAllConnections()
+    other.close()
   }
 })

@@ -13,31 +13,25 @@ import { buildGuia } from '../factories.ts'
 import { useRetries } from './clock.ts'
 import {
   cutConnection,
-  falla,
+  fault,
   GUIA,
   json,
   LLAVE,
   NEW_GUIA,
   respondHtml,
   respondProblema,
-  texto,
+  text,
   useFakeServer,
 } from './server.ts'
 
-const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
-const lento = useRetries()
-const entorno = shareEnvironment()
+const { client, respondWith: answer, capturedRequests: received } = useFakeServer()
+const slow = useRetries()
+const environment = shareEnvironment()
 
 describe('a request without a method of the SDK', () => {
   it('goes out as everything else does', async () => {
-    contestar(
-      json(200, { zona: 'Norte' }),
-      json(201, { zona: 'Z1' }),
-      json(200, []),
-      json(200, null),
-      texto(204, '', {}),
-    )
-    const api = cliente({ cabeceras: { 'X-Propia': '1' } })
+    answer(json(200, { zona: 'Norte' }), json(201, { zona: 'Z1' }), json(200, []), json(200, null), text(204, '', {}))
+    const api = client({ cabeceras: { 'X-Propia': '1' } })
     const desde = new Date('2026-11-20T15:04:05Z')
     expect(await api.get('/api/v1/zonas', { limite: 2, tipo: ['a', 'b'], desde, nada: undefined })).toEqual({
       zona: 'Norte',
@@ -46,14 +40,14 @@ describe('a request without a method of the SDK', () => {
     expect(await api.put('/api/v1/zonas/Z1?ensayo=true', { nombre: 'Sur' })).toEqual([])
     expect(await api.patch('/api/v1/zonas/Z1', {})).toBeNull()
     expect(await api.delete('/api/v1/zonas/Z1?a=1', { b: 2 })).toBeUndefined()
-    expect(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
+    expect(received.map(({ method, path, cuerpo }) => [method, path, cuerpo])).toEqual([
       ['GET', '/api/v1/zonas?limite=2&tipo=a&tipo=b&desde=2026-11-20T15%3A04%3A05.000Z', ''],
       ['POST', '/api/v1/zonas', '{"nombre":"Norte"}'],
       ['PUT', '/api/v1/zonas/Z1?ensayo=true', '{"nombre":"Sur"}'],
       ['PATCH', '/api/v1/zonas/Z1', '{}'],
       ['DELETE', '/api/v1/zonas/Z1?a=1&b=2', ''],
     ])
-    for (const { cabeceras } of recibidas)
+    for (const { cabeceras } of received)
       expect(cabeceras).toMatchObject({
         authorization: `Bearer ${LLAVE}`,
         'x-propia': '1',
@@ -62,22 +56,22 @@ describe('a request without a method of the SDK', () => {
   })
 
   it('fails as everything else does, and tells all of the answer', async () => {
-    contestar(respondProblema(404, 'guia_desconocida'))
-    expect(await falla(cliente().get('/api/v1/zonas'))).toBeInstanceOf(ErrorNoEncontrado)
-    for (const respuesta of [respondHtml, texto(200, '<html>'), texto(200, '', {})]) {
-      contestar(respuesta)
-      expect(await falla(cliente().post('/api/v1/zonas', {}))).toBeInstanceOf(ErrorRespuesta)
+    answer(respondProblema(404, 'guia_desconocida'))
+    expect(await fault(client().get('/api/v1/zonas'))).toBeInstanceOf(ErrorNoEncontrado)
+    for (const response of [respondHtml, text(200, '<html>'), text(200, '', {})]) {
+      answer(response)
+      expect(await fault(client().post('/api/v1/zonas', {}))).toBeInstanceOf(ErrorRespuesta)
     }
-    contestar(json(200, { zona: 'Z1' }))
-    expect(await cliente().get('/api/v1/zonas').conRespuesta()).toMatchObject({ status: 200, idSolicitud: 'sol-1' })
-    const colgada = (opciones: object) => {
-      contestar(() => {})
-      return falla(cliente().get('/api/v1/zonas', {}, opciones))
+    answer(json(200, { zona: 'Z1' }))
+    expect(await client().get('/api/v1/zonas').conRespuesta()).toMatchObject({ status: 200, idSolicitud: 'sol-1' })
+    const colgada = (options: object) => {
+      answer(() => {})
+      return fault(client().get('/api/v1/zonas', {}, options))
     }
     expect(await colgada({ tiempoLimite: 30 })).toBeInstanceOf(ErrorTiempo)
     expect(await colgada({ signal: AbortSignal.timeout(30) })).toBeInstanceOf(ErrorAbortado)
-    contestar(texto(304, '', { ETag: '"a"' }))
-    expect(await cliente().get('/api/v1/zonas', {}, { cabeceras: { 'If-None-Match': '"a"' } })).toBeUndefined()
+    answer(text(304, '', { ETag: '"a"' }))
+    expect(await client().get('/api/v1/zonas', {}, { cabeceras: { 'If-None-Match': '"a"' } })).toBeUndefined()
   })
 
   it.each([
@@ -87,14 +81,14 @@ describe('a request without a method of the SDK', () => {
     '.otra.ejemplo.com/',
     '',
     undefined,
-  ])('never takes the key to another host: %s', async (ruta) => {
-    const error = await falla(cliente().get(ruta as string))
+  ])('never takes the key to another host: %s', async (path) => {
+    const error = await fault(client().get(path as string))
     expect([error.constructor, error.message]).toEqual([ErrorGuias, expect.stringContaining('/api/v1/guias')])
-    expect(recibidas).toEqual([])
+    expect(received).toEqual([])
   })
 
   it('says what it brings (this compiles)', () => {
-    const tipos = (api: ReturnType<typeof cliente>) => {
+    const tipos = (api: ReturnType<typeof client>) => {
       expectTypeOf(api.get('/x')).toEqualTypeOf<Solicitud<unknown>>()
       expectTypeOf(api.post<{ zona: string }>('/x', {})).toEqualTypeOf<Solicitud<{ zona: string }>>()
     }
@@ -102,19 +96,19 @@ describe('a request without a method of the SDK', () => {
   })
 
   it('reaches the service', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const nueva = buildGuia()
-    const creada = await api.post<{ guia: string }>('/api/v1/guias', nueva).conRespuesta()
-    expect([creada.status, creada.repetida]).toEqual([201, false])
-    expect((await api.post('/api/v1/guias', nueva).conRespuesta()).repetida).toBe(true)
-    expect(await api.get(`/api/v1/guias/${creada.datos.guia}`)).toMatchObject({ guia: creada.datos.guia })
-    expect(await falla(api.get('/api/v1/no-existe'))).toMatchObject({ status: 404, codigo: 'ruta_desconocida' })
+    const { api } = await environment.createComercio()
+    const fresh = buildGuia()
+    const created = await api.post<{ guia: string }>('/api/v1/guias', fresh).conRespuesta()
+    expect([created.status, created.repetida]).toEqual([201, false])
+    expect((await api.post('/api/v1/guias', fresh).conRespuesta()).repetida).toBe(true)
+    expect(await api.get(`/api/v1/guias/${created.datos.guia}`)).toMatchObject({ guia: created.datos.guia })
+    expect(await fault(api.get('/api/v1/no-existe'))).toMatchObject({ status: 404, codigo: 'ruta_desconocida' })
   })
 })
 
 describe('the number of attempts for', () => {
   const { external_ref: _, ...SIN } = NEW_GUIA
-  type Api = ReturnType<typeof lento.server.client>
+  type Api = ReturnType<typeof slow.server.client>
   it.each<[string, (api: Api) => PromiseLike<unknown>, number]>([
     ['get', (api) => api.get('/api/v1/zonas'), 3],
     ['put', (api) => api.put('/api/v1/zonas/1', {}), 3],
@@ -131,45 +125,45 @@ describe('the number of attempts for', () => {
     ['a new secret', (api) => api.post('/api/v1/webhooks/wh_1/rotar-secreto'), 3],
     ['changing a webhook', (api) => api.patch('/api/v1/webhooks/wh_1', {}), 3],
     ['below a known path', (api) => api.post('/api/v1/guias/7K3M9QX2A1B4/cancelar/ya'), 1],
-  ])('%s', async (_cual, pedir, veces) => {
-    for (const respuesta of [respondProblema(503, 'no_disponible'), cutConnection]) {
-      lento.server.capturedRequests.length = 0
-      lento.server.respondWith(respuesta)
-      expect((await falla(pedir(lento.server.client()))).intentos).toBe(veces)
-      expect(lento.server.capturedRequests).toHaveLength(veces)
+  ])('%s', async (_cual, request, times) => {
+    for (const response of [respondProblema(503, 'no_disponible'), cutConnection]) {
+      slow.server.capturedRequests.length = 0
+      slow.server.respondWith(response)
+      expect((await fault(request(slow.server.client()))).intentos).toBe(times)
+      expect(slow.server.capturedRequests).toHaveLength(times)
     }
   })
 })
 
 describe('a derived client', () => {
   it('is another, with what was changed and all the rest', async () => {
-    contestar(json(200, GUIA))
+    answer(json(200, GUIA))
     const pedidas: string[] = []
-    const vistas: string[] = []
-    const api = cliente({
+    const seen: string[] = []
+    const api = client({
       cabeceras: { 'X-Tienda': 'Norte', 'X-Caja': '1' },
       fetch: (url, init) => {
         pedidas.push(url)
         return fetch(url, init)
       },
-      registro: ({ ruta }) => vistas.push(ruta),
+      registro: ({ ruta }) => seen.push(ruta),
     })
-    const otra = api.conOpciones({ llave: 'guia_test_otra', cabeceras: { 'X-Caja': '2' }, reintentos: undefined })
-    await otra.guias.crear(NEW_GUIA)
+    const other = api.conOpciones({ llave: 'guia_test_otra', cabeceras: { 'X-Caja': '2' }, reintentos: undefined })
+    await other.guias.crear(NEW_GUIA)
     await api.guias.obtener('A')
     expect(
-      recibidas.map(({ cabeceras }) => [cabeceras.authorization, cabeceras['x-tienda'], cabeceras['x-caja']]),
+      received.map(({ cabeceras }) => [cabeceras.authorization, cabeceras['x-tienda'], cabeceras['x-caja']]),
     ).toEqual([
       ['Bearer guia_test_otra', 'Norte', '2'],
       [`Bearer ${LLAVE}`, 'Norte', '1'],
     ])
-    expect([pedidas.length, vistas]).toEqual([2, ['/api/v1/guias', '/api/v1/guias/A']])
+    expect([pedidas.length, seen]).toEqual([2, ['/api/v1/guias', '/api/v1/guias/A']])
   })
 
   it('may be derived of again, and is refused what any client is', async () => {
     // A server might not receive the request within 30 ms, so its headers are read where it leaves.
     const cajas: (string | null)[] = []
-    const api = cliente({
+    const api = client({
       fetch: (_url, { signal, headers }) => {
         cajas.push(new Headers(headers).get('x-caja'))
         return new Promise((_resolve, reject) => {
@@ -179,7 +173,7 @@ describe('a derived client', () => {
     })
       .conOpciones({ tiempoLimite: 30 })
       .conOpciones({ cabeceras: { 'X-Caja': '3' } })
-    expect(await falla(api.guias.obtener('A'))).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 30 })
+    expect(await fault(api.guias.obtener('A'))).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 30 })
     expect(cajas[0]).toBe('3')
     expect(() => api.conOpciones({ tiempoLimite: -1 })).toThrow(ErrorGuias)
     expect(() => api.conOpciones({ baseUrl: 'ftp://x' })).toThrow(ErrorGuias)
@@ -191,13 +185,13 @@ describe('a derived client', () => {
   })
 
   it('keeps the key and the address of its origin after a change of the environment', async () => {
-    contestar(json(200, GUIA))
+    answer(json(200, GUIA))
     process.env.GUIAS_LLAVE = 'guia_test_primera'
     try {
-      const api = cliente({ llave: undefined })
+      const api = client({ llave: undefined })
       process.env.GUIAS_LLAVE = 'guia_test_segunda'
       await api.conOpciones({ reintentos: 0 }).guias.obtener('A')
-      expect(recibidas[0]!.cabeceras.authorization).toBe('Bearer guia_test_primera')
+      expect(received[0]!.cabeceras.authorization).toBe('Bearer guia_test_primera')
     } finally {
       delete process.env.GUIAS_LLAVE
     }

@@ -22,22 +22,22 @@ import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY } from '../factories.ts'
 import { GUIA, json, LLAVE, useFakeServer } from './server.ts'
 
-const entorno = shareEnvironment()
-const servidor = useFakeServer()
-const { respondWith: contestar } = servidor
-const raiz = fileURLToPath(new URL('../..', import.meta.url))
-const sdk = join(raiz, 'sdk')
+const environment = shareEnvironment()
+const server = useFakeServer()
+const { respondWith: answer } = server
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const sdk = join(root, 'sdk')
 const ejecutar = promisify(execFile)
-const correr = async (programa: string, args: string[], opciones: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) => {
+const correr = async (program: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) => {
   try {
-    return (await ejecutar(programa, args, { maxBuffer: 1 << 24, ...opciones })).stdout
+    return (await ejecutar(program, args, { maxBuffer: 1 << 24, ...options })).stdout
   } catch (causa) {
     const { stdout, stderr } = causa as { stdout: string; stderr: string }
-    throw new Error(`${programa} ${args.join(' ')}\n${stdout}${stderr}`)
+    throw new Error(`${program} ${args.join(' ')}\n${stdout}${stderr}`)
   }
 }
-const node = (args: string[], opciones?: Parameters<typeof correr>[2]) => correr(process.execPath, args, opciones)
-const herramienta = (nombre: string) => join(raiz, 'node_modules', nombre)
+const node = (args: string[], options?: Parameters<typeof correr>[2]) => correr(process.execPath, args, options)
+const herramienta = (name: string) => join(root, 'node_modules', name)
 
 /** Modules of the package that a merchant imports. */
 const ENTRIES = ['index', 'telefono', 'hoja', 'verificar', 'webhooks', 'express', 'fastify', 'hono', 'next', 'pruebas']
@@ -58,24 +58,24 @@ beforeAll(async () => {
   await correr('tar', ['-xzf', tgz, '-C', paquete, '--strip-components=1'])
   await writeFile(join(proyecto, 'package.json'), '{ "private": true }')
   await mkdir(join(proyecto, 'node_modules/@types'), { recursive: true })
-  for (const una of ['@types/node', 'undici-types']) {
-    await symlink(herramienta(una), join(proyecto, 'node_modules', una))
+  for (const one of ['@types/node', 'undici-types']) {
+    await symlink(herramienta(one), join(proyecto, 'node_modules', one))
   }
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 afterAll(() => rm(proyecto, { recursive: true, force: true }))
-const archivo = async (nombre: string, texto: string) => {
-  await writeFile(join(proyecto, nombre), texto)
-  return nombre
+const file = async (name: string, text: string) => {
+  await writeFile(join(proyecto, name), text)
+  return name
 }
 
 describe('the published package', () => {
   it('is what it takes, and depends on nothing', async () => {
-    const lista = await readdir(paquete, { recursive: true, withFileTypes: true })
-    const archivos = lista
-      .filter((uno) => uno.isFile())
-      .map((uno) => join(uno.parentPath, uno.name).slice(paquete.length + 1))
-    expect(archivos.filter((uno) => !/^(bin|dist|ejemplos)\//.test(uno)).sort()).toEqual([
+    const list = await readdir(paquete, { recursive: true, withFileTypes: true })
+    const archivos = list
+      .filter((one) => one.isFile())
+      .map((one) => join(one.parentPath, one.name).slice(paquete.length + 1))
+    expect(archivos.filter((one) => !/^(bin|dist|ejemplos)\//.test(one)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -83,10 +83,10 @@ describe('the published package', () => {
     ])
     const iguales = { LICENSE: 'LICENSE', 'CHANGELOG.md': 'openapi/comercios/guia/15-cambios.md' }
     for (const [suyo, nuestro] of Object.entries(iguales))
-      expect(await readFile(join(paquete, suyo), 'utf8')).toBe(await readFile(join(raiz, nuestro), 'utf8'))
+      expect(await readFile(join(paquete, suyo), 'utf8')).toBe(await readFile(join(root, nuestro), 'utf8'))
     expect(archivos).toEqual(
       expect.arrayContaining(
-        ENTRIES.flatMap((uno) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`)),
+        ENTRIES.flatMap((one) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${one}.${tipo}`)),
       ),
     )
     const { dependencies, peerDependencies, optionalDependencies, scripts } = JSON.parse(
@@ -98,13 +98,13 @@ describe('the published package', () => {
   })
 
   it('has the sources of its code in maps, and no address that is nobody’s', async () => {
-    for (const nombre of ['cli.js', ...ENTRIES.flatMap((uno) => [`${uno}.js`, `${uno}.cjs`])]) {
-      const codigo = await readFile(join(paquete, 'dist', nombre), 'utf8')
+    for (const name of ['cli.js', ...ENTRIES.flatMap((one) => [`${one}.js`, `${one}.cjs`])]) {
+      const codigo = await readFile(join(paquete, 'dist', name), 'utf8')
       const [, mapa = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(codigo) ?? []
       const { sources, sourcesContent } = JSON.parse(await readFile(join(paquete, 'dist', mapa), 'utf8'))
       expect(sources.length).toBeGreaterThan(0)
-      for (const [i, fuente] of (sources as string[]).entries())
-        expect([fuente, sourcesContent[i]]).toEqual([
+      for (const [i, source] of (sources as string[]).entries())
+        expect([source, sourcesContent[i]]).toEqual([
           expect.stringMatching(/^\.\.\/(src|cli|entries|pruebas)\//),
           expect.any(String),
         ])
@@ -115,7 +115,7 @@ describe('the published package', () => {
 
   it('shows its sources to Node with --enable-source-maps', async () => {
     const codigo = `import { Guias } from '@guias/sdk'\ntry { new Guias({ llave: ' ' }) } catch (error) { console.log(error.stack) }`
-    const pila = await node(['--enable-source-maps', await archivo('pila.mjs', codigo)], { cwd: proyecto })
+    const pila = await node(['--enable-source-maps', await file('pila.mjs', codigo)], { cwd: proyecto })
     expect(pila).toMatch(/src\/guias\.ts:\d+/)
   })
 
@@ -123,12 +123,12 @@ describe('the published package', () => {
     // Nobody listens there: what exists already is no question of the content.
     const sinRegistro = ['--registry=http://127.0.0.1:9/', '--fetch-retries=0', '--loglevel=error']
     const args = ['publish', '--dry-run', '--json', '--access', 'public', ...sinRegistro]
-    const salida = JSON.parse(await correr('npm', args, { cwd: sdk }))
-    const { id, files, bundled } = salida['@guias/sdk'] ?? salida // npm 11 names the package, npm 10 doesn't
+    const output = JSON.parse(await correr('npm', args, { cwd: sdk }))
+    const { id, files, bundled } = output['@guias/sdk'] ?? output // npm 11 names the package, npm 10 doesn't
     expect([id, bundled]).toEqual([`@guias/sdk@${VERSION}`, []])
-    const enPaquete = (await readdir(paquete, { recursive: true, withFileTypes: true })).filter((uno) => uno.isFile())
+    const enPaquete = (await readdir(paquete, { recursive: true, withFileTypes: true })).filter((one) => one.isFile())
     expect(files.map(({ path }: { path: string }) => path).sort()).toEqual(
-      enPaquete.map((uno) => join(uno.parentPath, uno.name).slice(paquete.length + 1)).sort(),
+      enPaquete.map((one) => join(one.parentPath, one.name).slice(paquete.length + 1)).sort(),
     )
   })
 
@@ -143,9 +143,9 @@ describe('the published package', () => {
       const registro = createServer((req, res) => {
         if (req.url === '/paquete.tgz') return void readFile(tgz).then((bytes) => res.end(bytes))
         const version = { ...manifiesto, dist: { tarball: `${url}paquete.tgz` } }
-        const todo = { name: '@guias/sdk', 'dist-tags': { latest: VERSION }, versions: { [VERSION]: version } }
+        const all = { name: '@guias/sdk', 'dist-tags': { latest: VERSION }, versions: { [VERSION]: version } }
         res.statusCode = req.url === '/@guias%2fsdk' ? 200 : 404
-        res.end(JSON.stringify(todo))
+        res.end(JSON.stringify(all))
       })
       await new Promise<void>((listo) => registro.listen(0, '127.0.0.1', listo))
       const url = `http://127.0.0.1:${(registro.address() as AddressInfo).port}/`
@@ -160,8 +160,8 @@ describe('the published package', () => {
         await writeFile(join(cwd, 'package.json'), '{ "private": true }')
         await copyFile(tgz, join(cwd, basename(tgz)))
         if (como === 'registro') await writeFile(join(cwd, '.npmrc'), npmrc.replace(/https:\S+/, url))
-        const [programa = '', ...args] = comando.split(' ')
-        await correr(programa, [...args, '--no-audit', '--cache', join(proyecto, 'cache')], { cwd, env })
+        const [program = '', ...args] = comando.split(' ')
+        await correr(program, [...args, '--no-audit', '--cache', join(proyecto, 'cache')], { cwd, env })
         expect(await correr('npx', ['--no', '--', 'guias', '--version'], { cwd, env }), como).toBe(`${VERSION}\n`)
       }
       registro.close()
@@ -176,16 +176,16 @@ describe('the published package', () => {
 
   it('is right for publint and for attw', FULL_RUN_ONLY, async () => {
     expect((await publint({ pkgDir: paquete, strict: true, pack: false })).messages).toEqual([])
-    const salida = await node([herramienta('@arethetypeswrong/cli/dist/index.js'), tgz, '--format', 'json'])
-    const { analysis } = JSON.parse(salida)
+    const output = await node([herramienta('@arethetypeswrong/cli/dist/index.js'), tgz, '--format', 'json'])
+    const { analysis } = JSON.parse(output)
     expect(analysis.problems).toEqual([])
     expect(analysis.types).toEqual({ kind: 'included' })
   })
 
-  it.each(['index', 'telefono', 'hoja'].flatMap((uno) => [`${uno}.d.ts`, `${uno}.d.cts`]))(
+  it.each(['index', 'telefono', 'hoja'].flatMap((one) => [`${one}.d.ts`, `${one}.d.cts`]))(
     'has no any in %s, and no code of a generator',
-    async (nombre) => {
-      const tipos = (await readFile(join(paquete, 'dist', nombre), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    async (name) => {
+      const tipos = (await readFile(join(paquete, 'dist', name), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
       expect(tipos.match(/.*\bany\b.*/g) ?? []).toEqual([])
       expect(tipos.match(/^import .*/gm) ?? []).toEqual([])
       expect(tipos).not.toMatch(/\bClient\b|RequestResult|ThrowOnError/)
@@ -207,7 +207,7 @@ describe('the published package', () => {
     await build({
       config: false,
       cwd: proyecto,
-      entry: [await archivo('peso.js', codigo)],
+      entry: [await file('peso.js', codigo)],
       outDir,
       format: 'esm',
       platform: 'browser',
@@ -216,8 +216,8 @@ describe('the published package', () => {
       logLevel: 'silent',
       deps: { alwaysBundle: [/.*/], onlyBundle: false },
     })
-    const [salida = ''] = await readdir(outDir)
-    const bytes = gzipSync(await readFile(join(outDir, salida)), { level: 9 }).length
+    const [output = ''] = await readdir(outDir)
+    const bytes = gzipSync(await readFile(join(outDir, output)), { level: 9 }).length
     expect(bytes).toBeGreaterThan(500)
     expect(bytes).toBeLessThanOrEqual(kb * 1024)
   })
@@ -273,7 +273,7 @@ const env = () => ({
   ...CHILD_ENVIRONMENT,
   HOME: proyecto,
   GUIAS_LLAVE: comercio.llave,
-  GUIAS_URL: entorno.url,
+  GUIAS_URL: environment.url,
   ENTRADA: JSON.stringify(buildGuia()),
 })
 
@@ -281,25 +281,25 @@ describe('the package runs in', () => {
   it.each([
     ['uso.mjs', ESM],
     ['uso.cjs', CJS],
-  ])('Node, %s', async (nombre, codigo) => {
-    expect(JSON.parse(await node([await archivo(nombre, codigo)], { cwd: proyecto, env: env() }))).toEqual(ESPERADO)
+  ])('Node, %s', async (name, codigo) => {
+    expect(JSON.parse(await node([await file(name, codigo)], { cwd: proyecto, env: env() }))).toEqual(ESPERADO)
   })
 
-  const enPath = (programa: string) =>
-    (process.env.PATH ?? '').split(':').some((carpeta) => existsSync(join(carpeta, programa)))
+  const enPath = (program: string) =>
+    (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)))
   // Their npm packages weigh 100 MB each: whoever starts the service must not have to fetch them.
-  for (const programa of ['deno', 'bun']) {
-    if (!enPath(programa))
-      console.warn(`\n*** There is no ${programa} on the PATH: the SDK is NOT tested in it here. ***\n`)
+  for (const program of ['deno', 'bun']) {
+    if (!enPath(program))
+      console.warn(`\n*** There is no ${program} on the PATH: the SDK is NOT tested in it here. ***\n`)
   }
   it.skipIf(!enPath('deno'))('Deno', async () => {
     const args = ['run', '--no-lock', '--node-modules-dir=manual', '--allow-env', '--allow-net', '--allow-read']
-    const salida = await correr('deno', [...args, await archivo('uso.mjs', ESM)], { cwd: proyecto, env: env() })
-    expect(JSON.parse(salida)).toEqual(ESPERADO)
+    const output = await correr('deno', [...args, await file('uso.mjs', ESM)], { cwd: proyecto, env: env() })
+    expect(JSON.parse(output)).toEqual(ESPERADO)
   })
   it.skipIf(!enPath('bun'))('Bun', async () => {
-    const salida = await correr('bun', ['run', await archivo('uso.mjs', ESM)], { cwd: proyecto, env: env() })
-    expect(JSON.parse(salida)).toEqual(ESPERADO)
+    const output = await correr('bun', ['run', await file('uso.mjs', ESM)], { cwd: proyecto, env: env() })
+    expect(JSON.parse(output)).toEqual(ESPERADO)
   })
 
   it.skipIf(!hasBrowser)('Chromium, bundled, in a page of the same origin as the service', async () => {
@@ -308,7 +308,7 @@ describe('the package runs in', () => {
       config: false,
       cwd: proyecto,
       entry: [
-        await archivo(
+        await file(
           'pagina.js',
           `import ${NOMBRES} from '@guias/sdk'
           import { leerTelefono } from '@guias/sdk/telefono'
@@ -332,46 +332,46 @@ describe('the package runs in', () => {
     const [guion = ''] = await readdir(outDir)
     const codigo = await readFile(join(outDir, guion), 'utf8')
     const pedidas: string[] = []
-    const servidor = createServer(async (req, res) => {
+    const server = createServer(async (req, res) => {
       if (req.url === '/') {
         res.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>${codigo}</script>`)
       } else if (!req.url?.startsWith('/api/')) res.writeHead(204).end()
       else {
         pedidas.push(
           `${req.method} ${Object.keys(req.headers)
-            .filter((nombre) => nombre.startsWith('x-guias'))
+            .filter((name) => name.startsWith('x-guias'))
             .join()}`,
         )
-        const trozos: Buffer[] = []
-        for await (const trozo of req) trozos.push(trozo)
-        const { status, cabeceras, cuerpo } = await entorno.request(req.method!, req.url, {
+        const chunks: Buffer[] = []
+        for await (const chunk of req) chunks.push(chunk)
+        const { status, cabeceras, cuerpo } = await environment.request(req.method!, req.url, {
           cabeceras: { authorization: String(req.headers.authorization), 'content-type': 'application/json' },
-          ...(trozos.length > 0 ? { raw: Buffer.concat(trozos).toString() } : {}),
+          ...(chunks.length > 0 ? { raw: Buffer.concat(chunks).toString() } : {}),
         })
         res
           .writeHead(status, { 'Content-Type': cabeceras.get('content-type') ?? '' })
           .end(cuerpo === undefined ? '' : JSON.stringify(cuerpo))
       }
     })
-    await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
-    let contexto: BrowserContext | undefined
+    await new Promise<void>((listo) => server.listen(0, '127.0.0.1', listo))
+    let context: BrowserContext | undefined
     try {
-      contexto = await openContext()
-      const pagina = await contexto.newPage()
+      context = await openContext()
+      const page = await context.newPage()
       const errores: string[] = []
-      pagina.on('pageerror', (error) => errores.push(error.message))
-      await pagina.goto(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}/`)
-      const salida = await pagina.evaluate(
+      page.on('pageerror', (error) => errores.push(error.message))
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      const output = await page.evaluate(
         `probar(${JSON.stringify(comercio.llave)}, ${JSON.stringify(JSON.stringify(buildGuia()))})`,
       )
-      expect(JSON.parse(salida as string)).toEqual(ESPERADO)
+      expect(JSON.parse(output as string)).toEqual(ESPERADO)
       expect(pedidas).toEqual(['POST ', 'GET ', 'GET '])
-      expect(await pagina.evaluate(`real('guia_live_x')`)).toContain('permitirNavegador')
+      expect(await page.evaluate(`real('guia_live_x')`)).toContain('permitirNavegador')
       expect(errores).toEqual([])
     } finally {
-      await contexto?.close()
-      servidor.closeAllConnections()
-      servidor.close()
+      await context?.close()
+      server.closeAllConnections()
+      server.close()
     }
   })
 })
@@ -415,8 +415,8 @@ void api.guias.borrar('x')
     ['node16, ESM and CommonJS', ['uso.mts', 'uso.cts'], NODE16],
     ['bundler, in a page', ['uso.ts'], { ...BUNDLER, lib: ['ES2022', 'DOM'], types: [] }],
     ['bundler, in Node', ['uso.ts'], { ...BUNDLER, exactOptionalPropertyTypes: true }],
-  ])('%s, strict and without skipLibCheck', async (_, nombres, opciones) => {
-    for (const nombre of nombres) await archivo(nombre, CODIGO)
+  ])('%s, strict and without skipLibCheck', async (_, names, opciones) => {
+    for (const name of names) await file(name, CODIGO)
     const compilerOptions = {
       target: 'ES2022',
       lib: ['ES2022'],
@@ -427,39 +427,39 @@ void api.guias.borrar('x')
       ...opciones,
     }
     const { options, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, proyecto)
-    const programa = ts.createProgram(
-      nombres.map((nombre) => join(proyecto, nombre)),
+    const program = ts.createProgram(
+      names.map((name) => join(proyecto, name)),
       options,
     )
     // What the user writes and what the package declares; Node's own declarations are not ours to check.
-    const nuestros = programa.getSourceFiles().filter(({ fileName }) => fileName.startsWith(proyecto))
+    const nuestros = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(proyecto))
     expect(nuestros.filter(({ fileName }) => fileName.startsWith(paquete)).length).toBeGreaterThan(0)
-    const fallas = [
+    const faults = [
       ...errors,
-      ...programa.getOptionsDiagnostics(),
-      ...programa.getGlobalDiagnostics(),
-      ...nuestros.flatMap((uno) => [...programa.getSyntacticDiagnostics(uno), ...programa.getSemanticDiagnostics(uno)]),
+      ...program.getOptionsDiagnostics(),
+      ...program.getGlobalDiagnostics(),
+      ...nuestros.flatMap((one) => [...program.getSyntacticDiagnostics(one), ...program.getSemanticDiagnostics(one)]),
     ]
-    expect(fallas.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([])
+    expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([])
   })
 })
 
 describe('the package', () => {
-  const leer = (nombre: string) => readFile(join(sdk, nombre), 'utf8')
-  const codigo = async (nombre: string) => (await leer(nombre)).replace(/\/\*[\s\S]*?\*\//g, '')
+  const read = (name: string) => readFile(join(sdk, name), 'utf8')
+  const codigo = async (name: string) => (await read(name)).replace(/\/\*[\s\S]*?\*\//g, '')
 
   it('loads with require too, and has no dependency', async () => {
     const cjs = createRequire(import.meta.url)('@guias/sdk') as typeof import('@guias/sdk')
-    contestar(json(200, GUIA))
-    expect(await new cjs.Guias({ llave: LLAVE, baseUrl: servidor.baseUrl }).guias.obtener('A')).toEqual(GUIA)
+    answer(json(200, GUIA))
+    expect(await new cjs.Guias({ llave: LLAVE, baseUrl: server.baseUrl }).guias.obtener('A')).toEqual(GUIA)
     const ajenos = (await Promise.all(['dist/index.js', 'dist/index.cjs'].map(codigo))).flatMap(
-      (texto) => texto.match(/\b(require\(|from ["']|import\().*/g) ?? [],
+      (text) => text.match(/\b(require\(|from ["']|import\().*/g) ?? [],
     )
     expect(ajenos).toEqual([])
   })
 
   it('has one version, and no any in what it declares', async () => {
-    const { version, dependencies } = JSON.parse(await leer('package.json')) as {
+    const { version, dependencies } = JSON.parse(await read('package.json')) as {
       version: string
       dependencies?: object
     }

@@ -10,19 +10,19 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 
-const entorno = shareEnvironment()
-const raiz = fileURLToPath(new URL('../..', import.meta.url))
-const CLI = join(raiz, 'sdk/dist/cli.js')
-const leeme = await readFile(join(raiz, 'sdk/README.md'), 'utf8')
+const environment = shareEnvironment()
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const CLI = join(root, 'sdk/dist/cli.js')
+const leeme = await readFile(join(root, 'sdk/README.md'), 'utf8')
 const bloques = (lenguaje: string) =>
   [...leeme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, clase, codigo = '']) =>
     clase === lenguaje ? [codigo] : [],
   )
 const TS = bloques('ts')
 /** What the text shows whole is a file of the package, which is run as it is. */
-const EXPRESS = await readFile(join(raiz, 'sdk/ejemplos/express.mjs'), 'utf8')
+const EXPRESS = await readFile(join(root, 'sdk/ejemplos/express.mjs'), 'utf8')
 
 /** What the reader has around each block. */
 const ALREDEDOR = `
@@ -53,7 +53,7 @@ for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api
 while (!(await api.guias.pruebaEntrega(entregada)).pdf) await new Promise((r) => setTimeout(r, 50))
 `
 
-let carpeta = ''
+let folder = ''
 let comercio: Comercio
 const llegadas: string[] = []
 const receptor = createServer((req, res) => {
@@ -64,42 +64,42 @@ let url = ''
 const env = () => ({
   PATH: process.env.PATH,
   ...CHILD_ENVIRONMENT,
-  HOME: carpeta,
+  HOME: folder,
   GUIAS_LLAVE: comercio.llave,
-  GUIAS_URL: entorno.url,
+  GUIAS_URL: environment.url,
   RECEPTOR: url,
 })
 
 beforeAll(async () => {
-  carpeta = await mkdtemp(join(tmpdir(), 'guias-leeme-'))
-  await symlink(join(raiz, 'node_modules'), join(carpeta, 'node_modules'))
-  comercio = await entorno.nuevoComercio()
+  folder = await mkdtemp(join(tmpdir(), 'guias-leeme-'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  comercio = await environment.createComercio()
   await new Promise<void>((listo) => receptor.listen(0, '127.0.0.1', listo))
   url = `http://127.0.0.1:${(receptor.address() as AddressInfo).port}`
-  await writeFile(join(carpeta, 'package.json'), '{ "type": "module" }')
-  await Promise.all(TS.map((codigo, i) => writeFile(join(carpeta, `bloque${i}.mts`), modulo(codigo))))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await Promise.all(TS.map((codigo, i) => writeFile(join(folder, `bloque${i}.mts`), modulo(codigo))))
 })
 afterAll(async () => {
   receptor.closeAllConnections()
   receptor.close()
-  await rm(carpeta, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
 })
 
 /** The block's own imports, and the rest in a scope of its own: it may name what stands around it anew. */
 function modulo(codigo: string): string {
   const importados = new Set(['Guias', 'type CuerpoDeAviso', 'type Evento', 'type Guia', 'type GuiaDeAviso'])
-  const cuerpo = codigo
-    .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, nombres: string) => {
-      for (const nombre of nombres.split(', ')) importados.add(nombre)
+  const body = codigo
+    .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, names: string) => {
+      for (const name of names.split(', ')) importados.add(name)
       return ''
     })
-    .replaceAll('https://guias.ejemplo.com', entorno.url)
+    .replaceAll('https://guias.ejemplo.com', environment.url)
     .replaceAll('https://tienda.ejemplo.com', url)
-  const otros = cuerpo.match(/^import .*\n/gm) ?? []
+  const others = body.match(/^import .*\n/gm) ?? []
   return `import { ${[...importados].join(', ')} } from '@guias/sdk'
-${otros.join('')}${ALREDEDOR}${/\bentregada\b/.test(cuerpo) ? ENTREGADA : ''}
+${others.join('')}${ALREDEDOR}${/\bentregada\b/.test(body) ? ENTREGADA : ''}
 {
-${cuerpo.replace(/^import .*\n/gm, '')}
+${body.replace(/^import .*\n/gm, '')}
 }
 `
 }
@@ -122,14 +122,14 @@ interface Corrido {
 }
 function correrBloques(llaves: string[]) {
   const corridos = llaves.map(() => Promise.withResolvers<Corrido>())
-  const hijo = fork(join(carpeta, 'corredor.mjs'), {
-    cwd: carpeta,
+  const child = fork(join(folder, 'corredor.mjs'), {
+    cwd: folder,
     env: { ...env(), LLAVES: JSON.stringify(llaves) },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  hijo.on('message', (corrido: Corrido) => corridos[corrido.i]?.resolve(corrido))
-  const fin = once(hijo, 'exit')
+  child.on('message', (corrido: Corrido) => corridos[corrido.i]?.resolve(corrido))
+  const fin = once(child, 'exit')
   fin.then(() => {
     for (const [i, { resolve }] of corridos.entries()) resolve({ i, dicho: '', falla: 'the process ended before it' })
   })
@@ -139,9 +139,9 @@ function correrBloques(llaves: string[]) {
 describe('sdk/README.md', () => {
   let bloquesCorridos: ReturnType<typeof correrBloques>
   beforeAll(async () => {
-    await writeFile(join(carpeta, 'corredor.mjs'), CORREDOR)
+    await writeFile(join(folder, 'corredor.mjs'), CORREDOR)
     // Each makes a webhook, of which a merchant has few.
-    const comercios = await Promise.all(TS.map(() => entorno.nuevoComercio()))
+    const comercios = await Promise.all(TS.map(() => environment.createComercio()))
     bloquesCorridos = correrBloques(comercios.map(({ llave }) => llave))
   })
 
@@ -163,13 +163,13 @@ describe('sdk/README.md', () => {
       noEmit: true,
       allowImportingTsExtensions: true,
     }
-    await writeFile(join(carpeta, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
-    const tsc = [join(raiz, 'node_modules/typescript-7/bin/tsc'), '-p', carpeta]
-    const fallas = await promisify(execFile)(process.execPath, tsc).then(
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
+    const tsc = [join(root, 'node_modules/typescript-7/bin/tsc'), '-p', folder]
+    const faults = await promisify(execFile)(process.execPath, tsc).then(
       () => '',
       ({ stdout }) => stdout,
     )
-    expect(fallas).toBe('')
+    expect(faults).toBe('')
   })
 
   it.each(
@@ -178,15 +178,15 @@ describe('sdk/README.md', () => {
       codigo
         .trim()
         .split('\n')
-        .find((linea) => !/^(import|$)/.test(linea)),
+        .find((line) => !/^(import|$)/.test(line)),
     ]),
   )('block %i runs: %s', async (i) => {
     const { dicho, falla } = (await bloquesCorridos.corridos[i])!
     expect(falla).toBe('')
     if (/\bverificarPrueba\b/.test(TS[i]!)) expect(dicho).toMatch(/ pdf$/m)
     // What a block says in its comment that it writes.
-    const [, esperado] = /console\.log\(.*\) \/\/ (true)$/m.exec(TS[i]!) ?? []
-    if (esperado) expect(dicho.trim()).toBe(esperado)
+    const [, expected] = /console\.log\(.*\) \/\/ (true)$/m.exec(TS[i]!) ?? []
+    if (expected) expect(dicho.trim()).toBe(expected)
   })
 
   it('and after its blocks nothing is left that runs', async () => {
@@ -198,36 +198,36 @@ describe('sdk/README.md', () => {
   it('shows commands that work', FULL_RUN_ONLY, async () => {
     const { recogida: _, external_ref, ...guia } = buildGuia()
     await writeFile(
-      join(carpeta, 'pedidos.csv'),
+      join(folder, 'pedidos.csv'),
       `${[...Object.keys(guia), 'external_ref'].join()}\n${[...Object.values(guia), external_ref].join()}\n`,
     )
     const { guia: codigo } = await comercio.api.guias.crear(buildGuia())
     const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replaceAll('7K3M9QX2A1B4', codigo)}`
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: carpeta, env: env() })
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: folder, env: env() })
     expect(stdout).toMatch(
       /aceptado, ubicación solicitada\n1 leídas: 1 creadas, 0 fallidas.*\netiquetas.pdf {2}1 etiqueta\n\w+ {2}entregado/,
     )
     expect(stdout).toContain('guia.aceptado')
     expect(stdout).toContain(`Auténtica  ${codigo}`)
-    expect(await readFile(join(carpeta, 'pendientes.csv'), 'utf8')).toContain(external_ref)
-    expect(await readFile(join(carpeta, 'pedidos.resultados.csv'), 'utf8')).toContain(external_ref)
+    expect(await readFile(join(folder, 'pendientes.csv'), 'utf8')).toContain(external_ref)
+    expect(await readFile(join(folder, 'pedidos.resultados.csv'), 'utf8')).toContain(external_ref)
   })
 
   it('and a listener that listens', async () => {
     const args = escuchar!.trim().replace('http://localhost:4000', url).split(' ').slice(2)
-    const hijo = spawn(process.execPath, [CLI, ...args], {
-      cwd: carpeta,
+    const child = spawn(process.execPath, [CLI, ...args], {
+      cwd: folder,
       env: env(),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let errores = ''
-    hijo.stderr.setEncoding('utf8').on('data', (texto: string) => {
-      errores += texto
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errores += text
     })
-    await hasta(async () => errores.includes('Escuchando'))
+    await waitUntil(async () => errores.includes('Escuchando'))
     await comercio.api.guias.crear(buildGuia())
-    await hasta(async () => llegadas.includes('/webhooks'))
-    hijo.kill('SIGINT')
-    expect(await once(hijo, 'exit')).toEqual([0, null])
+    await waitUntil(async () => llegadas.includes('/webhooks'))
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 })

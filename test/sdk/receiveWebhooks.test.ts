@@ -156,7 +156,7 @@ describe.each(Object.entries(SHOPS))('%s', (name, open) => {
   it('takes notices of both secrets while one is rotated', async () => {
     vi.stubEnv('GUIAS_SECRETO', ` ${OTRO}, ${SECRETO} `)
     const { got, send } = await start()
-    for (const secreto of [SECRETO, OTRO, [SECRETO, OTRO]]) expect(await send(secreto)).toBe(204)
+    for (const secret of [SECRETO, OTRO, [SECRETO, OTRO]]) expect(await send(secret)).toBe(204)
     expect(got).toHaveLength(3)
   })
 

@@ -14,7 +14,7 @@ import { readDocument } from '../../server/api/contract/contract.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, RECOGIDA } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const DESTINO = { telefono: '3148 1676', departamento: 'Guatemala', municipio: 'Mixco' }
 
 const INCOMPLETAS: [que: string, guia: GuiaIndividual, campo: string][] = [
@@ -30,16 +30,16 @@ const INCOMPLETAS: [que: string, guia: GuiaIndividual, campo: string][] = [
 
 describe('a request that does not compile', () => {
   it.each(INCOMPLETAS)('is refused by the service too: %s', async (_que, guia, campo) => {
-    const { api } = await entorno.nuevoComercio()
-    const error = await api.guias.crear(guia).catch((otro: unknown) => otro)
+    const { api } = await environment.createComercio()
+    const error = await api.guias.crear(guia).catch((other: unknown) => other)
     expect(error).toBeInstanceOf(ErrorValidacion)
-    expect((error as ErrorValidacion).errores.map((falla) => falla.campo)).toContain(campo)
+    expect((error as ErrorValidacion).errores.map((fault) => fault.campo)).toContain(campo)
   })
 
   it('is refused by the service too: a location without a place, a correction or an answer with half of one', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    for (const hacer of [
+    for (const act of [
       // @ts-expect-error: a place has coordinates or a link
       () => api.guias.confirmarUbicacion(guia, { referencia: 'Portón verde' }),
       // @ts-expect-error: lat and lng go together
@@ -53,60 +53,60 @@ describe('a request that does not compile', () => {
       // @ts-expect-error: one of the two
       () => api.simulador.avanzar(guia, { estado: 'recolectado', tipo: 'guia.nota', descripcion: 'x' }),
     ])
-      await expect(hacer(), String(hacer)).rejects.toBeInstanceOf(ErrorValidacion)
+      await expect(act(), String(act)).rejects.toBeInstanceOf(ErrorValidacion)
   })
 
   it('is refused by the service too: a state to which the simulator moves no guide', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    for (const hacer of [
+    for (const act of [
       // @ts-expect-error: no guide returns to its first state
       () => api.simulador.avanzar(guia, { estado: 'aceptado' }),
       // @ts-expect-error: guides are cancelled with an operation of its own
       () => api.simulador.avanzar(guia, { estado: 'cancelado' }),
     ])
-      await expect(hacer()).rejects.toBeInstanceOf(ErrorConflicto)
+      await expect(act()).rejects.toBeInstanceOf(ErrorConflicto)
   })
 })
 
 describe('a request that compiles', () => {
   it('passes coordinates that a program may not have', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const lugares: { lat?: number; lng?: number }[] = [{ lat: 14.6307, lng: -90.6071 }, {}]
-    const creadas = lugares.map(({ lat, lng }) => api.guias.crear({ ...DESTINO, recogida: RECOGIDA, lat, lng }))
-    const estados = (await Promise.all(creadas)).map(({ ubicacion }) => ubicacion.estado)
+    const created = lugares.map(({ lat, lng }) => api.guias.crear({ ...DESTINO, recogida: RECOGIDA, lat, lng }))
+    const estados = (await Promise.all(created)).map(({ ubicacion }) => ubicacion.estado)
     expect(estados).toEqual(['confirmada', 'solicitada'])
   })
 
   it('has its pickup by a link alone', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const creada = await api.guias.crear({ ...DESTINO, recogida: { maps_url: 'geo:14.6,-90.5' } })
-    expect(creada.estado).toBe('aceptado')
+    const { api } = await environment.createComercio()
+    const created = await api.guias.crear({ ...DESTINO, recogida: { maps_url: 'geo:14.6,-90.5' } })
+    expect(created.estado).toBe('aceptado')
   })
 })
 
 describe('the suggestion of a warning', () => {
   it('has the form of its code', async () => {
-    const { api } = await entorno.nuevoComercio()
-    const lejos = await api.guias.crear(buildGuia({ lat: 14.71889, lng: 90.64417 }))
-    const perdida = await api.guias.crear(buildGuia({ municipio: 'Vila Nueva', telefono: '+50211111111' }))
-    const vistas = [...lejos.advertencias, ...perdida.advertencias].map(leer)
-    expect(vistas.sort()).toEqual(['14.71889, -90.64417', 'Villa Nueva', 'nada'])
+    const { api } = await environment.createComercio()
+    const far = await api.guias.crear(buildGuia({ lat: 14.71889, lng: 90.64417 }))
+    const lost = await api.guias.crear(buildGuia({ municipio: 'Vila Nueva', telefono: '+50211111111' }))
+    const seen = [...far.advertencias, ...lost.advertencias].map(read)
+    expect(seen.sort()).toEqual(['14.71889, -90.64417', 'Villa Nueva', 'nada'])
   })
 
-  function leer(una: Advertencia): string {
-    switch (una.codigo) {
+  function read(one: Advertencia): string {
+    switch (one.codigo) {
       case 'coordenadas_sin_signo':
-        expectTypeOf(una.sugerencia).toEqualTypeOf<PuntoSugerido | null>()
-        return `${una.sugerencia?.lat}, ${una.sugerencia?.lng}`
+        expectTypeOf(one.sugerencia).toEqualTypeOf<PuntoSugerido | null>()
+        return `${one.sugerencia?.lat}, ${one.sugerencia?.lng}`
       case 'destino_desconocido':
-        expectTypeOf(una.sugerencia).toEqualTypeOf<NombresSugeridos | null>()
-        return String(una.sugerencia?.municipios)
+        expectTypeOf(one.sugerencia).toEqualTypeOf<NombresSugeridos | null>()
+        return String(one.sugerencia?.municipios)
       case 'telefono_dudoso':
-        expectTypeOf(una.sugerencia).toBeNull()
+        expectTypeOf(one.sugerencia).toBeNull()
         return 'nada'
       default:
-        return `otra: ${una.codigo}`
+        return `otra: ${one.codigo}`
     }
   }
 
@@ -115,14 +115,14 @@ describe('the suggestion of a warning', () => {
       string,
       { description: string; 'x-sugerencias': Record<string, string> }
     >
-    const filas = [...CodigoDeAdvertencia!.description.matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)]
-    const conAlguna = filas.filter(([, , sugerencia]) => sugerencia !== 'nula').map(([, codigo]) => codigo)
+    const rows = [...CodigoDeAdvertencia!.description.matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)]
+    const conAlguna = rows.filter(([, , sugerencia]) => sugerencia !== 'nula').map(([, codigo]) => codigo)
     expect(Object.keys(CodigoDeAdvertencia!['x-sugerencias']).sort()).toEqual(conAlguna.sort())
   })
 })
 
 it('exports the types of the audit record', async () => {
-  const { api } = await entorno.nuevoComercio()
+  const { api } = await environment.createComercio()
   const { datos } = await api.cuenta.bitacora()
   expectTypeOf(datos).toEqualTypeOf<LineaDeBitacora[]>()
   expectTypeOf<sdk.PaginaDeBitacora['datos']>().toEqualTypeOf<LineaDeBitacora[]>()

@@ -2,7 +2,7 @@ import { ErrorNoEncontrado, VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import {
   type CapturedRequest,
-  falla,
+  fault,
   GUIA,
   json,
   LLAVE,
@@ -12,15 +12,15 @@ import {
   useFakeServer,
 } from './server.ts'
 
-const servidor = useFakeServer()
-const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
+const server = useFakeServer()
+const { client, respondWith: answer, capturedRequests: received } = server
 
 describe('requests', () => {
   it('creates: key, agent and JSON go out, the guide comes back', async () => {
-    contestar(json(201, GUIA))
-    expect(await cliente().guias.crear(NEW_GUIA)).toEqual(GUIA)
-    const [{ method: metodo, path: ruta, cabeceras, cuerpo }] = recibidas as [CapturedRequest]
-    expect([metodo, ruta, JSON.parse(cuerpo)]).toEqual(['POST', '/api/v1/guias', NEW_GUIA])
+    answer(json(201, GUIA))
+    expect(await client().guias.crear(NEW_GUIA)).toEqual(GUIA)
+    const [{ method, path, cabeceras, cuerpo }] = received as [CapturedRequest]
+    expect([method, path, JSON.parse(cuerpo)]).toEqual(['POST', '/api/v1/guias', NEW_GUIA])
     expect(cabeceras).toMatchObject({
       authorization: `Bearer ${LLAVE}`,
       accept: 'application/json',
@@ -30,41 +30,41 @@ describe('requests', () => {
   })
 
   it('tells a replay', async () => {
-    contestar(json(200, GUIA, { 'Idempotent-Replayed': 'true' }))
-    const respuesta = await cliente().guias.crear(NEW_GUIA).conRespuesta()
-    expect(respuesta).toMatchObject({ datos: GUIA, status: 200, idSolicitud: 'sol-1', repetida: true })
-    expect(respuesta.cabeceras.get('content-type')).toBe('application/json')
-    contestar(json(201, GUIA))
-    expect(await cliente().guias.crear(NEW_GUIA).conRespuesta()).toMatchObject({ status: 201, repetida: false })
+    answer(json(200, GUIA, { 'Idempotent-Replayed': 'true' }))
+    const response = await client().guias.crear(NEW_GUIA).conRespuesta()
+    expect(response).toMatchObject({ datos: GUIA, status: 200, idSolicitud: 'sol-1', repetida: true })
+    expect(response.cabeceras.get('content-type')).toBe('application/json')
+    answer(json(201, GUIA))
+    expect(await client().guias.crear(NEW_GUIA).conRespuesta()).toMatchObject({ status: 201, repetida: false })
   })
 
   it('is a promise, sent once and at once', async () => {
-    contestar(json(201, GUIA))
-    const solicitud = cliente().guias.crear(NEW_GUIA)
+    answer(json(201, GUIA))
+    const solicitud = client().guias.crear(NEW_GUIA)
     expect(solicitud).toBeInstanceOf(Promise)
     expect(await solicitud.then(({ guia }) => guia)).toBe(GUIA.guia)
     expect(
       await Promise.all([solicitud, solicitud.conRespuesta().then(({ datos }) => datos), solicitud.finally()]),
     ).toEqual([GUIA, GUIA, GUIA])
-    expect(recibidas).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   it('leaves no rejection unhandled, whichever side is awaited', async () => {
-    contestar(respondProblema(404, 'guia_desconocida'))
-    await expect(cliente().guias.obtener('X')).rejects.toBeInstanceOf(ErrorNoEncontrado)
-    await expect(cliente().guias.obtener('X').conRespuesta()).rejects.toBeInstanceOf(ErrorNoEncontrado)
-    await expect(cliente().guias.listar()).rejects.toBeInstanceOf(ErrorNoEncontrado)
+    answer(respondProblema(404, 'guia_desconocida'))
+    await expect(client().guias.obtener('X')).rejects.toBeInstanceOf(ErrorNoEncontrado)
+    await expect(client().guias.obtener('X').conRespuesta()).rejects.toBeInstanceOf(ErrorNoEncontrado)
+    await expect(client().guias.listar()).rejects.toBeInstanceOf(ErrorNoEncontrado)
     expect(
-      await cliente()
+      await client()
         .guias.listar()
         .catch(() => 'capturado'),
     ).toBe('capturado')
   })
 
   it('sends the object as it was at the call', async () => {
-    contestar((res, { cuerpo }) => json(201, { ...GUIA, external_ref: JSON.parse(cuerpo).external_ref })(res))
-    const una = { ...NEW_GUIA }
-    const enCurso = ['A', 'B', 'C'].map((external_ref) => cliente().guias.crear(Object.assign(una, { external_ref })))
+    answer((res, { cuerpo }) => json(201, { ...GUIA, external_ref: JSON.parse(cuerpo).external_ref })(res))
+    const one = { ...NEW_GUIA }
+    const enCurso = ['A', 'B', 'C'].map((external_ref) => client().guias.crear(Object.assign(one, { external_ref })))
     expect((await Promise.all(enCurso)).map((guia) => guia.external_ref)).toEqual(['A', 'B', 'C'])
   })
 
@@ -88,27 +88,27 @@ describe('requests', () => {
         { indice: 1, ok: false, external_ref: null, error: problema(422, 'validacion') },
       ],
     }
-    contestar(json(200, lote))
-    const { resultados } = await cliente().guias.crearLote({
+    answer(json(200, lote))
+    const { resultados } = await client().guias.crearLote({
       guias: [NEW_GUIA, NEW_GUIA],
       recogida: { maps_url: 'geo:1,2' },
     })
     expect(resultados.map((r) => (r.ok ? r.guia : r.error.codigo))).toEqual([GUIA.guia, 'validacion'])
-    expect(recibidas[0]).toMatchObject({ path: '/api/v1/guias/bulk' })
+    expect(received[0]).toMatchObject({ path: '/api/v1/guias/bulk' })
   })
 
   it('escapes codes and parameters, and cancels with and without a body', async () => {
-    contestar(json(200, GUIA))
-    const { guias } = cliente({ baseUrl: `${servidor.baseUrl}//` })
+    answer(json(200, GUIA))
+    const { guias } = client({ baseUrl: `${server.baseUrl}//` })
     await guias.obtener('7k3m-9qx2 a1b4/..', { limite: 2, cursor: 'a+b&c' })
     await guias.cancelar(GUIA.guia)
     await guias.cancelar(GUIA.guia, { razon: 'El cliente desistió' })
-    expect(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
+    expect(received.map(({ method, path, cuerpo }) => [method, path, cuerpo])).toEqual([
       ['GET', '/api/v1/guias/7k3m-9qx2%20a1b4%2F..?limite=2&cursor=a%2Bb%26c', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', '{"razon":"El cliente desistió"}'],
     ])
-    expect(recibidas.map(({ cabeceras }) => cabeceras['content-type'])).toEqual([
+    expect(received.map(({ cabeceras }) => cabeceras['content-type'])).toEqual([
       undefined,
       undefined,
       'application/json',
@@ -116,26 +116,24 @@ describe('requests', () => {
   })
 
   it('keeps each client to its own key and address', async () => {
-    contestar(json(200, GUIA))
-    const otra = cliente({ llave: ' guia_live_otra\n' })
-    await Promise.all([cliente().guias.obtener('A'), otra.guias.obtener('B')])
-    const llaves = Object.fromEntries(
-      recibidas.map(({ path: ruta, cabeceras }) => [ruta.at(-1), cabeceras.authorization]),
-    )
+    answer(json(200, GUIA))
+    const other = client({ llave: ' guia_live_otra\n' })
+    await Promise.all([client().guias.obtener('A'), other.guias.obtener('B')])
+    const llaves = Object.fromEntries(received.map(({ path, cabeceras }) => [path.at(-1), cabeceras.authorization]))
     expect(llaves).toEqual({ A: `Bearer ${LLAVE}`, B: 'Bearer guia_live_otra' })
   })
 
   it('goes through the fetch that it is given, with a plain address and options', async () => {
-    const vistas: unknown[] = []
-    const api = cliente({
+    const seen: unknown[] = []
+    const api = client({
       fetch: async (url, init) => {
-        vistas.push(url, { ...init, signal: init.signal instanceof AbortSignal })
+        seen.push(url, { ...init, signal: init.signal instanceof AbortSignal })
         return Response.json(GUIA, { status: 201 })
       },
     })
     await api.guias.crear(NEW_GUIA)
-    expect(vistas).toEqual([
-      `${servidor.baseUrl}/api/v1/guias`,
+    expect(seen).toEqual([
+      `${server.baseUrl}/api/v1/guias`,
       {
         method: 'POST',
         body: JSON.stringify(NEW_GUIA),
@@ -147,24 +145,24 @@ describe('requests', () => {
   })
 
   it.each(['', ' ', '.', '..', undefined, null, 7])('sends nothing for the code %j', async (codigo) => {
-    const { guias } = cliente()
+    const { guias } = client()
     for (const solicitud of [
       guias.obtener(codigo as string),
       guias.eventos(codigo as string),
       guias.cancelar(codigo as string),
     ]) {
-      expect(await falla(solicitud)).toMatchObject({
+      expect(await fault(solicitud)).toMatchObject({
         name: 'ErrorGuias',
         message: expect.stringContaining('guia debe ser un texto, el código'),
       })
     }
-    expect(recibidas).toEqual([])
+    expect(received).toEqual([])
   })
 
   it('says so when the data cannot be sent', async () => {
     const ciclo: Record<string, unknown> = {}
     ciclo.ciclo = ciclo
-    expect(await falla(cliente().guias.crear(ciclo as never))).toMatchObject({
+    expect(await fault(client().guias.crear(ciclo as never))).toMatchObject({
       name: 'ErrorGuias',
       message: expect.stringContaining('armar la solicitud'),
     })
@@ -173,12 +171,12 @@ describe('requests', () => {
 
 describe('headers', () => {
   it('from the call are added, and the SDK’s own stay', async () => {
-    contestar(json(200, GUIA))
-    const api = cliente({ cabeceras: { 'X-De-Siempre': 'a', 'X-Ambas': 'a' } })
+    answer(json(200, GUIA))
+    const api = client({ cabeceras: { 'X-De-Siempre': 'a', 'X-Ambas': 'a' } })
     await api.guias.crear(NEW_GUIA, {
       cabeceras: { 'x-ambas': 'b', Authorization: 'Bearer otra', 'content-type': 'text/plain', 'X-Rastro': 'c' },
     })
-    expect(recibidas[0]!.cabeceras).toMatchObject({
+    expect(received[0]!.cabeceras).toMatchObject({
       'x-de-siempre': 'a',
       'x-rastro': 'c',
       authorization: `Bearer ${LLAVE}`,
@@ -187,13 +185,13 @@ describe('headers', () => {
   })
 
   it('carry no authorization where the request needs no key', async () => {
-    contestar(json(200, { keys: [] }))
-    await cliente({ cabeceras: { Authorization: 'Bearer otra' } }).guias.clavesPublicas()
-    expect(recibidas.map(({ cabeceras }) => cabeceras.authorization)).toEqual([undefined])
+    answer(json(200, { keys: [] }))
+    await client({ cabeceras: { Authorization: 'Bearer otra' } }).guias.clavesPublicas()
+    expect(received.map(({ cabeceras }) => cabeceras.authorization)).toEqual([undefined])
   })
 
   it('that cannot be sent are an error before anything is', async () => {
-    const error = await falla(cliente().guias.obtener('A', { cabeceras: { 'mala cabecera': 'x' } }))
-    expect([error.name, error.message, recibidas.length]).toEqual(['ErrorGuias', expect.stringContaining('armar'), 0])
+    const error = await fault(client().guias.obtener('A', { cabeceras: { 'mala cabecera': 'x' } }))
+    expect([error.name, error.message, received.length]).toEqual(['ErrorGuias', expect.stringContaining('armar'), 0])
   })
 })

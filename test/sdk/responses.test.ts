@@ -1,35 +1,30 @@
 import { type ErrorGuias, ErrorRespuesta } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { falla, GUIA, json, NEW_GUIA, texto, useFakeServer } from './server.ts'
+import { fault, GUIA, json, NEW_GUIA, text, useFakeServer } from './server.ts'
 
-const { client: cliente, respondWith: contestar, fallaCon, capturedRequests: recibidas } = useFakeServer()
+const { client, respondWith: answer, fallaCon, capturedRequests: received } = useFakeServer()
 
 describe('answers that are not the API’s', () => {
   it.each([
-    ['an HTML page with 200', texto(200, '<html>\n<body>Bienvenido</body>'), 200, 'proxy'],
-    ['an HTML page with 502', texto(502, '<html>Bad Gateway'), 502, 'Intente de nuevo'],
-    ['HTML that calls itself JSON', texto(200, '<html>', { 'Content-Type': 'application/json' }), 200, 'proxy'],
-    ['nothing, without a type', texto(200, '', {}), 200, 'vacía'],
-    ['204', texto(204, '', {}), 204, 'vacía'],
+    ['an HTML page with 200', text(200, '<html>\n<body>Bienvenido</body>'), 200, 'proxy'],
+    ['an HTML page with 502', text(502, '<html>Bad Gateway'), 502, 'Intente de nuevo'],
+    ['HTML that calls itself JSON', text(200, '<html>', { 'Content-Type': 'application/json' }), 200, 'proxy'],
+    ['nothing, without a type', text(200, '', {}), 200, 'vacía'],
+    ['204', text(204, '', {}), 204, 'vacía'],
     ['JSON of something else', json(200, { status: 'ok' }), 200, 'proxy'],
     ['a page where a guide should be', json(200, { datos: [], cursor_siguiente: null }), 200, 'proxy'],
     ['null', json(200, null), 200, 'null'],
     ['an error of a gateway in JSON', json(403, { message: 'Forbidden' }), 403, 'Forbidden'],
-    [
-      'a JSON text cut short',
-      texto(200, '{"guia": "7K3', { 'Content-Type': 'application/json' }),
-      200,
-      '{"guia": "7K3',
-    ],
-  ])('%s', async (_, respuesta, status, dice) => {
-    const error = await fallaCon(ErrorRespuesta, respuesta)
+    ['a JSON text cut short', text(200, '{"guia": "7K3', { 'Content-Type': 'application/json' }), 200, '{"guia": "7K3'],
+  ])('%s', async (_, response, status, dice) => {
+    const error = await fallaCon(ErrorRespuesta, response)
     expect(error).toMatchObject({ name: 'ErrorRespuesta', status })
     expect(error.message).toContain(`HTTP ${status}`)
     expect(error.message).toContain(dice)
   })
 
   it('keeps the first 200 characters and the id', async () => {
-    const error = await fallaCon(ErrorRespuesta, texto(500, 'x'.repeat(5000), { 'X-Request-Id': 'sol-9' }))
+    const error = await fallaCon(ErrorRespuesta, text(500, 'x'.repeat(5000), { 'X-Request-Id': 'sol-9' }))
     expect(error).toMatchObject({
       texto: 'x'.repeat(200),
       idSolicitud: 'sol-9',
@@ -42,40 +37,40 @@ describe('answers that are not the API’s', () => {
     ['an HTML page', '<html><h1>Slow down</h1>'],
     ['nothing', ''],
     ['JSON of its own', '{"message":"API rate limit exceeded"}'],
-  ])('a proxy’s %s', (_, cuerpo) => {
+  ])('a proxy’s %s', (_, body) => {
     it.each([
       [429, { 'Retry-After': '120' }, 120],
       [503, { 'Retry-After': '7' }, 7],
       [503, { 'Retry-After': 'Fri, 20 Nov 2026 10:01:30 GMT', Date: 'Fri, 20 Nov 2026 10:00:00 GMT' }, 90],
       [429, {}, null],
-    ])('with %i keeps how long to wait: %j', async (status, cabeceras, segundos) => {
-      const error: ErrorGuias = await fallaCon(ErrorRespuesta, texto(status, cuerpo, cabeceras))
-      expect(error.esperarSegundos).toBe(segundos)
-      expect(error.message).toContain(`Intente de nuevo en ${segundos ?? 'unos'} segundos`)
+    ])('with %i keeps how long to wait: %j', async (status, headers, seconds) => {
+      const error: ErrorGuias = await fallaCon(ErrorRespuesta, text(status, body, headers))
+      expect(error.esperarSegundos).toBe(seconds)
+      expect(error.message).toContain(`Intente de nuevo en ${seconds ?? 'unos'} segundos`)
     })
   })
 
   it('follows no redirect: a POST would become a GET', async () => {
-    contestar((res, { method: metodo }) =>
-      metodo === 'POST'
+    answer((res, { method }) =>
+      method === 'POST'
         ? res.writeHead(301, { Location: 'https://guias.ejemplo.com/api/v1/guias' }).end()
         : json(200, GUIA)(res),
     )
-    const error = await falla(cliente().guias.crear(NEW_GUIA))
+    const error = await fault(client().guias.crear(NEW_GUIA))
     expect(error).toMatchObject({
       name: 'ErrorRespuesta',
       status: 301,
       message: expect.stringContaining('https://guias.ejemplo.com/api/v1/guias'),
     })
-    expect(recibidas).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   it.each([
-    ['a page', () => cliente().guias.listar()],
-    ['a batch', () => cliente().guias.crearLote({ guias: [NEW_GUIA] })],
-    ['the feed', () => cliente().eventos.listar()],
-  ])('looks at the shape of %s', async (_, pedir) => {
-    contestar(json(200, GUIA))
-    expect(await falla(pedir())).toBeInstanceOf(ErrorRespuesta)
+    ['a page', () => client().guias.listar()],
+    ['a batch', () => client().guias.crearLote({ guias: [NEW_GUIA] })],
+    ['the feed', () => client().eventos.listar()],
+  ])('looks at the shape of %s', async (_, request) => {
+    answer(json(200, GUIA))
+    expect(await fault(request())).toBeInstanceOf(ErrorRespuesta)
   })
 })

@@ -7,7 +7,7 @@ import {
   aMedias,
   type CapturedRequest,
   cutConnection,
-  falla,
+  fault,
   GUIA,
   json,
   NEW_GUIA,
@@ -16,14 +16,14 @@ import {
   respondProblema,
 } from './server.ts'
 
-const { sdk, clock: reloj, server: servidor, sucesos } = useRetries()
-const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
+const { sdk, clock, server, sucesos } = useRetries()
+const { client, respondWith: answer, capturedRequests: received } = server
 
 const CON = NEW_GUIA
 const { external_ref: _, ...SIN } = CON
 const bien = json(200, GUIA)
-const colgar: Responder = () => reloj.jumpToNext()
-const lento: Responder = (res) =>
+const colgar: Responder = () => clock.jumpToNext()
+const slow: Responder = (res) =>
   res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{')
 
 /** What happens · answer · is what is safe to repeat repeated · is what isn't · what the caller gets in the end. */
@@ -31,7 +31,7 @@ const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => Er
   ['the connection reset', cutConnection, true, false, sdk.ErrorConexion],
   ['half a body', aMedias(), true, false, sdk.ErrorConexion],
   ['no answer', colgar, true, false, sdk.ErrorTiempo],
-  ['a body that never ends', lento, true, false, sdk.ErrorTiempo],
+  ['a body that never ends', slow, true, false, sdk.ErrorTiempo],
   ['408', respondProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
   ['500', respondProblema(500, 'error_interno'), true, false, sdk.ErrorServicio],
   ['503', respondProblema(503, 'no_disponible', { 'Retry-After': '0' }), true, false, sdk.ErrorServicio],
@@ -45,7 +45,7 @@ const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => Er
   ['a page with 200', (res) => res.writeHead(200).end('<html>'), false, false, sdk.ErrorRespuesta],
 ]
 
-type Pedir = (api: Guias, opciones?: OpcionesConClave) => PromiseLike<unknown>
+type Pedir = (api: Guias, options?: OpcionesConClave) => PromiseLike<unknown>
 const lote = (...guias: GuiaIndividual[]) => ({ guias })
 const REPETIBLES: Record<string, Pedir> = {
   'guias.obtener': (api, o) => api.guias.obtener('A', o),
@@ -61,7 +61,7 @@ const REPETIBLES: Record<string, Pedir> = {
   'guias.etiquetaZpl': (api, o) => api.guias.etiquetaZpl('A', o),
   'guias.esperarPrueba': (api, o) => api.guias.esperarPrueba('A', o),
   'guias.porReferencia': (api, o) => api.guias.porReferencia('A', o),
-  'archivos.descargar': (api, o) => api.archivos.descargar(`${servidor.baseUrl}/archivos/A`, o),
+  'archivos.descargar': (api, o) => api.archivos.descargar(`${server.baseUrl}/archivos/A`, o),
   'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
   'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
   'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
@@ -109,70 +109,70 @@ const UNA_VEZ: Record<string, Pedir> = {
 }
 
 describe('the repetition of a request', () => {
-  describe.each(FALLAS)('%s', (_, respuesta, repetible, siempre, Clase) => {
+  describe.each(FALLAS)('%s', (_, response, repetible, siempre, Clase) => {
     it.each([
       ['what is safe to repeat', REPETIBLES['guias.crear with a reference']!, repetible ? 3 : 1],
       ['what is not', DESCONOCIDA, siempre ? 3 : 1],
-    ])('%s', async (_cual, pedir, veces) => {
-      contestar(respuesta)
-      const error = await falla(pedir(cliente()))
+    ])('%s', async (_cual, request, times) => {
+      answer(response)
+      const error = await fault(request(client()))
       expect(error).toBeInstanceOf(Clase)
-      expect([recibidas.length, error.intentos]).toEqual([veces, veces])
-      expect(recibidas.map(({ cabeceras }) => cabeceras['x-guias-reintento'])).toEqual(
-        [undefined, '1', '2'].slice(0, veces),
+      expect([received.length, error.intentos]).toEqual([times, times])
+      expect(received.map(({ cabeceras }) => cabeceras['x-guias-reintento'])).toEqual(
+        [undefined, '1', '2'].slice(0, times),
       )
-      expect(new Set(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => metodo + ruta + cuerpo)).size).toBe(1)
+      expect(new Set(received.map(({ method, path, cuerpo }) => method + path + cuerpo)).size).toBe(1)
       expect(sucesos.map(({ tipo, intento }) => [tipo, intento])).toEqual(
-        Array.from({ length: veces }, (_nada, i) => [i + 1 < veces ? 'reintento' : 'falla', i + 1]),
+        Array.from({ length: times }, (_nada, i) => [i + 1 < times ? 'reintento' : 'falla', i + 1]),
       )
       if (!repetible && !siempre) return
-      contestar(respuesta, json(201, GUIA))
-      recibidas.length = 0
-      const otra = pedir(cliente())
-      if (veces === 3) expect(await otra).toEqual(GUIA)
-      else await falla(otra)
-      expect(recibidas).toHaveLength(veces === 3 ? 2 : 1)
+      answer(response, json(201, GUIA))
+      received.length = 0
+      const other = request(client())
+      if (times === 3) expect(await other).toEqual(GUIA)
+      else await fault(other)
+      expect(received).toHaveLength(times === 3 ? 2 : 1)
     })
   })
 
-  it.each(Object.entries(REPETIBLES))('%s: yes', async (_, pedir) => {
-    contestar(respondProblema(503, 'no_disponible'))
-    expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorServicio', intentos: 3 })
-    expect(recibidas).toHaveLength(3)
+  it.each(Object.entries(REPETIBLES))('%s: yes', async (_, request) => {
+    answer(respondProblema(503, 'no_disponible'))
+    expect(await fault(request(client()))).toMatchObject({ name: 'ErrorServicio', intentos: 3 })
+    expect(received).toHaveLength(3)
   })
 
-  it.each(Object.entries(UNA_VEZ))('%s: never, but when it was refused', async (_, pedir) => {
-    for (const respuesta of [respondProblema(503, 'no_disponible'), respondHtml, cutConnection]) {
-      contestar(respuesta)
-      recibidas.length = 0
-      await falla(pedir(cliente({ reintentos: 5 })))
-      expect(recibidas).toHaveLength(1)
+  it.each(Object.entries(UNA_VEZ))('%s: never, but when it was refused', async (_, request) => {
+    for (const response of [respondProblema(503, 'no_disponible'), respondHtml, cutConnection]) {
+      answer(response)
+      received.length = 0
+      await fault(request(client({ reintentos: 5 })))
+      expect(received).toHaveLength(1)
     }
-    contestar(respondProblema(429, 'codigo_de_manana'))
-    expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorLimite', intentos: 3 })
-    contestar(cutConnection)
-    const conSuClave = pedir(cliente(), { claveDeIdempotencia: 'suya' })
-    expect(await falla(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
+    answer(respondProblema(429, 'codigo_de_manana'))
+    expect(await fault(request(client()))).toMatchObject({ name: 'ErrorLimite', intentos: 3 })
+    answer(cutConnection)
+    const conSuClave = request(client(), { claveDeIdempotencia: 'suya' })
+    expect(await fault(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
   })
 
   it('is tested for every method of the SDK', () => {
-    const api = cliente()
+    const api = client()
     const recursos = ['guias', 'archivos', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const
     const metodos = recursos.flatMap((recurso) =>
-      Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((metodo) => `${recurso}.${metodo}`),
+      Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((method) => `${recurso}.${method}`),
     )
-    const todos = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].filter((cual) => cual.includes('.'))
-    const probados = todos.map((cual) => cual.split(/[ ,]/)[0])
+    const all = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].filter((cual) => cual.includes('.'))
+    const probados = all.map((cual) => cual.split(/[ ,]/)[0])
     // In requests of its own: test/sdk/many.test.ts.
     const aparte = ['guias.crearMuchas']
-    expect(metodos.filter((uno) => !uno.endsWith('.constructor') && !aparte.includes(uno)).sort()).toEqual(
+    expect(metodos.filter((one) => !one.endsWith('.constructor') && !aparte.includes(one)).sort()).toEqual(
       [...new Set(probados)].sort(),
     )
   })
 
   it('happens when nobody listened, since no request can have arrived', async () => {
-    const api = cliente({ baseUrl: `http://127.0.0.1:${await findFreePort()}` })
-    const error = await falla<ErrorConexion>(api.guias.crear(SIN))
+    const api = client({ baseUrl: `http://127.0.0.1:${await findFreePort()}` })
+    const error = await fault<ErrorConexion>(api.guias.crear(SIN))
     expect([error.name, error.intentos, error.pudoLlegar, String(error.message)]).toEqual([
       'ErrorConexion',
       3,
@@ -186,93 +186,93 @@ describe('the repetition of a request', () => {
     ['failed', respondProblema(503, 'no_disponible'), true],
     ['refused for its rate', respondProblema(429, 'demasiadas_solicitudes'), false],
     ['refused, too', undefined, false],
-  ])('refused after an attempt that was %s tells what that attempt may have done', async (_, primera, pudoLlegar) => {
-    contestar(primera ?? bien)
-    const vieneDe = primera ? [fetch] : []
+  ])('refused after an attempt that was %s tells what that attempt may have done', async (_, first, pudoLlegar) => {
+    answer(first ?? bien)
+    const vieneDe = first ? [fetch] : []
     const rechazar = async () => {
       throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
     }
-    const api = cliente({ fetch: (url, init) => (vieneDe.shift() ?? rechazar)(url, init) })
-    const error = await falla<ErrorConexion>(api.guias.crear(CON))
+    const api = client({ fetch: (url, init) => (vieneDe.shift() ?? rechazar)(url, init) })
+    const error = await fault<ErrorConexion>(api.guias.crear(CON))
     expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, pudoLlegar])
     expect(error.message.includes('pudo haber recibido')).toBe(pudoLlegar)
   })
 
   it('remembers a failed attempt after another was refused for its rate', async () => {
-    const respuestas = [respondProblema(503, 'no_disponible'), respondProblema(429, 'demasiadas_solicitudes')]
-    const api = cliente({
+    const responses = [respondProblema(503, 'no_disponible'), respondProblema(429, 'demasiadas_solicitudes')]
+    const api = client({
       fetch: async (url, init) => {
-        const respuesta = respuestas.shift()
-        if (!respuesta) throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
-        contestar(respuesta)
+        const response = responses.shift()
+        if (!response) throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
+        answer(response)
         return fetch(url, init)
       },
     })
-    const error = await falla<ErrorConexion>(api.guias.crear(CON))
+    const error = await fault<ErrorConexion>(api.guias.crear(CON))
     expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, true])
   })
 
   it('happens as often as the client or the call says', async () => {
-    contestar(respondProblema(500, 'error_interno'))
-    expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
-    expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', { reintentos: 4 }))).intentos).toBe(5)
-    expect((await falla(cliente().guias.obtener('A', { reintentos: 0 }))).intentos).toBe(1)
+    answer(respondProblema(500, 'error_interno'))
+    expect((await fault(client({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
+    expect((await fault(client({ reintentos: 0 }).guias.obtener('A', { reintentos: 4 }))).intentos).toBe(5)
+    expect((await fault(client().guias.obtener('A', { reintentos: 0 }))).intentos).toBe(1)
   })
 
-  it.each(Object.entries(CON_CLAVE))('%s: with a key of the SDK’s own, the same each time', async (_, pedir) => {
-    const claves: unknown[] = []
-    for (let vez = 0; vez < 2; vez++) {
-      contestar(cutConnection, respondHtml, cutConnection)
-      recibidas.length = 0
-      await falla(pedir(cliente()))
-      const suyas = recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])
+  it.each(Object.entries(CON_CLAVE))('%s: with a key of the SDK’s own, the same each time', async (_, request) => {
+    const keys: unknown[] = []
+    for (let time = 0; time < 2; time++) {
+      answer(cutConnection, respondHtml, cutConnection)
+      received.length = 0
+      await fault(request(client()))
+      const suyas = received.map(({ cabeceras }) => cabeceras['idempotency-key'])
       expect(suyas).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
       expect(new Set(suyas).size).toBe(1)
-      claves.push(suyas[0])
+      keys.push(suyas[0])
     }
-    expect(new Set(claves).size).toBe(2)
+    expect(new Set(keys).size).toBe(2)
   })
 
   it.each(Object.entries(REPETIBLES).filter(([cual]) => !(cual in CON_CLAVE)))(
     '%s: without a key',
-    async (_, pedir) => {
-      contestar(cutConnection)
-      await falla(pedir(cliente()))
-      expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(Array(3).fill(undefined))
+    async (_, request) => {
+      answer(cutConnection)
+      await fault(request(client()))
+      expect(received.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(Array(3).fill(undefined))
     },
   )
 
   it('uses the key of the caller, also for a path that this version does not know', async () => {
-    contestar(respondProblema(409, 'idempotencia_en_conflicto'))
-    const opciones: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
+    answer(respondProblema(409, 'idempotencia_en_conflicto'))
+    const options: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
     const pedidas = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, DESCONOCIDA]
-    for (const pedir of pedidas)
-      expect(await falla(pedir(cliente(), opciones))).toMatchObject({
+    for (const request of pedidas)
+      expect(await fault(request(client(), options))).toMatchObject({
         codigo: 'idempotencia_en_conflicto',
         intentos: 1,
       })
-    expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(
+    expect(received.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(
       Array(pedidas.length).fill('pedido-77'),
     )
   })
 
   it('does not happen for a key that no header can carry', async () => {
-    const error = await falla(cliente().guias.crear(SIN, { claveDeIdempotencia: 'a\nb' }))
+    const error = await fault(client().guias.crear(SIN, { claveDeIdempotencia: 'a\nb' }))
     expect([error.name, error.intentos]).toEqual(['ErrorGuias', 0])
-    expect(recibidas).toEqual([])
+    expect(received).toEqual([])
   })
 
   it('sends a body that is not an object as it is', async () => {
-    contestar(respondProblema(422, 'validacion'))
-    for (const cuerpo of [[], 'x', 7]) await falla(cliente().webhooks.rotarSecreto('wh', cuerpo as never))
-    expect(recibidas.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
+    answer(respondProblema(422, 'validacion'))
+    for (const body of [[], 'x', 7]) await fault(client().webhooks.rotarSecreto('wh', body as never))
+    expect(received.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
   })
 })
 
 describe('the pause', () => {
-  const pausas = async (n: number, cabeceras?: Record<string, string>) => {
-    contestar(respondProblema(503, 'no_disponible', cabeceras))
-    await falla(cliente({ reintentos: n, plazoTotal: 60_000 }).guias.obtener('A'))
+  const pausas = async (n: number, headers?: Record<string, string>) => {
+    answer(respondProblema(503, 'no_disponible', headers))
+    await fault(client({ reintentos: n, plazoTotal: 60_000 }).guias.obtener('A'))
     return sucesos.map(({ esperaMs }) => esperaMs)
   }
 
@@ -288,14 +288,14 @@ describe('the pause', () => {
     { 'Retry-After': '1' },
     // A date is of the clock that wrote it, however wrong that goes.
     { 'Retry-After': 'Fri, 20 Nov 2020 10:00:01 GMT', Date: 'Fri, 20 Nov 2020 10:00:00 GMT' },
-  ])('is at least what is asked for: %j', async (cabeceras) => {
+  ])('is at least what is asked for: %j', async (headers) => {
     const llegadas: number[] = []
-    const al = (respuesta: Responder) => (res: ServerResponse, recibida: CapturedRequest) => {
-      llegadas.push(reloj.ahora)
-      respuesta(res, recibida)
+    const al = (response: Responder) => (res: ServerResponse, recibida: CapturedRequest) => {
+      llegadas.push(clock.ahora)
+      response(res, recibida)
     }
-    contestar(al(respondProblema(503, 'no_disponible', cabeceras)), al(bien))
-    await cliente().guias.obtener('A')
+    answer(al(respondProblema(503, 'no_disponible', headers)), al(bien))
+    await client().guias.obtener('A')
     expect(sucesos[0]!.esperaMs).toBe(1000)
     expect(llegadas[1]! - llegadas[0]!).toBe(1000)
   })
@@ -303,17 +303,17 @@ describe('the pause', () => {
   it.each([
     ['61', 61],
     ['Fri, 01 Jan 2100 00:00:00 GMT', expect.closeTo(2_300_000_000, -9)],
-  ])('is none when it asks for more than a minute (%s): the caller is told', async (espera, segundos) => {
-    contestar(respondProblema(429, 'codigo_de_manana', { 'Retry-After': espera }))
-    const error = await falla<ErrorLimite>(cliente().guias.obtener('A'))
-    expect([error.intentos, error.esperarSegundos]).toEqual([1, segundos])
+  ])('is none when it asks for more than a minute (%s): the caller is told', async (wait, seconds) => {
+    answer(respondProblema(429, 'codigo_de_manana', { 'Retry-After': wait }))
+    const error = await fault<ErrorLimite>(client().guias.obtener('A'))
+    expect([error.intentos, error.esperarSegundos]).toEqual([1, seconds])
   })
 
   it.each(['-1', 'pronto', '1.5', '2027-01-01', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
     'is the usual one for Retry-After: %s',
-    async (espera) => {
-      contestar(respondProblema(503, 'no_disponible', { 'Retry-After': espera }), bien)
-      await cliente().guias.obtener('A')
+    async (wait) => {
+      answer(respondProblema(503, 'no_disponible', { 'Retry-After': wait }), bien)
+      await client().guias.obtener('A')
       expect(sucesos[0]!.esperaMs).toBe(0)
     },
   )

@@ -54,16 +54,16 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: SdkParts 
     respondWith(...responders: Responder[]) {
       responderQueue = responders
     },
-    client: (opciones: OpcionesDeGuias = {}) =>
-      new sdk.Guias({ llave: LLAVE, baseUrl: server.baseUrl, reintentos: 0, ...givenOptions, ...opciones }),
+    client: (options: OpcionesDeGuias = {}) =>
+      new sdk.Guias({ llave: LLAVE, baseUrl: server.baseUrl, reintentos: 0, ...givenOptions, ...options }),
     /** What the SDK makes of that answer: an error, of that class. */
     async fallaCon<T extends ErrorGuias>(
       errorClass: new (...args: never[]) => T,
-      respuesta: Responder,
-      opciones?: OpcionesDeGuias,
+      response: Responder,
+      options?: OpcionesDeGuias,
     ): Promise<T> {
-      responderQueue = [respuesta]
-      const error = await falla(server.client(opciones).guias.obtener('7K3M9QX2A1B4'))
+      responderQueue = [response]
+      const error = await fault(server.client(options).guias.obtener('7K3M9QX2A1B4'))
       expect(error).toBeInstanceOf(errorClass)
       expect(error).toBeInstanceOf(sdk.ErrorGuias)
       return error as T
@@ -93,18 +93,18 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: SdkParts 
 }
 
 export const json =
-  (status: number, cuerpo: unknown, cabeceras: Record<string, string> = {}) =>
+  (status: number, body: unknown, headers: Record<string, string> = {}) =>
   (res: ServerResponse) =>
     res
-      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'sol-1', ...cabeceras })
-      .end(JSON.stringify(cuerpo))
+      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'sol-1', ...headers })
+      .end(JSON.stringify(body))
 
-export const texto =
-  (status: number, cuerpo: string, cabeceras: Record<string, string> = { 'Content-Type': 'text/html' }): Responder =>
+export const text =
+  (status: number, body: string, headers: Record<string, string> = { 'Content-Type': 'text/html' }): Responder =>
   (res) =>
-    res.writeHead(status, cabeceras).end(cuerpo)
+    res.writeHead(status, headers).end(body)
 
-export const respondHtml = texto(502, '<html>\n<h1>502 Bad Gateway</h1>')
+export const respondHtml = text(502, '<html>\n<h1>502 Bad Gateway</h1>')
 export const cutConnection: Responder = (res) => res.destroy()
 
 /** The connection cut in the middle of a body. */
@@ -128,15 +128,15 @@ export const problema = (status: number, codigo: string, moreFields: object = {}
 export const respondProblema = (
   status: number,
   codigo: string,
-  cabeceras?: Record<string, string>,
+  headers?: Record<string, string>,
   moreFields?: object,
-) => json(status, problema(status, codigo, moreFields), cabeceras)
+) => json(status, problema(status, codigo, moreFields), headers)
 
 /** What a call fails with; it must fail. */
-export const falla = <T = ErrorGuias>(promise: PromiseLike<unknown>): Promise<T> =>
+export const fault = <T = ErrorGuias>(promise: PromiseLike<unknown>): Promise<T> =>
   Promise.resolve(promise).then(
-    (valor) => {
-      throw new Error(`It did not fail: ${inspect(valor)}`)
+    (value) => {
+      throw new Error(`It did not fail: ${inspect(value)}`)
     },
     (error) => error,
   )

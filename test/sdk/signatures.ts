@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { ErrorFirma, ErrorGuias, verificarWebhook } from '@guias/sdk'
 import { expect } from 'vitest'
-import { falla } from './server.ts'
+import { fault } from './server.ts'
 
 export const SECRETO = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 export const OTHER_SECRETO = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDHHkWPzqGmDk='
@@ -16,15 +16,15 @@ export const AVISO = {
   },
 }
 export const SIGNED_BODY = JSON.stringify(AVISO)
-export const ahora = () => Math.floor(Date.now() / 1000)
+export const now = () => Math.floor(Date.now() / 1000)
 
 /** Everybody's signature, written down once more and by other means. */
-export const mac = (secreto: string, id: string, timestamp: number | string, cuerpo: string | Uint8Array) =>
-  `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
+export const mac = (secret: string, id: string, timestamp: number | string, body: string | Uint8Array) =>
+  `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
     .update(`${id}.${timestamp}.`)
-    .update(cuerpo)
+    .update(body)
     .digest('base64')}`
-export const cabeceras = (cambios: Record<string, string | undefined> = {}, timestamp: number | string = ahora()) => ({
+export const headers = (cambios: Record<string, string | undefined> = {}, timestamp: number | string = now()) => ({
   'webhook-id': ID,
   'webhook-timestamp': String(timestamp),
   'webhook-signature': mac(SECRETO, ID, timestamp, SIGNED_BODY),
@@ -32,7 +32,7 @@ export const cabeceras = (cambios: Record<string, string | undefined> = {}, time
 })
 /** Why it wasn't accepted. */
 export const motivo = async (...args: Parameters<typeof verificarWebhook>) => {
-  const error = await falla<ErrorFirma>(verificarWebhook(...args))
+  const error = await fault<ErrorFirma>(verificarWebhook(...args))
   expect(error).toBeInstanceOf(ErrorFirma)
   expect(error).toBeInstanceOf(ErrorGuias)
   expect(error.name).toBe('ErrorFirma')

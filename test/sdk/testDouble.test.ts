@@ -8,7 +8,7 @@ import { REINTENTOS } from '../../server/generated/contract/vocabulary.ts'
 import { useEnvironment } from '../environment.ts'
 import { findSchemaFaults } from '../witness.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 
 /** A service as the scenario sees it. */
 interface Lado {
@@ -39,15 +39,15 @@ const { lat: _lat, lng: _lng, ...SIN_LUGAR } = { ...PEDIDO, external_ref: 'SIN-L
  * earlier ones.
  */
 async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado) {
-  const respuestas: [que: string, respuesta: unknown][] = []
+  const responses: [que: string, respuesta: unknown][] = []
   const anotar = async <T>(que: string, promesa: PromiseLike<T>): Promise<T> => {
-    const respuesta = await Promise.resolve(promesa).catch((error) => {
+    const response = await Promise.resolve(promesa).catch((error) => {
       if (error instanceof ErrorApi) return error.problema as never
       throw error
     })
     await quieto()
-    respuestas.push([que, structuredClone(respuesta)])
-    return respuesta
+    responses.push([que, structuredClone(response)])
+    return response
   }
   const { secreto } = await anotar('webhook', api.webhooks.crear({ url, tipos: ['guia.*', 'ubicacion.*'] }))
   const { guia } = await anotar('crear', api.guias.crear(PEDIDO as never))
@@ -86,14 +86,14 @@ async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado)
   await anotar('tarde', api.guias.cancelar(guia))
   await anotar('falla', api.simulador.avanzar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' }))
   for (const estado of ['en_ruta', 'entregado'] as const) await anotar(estado, api.simulador.avanzar(guia, { estado }))
-  const [otra] = (await api.guias.listar({ external_ref: 'OTRA' })).datos
-  await anotar('cancelar', api.guias.cancelar(otra!.guia))
-  await anotar('cancelar, otra vez', api.guias.cancelar(otra!.guia))
-  const { guia: tercera } = await api.guias.crear({ ...SIN_LUGAR, external_ref: 'TERCERA' } as never)
+  const [other] = (await api.guias.listar({ external_ref: 'OTRA' })).datos
+  await anotar('cancelar', api.guias.cancelar(other!.guia))
+  await anotar('cancelar, otra vez', api.guias.cancelar(other!.guia))
+  const { guia: third } = await api.guias.crear({ ...SIN_LUGAR, external_ref: 'TERCERA' } as never)
   await quieto()
   await anotar(
     'vence',
-    pasar(73).then(() => api.guias.obtener(tercera)),
+    pasar(73).then(() => api.guias.obtener(third)),
   )
   const { guia: cuarta } = await api.guias.crear({ ...SIN_LUGAR, external_ref: 'CUARTA' } as never)
   await quieto()
@@ -109,21 +109,21 @@ async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado)
   )
   await pasar(1)
   await quieto()
-  for (const cual of [guia, sin, otra!.guia, tercera, cuarta, quinta])
+  for (const cual of [guia, sin, other!.guia, third, cuarta, quinta])
     await anotar('historial', api.guias.eventos(cual, { limite: 100 }))
-  const todos = await api.eventos.listar().primeros(100)
-  respuestas.push([
+  const all = await api.eventos.listar().primeros(100)
+  responses.push([
     'flujo',
-    todos.map(({ external_ref, secuencia, tipo }) => [external_ref, secuencia, tipo].join()).sort(),
+    all.map(({ external_ref, secuencia, tipo }) => [external_ref, secuencia, tipo].join()).sort(),
   ])
   await anotar('webhooks', api.webhooks.listar())
   for (const { cuerpo, cabeceras } of recibidos)
     await verificarWebhook(cuerpo, cabeceras, secreto, { toleranciaSegundos: Number.POSITIVE_INFINITY })
   const avisos = new Map(recibidos.map(({ cuerpo }) => [JSON.parse(cuerpo).id as string, JSON.parse(cuerpo)]))
-  const clave = ({ datos: { evento } }: { datos: { evento: { external_ref: string; secuencia: number } } }) =>
+  const key = ({ datos: { evento } }: { datos: { evento: { external_ref: string; secuencia: number } } }) =>
     `${evento.external_ref} ${evento.secuencia}`
-  respuestas.push(['avisos', [...avisos.values()].sort((a, b) => (clave(a) < clave(b) ? -1 : 1))])
-  return respuestas
+  responses.push(['avisos', [...avisos.values()].sort((a, b) => (key(a) < key(b) ? -1 : 1))])
+  return responses
 }
 
 /** What the double does not know: words of the service, and what a catalogue of places says. */
@@ -141,33 +141,33 @@ const SIN_COMPARAR = [
 ]
 
 /** Replaces codes by their order, and instants by one text. */
-function normalizar(respuestas: unknown): unknown {
+function normalizar(responses: unknown): unknown {
   const codigos = new Map<string, string>()
-  const nombrar = (texto: string) =>
-    texto
-      .replace(/(?<![0-9A-Za-z])(wh_)?[0-9A-HJKMNP-TV-Z]{12}(?![0-9A-Za-z])/g, (uno) => {
-        if (!codigos.has(uno)) codigos.set(uno, `código ${codigos.size}`)
-        return codigos.get(uno)!
+  const nombrar = (text: string) =>
+    text
+      .replace(/(?<![0-9A-Za-z])(wh_)?[0-9A-HJKMNP-TV-Z]{12}(?![0-9A-Za-z])/g, (one) => {
+        if (!codigos.has(one)) codigos.set(one, `código ${codigos.size}`)
+        return codigos.get(one)!
       })
       .replace(/^\d{4}-\d\d-\d\d(T.*Z)?$/, 'hora')
-  const recorrer = (valor: unknown): unknown => {
-    if (Array.isArray(valor)) return valor.map((uno) => recorrer(uno))
-    if (typeof valor === 'string') return nombrar(valor)
-    if (valor === null || typeof valor !== 'object') return valor
+  const recorrer = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map((one) => recorrer(one))
+    if (typeof value === 'string') return nombrar(value)
+    if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(
-      Object.entries(valor)
-        .filter(([clave]) => !SIN_COMPARAR.includes(clave))
-        .map(([clave, uno]) => [clave, recorrer(uno)]),
+      Object.entries(value)
+        .filter(([key]) => !SIN_COMPARAR.includes(key))
+        .map(([key, one]) => [key, recorrer(one)]),
     )
   }
-  return recorrer(respuestas)
+  return recorrer(responses)
 }
 
 const recibidos: Lado['recibidos'] = []
 const contesta = { status: 204 }
 const receptor = createServer(async (req, res) => {
   let cuerpo = ''
-  for await (const trozo of req) cuerpo += trozo
+  for await (const chunk of req) cuerpo += chunk
   recibidos.push({ cuerpo, cabeceras: req.headers as Record<string, string> })
   res.writeHead(contesta.status).end()
 })
@@ -180,17 +180,17 @@ afterAll(() => {
 function doble(): Lado & { service: ServicioDePruebas } {
   const suyos: Lado['recibidos'] = []
   const suContesta = { status: 204 }
-  const servicio = new ServicioDePruebas({
+  const service = new ServicioDePruebas({
     recibir: async (solicitud) => {
       suyos.push({ cuerpo: await solicitud.text(), cabeceras: Object.fromEntries(solicitud.headers) })
       return new Response(null, { status: suContesta.status })
     },
   })
   return {
-    service: servicio,
-    api: servicio.cliente(),
+    service,
+    api: service.cliente(),
     quieto: async () => {},
-    pasar: (horas) => servicio.avanzar({ horas }),
+    pasar: (horas) => service.avanzar({ horas }),
     url: 'http://127.0.0.1:4000/guias',
     recibidos: suyos,
     contesta: suContesta,
@@ -199,13 +199,13 @@ function doble(): Lado & { service: ServicioDePruebas } {
 
 describe('@guias/sdk/pruebas', () => {
   it('answers a merchant’s day as the service does', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const real: Lado = {
       api: comercio.api,
-      quieto: () => entorno.waitForQuiet(),
+      quieto: () => environment.waitForQuiet(),
       async pasar(horas) {
-        entorno.advance(horas * 3_600_000)
-        await entorno.waitForQuiet()
+        environment.advance(horas * 3_600_000)
+        await environment.waitForQuiet()
       },
       url: `http://127.0.0.1:${(receptor.address() as AddressInfo).port}/guias`,
       recibidos,
@@ -213,7 +213,7 @@ describe('@guias/sdk/pruebas', () => {
     }
     const [esperadas, dadas] = [await escenario(real), await escenario(doble())]
     const [suyas, nuestras] = [normalizar(esperadas), normalizar(dadas)] as [[string, unknown][], [string, unknown][]]
-    for (const [i, esperada] of suyas.entries()) expect.soft(nuestras[i], `step ${esperada[0]}`).toEqual(esperada)
+    for (const [i, expected] of suyas.entries()) expect.soft(nuestras[i], `step ${expected[0]}`).toEqual(expected)
   })
 
   it('has the contract’s transitions, and its waits between two attempts', async () => {
@@ -229,7 +229,7 @@ describe('@guias/sdk/pruebas', () => {
   it('answers guides and pages that the contract declares', async () => {
     const { api } = doble()
     const guia = await api.guias.crear({ ...SIN_LUGAR, metadatos: { a: 'b' } } as never)
-    const respuestas: [string, unknown][] = [
+    const responses: [string, unknown][] = [
       ['Guia', guia],
       ['GuiaConEventos', await api.guias.obtener(guia.guia)],
       ['PaginaDeGuias', await api.guias.listar()],
@@ -237,8 +237,8 @@ describe('@guias/sdk/pruebas', () => {
       ['LoteCreado', await api.guias.crearLote({ guias: [SIN_LUGAR] })],
       ['WebhookConSecreto', await api.webhooks.crear({ url: 'http://127.0.0.1:4000/' })],
     ]
-    for (const [nombre, respuesta] of respuestas)
-      expect([nombre, findSchemaFaults(`#/components/schemas/${nombre}`, respuesta)]).toEqual([nombre, undefined])
+    for (const [name, response] of responses)
+      expect([name, findSchemaFaults(`#/components/schemas/${name}`, response)]).toEqual([name, undefined])
   })
 
   it('says what it does not know, and how to try it', async () => {
@@ -249,41 +249,41 @@ describe('@guias/sdk/pruebas', () => {
   })
 
   it('repeats failed webhooks at the times of the service, also while a receiver calls it', async () => {
-    const { api, service: servicio, contesta: suya } = doble()
+    const { api, service, contesta: suya } = doble()
     await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.aceptado'] })
     suya.status = 500
     await api.guias.crear(PEDIDO as never)
     const intentos = async (segundos: number) => {
-      await servicio.avanzar({ segundos })
-      return servicio.envios[0]!.intentos
+      await service.avanzar({ segundos })
+      return service.envios[0]!.intentos
     }
     expect([await intentos(0), await intentos(4), await intentos(1), await intentos(59), await intentos(1)]).toEqual([
       1, 1, 2, 2, 3,
     ])
     suya.status = 204
-    await servicio.avanzar({ dias: 1 })
-    expect(servicio.envios).toMatchObject([{ intentos: 4, estados: [500, 500, 500, 204], entregado: true }])
+    await service.avanzar({ dias: 1 })
+    expect(service.envios).toMatchObject([{ intentos: 4, estados: [500, 500, 500, 204], entregado: true }])
 
     // A webhook that is deleted gets nothing more, and the others keep their times.
     const { webhook } = await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.cancelado'] })
     await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/otro', tipos: ['guia.cancelado'] })
     suya.status = 500
-    await api.guias.cancelar(servicio.envios[0]!.evento.split('_')[1]!)
+    await api.guias.cancelar(service.envios[0]!.evento.split('_')[1]!)
     await api.webhooks.eliminar(webhook)
-    await servicio.avanzar({ minutos: 10 })
-    expect(servicio.envios.slice(1).map(({ intentos }) => intentos)).toEqual([1, 4])
+    await service.avanzar({ minutos: 10 })
+    expect(service.envios.slice(1).map(({ intentos }) => intentos)).toEqual([1, 4])
 
-    const vistos: string[] = []
-    const otro: ServicioDePruebas = new ServicioDePruebas({
+    const seen: string[] = []
+    const other: ServicioDePruebas = new ServicioDePruebas({
       async recibir(solicitud) {
         const { tipo, datos } = (await solicitud.json()) as { tipo: string; datos: { guia: Guia } }
-        vistos.push(tipo)
-        if (tipo === 'guia.aceptado') await otro.cliente().guias.cancelar(datos.guia.guia)
+        seen.push(tipo)
+        if (tipo === 'guia.aceptado') await other.cliente().guias.cancelar(datos.guia.guia)
         return new Response()
       },
     })
-    await otro.cliente().webhooks.crear({ url: 'https://tienda.ejemplo.com/' })
-    await otro.cliente().guias.crear(PEDIDO as never)
-    expect(vistos).toEqual(['guia.aceptado', 'guia.cancelado'])
+    await other.cliente().webhooks.crear({ url: 'https://tienda.ejemplo.com/' })
+    await other.cliente().guias.crear(PEDIDO as never)
+    expect(seen).toEqual(['guia.aceptado', 'guia.cancelado'])
   })
 })

@@ -8,7 +8,7 @@ import { ErrorFirma, verificarWebhook } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { secretBytes, signingKeyOf, signWebhook } from '../../server/domain/webhooks/signature.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { NODE_20, PHP, PYTHON } from '../interpreters.ts'
 import { findFreePort } from '../ports.ts'
 
@@ -20,9 +20,9 @@ interface Vectores {
 }
 const vectores = readDocument().components.schemas.FirmaDeWebhook!['x-vectores'] as Vectores
 const { ahora, secreto, secreto_nuevo, casos } = vectores
-const ejemplos = fileURLToPath(new URL('../../sdk/ejemplos/', import.meta.url))
-const esperado = casos.map(({ nombre, motivo }) => [nombre, motivo === null])
-const cabeceras = ({ id, timestamp, firma }: Vectores['casos'][number]) => ({
+const examples = fileURLToPath(new URL('../../sdk/ejemplos/', import.meta.url))
+const expected = casos.map(({ nombre, motivo }) => [nombre, motivo === null])
+const headers = ({ id, timestamp, firma }: Vectores['casos'][number]) => ({
   'webhook-id': id,
   'webhook-timestamp': String(timestamp),
   'webhook-signature': firma,
@@ -35,37 +35,37 @@ describe('the vectors of a signature', () => {
   })
 
   it('are what the server signs, but for those that were altered', () => {
-    const claves = [secreto_nuevo, secreto].map((uno) => signingKeyOf(secretBytes(uno)))
-    for (const caso of casos.filter(({ nombre }) => !/^alterada|otra versión/.test(nombre))) {
-      const posibles = [claves, claves.slice(0, 1), claves.slice(1)].map((unas) =>
-        signWebhook(caso.id, caso.timestamp, caso.cuerpo, unas),
+    const keys = [secreto_nuevo, secreto].map((one) => signingKeyOf(secretBytes(one)))
+    for (const testCase of casos.filter(({ nombre }) => !/^alterada|otra versión/.test(nombre))) {
+      const posibles = [keys, keys.slice(0, 1), keys.slice(1)].map((unas) =>
+        signWebhook(testCase.id, testCase.timestamp, testCase.cuerpo, unas),
       )
-      expect(posibles, caso.nombre).toContainEqual(cabeceras(caso))
+      expect(posibles, testCase.nombre).toContainEqual(headers(testCase))
     }
   })
 
   it('are judged so by the SDK', async () => {
-    for (const caso of casos) {
-      const visto = await verificarWebhook(caso.cuerpo, cabeceras(caso), secreto, {
+    for (const testCase of casos) {
+      const seen = await verificarWebhook(testCase.cuerpo, headers(testCase), secreto, {
         ahora: new Date(ahora * 1000),
       }).then(
         () => null,
         (error) => (error instanceof ErrorFirma ? error.motivo : error),
       )
-      expect(visto, caso.nombre).toBe(caso.motivo)
+      expect(seen, testCase.nombre).toBe(testCase.motivo)
     }
   })
 
-  const conInterprete = (programa: string, codigo: string) => {
-    const datos = JSON.stringify({ ...vectores, casos: casos.map((uno) => ({ ...uno, cabeceras: cabeceras(uno) })) })
-    const { stdout, stderr } = spawnSync(programa, [programa === PHP ? '-r' : '-c', codigo], {
-      cwd: ejemplos,
+  const conInterprete = (program: string, codigo: string) => {
+    const datos = JSON.stringify({ ...vectores, casos: casos.map((one) => ({ ...one, cabeceras: headers(one) })) })
+    const { stdout, stderr } = spawnSync(program, [program === PHP ? '-r' : '-c', codigo], {
+      cwd: examples,
       input: datos,
       encoding: 'utf8',
       env: { PYTHONDONTWRITEBYTECODE: '1' },
     })
     expect(stderr).toBe('')
-    expect(JSON.parse(stdout)).toEqual(esperado)
+    expect(JSON.parse(stdout)).toEqual(expected)
   }
 
   it.skipIf(!PYTHON)('are judged so by receptor.py', () => {
@@ -92,30 +92,30 @@ echo json_encode(array_map(fn ($c) => [$c['nombre'], vale($c['cuerpo'], $c['cabe
     ['Node 20', NODE_20],
     ['this Node', process.execPath],
   ])('are judged so by receptor.mjs, %s', async (_, node) => {
-    const puerto = await findFreePort()
+    const port = await findFreePort()
     const avisos = await mkdtemp(join(tmpdir(), 'guias-vectores-'))
-    const reloj = `data:text/javascript,Date.now=()=>${ahora * 1000}`
-    const hijo = spawn(node ?? process.execPath, ['--import', reloj, join(ejemplos, 'receptor.mjs')], {
-      env: { PORT: String(puerto), GUIAS_SECRETO: secreto, GUIAS_AVISOS: avisos },
+    const clock = `data:text/javascript,Date.now=()=>${ahora * 1000}`
+    const child = spawn(node ?? process.execPath, ['--import', clock, join(examples, 'receptor.mjs')], {
+      env: { PORT: String(port), GUIAS_SECRETO: secreto, GUIAS_AVISOS: avisos },
       stdio: 'ignore',
     })
     try {
-      const url = `http://127.0.0.1:${puerto}`
-      await hasta(() =>
+      const url = `http://127.0.0.1:${port}`
+      await waitUntil(() =>
         fetch(url).then(
           () => true,
           () => false,
         ),
       )
-      const vistos: [string, boolean][] = []
-      for (const caso of casos) {
-        const { status } = await fetch(url, { method: 'POST', body: caso.cuerpo, headers: cabeceras(caso) })
+      const seen: [string, boolean][] = []
+      for (const testCase of casos) {
+        const { status } = await fetch(url, { method: 'POST', body: testCase.cuerpo, headers: headers(testCase) })
         expect([204, 400]).toContain(status)
-        vistos.push([caso.nombre, status === 204])
+        seen.push([testCase.nombre, status === 204])
       }
-      expect(vistos).toEqual(esperado)
+      expect(seen).toEqual(expected)
     } finally {
-      hijo.kill('SIGKILL')
+      child.kill('SIGKILL')
       await rm(avisos, { recursive: true })
     }
   })

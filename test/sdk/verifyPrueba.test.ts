@@ -7,9 +7,9 @@ import { CompactSign, compactVerify, createLocalJWKSet } from 'jose'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { shareEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 let guia: string
 let manifiesto: string
 let claves: ClavesPublicas
@@ -17,11 +17,11 @@ let claves: ClavesPublicas
 let archivos: Uint8Array<ArrayBuffer>[]
 
 beforeAll(async () => {
-  const comercio = await entorno.nuevoComercio()
-  guia = (await createDeliveredGuia(entorno, comercio)).guia
-  const prueba = await hasta(async () => {
-    const leida = await comercio.api.guias.pruebaEntrega(guia)
-    return leida.pdf !== null && leida
+  const comercio = await environment.createComercio()
+  guia = (await createDeliveredGuia(environment, comercio)).guia
+  const prueba = await waitUntil(async () => {
+    const read = await comercio.api.guias.pruebaEntrega(guia)
+    return read.pdf !== null && read
   })
   manifiesto = prueba.manifiesto!
   claves = await comercio.api.guias.clavesPublicas()
@@ -48,13 +48,13 @@ async function firmado(
   cambios: { cabecera?: object; contenido?: unknown } = {},
   { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ed25519'),
 ) {
-  const clave = { ...(publicKey.export({ format: 'jwk' }) as { kty: string; crv: string; x: string }), kid: 'suya' }
-  const cabecera = { alg: 'EdDSA', kid: 'suya', typ: 'prueba-entrega+jws', ...cambios.cabecera }
-  const parte = (valor: unknown) => Buffer.from(JSON.stringify(valor)).toString('base64url')
+  const key = { ...(publicKey.export({ format: 'jwk' }) as { kty: string; crv: string; x: string }), kid: 'suya' }
+  const header = { alg: 'EdDSA', kid: 'suya', typ: 'prueba-entrega+jws', ...cambios.cabecera }
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const contenido = cambios.contenido ?? JSON.parse(Buffer.from(manifiesto.split('.')[1]!, 'base64url').toString())
-  const entrada = `${parte(cabecera)}.${parte(contenido)}`
-  const sello = sign(null, Buffer.from(entrada), privateKey).toString('base64url')
-  return { manifiesto: `${entrada}.${sello}`, claves: { keys: [clave] } }
+  const input = `${part(header)}.${part(contenido)}`
+  const sello = sign(null, Buffer.from(input), privateKey).toString('base64url')
+  return { manifiesto: `${input}.${sello}`, claves: { keys: [key] } }
 }
 
 describe('verificarPrueba()', () => {
@@ -64,19 +64,19 @@ describe('verificarPrueba()', () => {
       archivos: suyos,
       kid,
     } = await verificarPrueba({ guia, manifiesto, claves, archivos })
-    expect(contenido).toMatchObject({ version: 1, guia, modo: 'test', emisor: entorno.url })
+    expect(contenido).toMatchObject({ version: 1, guia, modo: 'test', emisor: environment.url })
     expect(suyos.map(({ tipo }) => tipo)).toEqual(['foto', 'firma', 'pdf'])
     expect(suyos.map(({ sha256 }) => sha256)).toEqual(
       archivos.map((bytes) => createHash('sha256').update(bytes).digest('hex')),
     )
     expect(kid).toBe(claves.keys[0]!.kid)
     // In any order, in any wrapping, or none at all.
-    const otros = await verificarPrueba({
+    const others = await verificarPrueba({
       manifiesto,
       claves,
       archivos: [archivos[2]!.buffer, Buffer.from(archivos[0]!)],
     })
-    expect(otros.archivos.map(({ tipo }) => tipo)).toEqual(['pdf', 'foto'])
+    expect(others.archivos.map(({ tipo }) => tipo)).toEqual(['pdf', 'foto'])
     expect((await verificarPrueba({ manifiesto, claves })).archivos).toEqual([])
     // As others see it.
     const { payload } = await compactVerify(manifiesto, createLocalJWKSet(claves as never))
@@ -97,51 +97,51 @@ describe('verificarPrueba()', () => {
   })
 
   it('refuses the manifest with any one character changed, taken away or added', async () => {
-    const vistos = new Map<string, number>()
+    const seen = new Map<string, number>()
     for (let i = 0; i < manifiesto.length; i++) {
       // The neighbour in the alphabet differs in the last bit: at the end of a part that bit may mean nothing.
-      const letra = manifiesto[i]!
+      const letter = manifiesto[i]!
       const ABECEDARIO = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-      const otra = letra === '.' ? 'A' : ABECEDARIO[ABECEDARIO.indexOf(letra) ^ 1]!
-      const codigo = await codigoDe({ manifiesto: manifiesto.slice(0, i) + otra + manifiesto.slice(i + 1) })
-      vistos.set(codigo, (vistos.get(codigo) ?? 0) + 1)
+      const other = letter === '.' ? 'A' : ABECEDARIO[ABECEDARIO.indexOf(letter) ^ 1]!
+      const codigo = await codigoDe({ manifiesto: manifiesto.slice(0, i) + other + manifiesto.slice(i + 1) })
+      seen.set(codigo, (seen.get(codigo) ?? 0) + 1)
       if (i % 7 === 0) await codigoDe({ manifiesto: manifiesto.slice(0, i) + manifiesto.slice(i + 1) })
     }
-    expect([...vistos.values()].reduce((a, b) => a + b)).toBe(manifiesto.length)
-    expect(vistos.get('firma')).toBeGreaterThan(500)
-    for (const mas of ['=', '==', ' ', '\n', 'A', '.', '.AAAA']) await codigoDe({ manifiesto: manifiesto + mas })
-    for (const mas of [' ', '\uFEFF', 'A', '.']) await codigoDe({ manifiesto: mas + manifiesto })
+    expect([...seen.values()].reduce((a, b) => a + b)).toBe(manifiesto.length)
+    expect(seen.get('firma')).toBeGreaterThan(500)
+    for (const more of ['=', '==', ' ', '\n', 'A', '.', '.AAAA']) await codigoDe({ manifiesto: manifiesto + more })
+    for (const more of [' ', '\uFEFF', 'A', '.']) await codigoDe({ manifiesto: more + manifiesto })
   })
 
   it('refuses files that were altered, cut, or are another proof’s', async () => {
     for (const [i, bytes] of archivos.entries()) {
       for (const donde of [0, bytes.length >> 1, bytes.length - 1]) {
-        const otro = bytes.slice()
-        otro[donde]! ^= 1
-        const todos = archivos.with(i, otro)
-        expect(await codigoDe({ archivos: todos })).toBe('archivo')
+        const other = bytes.slice()
+        other[donde]! ^= 1
+        const all = archivos.with(i, other)
+        expect(await codigoDe({ archivos: all })).toBe('archivo')
       }
       expect(await codigoDe({ archivos: [bytes.slice(0, -1)] })).toBe('archivo')
       expect(await codigoDe({ archivos: [Buffer.concat([bytes, Buffer.from('\n')])] })).toBe('archivo')
     }
-    for (const nada of [new Uint8Array(), 'texto', null, {}])
-      expect(await codigoDe({ archivos: [nada] })).toBe('archivo')
+    for (const nothing of [new Uint8Array(), 'texto', null, {}])
+      expect(await codigoDe({ archivos: [nothing] })).toBe('archivo')
     expect(await codigoDe({ guia: '000000000000' })).toBe('guia')
   })
 
   it('believes no key but the ones it is given', async () => {
-    const ajeno = await firmado()
+    const foreign = await firmado()
     // What they signed is good for their key and for no other.
-    expect((await verificarPrueba(ajeno)).manifiesto.guia).toBe(guia)
-    expect(await codigoDe({ manifiesto: ajeno.manifiesto })).toBe('clave_desconocida')
-    expect(await codigoDe({ claves: ajeno.claves })).toBe('clave_desconocida')
-    const [suya] = ajeno.claves.keys
+    expect((await verificarPrueba(foreign)).manifiesto.guia).toBe(guia)
+    expect(await codigoDe({ manifiesto: foreign.manifiesto })).toBe('clave_desconocida')
+    expect(await codigoDe({ claves: foreign.claves })).toBe('clave_desconocida')
+    const [suya] = foreign.claves.keys
     const { kid } = claves.keys[0]!
     expect(await codigoDe({ claves: { keys: [{ ...suya, kid }] } })).toBe('firma')
     expect(await codigoDe({ ...(await firmado({ cabecera: { kid } })), claves })).toBe('firma')
     for (const malas of [undefined, null, {}, [], 'x', { keys: {} }])
       expect(await codigoDe({ claves: malas })).toBe('claves')
-    for (const mala of [
+    for (const bad of [
       { kty: 'EC' },
       { crv: 'X25519' },
       { crv: 'Ed448' },
@@ -149,7 +149,7 @@ describe('verificarPrueba()', () => {
       { x: 7 },
       { x: `${claves.keys[0]!.x}=` },
     ])
-      expect(await codigoDe({ claves: { keys: [{ ...claves.keys[0], ...mala }] } })).toBe('claves')
+      expect(await codigoDe({ claves: { keys: [{ ...claves.keys[0], ...bad }] } })).toBe('claves')
     expect(await codigoDe({ claves: { keys: [null, 'x'] } })).toBe('clave_desconocida')
   })
 
@@ -161,14 +161,14 @@ describe('verificarPrueba()', () => {
     ])
       expect([cabecera, await codigoDe(await firmado({ cabecera }))]).toEqual([cabecera, 'algoritmo'])
     // The public key as the secret of an HMAC: the oldest of these tricks.
-    const secreto = Buffer.from(claves.keys[0]!.x, 'base64url')
+    const secret = Buffer.from(claves.keys[0]!.x, 'base64url')
     const hmac = await new CompactSign(Buffer.from(manifiesto.split('.')[1]!, 'base64url'))
       .setProtectedHeader({ alg: 'HS256', kid: claves.keys[0]!.kid, typ: 'prueba-entrega+jws' })
-      .sign(secreto)
+      .sign(secret)
     expect(await codigoDe({ manifiesto: hmac })).toBe('algoritmo')
-    const [cabeza, cuerpo] = manifiesto.split('.')
-    expect(await codigoDe({ manifiesto: `${cabeza}.${cuerpo}.` })).toBe('manifiesto_ilegible')
-    expect(await codigoDe({ manifiesto: `${cabeza}.${cuerpo}.${'A'.repeat(86)}` })).toBe('firma')
+    const [head, body] = manifiesto.split('.')
+    expect(await codigoDe({ manifiesto: `${head}.${body}.` })).toBe('manifiesto_ilegible')
+    expect(await codigoDe({ manifiesto: `${head}.${body}.${'A'.repeat(86)}` })).toBe('firma')
     for (const kid of [undefined, '', 7, null])
       expect(await codigoDe(await firmado({ cabecera: { kid } }))).toBe('manifiesto_ilegible')
     // The newer name of the same algorithm is good, so that the service may go over to it.
@@ -176,26 +176,26 @@ describe('verificarPrueba()', () => {
   })
 
   it('knows what is no manifest', async () => {
-    const bueno = JSON.parse(Buffer.from(manifiesto.split('.')[1]!, 'base64url').toString())
+    const good = JSON.parse(Buffer.from(manifiesto.split('.')[1]!, 'base64url').toString())
     for (const contenido of [
       null,
       [],
       'texto',
       {},
-      { ...bueno, version: 2 },
-      { ...bueno, guia: 7 },
-      { ...bueno, archivos: null },
-      { ...bueno, archivos: [null] },
-      { ...bueno, archivos: [{ ...bueno.archivos[0], sha256: null }] },
+      { ...good, version: 2 },
+      { ...good, guia: 7 },
+      { ...good, archivos: null },
+      { ...good, archivos: [null] },
+      { ...good, archivos: [{ ...good.archivos[0], sha256: null }] },
     ])
       expect([contenido, await codigoDe(await firmado({ contenido: contenido ?? 'null' }))]).toEqual([
         contenido,
         'contenido',
       ])
     // It may grow.
-    await verificarPrueba(await firmado({ contenido: { ...bueno, nuevo: true } }))
-    for (const mal of [null, undefined, 7, '', 'x', 'a.b', 'a.b.c', '..', '{}'])
-      expect([mal, await codigoDe({ manifiesto: mal })]).toEqual([mal, 'manifiesto_ilegible'])
+    await verificarPrueba(await firmado({ contenido: { ...good, nuevo: true } }))
+    for (const bad of [null, undefined, 7, '', 'x', 'a.b', 'a.b.c', '..', '{}'])
+      expect([bad, await codigoDe({ manifiesto: bad })]).toEqual([bad, 'manifiesto_ilegible'])
   })
 
   it('says what the environment lacks', async () => {
@@ -216,14 +216,14 @@ describe('api.guias.clavesPublicas()', () => {
     const pedidas: [string, unknown][] = []
     const api = new Guias({
       llave: 'guia_test_secreta',
-      baseUrl: entorno.url,
+      baseUrl: environment.url,
       fetch: (url, init) => {
         pedidas.push([url, init.headers])
         return fetch(url, init)
       },
     })
     expect(await api.guias.clavesPublicas()).toEqual(claves)
-    expect(pedidas.map(([url]) => url)).toEqual([`${entorno.url}/.well-known/jwks.json`])
+    expect(pedidas.map(([url]) => url)).toEqual([`${environment.url}/.well-known/jwks.json`])
     expect(JSON.stringify(pedidas)).not.toContain('secreta')
   })
 })

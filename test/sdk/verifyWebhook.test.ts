@@ -8,14 +8,14 @@ import fc from 'fast-check'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { falla } from './server.ts'
-import { AVISO, ahora, cabeceras, ID, mac, motivo, OTHER_SECRETO, SECRETO, SIGNED_BODY } from './signatures.ts'
+import { fault } from './server.ts'
+import { AVISO, headers, ID, mac, motivo, now, OTHER_SECRETO, SECRETO, SIGNED_BODY } from './signatures.ts'
 
-const raiz = new URL('../../', import.meta.url)
+const root = new URL('../../', import.meta.url)
 
 // The second stands still: what is as old as is allowed doesn't grow older while it is looked at.
 beforeAll(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: ahora() * 1000 })
+  vi.useFakeTimers({ toFake: ['Date'], now: now() * 1000 })
 })
 afterAll(() => {
   vi.useRealTimers()
@@ -26,9 +26,9 @@ describe('the signature', () => {
     const bytes = Buffer.from(SIGNED_BODY)
     const holgado = Buffer.concat([Buffer.from('xxx'), bytes, Buffer.from('xxx')])
     const suelto = new Uint8Array(bytes).buffer
-    for (const cuerpo of [SIGNED_BODY, bytes, holgado.subarray(3, -3), new Uint8Array(suelto), suelto]) {
-      expect(await verificarWebhook(cuerpo, cabeceras(), SECRETO)).toEqual(AVISO)
-      expect((await firmarWebhook(cuerpo, { id: ID, timestamp: 7, secreto: SECRETO }))['webhook-signature']).toBe(
+    for (const body of [SIGNED_BODY, bytes, holgado.subarray(3, -3), new Uint8Array(suelto), suelto]) {
+      expect(await verificarWebhook(body, headers(), SECRETO)).toEqual(AVISO)
+      expect((await firmarWebhook(body, { id: ID, timestamp: 7, secreto: SECRETO }))['webhook-signature']).toBe(
         mac(SECRETO, ID, 7, SIGNED_BODY),
       )
     }
@@ -36,9 +36,9 @@ describe('the signature', () => {
 
   it('is taken of the bytes at the call: the caller may use its buffer again', async () => {
     const bytes = Buffer.from(SIGNED_BODY)
-    const pedir = verificarWebhook(bytes, cabeceras(), SECRETO)
+    const request = verificarWebhook(bytes, headers(), SECRETO)
     bytes.fill(0)
-    expect(await pedir).toEqual(AVISO)
+    expect(await request).toEqual(AVISO)
   })
 
   const llave = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((b) => `whsec_${Buffer.from(b).toString('base64')}`)
@@ -48,15 +48,15 @@ describe('the signature', () => {
   it('agrees with standardwebhooks and svix: what they sign is accepted here, what is signed here they accept', async () => {
     await fc.assert(
       fc.asyncProperty(llave, id, datos, fc.integer({ min: -290, max: 290 }), async (secreto, id, datos, hace) => {
-        const cuerpo = JSON.stringify(datos)
-        const timestamp = ahora() - hace
-        const propias = await firmarWebhook(cuerpo, { id, timestamp, secreto })
+        const body = JSON.stringify(datos)
+        const timestamp = now() - hace
+        const propias = await firmarWebhook(body, { id, timestamp, secreto })
         for (const Otra of [Estandar, Svix]) {
-          const otra = new Otra(secreto)
-          expect(otra.sign(id, new Date(timestamp * 1000), cuerpo)).toBe(propias['webhook-signature'])
-          expect(otra.verify(cuerpo, propias)).toEqual(JSON.parse(cuerpo))
+          const other = new Otra(secreto)
+          expect(other.sign(id, new Date(timestamp * 1000), body)).toBe(propias['webhook-signature'])
+          expect(other.verify(body, propias)).toEqual(JSON.parse(body))
         }
-        expect(await verificarWebhook(cuerpo, propias, secreto)).toEqual(JSON.parse(cuerpo))
+        expect(await verificarWebhook(body, propias, secreto)).toEqual(JSON.parse(body))
       }),
       { numRuns: 150 },
     )
@@ -71,9 +71,9 @@ describe('the signature', () => {
         fc.array(firma, { minLength: 1, maxLength: 4 }),
         fc.integer({ min: -400, max: 400 }),
         fc.boolean(),
-        async (secreto, firmas, hace, alterado) => {
-          const timestamp = ahora() - hace
-          const buena = mac(secreto, ID, timestamp, SIGNED_BODY)
+        async (secret, firmas, hace, altered) => {
+          const timestamp = now() - hace
+          const buena = mac(secret, ID, timestamp, SIGNED_BODY)
           const como: Record<string, string> = {
             buena,
             'de otro': mac(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, ID, timestamp, SIGNED_BODY),
@@ -83,20 +83,20 @@ describe('the signature', () => {
             cortada: buena.slice(0, -2),
             basura: 'v1,ñ=,=',
           }
-          const todas = cabeceras({ 'webhook-signature': firmas.map((f) => como[f]).join(' ') }, timestamp)
-          const cuerpo = alterado ? SIGNED_BODY.replace('entregado', 'devuelto!') : SIGNED_BODY
-          const acepta = async (hacer: () => unknown) => {
+          const all = headers({ 'webhook-signature': firmas.map((f) => como[f]).join(' ') }, timestamp)
+          const body = altered ? SIGNED_BODY.replace('entregado', 'devuelto!') : SIGNED_BODY
+          const acepta = async (act: () => unknown) => {
             try {
-              await hacer()
+              await act()
               return true
             } catch {
               return false
             }
           }
-          const nuestro = await acepta(() => verificarWebhook(cuerpo, todas, secreto))
-          expect(nuestro).toBe(await acepta(() => new Estandar(secreto).verify(cuerpo, todas)))
-          expect(nuestro).toBe(await acepta(() => new Svix(secreto).verify(cuerpo, todas)))
-          expect(nuestro).toBe(firmas.includes('buena') && Math.abs(hace) <= 300 && !alterado)
+          const nuestro = await acepta(() => verificarWebhook(body, all, secret))
+          expect(nuestro).toBe(await acepta(() => new Estandar(secret).verify(body, all)))
+          expect(nuestro).toBe(await acepta(() => new Svix(secret).verify(body, all)))
+          expect(nuestro).toBe(firmas.includes('buena') && Math.abs(hace) <= 300 && !altered)
         },
       ),
       { numRuns: 200 },
@@ -104,71 +104,71 @@ describe('the signature', () => {
   })
 
   it('fails with one bit of the body changed, wherever', async () => {
-    const buenas = cabeceras()
+    const buenas = headers()
     const bytes = Buffer.from(SIGNED_BODY)
     for (let i = 0; i < bytes.length; i++) {
-      const alterado = Buffer.from(bytes)
-      alterado[i]! ^= 1 << (i % 8)
-      expect(await motivo(alterado, buenas, SECRETO), `byte ${i}`).toBe('firma')
+      const altered = Buffer.from(bytes)
+      altered[i]! ^= 1 << (i % 8)
+      expect(await motivo(altered, buenas, SECRETO), `byte ${i}`).toBe('firma')
     }
-    for (const otro of [bytes.subarray(1), bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.from(' ')])]) {
-      expect(await motivo(otro, buenas, SECRETO)).toBe('firma')
+    for (const other of [bytes.subarray(1), bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.from(' ')])]) {
+      expect(await motivo(other, buenas, SECRETO)).toBe('firma')
     }
   })
 
   it('fails with one character of the signature, the id or the time changed, wherever', async () => {
-    const timestamp = ahora() - 10
-    const buenas = cabeceras({}, timestamp)
-    for (const nombre of ['webhook-signature', 'webhook-id', 'webhook-timestamp'] as const) {
-      for (let i = 0; i < buenas[nombre].length; i++) {
-        const letra = buenas[nombre][i] as string
+    const timestamp = now() - 10
+    const buenas = headers({}, timestamp)
+    for (const name of ['webhook-signature', 'webhook-id', 'webhook-timestamp'] as const) {
+      for (let i = 0; i < buenas[name].length; i++) {
+        const letter = buenas[name][i] as string
         // Also the last character before `=`, of whose bits base64 ignores two.
-        const otra = /\d/.test(letra) ? String((Number(letra) + 1) % 10) : letra === 'B' ? 'A' : 'B'
-        const alterada = buenas[nombre].slice(0, i) + otra + buenas[nombre].slice(i + 1)
+        const other = /\d/.test(letter) ? String((Number(letter) + 1) % 10) : letter === 'B' ? 'A' : 'B'
+        const alterada = buenas[name].slice(0, i) + other + buenas[name].slice(i + 1)
         expect(['firma', 'marca_de_tiempo']).toContain(
-          await motivo(SIGNED_BODY, { ...buenas, [nombre]: alterada }, SECRETO),
+          await motivo(SIGNED_BODY, { ...buenas, [name]: alterada }, SECRETO),
         )
       }
     }
     const canonica = buenas['webhook-signature']
-    for (const otra of [
+    for (const other of [
       `${canonica}=`,
       canonica.slice(0, -1),
       canonica.replace(/\+/g, '-').replace(/\//g, '_').slice(0, -1),
       `${canonica},`,
     ]) {
-      expect(await motivo(SIGNED_BODY, { ...buenas, 'webhook-signature': otra }, SECRETO)).toBe('firma')
+      expect(await motivo(SIGNED_BODY, { ...buenas, 'webhook-signature': other }, SECRETO)).toBe('firma')
     }
   })
 
   it('may be one of several, and only of version v1', async () => {
-    const timestamp = ahora()
-    const con = (firma: string) => cabeceras({ 'webhook-signature': firma }, timestamp)
-    const [buena, ajena] = [mac(SECRETO, ID, timestamp, SIGNED_BODY), mac(OTHER_SECRETO, ID, timestamp, SIGNED_BODY)]
+    const timestamp = now()
+    const con = (firma: string) => headers({ 'webhook-signature': firma }, timestamp)
+    const [good, foreign] = [mac(SECRETO, ID, timestamp, SIGNED_BODY), mac(OTHER_SECRETO, ID, timestamp, SIGNED_BODY)]
     for (const firma of [
-      `${ajena} ${buena}`,
-      `${buena} ${ajena}`,
-      `v1a,xyz ${buena}`,
-      `${buena}  v2,x`,
-      `${ajena}, ${buena}`,
-      `${buena}, ${ajena}`,
+      `${foreign} ${good}`,
+      `${good} ${foreign}`,
+      `v1a,xyz ${good}`,
+      `${good}  v2,x`,
+      `${foreign}, ${good}`,
+      `${good}, ${foreign}`,
     ]) {
       expect(await verificarWebhook(SIGNED_BODY, con(firma), SECRETO), firma).toEqual(AVISO)
     }
-    const solos = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => buena.replace('v1,', v))
-    for (const firma of [ajena, ...solos, ' '])
+    const solos = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => good.replace('v1,', v))
+    for (const firma of [foreign, ...solos, ' '])
       expect(await motivo(SIGNED_BODY, con(firma), SECRETO), firma).toBe('firma')
   })
 
   it('takes several secrets, and signs with several, as in a rotation', async () => {
-    expect(await verificarWebhook(SIGNED_BODY, cabeceras(), [OTHER_SECRETO, SECRETO])).toEqual(AVISO)
-    expect(await verificarWebhook(SIGNED_BODY, cabeceras(), [` ${SECRETO}\n`])).toEqual(AVISO)
-    expect(await motivo(SIGNED_BODY, cabeceras(), OTHER_SECRETO)).toBe('firma')
+    expect(await verificarWebhook(SIGNED_BODY, headers(), [OTHER_SECRETO, SECRETO])).toEqual(AVISO)
+    expect(await verificarWebhook(SIGNED_BODY, headers(), [` ${SECRETO}\n`])).toEqual(AVISO)
+    expect(await motivo(SIGNED_BODY, headers(), OTHER_SECRETO)).toBe('firma')
     const dos = await firmarWebhook(SIGNED_BODY, { id: ID, secreto: [OTHER_SECRETO, SECRETO] })
     expect(dos['webhook-signature'].split(' ')).toHaveLength(2)
-    for (const secreto of [SECRETO, OTHER_SECRETO]) {
-      expect(await verificarWebhook(SIGNED_BODY, dos, secreto)).toEqual(AVISO)
-      expect(new Estandar(secreto).verify(SIGNED_BODY, dos)).toEqual(AVISO)
+    for (const secret of [SECRETO, OTHER_SECRETO]) {
+      expect(await verificarWebhook(SIGNED_BODY, dos, secret)).toEqual(AVISO)
+      expect(new Estandar(secret).verify(SIGNED_BODY, dos)).toEqual(AVISO)
     }
   })
 })
@@ -176,16 +176,16 @@ describe('the signature', () => {
 describe('the time', () => {
   it('may differ by 300 s either way, or by what is said', async () => {
     const t = 1_795_187_045
-    const con = (segundos: number, opciones = {}) =>
-      [SIGNED_BODY, cabeceras({}, t), SECRETO, { ahora: new Date((t + segundos) * 1000), ...opciones }] as const
-    for (const segundos of [-300, -1, 0, 1, 300]) expect(await verificarWebhook(...con(segundos))).toEqual(AVISO)
-    for (const segundos of [-301, 301, 86_400]) expect(await motivo(...con(segundos))).toBe('marca_de_tiempo')
+    const con = (seconds: number, options = {}) =>
+      [SIGNED_BODY, headers({}, t), SECRETO, { ahora: new Date((t + seconds) * 1000), ...options }] as const
+    for (const seconds of [-300, -1, 0, 1, 300]) expect(await verificarWebhook(...con(seconds))).toEqual(AVISO)
+    for (const seconds of [-301, 301, 86_400]) expect(await motivo(...con(seconds))).toBe('marca_de_tiempo')
     expect(await verificarWebhook(...con(1000, { toleranciaSegundos: 1000 }))).toEqual(AVISO)
     expect(await verificarWebhook(...con(1e9, { toleranciaSegundos: Infinity }))).toEqual(AVISO)
     expect(await verificarWebhook(...con(0, { toleranciaSegundos: 0 }))).toEqual(AVISO)
     expect(await motivo(...con(1, { toleranciaSegundos: 0 }))).toBe('marca_de_tiempo')
-    expect((await falla<ErrorFirma>(verificarWebhook(...con(600)))).message).toContain('hace 600 s')
-    expect((await falla<ErrorFirma>(verificarWebhook(...con(-600)))).message).toContain('600 s en el futuro')
+    expect((await fault<ErrorFirma>(verificarWebhook(...con(600)))).message).toContain('hace 600 s')
+    expect((await fault<ErrorFirma>(verificarWebhook(...con(-600)))).message).toContain('600 s en el futuro')
   })
 
   it.each([
@@ -201,18 +201,18 @@ describe('the time', () => {
     'NaN',
     '1795187045, 1795187045',
   ])('is a whole number of seconds, not %j', async (timestamp) => {
-    const opciones = { toleranciaSegundos: Infinity }
-    expect(await motivo(SIGNED_BODY, cabeceras({}, timestamp), SECRETO, opciones)).toBe('marca_de_tiempo')
+    const options = { toleranciaSegundos: Infinity }
+    expect(await motivo(SIGNED_BODY, headers({}, timestamp), SECRETO, options)).toBe('marca_de_tiempo')
   })
 
   it('never passes because an option is not one', async () => {
-    for (const opciones of [
+    for (const options of [
       { toleranciaSegundos: Number.NaN },
       { toleranciaSegundos: -1 },
       { toleranciaSegundos: 'mucho' as never },
       { ahora: new Date('nunca') },
     ]) {
-      const error = await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, cabeceras(), SECRETO, opciones))
+      const error = await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, headers(), SECRETO, options))
       expect(error).toBeInstanceOf(ErrorGuias)
       expect(error).not.toBeInstanceOf(ErrorFirma)
     }
@@ -220,7 +220,7 @@ describe('the time', () => {
 })
 
 describe('the headers', () => {
-  const buenas = cabeceras()
+  const buenas = headers()
   const { 'webhook-id': wid, 'webhook-timestamp': wts, 'webhook-signature': wsig } = buenas
   const pares = Object.entries(buenas) as [string, string][]
   it.each<[string, CabecerasRecibidas]>([
@@ -238,11 +238,11 @@ describe('the headers', () => {
 
   it('come as node:http gives them', async () => {
     const llegadas = await new Promise<IncomingMessage>((listo) => {
-      const servidor = createServer((req, res) => {
+      const server = createServer((req, res) => {
         listo(req)
-        res.end(() => servidor.close())
+        res.end(() => server.close())
       }).listen(0, '127.0.0.1', () => {
-        const { port } = servidor.address() as AddressInfo
+        const { port } = server.address() as AddressInfo
         request({
           port,
           host: '127.0.0.1',
@@ -254,16 +254,16 @@ describe('the headers', () => {
     expect(await verificarWebhook(SIGNED_BODY, llegadas.headers, SECRETO)).toEqual(AVISO)
   })
 
-  it.each(Object.keys(buenas))('fail without %s', async (nombre) => {
-    for (const valor of [undefined, '']) {
-      const error = await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...buenas, [nombre]: valor }, SECRETO))
-      expect([error.motivo, error.message.includes(nombre)]).toEqual(['cabecera_ausente', true])
+  it.each(Object.keys(buenas))('fail without %s', async (name) => {
+    for (const value of [undefined, '']) {
+      const error = await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...buenas, [name]: value }, SECRETO))
+      expect([error.motivo, error.message.includes(name)]).toEqual(['cabecera_ausente', true])
     }
   })
 
   it('fail when there are none, or an id came twice', async () => {
-    for (const nada of [{}, [], new Headers(), undefined, null, 'webhook-id', 7, [['a']]]) {
-      expect(await motivo(SIGNED_BODY, nada as never, SECRETO)).toBe('cabecera_ausente')
+    for (const nothing of [{}, [], new Headers(), undefined, null, 'webhook-id', 7, [['a']]]) {
+      expect(await motivo(SIGNED_BODY, nothing as never, SECRETO)).toBe('cabecera_ausente')
     }
     expect(await motivo(SIGNED_BODY, [...pares, ['webhook-id', ID]], SECRETO)).toBe('firma')
     expect(await motivo(SIGNED_BODY, [...pares, ['webhook-timestamp', wts]], SECRETO)).toBe('marca_de_tiempo')
@@ -278,12 +278,12 @@ describe('the body and the secret', () => {
     ['an object made text', String(AVISO), 'ya leído'],
     ['nothing', undefined, 'no llegó'],
     ['null', null, 'no llegó'],
-  ])('%s is told from a wrong signature', async (_, cuerpo, dice) => {
-    for (const hacer of [
-      () => verificarWebhook(cuerpo as never, cabeceras(), SECRETO),
-      () => firmarWebhook(cuerpo as never, { id: ID, secreto: SECRETO }),
+  ])('%s is told from a wrong signature', async (_, body, dice) => {
+    for (const act of [
+      () => verificarWebhook(body as never, headers(), SECRETO),
+      () => firmarWebhook(body as never, { id: ID, secreto: SECRETO }),
     ]) {
-      const error = await falla<ErrorFirma>(hacer())
+      const error = await fault<ErrorFirma>(act())
       expect([error.name, error.motivo]).toEqual(['ErrorFirma', 'cuerpo'])
       expect(error.message).toContain(dice)
       expect(error.message).toContain('express.raw')
@@ -291,7 +291,7 @@ describe('the body and the secret', () => {
   })
 
   it('written anew from what was parsed is another body, and the message says so', async () => {
-    const error = await falla<ErrorFirma>(verificarWebhook(JSON.stringify(AVISO, null, 2), cabeceras(), SECRETO))
+    const error = await fault<ErrorFirma>(verificarWebhook(JSON.stringify(AVISO, null, 2), headers(), SECRETO))
     expect(error.motivo).toBe('firma')
     expect(error.message).toContain('JSON.stringify')
   })
@@ -303,9 +303,9 @@ describe('the body and the secret', () => {
     ['a list', '[]'],
     ['without tipo', '{"id":"evt_1"}'],
     ['bytes that are no UTF-8', Buffer.concat([Buffer.from('{"tipo":"'), Buffer.of(0xff), Buffer.from('"}')])],
-  ])('well signed, but %s', async (_, cuerpo) => {
-    const firmadas = await firmarWebhook(cuerpo, { id: ID, secreto: SECRETO })
-    expect(await motivo(cuerpo, firmadas, SECRETO)).toBe('cuerpo')
+  ])('well signed, but %s', async (_, body) => {
+    const firmadas = await firmarWebhook(body, { id: ID, secreto: SECRETO })
+    expect(await motivo(body, firmadas, SECRETO)).toBe('cuerpo')
   })
 
   it.each<[string, unknown]>([
@@ -321,19 +321,19 @@ describe('the body and the secret', () => {
     ['not base64', 'whsec_ñandú ñandú ñandú ñandú ñandú ñandú'],
     ['too long', `whsec_${Buffer.alloc(65).toString('base64')}`],
     ['a number', 7],
-  ])('a secret that is %s is told from a wrong signature, and not shown', async (_, secreto) => {
-    for (const hacer of [
-      () => verificarWebhook(SIGNED_BODY, cabeceras(), secreto as never),
-      () => firmarWebhook(SIGNED_BODY, { id: ID, secreto: secreto as never }),
+  ])('a secret that is %s is told from a wrong signature, and not shown', async (_, secret) => {
+    for (const act of [
+      () => verificarWebhook(SIGNED_BODY, headers(), secret as never),
+      () => firmarWebhook(SIGNED_BODY, { id: ID, secreto: secret as never }),
     ]) {
-      const error = await falla<ErrorFirma>(hacer())
+      const error = await fault<ErrorFirma>(act())
       expect([error.name, error.motivo]).toEqual(['ErrorFirma', 'secreto'])
-      if (typeof secreto === 'string' && secreto) expect(inspect(error)).not.toContain(secreto.replace(/^"?whsec_/, ''))
+      if (typeof secret === 'string' && secret) expect(inspect(error)).not.toContain(secret.replace(/^"?whsec_/, ''))
     }
   })
 
   it('signs only what can be sent', async () => {
-    for (const mal of [
+    for (const bad of [
       { id: '' },
       { id: 'a b' },
       { id: 'ñ' },
@@ -342,38 +342,38 @@ describe('the body and the secret', () => {
       { timestamp: -1 },
       { timestamp: Number.NaN },
     ]) {
-      expect(await falla(firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO, ...mal }))).toMatchObject({
+      expect(await fault(firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO, ...bad }))).toMatchObject({
         name: 'ErrorGuias',
       })
     }
-    expect((await firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO }))['webhook-timestamp']).toBe(`${ahora()}`)
+    expect((await firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO }))['webhook-timestamp']).toBe(`${now()}`)
   })
 })
 
 describe('verificarWebhook outside Node', () => {
   it('verifies with nothing but what the web has, in another realm', async () => {
-    const codigo = await readFile(new URL('sdk/dist/index.cjs', raiz), 'utf8')
+    const codigo = await readFile(new URL('sdk/dist/index.cjs', root), 'utf8')
     const { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response } = globalThis
     const module = { exports: {} as typeof import('@guias/sdk') }
     const web = { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response, module }
     runInContext(`((exports) => {${codigo}\n})(module.exports)`, createContext(web))
     const firmadas = await module.exports.firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO })
-    for (const cuerpo of [SIGNED_BODY, Buffer.from(SIGNED_BODY), new Uint8Array(Buffer.from(SIGNED_BODY)).buffer]) {
-      expect(JSON.stringify(await module.exports.verificarWebhook(cuerpo, new Headers(firmadas), [SECRETO]))).toBe(
+    for (const body of [SIGNED_BODY, Buffer.from(SIGNED_BODY), new Uint8Array(Buffer.from(SIGNED_BODY)).buffer]) {
+      expect(JSON.stringify(await module.exports.verificarWebhook(body, new Headers(firmadas), [SECRETO]))).toBe(
         SIGNED_BODY,
       )
     }
   })
 
   it('says so where there is no WebCrypto', async () => {
-    const antes = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor
     Object.defineProperty(globalThis, 'crypto', { value: undefined, configurable: true })
     try {
-      expect((await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, cabeceras(), SECRETO))).message).toContain(
+      expect((await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, headers(), SECRETO))).message).toContain(
         'WebCrypto',
       )
     } finally {
-      Object.defineProperty(globalThis, 'crypto', antes)
+      Object.defineProperty(globalThis, 'crypto', before)
     }
   })
 })

@@ -1,22 +1,22 @@
 import { ErrorConflicto, ErrorNoEncontrado, ErrorRespuesta } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { falla, useFakeServer } from './server.ts'
+import { fault, useFakeServer } from './server.ts'
 import { ID, SECRETO } from './signatures.ts'
 
-const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
-let api: ReturnType<typeof cliente>
+const { client, respondWith: answer, capturedRequests: received } = useFakeServer()
+let api: ReturnType<typeof client>
 beforeAll(() => {
-  api = cliente()
+  api = client()
 })
 const responder = (status: number, que?: unknown, tipo = 'application/json') =>
-  contestar((res) => {
+  answer((res) => {
     res.writeHead(status, { 'X-Request-Id': 'sol-1', ...(que === undefined ? {} : { 'Content-Type': tipo }) })
     res.end(typeof que === 'string' || que === undefined ? que : JSON.stringify(que))
   })
 const llegadas = () =>
-  recibidas.map(({ method: metodo, path: ruta, cabeceras, cuerpo }) => ({
-    method: metodo,
-    path: ruta,
+  received.map(({ method, path, cabeceras, cuerpo }) => ({
+    method,
+    path,
     tipo: cabeceras['content-type'],
     cuerpo: cuerpo ? JSON.parse(cuerpo) : undefined,
   }))
@@ -108,56 +108,56 @@ describe('api.webhooks', () => {
     ['reenviar', () => api.webhooks.reenviar('wh_1', 'avi_1'), 202, ENTREGA, 'POST', '/wh_1/avisos/avi_1/reenviar'],
   ]
 
-  it.each(OPERACIONES)('%s', async (_, pedir, status, datos, metodo, ruta, cuerpo) => {
+  it.each(OPERACIONES)('%s', async (_, request, status, datos, method, path, cuerpo) => {
     responder(status, datos)
-    expect(await pedir()).toEqual(datos)
+    expect(await request()).toEqual(datos)
     expect(llegadas()).toEqual([
-      { method: metodo, path: `/api/v1/webhooks${ruta}`, tipo: cuerpo ? 'application/json' : undefined, cuerpo },
+      { method, path: `/api/v1/webhooks${path}`, tipo: cuerpo ? 'application/json' : undefined, cuerpo },
     ])
   })
 
-  it.each(OPERACIONES)('%s is not content with another answer', async (_, pedir) => {
-    for (const otra of [[200, '<html>Bienvenido', 'text/html'], [200, { ok: true }], [200, ''], [200]] as Parameters<
+  it.each(OPERACIONES)('%s is not content with another answer', async (_, request) => {
+    for (const other of [[200, '<html>Bienvenido', 'text/html'], [200, { ok: true }], [200, ''], [200]] as Parameters<
       typeof responder
     >[]) {
-      responder(...otra)
-      expect(await falla(pedir())).toBeInstanceOf(ErrorRespuesta)
+      responder(...other)
+      expect(await fault(request())).toBeInstanceOf(ErrorRespuesta)
     }
     responder(404, { codigo: 'webhook_desconocido' })
-    expect(await falla(pedir())).toBeInstanceOf(ErrorNoEncontrado)
+    expect(await fault(request())).toBeInstanceOf(ErrorNoEncontrado)
     responder(409, { codigo: 'webhook_repetido' })
-    expect(await falla(pedir())).toBeInstanceOf(ErrorConflicto)
+    expect(await fault(request())).toBeInstanceOf(ErrorConflicto)
   })
 
   it('gives the whole answer of a deletion, and takes 204 for nothing else', async () => {
     responder(204)
     const solicitud = api.webhooks.eliminar('wh_1')
     expect(await solicitud.conRespuesta()).toMatchObject({ datos: undefined, status: 204, idSolicitud: 'sol-1' })
-    expect(await falla(api.webhooks.obtener('wh_1'))).toBeInstanceOf(ErrorRespuesta)
+    expect(await fault(api.webhooks.obtener('wh_1'))).toBeInstanceOf(ErrorRespuesta)
   })
 
   it('insists on the secret where there must be one', async () => {
     responder(201, WEBHOOK)
-    expect(await falla(api.webhooks.crear({ url: WEBHOOK.url }))).toBeInstanceOf(ErrorRespuesta)
-    expect(await falla(api.webhooks.rotarSecreto('wh_1'))).toBeInstanceOf(ErrorRespuesta)
+    expect(await fault(api.webhooks.crear({ url: WEBHOOK.url }))).toBeInstanceOf(ErrorRespuesta)
+    expect(await fault(api.webhooks.rotarSecreto('wh_1'))).toBeInstanceOf(ErrorRespuesta)
   })
 
   it('walks all deliveries', async () => {
     responder(200, { datos: [ENTREGA, ENTREGA], cursor_siguiente: 'c' })
-    const vistas: string[] = []
+    const seen: string[] = []
     for await (const { aviso } of api.webhooks.avisos('wh 1/..', { estado: 'pendiente' })) {
-      vistas.push(aviso)
+      seen.push(aviso)
       responder(200, PAGINA)
     }
-    expect(vistas).toHaveLength(3)
-    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual([
+    expect(seen).toHaveLength(3)
+    expect(received.map(({ path }) => path)).toEqual([
       '/api/v1/webhooks/wh%201%2F../avisos?estado=pendiente',
       '/api/v1/webhooks/wh%201%2F../avisos?estado=pendiente&cursor=c',
     ])
   })
 
-  it.each(['', ' ', '.', '..', undefined, null, 7])('sends nothing for the id %j', async (mal) => {
-    const id = mal as string
+  it.each(['', ' ', '.', '..', undefined, null, 7])('sends nothing for the id %j', async (bad) => {
+    const id = bad as string
     const { webhooks } = api
     const pedidas: [PromiseLike<unknown>, string][] = [
       ...[
@@ -178,14 +178,14 @@ describe('api.webhooks', () => {
       [webhooks.reenviar('wh_1', id), 'aviso debe ser un texto'],
     ]
     for (const [pedida, dice] of pedidas) {
-      expect(await falla(pedida)).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining(dice) })
+      expect(await fault(pedida)).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining(dice) })
     }
-    expect(recibidas).toEqual([])
+    expect(received).toEqual([])
   })
 
   it('never sends for real what was meant as a rehearsal', async () => {
-    const error = await falla(api.webhooks.recuperar('wh_1', { desde, ensayo: true } as never))
+    const error = await fault(api.webhooks.recuperar('wh_1', { desde, ensayo: true } as never))
     expect(error).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining('ensayarRecuperacion') })
-    expect(recibidas).toEqual([])
+    expect(received).toEqual([])
   })
 })

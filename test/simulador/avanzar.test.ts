@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import {
@@ -18,7 +18,7 @@ import {
   transiciones,
 } from './simulate.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
 const DE_REPARTO = Object.entries(MOTIVOS).filter(([estado]) => estado !== 'cancelado')
 const MOTIVOS_DE_CADA = DE_REPARTO.flatMap(([estado, suyos]) =>
@@ -29,37 +29,37 @@ const MOTIVOS_DE_CADA = DE_REPARTO.flatMap(([estado, suyos]) =>
 
 describe('avanzar', () => {
   it.each(ALL_ESTADOS)('from %s: goes where the machine says, and nowhere else', async (estado) => {
-    const comercio = await entorno.nuevoComercio()
-    const nueva = async () => {
+    const comercio = await environment.createComercio()
+    const fresh = async () => {
       const { guia } = await comercio.api.guias.crear(buildGuia())
       await moveGuiaTo(comercio, guia, estado)
       return guia
     }
-    const quieta = await nueva()
+    const quieta = await fresh()
     const { secuencia } = await comercio.api.guias.obtener(quieta)
-    const admitidos = transiciones[estado]!.filter((otro) => otro !== 'cancelado')
-    for (const otro of ALL_ESTADOS) {
-      if (admitidos.some((uno) => uno === otro)) {
-        const movida = await comercio.api.simulador.avanzar(await nueva(), {
-          estado: otro as SimulatorEstado,
-          motivo: findReason(otro),
+    const admitidos = transiciones[estado]!.filter((other) => other !== 'cancelado')
+    for (const other of ALL_ESTADOS) {
+      if (admitidos.some((one) => one === other)) {
+        const movida = await comercio.api.simulador.avanzar(await fresh(), {
+          estado: other as SimulatorEstado,
+          motivo: findReason(other),
         })
         // A failed attempt also opens a decision, with an event of its own.
-        const eventos = otro === 'intento_fallido' ? 2 : 1
-        expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + eventos, modo: 'test' })
+        const eventos = other === 'intento_fallido' ? 2 : 1
+        expect(movida).toMatchObject({ estado: other, secuencia: secuencia + eventos, modo: 'test' })
       } else {
         const error = await catchProblema(
-          comercio.api.simulador.avanzar(quieta, { estado: otro as SimulatorEstado, motivo: findReason(otro) }),
+          comercio.api.simulador.avanzar(quieta, { estado: other as SimulatorEstado, motivo: findReason(other) }),
         )
         expect(error).toBeInstanceOf(ErrorConflicto)
-        expect([otro, error.codigo, error.transiciones ?? []]).toEqual([otro, 'transicion_invalida', admitidos])
+        expect([other, error.codigo, error.transiciones ?? []]).toEqual([other, 'transicion_invalida', admitidos])
       }
     }
     expect(await comercio.api.guias.obtener(quieta)).toMatchObject({ estado, secuencia })
   })
 
   it('writes what an operator’s scan would, and the webhooks arrive', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url })
     const { guia } = await comercio.api.guias.crear(buildGuia())
@@ -91,16 +91,16 @@ describe('avanzar', () => {
       'entregado',
     ].map((e) => `guia.${e}`)
     expect(datos.map(({ tipo }) => tipo)).toEqual(tipos)
-    const recibidos = await hasta(async () => receptor.receivedWebhooks.length >= 7 && receptor.receivedWebhooks)
+    const recibidos = await waitUntil(async () => receptor.receivedWebhooks.length >= 7 && receptor.receivedWebhooks)
     const porSecuencia = recibidos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
     expect(porSecuencia).toEqual(datos)
   })
 
   it.each(MOTIVOS_DE_CADA)('%s for %s: with what the merchant has to do', async (estado, motivo, requiere_accion) => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const camino = findPathTo(estado)
-    for (const otro of camino.slice(0, -1)) await simulateStep(comercio, guia, otro)
+    for (const other of camino.slice(0, -1)) await simulateStep(comercio, guia, other)
     expect(await comercio.api.simulador.avanzar(guia, { estado: estado as SimulatorEstado, motivo })).toMatchObject({
       estado,
     })
@@ -111,22 +111,22 @@ describe('avanzar', () => {
   })
 
   it('delivers with a sample proof, which reads as a real one does', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    for (const lugar of [
+    for (const place of [
       { lat: 14.71889, lng: -90.64417 },
       { lat: -33.45, lng: -70.66 },
       { lat: 90, lng: 0 },
     ]) {
-      const { guia } = await api.guias.crear(buildGuia(lugar))
+      const { guia } = await api.guias.crear(buildGuia(place))
       await moveGuiaTo(comercio, guia, 'en_ruta')
       expect(await catchProblema(api.guias.pruebaEntrega(guia))).toMatchObject({ codigo: 'prueba_no_disponible' })
       await api.simulador.avanzar(guia, { estado: 'entregado', descripcion: 'Entregado en recepción' })
       const prueba = await api.guias.pruebaEntrega(guia)
       expect(prueba).toMatchObject({
         recibido_por: { nombre: 'Persona de prueba', documento: null, relacion: 'destinatario' },
-        lat: expect.closeTo(lugar.lat, 3),
-        lng: lugar.lng,
+        lat: expect.closeTo(place.lat, 3),
+        lng: place.lng,
         precision_m: 8,
         distancia_m: 11,
         fotos: [{ tipo: 'foto', mime: 'image/jpeg', ancho: 1_280, alto: 960, capturado_en: prueba.entregado_en }],
@@ -144,8 +144,8 @@ describe('avanzar', () => {
         const bytes = Buffer.from(await (await fetch(url)).arrayBuffer())
         expect(hash('sha256', bytes)).toBe(sha256)
         // What an upload would have left, and no other size than is said.
-        const leida = await sharp(bytes).metadata()
-        expect([leida.width, leida.height, leida.exif, leida.icc]).toEqual([ancho, alto, undefined, undefined])
+        const read = await sharp(bytes).metadata()
+        expect([read.width, read.height, read.exif, read.icc]).toEqual([ancho, alto, undefined, undefined])
       }
     }
   })
@@ -153,12 +153,12 @@ describe('avanzar', () => {
   it.each(['no_puede_firmar', 'se_nego', 'sin_contacto'] as const)(
     'delivers without a signature, and the proof says %s',
     async (sin_firma) => {
-      const comercio = await entorno.nuevoComercio()
-      await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
+      const comercio = await environment.createComercio()
+      await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
       const { guia } = await comercio.api.guias.crear(buildGuia())
       await moveGuiaTo(comercio, guia, 'en_ruta')
-      const falla = await catchProblema(comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma }))
-      expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
+      const fault = await catchProblema(comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma }))
+      expect(fault).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
       await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma })
       expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
         firma: null,
@@ -170,33 +170,33 @@ describe('avanzar', () => {
   )
 
   it('gives no reason for a signature that the merchant does not admit', async () => {
-    const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'no' } })
+    const comercio = await environment.createComercio()
+    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'no' } })
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await moveGuiaTo(comercio, guia, 'en_ruta')
-    const falla = await catchProblema(
+    const fault = await catchProblema(
       comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: 'se_nego' }),
     )
-    expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
+    expect(fault).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
   })
 
   it('delivers somewhere else without a place, and nowhere where there is none', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const sinCoordenadas = { maps_url: 'https://www.google.com/maps/place/Mixco' }
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Mixco', ...sinCoordenadas }))
     await moveGuiaTo(comercio, guia, 'entregado')
     expect(await api.guias.pruebaEntrega(guia)).toMatchObject({ lat: expect.closeTo(14.63, 1), distancia_m: null })
-    const otra = await api.guias.crear(
+    const other = await api.guias.crear(
       buildGuiaWithoutDestino({ municipio: 'Villa Inexistente del Monte', ...sinCoordenadas }),
     )
-    await moveGuiaTo(comercio, otra.guia, 'entregado')
-    expect(await api.guias.pruebaEntrega(otra.guia)).toMatchObject({ lat: null, lng: null, precision_m: null })
+    await moveGuiaTo(comercio, other.guia, 'entregado')
+    expect(await api.guias.pruebaEntrega(other.guia)).toMatchObject({ lat: null, lng: null, precision_m: null })
   })
 
   it('fails with a sample photo', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await moveGuiaTo(comercio, guia, 'intento_fallido')
     const [intento, ...demas] = (await comercio.api.guias.intentos(guia)).datos
@@ -205,7 +205,7 @@ describe('avanzar', () => {
   })
 
   it('writes a note where the guide is, and its webhook arrives', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.nota'] })
     const { guia } = await comercio.api.guias.crear(buildGuia())
@@ -214,12 +214,12 @@ describe('avanzar', () => {
       estado: 'aceptado',
       secuencia: 2,
     })
-    const [aviso] = await hasta(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)
+    const [aviso] = await waitUntil(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)
     expect(aviso!.json).toMatchObject({ tipo: 'guia.nota', datos: { evento: { descripcion } } })
   })
 
   it('notes a late scan and leaves the guide where it is', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const ocurrido_en = new Date(Date.now() - 3_600_000).toISOString()
@@ -235,7 +235,7 @@ describe('avanzar', () => {
   })
 
   it('sends nobody out to a place that isn’t confirmed, and says what to do', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const error = await catchProblema(api.simulador.avanzar(guia, { estado: 'en_ruta' }))
@@ -264,7 +264,7 @@ describe('avanzar', () => {
     ['a reason that nobody knows', { estado: 'entregado', sin_firma: 'prisa' }, '/sin_firma'],
     ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
   ])('refuses %s', async (_que, cambio, campo) => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const error = await catchProblema(api.simulador.avanzar(guia, cambio as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
@@ -273,12 +273,12 @@ describe('avanzar', () => {
   })
 
   it('writes every one of many at once, or says that it didn’t', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const todas = await Promise.allSettled(
+    const all = await Promise.allSettled(
       Array.from({ length: 8 }, () => api.simulador.avanzar(guia, { estado: 'recolectado' })),
     )
-    expect(todas.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })
 })

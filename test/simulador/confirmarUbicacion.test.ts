@@ -3,33 +3,33 @@ import { describe, expect, it } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, shareEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { readEventoTypes } from './simulate.ts'
 
-const entorno = shareEnvironment()
-const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
+const environment = shareEnvironment()
+const secrets = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 /** The link that the guide's newest message carries. */
 const enlaceDe = async (guia: string) => {
-  const { rows } = await entorno.db.pool.query(
+  const { rows } = await environment.db.pool.query(
     `select id, kid from mensaje where guia = $1 order by numero desc limit 1`,
     [guia],
   )
-  return `${entorno.url}/u/${tokenDe(secretos, rows[0].id, rows[0].kid)!.token}`
+  return `${environment.url}/u/${tokenDe(secrets, rows[0].id, rows[0].kid)!.token}`
 }
 const nuevoReceptor = useReceivers()
 
 describe('confirmar-ubicacion', () => {
   it('without a body is the middle of the declared municipality, as the recipient’s word', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Chinautla' }))
-    const confirmada = await comercio.api.simulador.confirmarUbicacion(guia)
-    expect(confirmada.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario', distancia_km: 0 })
-    expect(confirmada.ubicacion.lat).toBeCloseTo(14.7, 0)
-    expect(confirmada.secuencia).toBe(3)
+    const confirmed = await comercio.api.simulador.confirmarUbicacion(guia)
+    expect(confirmed.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario', distancia_km: 0 })
+    expect(confirmed.ubicacion.lat).toBeCloseTo(14.7, 0)
+    expect(confirmed.secuencia).toBe(3)
     // Again: nothing happens.
-    expect(await comercio.api.simulador.confirmarUbicacion(guia)).toEqual(confirmada)
+    expect(await comercio.api.simulador.confirmarUbicacion(guia)).toEqual(confirmed)
     expect(await readEventoTypes(comercio, guia)).toEqual([
       'guia.aceptado',
       'ubicacion.solicitada',
@@ -39,15 +39,15 @@ describe('confirmar-ubicacion', () => {
   })
 
   it('is where the recipient says, far or near', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Chinautla' }))
-    const lejos = await api.simulador.confirmarUbicacion(guia, {
+    const far = await api.simulador.confirmarUbicacion(guia, {
       lat: 15.7,
       lng: -88.6,
       referencia: 'Frente al muelle',
     })
-    expect(lejos.ubicacion).toMatchObject({ lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
-    expect(lejos.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
+    expect(far.ubicacion).toMatchObject({ lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
+    expect(far.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
     // The recipient is asked no more, as his page says; the merchant may correct.
     expect(await catchProblema(api.simulador.confirmarUbicacion(guia))).toMatchObject({
       codigo: 'ubicacion_ya_confirmada',
@@ -56,7 +56,7 @@ describe('confirmar-ubicacion', () => {
   })
 
   it('needs a place where the catalogue knows none', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Villa Inexistente del Monte' }))
     const error = await catchProblema(api.simulador.confirmarUbicacion(guia))
     expect(error).toBeInstanceOf(ErrorValidacion)
@@ -69,7 +69,7 @@ describe('confirmar-ubicacion', () => {
   it.each(['confirmada', 'vencida', 'fallida'] as const)(
     'drives %s the same every time, at once, and its webhook arrives',
     async (resultado) => {
-      const comercio = await entorno.nuevoComercio()
+      const comercio = await environment.createComercio()
       const receptor = await nuevoReceptor()
       await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
       const guias = await Promise.all(
@@ -81,12 +81,12 @@ describe('confirmar-ubicacion', () => {
           return guia
         }),
       )
-      await entorno.waitForQuiet(comercio)
+      await environment.waitForQuiet(comercio)
       const tipos = ['guia.aceptado', 'ubicacion.solicitada', `ubicacion.${resultado}`]
       for (const guia of guias) {
         expect(await readEventoTypes(comercio, guia)).toEqual(tipos)
         expect((await comercio.api.guias.obtener(guia)).ubicacion.estado).toBe(resultado)
-        const suyos = await hasta(async () => {
+        const suyos = await waitUntil(async () => {
           const recibidos = receptor.receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia)
           return recibidos.length >= 2 && recibidos
         })
@@ -96,14 +96,14 @@ describe('confirmar-ubicacion', () => {
   )
 
   it('lets the recipient’s link expire with the request, and a new one confirm', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     // A phone of its own: only so many requests a day go to one.
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50230001234' }))
-    const vencida = await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
-    expect(Date.parse(vencida.ubicacion.solicitud!.vence_en!)).toBeLessThanOrEqual(Date.now())
+    const expired = await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
+    expect(Date.parse(expired.ubicacion.solicitud!.vence_en!)).toBeLessThanOrEqual(Date.now())
     expect((await fetch(await enlaceDe(guia))).status).toBe(410)
-    expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(vencida)
+    expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(expired)
     const imposible = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
     expect([imposible.status, imposible.codigo]).toEqual([409, 'transicion_invalida'])
     await api.guias.reenviarSolicitud(guia)
@@ -125,26 +125,26 @@ describe('confirmar-ubicacion', () => {
 
   it.each([{ lat: 14.6, lng: -90.5 }, { referencia: 'Portón verde' }])(
     'takes no place from somebody who didn’t answer',
-    async (lugar) => {
-      const { api } = await entorno.nuevoComercio()
+    async (place) => {
+      const { api } = await environment.createComercio()
       const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-      const error = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...lugar }))
+      const error = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...place }))
       expect(error).toMatchObject({
         status: 422,
-        errores: Object.keys(lugar).map((campo) => ({ campo: `/${campo}`, codigo: 'incompatible' })),
+        errores: Object.keys(place).map((campo) => ({ campo: `/${campo}`, codigo: 'incompatible' })),
       })
     },
   )
 
   it('is closed where nobody is asked: confirmed from the start, or over', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     for (const resultado of ['confirmada', 'vencida', 'fallida'] as const)
       expect((await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado }))).codigo).toBe(
         'ubicacion_ya_confirmada',
       )
-    const otra = await api.guias.crear(buildGuiaWithoutDestino())
-    await api.guias.cancelar(otra.guia)
-    expect((await catchProblema(api.simulador.confirmarUbicacion(otra.guia))).codigo).toBe('ubicacion_cerrada')
+    const other = await api.guias.crear(buildGuiaWithoutDestino())
+    await api.guias.cancelar(other.guia)
+    expect((await catchProblema(api.simulador.confirmarUbicacion(other.guia))).codigo).toBe('ubicacion_cerrada')
   })
 })

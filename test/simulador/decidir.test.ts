@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
 import { useQuestions } from '../decisiones/questions.ts'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { moveGuiaTo } from './simulate.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
-const { createComercio: tienda, politica, enlaceDe, ver, send: enviar, mensajes } = useQuestions(entorno)
+const { createComercio: shop, politica, enlaceDe, ver, send, mensajes } = useQuestions(environment)
 const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
 
 /** A guide after a failed attempt; by default its recipient is not asked. */
-async function fallida(comercioDado?: Awaited<ReturnType<typeof entorno.nuevoComercio>>) {
-  const comercio = comercioDado ?? (await entorno.nuevoComercio())
+async function fallida(comercioDado?: Awaited<ReturnType<typeof environment.createComercio>>) {
+  const comercio = comercioDado ?? (await environment.createComercio())
   const { api } = comercio
   const { guia } = await api.guias.crear(buildGuia())
   await moveGuiaTo(comercio, guia, 'intento_fallido')
@@ -26,7 +26,7 @@ async function fallida(comercioDado?: Awaited<ReturnType<typeof entorno.nuevoCom
     guia,
     leer: () => api.guias.obtener(guia, { limite: 100 }),
     /** The last events, as a courier's page or a webhook would tell them. */
-    ultimos: async (cuantos: number) => (await api.guias.eventos(guia)).datos.slice(-cuantos),
+    ultimos: async (count: number) => (await api.guias.eventos(guia)).datos.slice(-count),
   }
 }
 const problema = async (pedida: PromiseLike<unknown>) => {
@@ -53,13 +53,13 @@ describe('decidir', () => {
   })
 
   it('does what the page of the link does, and the link then shows it', async () => {
-    const comercio = await tienda()
+    const comercio = await shop()
     const [simulada, deVerdad] = [await fallida(comercio), await fallida(comercio)]
     await simulada.api.simulador.decidir(simulada.guia, { eleccion: 'vecino', vecino: ROSA })
-    await entorno.waitForQuiet(comercio)
-    expect((await enviar(await enlaceDe(deVerdad.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
-    const [una, otra] = [await simulada.leer(), await deVerdad.leer()]
-    const dicho = ({ datos }: typeof una.eventos) =>
+    await environment.waitForQuiet(comercio)
+    expect((await send(await enlaceDe(deVerdad.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
+    const [one, other] = [await simulada.leer(), await deVerdad.leer()]
+    const dicho = ({ datos }: typeof one.eventos) =>
       datos.map(({ tipo, descripcion, motivo, campos, decision }) => [
         tipo,
         descripcion,
@@ -67,9 +67,9 @@ describe('decidir', () => {
         campos,
         decision && { ...decision, vence_en: null },
       ])
-    expect(dicho(una.eventos)).toEqual(dicho(otra.eventos))
-    expect([una.indicaciones, una.secuencia]).toEqual([otra.indicaciones, otra.secuencia])
-    expect(una.indicaciones).toBe('Dejar con un vecino: Rosa Caal, casa verde de enfrente')
+    expect(dicho(one.eventos)).toEqual(dicho(other.eventos))
+    expect([one.indicaciones, one.secuencia]).toEqual([other.indicaciones, other.secuencia])
+    expect(one.indicaciones).toBe('Dejar con un vecino: Rosa Caal, casa verde de enfrente')
     // The message left before, so the mailbox has it.
     expect((await mensajes(simulada.guia)).map(({ estado }) => estado)).toEqual(['enviado'])
     expect((await ver(await enlaceDe(simulada.guia))).html).toContain('Lo dejamos con su vecino')
@@ -97,7 +97,7 @@ describe('decidir', () => {
   })
 
   it('refuses the parcel, which returns, and the webhooks arrive', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada', 'guia.en_devolucion'] })
     const { api, guia } = await fallida(comercio)
@@ -105,7 +105,7 @@ describe('decidir', () => {
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' },
     })
-    const avisos = await hasta(async () => receptor.receivedWebhooks.length >= 2 && receptor.receivedWebhooks)
+    const avisos = await waitUntil(async () => receptor.receivedWebhooks.length >= 2 && receptor.receivedWebhooks)
     const eventos = avisos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
     expect(eventos).toMatchObject([
       { tipo: 'guia.decision_tomada', descripcion: 'El destinatario no lo quiere' },
@@ -122,9 +122,9 @@ describe('decidir', () => {
       expect([error.codigo, (error as ErrorConflicto).decision]).toMatchObject(['decision_tomada', POR_EL])
     }
     expect(await problema(api.guias.devolver(guia, { razon: 'x' }))).toEqual([409, 'decision_tomada'])
-    const otra = await fallida(comercio)
-    await api.guias.reintentar(otra.guia)
-    expect(await problema(api.simulador.decidir(otra.guia, { eleccion: 'rechazo' }))).toEqual([409, 'decision_tomada'])
+    const other = await fallida(comercio)
+    await api.guias.reintentar(other.guia)
+    expect(await problema(api.simulador.decidir(other.guia, { eleccion: 'rechazo' }))).toEqual([409, 'decision_tomada'])
     // What was carried out leaves nothing to decide.
     await api.simulador.avanzar(guia, { estado: 'en_ruta' })
     const { secuencia } = await leer()
@@ -135,7 +135,7 @@ describe('decidir', () => {
   it.each(['recolectado', 'en_ruta', 'entregado', 'en_devolucion'] as const)(
     'returns 409 where nothing is to be decided: %s',
     async (estado) => {
-      const comercio = await entorno.nuevoComercio()
+      const comercio = await environment.createComercio()
       const { guia } = await comercio.api.guias.crear(buildGuia())
       await moveGuiaTo(comercio, guia, estado)
       const { secuencia } = await comercio.api.guias.obtener(guia)
@@ -155,13 +155,13 @@ describe('decidir', () => {
     await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
     expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente' })
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     await politica(comercio, { maximos: 1, al_vencer: 'esperar' })
-    const ultima = await fallida(comercio)
-    const error = await catchProblema(comercio.api.simulador.decidir(ultima.guia, { eleccion: 'vecino', vecino: ROSA }))
+    const last = await fallida(comercio)
+    const error = await catchProblema(comercio.api.simulador.decidir(last.guia, { eleccion: 'vecino', vecino: ROSA }))
     expect(error).toMatchObject({ codigo: 'decision_no_admitida', opciones: ['devolver'] })
-    expect((await ultima.leer()).indicaciones).toBeNull()
-    const rechazada = await comercio.api.simulador.decidir(ultima.guia, { eleccion: 'rechazo' })
+    expect((await last.leer()).indicaciones).toBeNull()
+    const rechazada = await comercio.api.simulador.decidir(last.guia, { eleccion: 'rechazo' })
     expect(rechazada.estado).toBe('en_devolucion')
   })
 
@@ -194,10 +194,10 @@ describe('decidir', () => {
 
   it('takes one of many decisions at once', async () => {
     const { api, guia, leer } = await fallida()
-    const todas = await Promise.allSettled(
+    const all = await Promise.allSettled(
       Array.from({ length: 6 }, () => api.simulador.decidir(guia, { eleccion: 'otro_dia' })),
     )
-    expect(todas.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const tipos = (await leer()).eventos.datos.map(({ tipo }) => tipo)
     expect(tipos.filter((tipo) => tipo === 'guia.decision_tomada')).toHaveLength(1)
   })
@@ -205,14 +205,14 @@ describe('decidir', () => {
 
 describe('decidir, if nobody does', () => {
   it('returns the parcel now, as the policy says, and once', async () => {
-    const comercio = await tienda()
+    const comercio = await shop()
     const { api, guia, leer, ultimos } = await fallida(comercio)
     const vuelve = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
     expect(vuelve).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
     })
-    expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(entorno.clock().getTime())
+    expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(environment.clock().getTime())
     const [tomada, regreso] = await ultimos(2)
     expect([tomada!.descripcion, regreso!.tipo, regreso!.motivo]).toEqual([
       'Nadie decidió a tiempo qué hacer con el paquete',
@@ -220,24 +220,24 @@ describe('decidir, if nobody does', () => {
       'sin_decision',
     ])
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vuelve)
-    await entorno.waitForQuiet(comercio)
+    await environment.waitForQuiet(comercio)
     expect((await leer()).secuencia).toBe(vuelve.secuencia)
     expect((await ver(await enlaceDe(guia))).html).toContain('Nadie decidió a tiempo')
   })
 
   it('waits with a policy that waits: the link ends, and the merchant may still decide', async () => {
-    const comercio = await tienda({ al_vencer: 'esperar' })
+    const comercio = await shop({ al_vencer: 'esperar' })
     const { api, guia, leer } = await fallida(comercio)
-    const vencida = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
-    expect(vencida).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', por: null } })
-    expect(await leer()).toMatchObject({ decision: vencida.decision })
-    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vencida)
+    const expired = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
+    expect(expired).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', por: null } })
+    expect(await leer()).toMatchObject({ decision: expired.decision })
+    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(expired)
     expect((await ver(await enlaceDe(guia))).status).toBe(410)
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       'select l.vence_en from enlace_ubicacion l join guia g on g.id = l.guia_id where g.guia = $1',
       [guia],
     )
-    expect(rows).toEqual([{ vence_en: new Date(vencida.decision!.vence_en!) }])
+    expect(rows).toEqual([{ vence_en: new Date(expired.decision!.vence_en!) }])
     expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
     expect((await api.guias.reintentar(guia)).decision).toMatchObject({ estado: 'tomada', por: 'comercio' })
   })

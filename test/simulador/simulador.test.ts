@@ -4,11 +4,11 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuiaWithoutDestino } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('all', () => {
   it('are for test keys alone, for every guide', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     for (const cual of [guia, '000000000000']) {
       for (const intentar of [
@@ -21,21 +21,21 @@ describe('all', () => {
         expect([error.status, error.codigo]).toEqual([403, 'solo_en_test'])
       }
     }
-    const ahora = await api.guias.obtener(guia)
-    expect([ahora.estado, ahora.ubicacion.estado]).toEqual(['aceptado', 'solicitada'])
+    const now = await api.guias.obtener(guia)
+    expect([now.estado, now.ubicacion.estado]).toEqual(['aceptado', 'solicitada'])
   })
 
   it('know no guide but one’s own', async () => {
-    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    const { guia } = await uno.api.guias.crear(buildGuiaWithoutDestino())
+    const [one, other] = [await environment.createComercio(), await environment.createComercio()]
+    const { guia } = await one.api.guias.crear(buildGuiaWithoutDestino())
     for (const intentar of [
-      () => otro.api.simulador.avanzar(guia, { estado: 'recolectado' }),
-      () => otro.api.simulador.confirmarUbicacion(guia),
-      () => otro.api.simulador.decidir(guia, { eleccion: 'rechazo' }),
+      () => other.api.simulador.avanzar(guia, { estado: 'recolectado' }),
+      () => other.api.simulador.confirmarUbicacion(guia),
+      () => other.api.simulador.decidir(guia, { eleccion: 'rechazo' }),
     ])
       expect(await catchProblema(intentar())).toBeInstanceOf(ErrorNoEncontrado)
     // As it is typed.
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
-    expect((await uno.api.simulador.avanzar(tecleada, { estado: 'recolectado' })).guia).toBe(guia)
+    expect((await one.api.simulador.avanzar(tecleada, { estado: 'recolectado' })).guia).toBe(guia)
   })
 })

@@ -17,7 +17,7 @@ export function findPathTo(meta: Estado): Estado[] {
   const paths: Estado[][] = [['aceptado']]
   for (const path of paths) {
     if (path.at(-1) === meta) return path.slice(1)
-    for (const otro of transiciones[path.at(-1)!]!) if (!path.includes(otro)) paths.push([...path, otro])
+    for (const other of transiciones[path.at(-1)!]!) if (!path.includes(other)) paths.push([...path, other])
   }
   throw new Error(`there is no way to ${meta}`)
 }

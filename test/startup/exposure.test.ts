@@ -13,7 +13,7 @@ import { explainShutdown } from '../../server/startup/explainShutdown.ts'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { HAS_CADDY } from '../deployment/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../environment.ts'
-import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { listo, probeUrl, requestSeparately, type TestProcess, useProcesses } from '../processes.ts'
 
@@ -24,20 +24,20 @@ interface Demo {
   codigo_repartidor: string
 }
 
-const procesos = useProcesses()
-const dataDir = procesos.nextFolder()
-const cerrar: (() => unknown)[] = []
+const processes = useProcesses()
+const dataDir = processes.nextFolder()
+const close: (() => unknown)[] = []
 afterAll(async () => {
-  for (const uno of cerrar.reverse()) await uno()
+  for (const one of close.reverse()) await one()
 })
 
 const DE_PRUEBA = '+50231481676'
 const REAL = '+50255559876'
 /** As the mailbox writes it. */
-const escrito = (telefono: string) => `${telefono.slice(4, 8)} ${telefono.slice(8)}`
+const written = (telefono: string) => `${telefono.slice(4, 8)} ${telefono.slice(8)}`
 const LOCAL = 'http://127.0.0.1:9/avisos'
 const NO_VALE = /es de demostración y solo vale en la propia máquina del servicio/
-let proceso: TestProcess
+let child: TestProcess
 let url: string
 let demo: Demo
 /** Keys that somebody made for the demo merchant. */
@@ -46,21 +46,21 @@ let propias: { test: string; live: string }
 let sesion: string
 
 async function iniciar(env: Record<string, string> = {}) {
-  proceso = procesos.startService({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
-  await hasta(async () => (await probeUrl(`${url}/readyz`))?.status === 200 || proceso.fin)
-  await listo(proceso)
+  child = processes.startService({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
+  await waitUntil(async () => (await probeUrl(`${url}/readyz`))?.status === 200 || child.fin)
+  await listo(child)
 }
 async function detener() {
-  proceso.signalAll('SIGTERM')
-  await proceso.waitForEnd()
+  child.signalAll('SIGTERM')
+  await child.waitForEnd()
 }
 const readDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
 
-const entrar = (base: string, cabeceras: Record<string, string> = {}) =>
+const entrar = (base: string, headers: Record<string, string> = {}) =>
   requestSeparately(`${base}/repartidor/v1/sesion`, {
     method: 'POST',
     cuerpo: { codigo: demo.codigo_repartidor },
-    cabeceras: { Origin: url, ...cabeceras },
+    cabeceras: { Origin: url, ...headers },
   })
 const registrar = (base: string, llave: string, cabeceras: Record<string, string> = {}) =>
   requestSeparately(`${base}/api/v1/webhooks`, {
@@ -71,13 +71,13 @@ const registrar = (base: string, llave: string, cabeceras: Record<string, string
   })
 
 /** What whoever asks that address finds of what is for this machine alone; `propia` is a key that isn't the demo's. */
-async function buscar(base: string, cabeceras: Record<string, string> = {}, cookie = sesion) {
+async function search(base: string, cabeceras: Record<string, string> = {}, cookie = sesion) {
   const con = { cabeceras }
   const buzon = await requestSeparately(`${base}/buzon`, con)
-  expect(buzon.texto).not.toContain(escrito(REAL))
+  expect(buzon.texto).not.toContain(written(REAL))
   return {
     buzon: buzon.status,
-    telefonos: buzon.texto.includes(escrito(DE_PRUEBA)),
+    telefonos: buzon.texto.includes(written(DE_PRUEBA)),
     llave: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
     operador: (await requestSeparately(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones }))
       .status,
@@ -114,59 +114,59 @@ beforeAll(async () => {
   await iniciar()
   demo = JSON.parse(readDemo())
   const env = { DATA_DIR: dataDir }
-  const crear = async (modo: string) => {
+  const create = async (modo: string) => {
     const orden = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
-    return JSON.parse((await procesos.admin(orden, env)).output).llave as string
+    return JSON.parse((await processes.admin(orden, env)).output).llave as string
   }
-  propias = { test: await crear('test'), live: await crear('live') }
+  propias = { test: await create('test'), live: await create('live') }
   for (const [llave, telefono] of [
     [propias.test, DE_PRUEBA],
     [propias.live, REAL],
   ] as const) {
-    const creada = await requestSeparately(`${url}/api/v1/guias`, {
+    const created = await requestSeparately(`${url}/api/v1/guias`, {
       method: 'POST',
       llave,
       cuerpo: buildGuiaWithoutDestino({ telefono }),
     })
-    expect(creada.status).toBe(201)
+    expect(created.status).toBe(201)
   }
-  await hasta(async () => (await requestSeparately(`${url}/buzon`)).texto.includes(escrito(DE_PRUEBA)))
+  await waitUntil(async () => (await requestSeparately(`${url}/buzon`)).texto.includes(written(DE_PRUEBA)))
   const abierta = await entrar(url)
   sesion = [abierta.cabeceras['set-cookie']].flat()[0]!.split(';')[0]!
 })
 
 describe('on this machine alone', () => {
   it('everything is as the README says, and the mailbox shows no live message', async () => {
-    expect(await buscar(url)).toEqual(ABIERTO)
-    expect(proceso.output).toContain(demo.llave)
-    expect(proceso.output).not.toContain('Apagado')
+    expect(await search(url)).toEqual(ABIERTO)
+    expect(child.output).toContain(demo.llave)
+    expect(child.output).not.toContain('Apagado')
     const { cuerpo } = await requestSeparately(`${url}/api/v1/guias`, { llave: propias.live })
     expect(cuerpo.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
   })
 })
 
 /** A reverse proxy that asks by the service's own name, as most do unless told otherwise, and says for whom. */
-async function ponerProxy(poner: (quien: string) => Record<string, string>): Promise<string> {
+async function ponerProxy(poner: (caller: string) => Record<string, string>): Promise<string> {
   const proxy = createServer((req, res) => {
     const { method, headers } = req
-    const quien = req.socket.remoteAddress ?? ''
-    const dentro = request(url + req.url, {
+    const caller = req.socket.remoteAddress ?? ''
+    const inside = request(url + req.url, {
       method: method!,
-      headers: { ...headers, host: new URL(url).host, ...poner(quien) },
+      headers: { ...headers, host: new URL(url).host, ...poner(caller) },
     })
-    dentro.once('response', (de) => de.pipe(res.writeHead(de.statusCode!, de.headers)))
-    dentro.once('error', () => res.destroy())
-    req.pipe(dentro)
+    inside.once('response', (de) => de.pipe(res.writeHead(de.statusCode!, de.headers)))
+    inside.once('error', () => res.destroy())
+    req.pipe(inside)
   })
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  cerrar.push(() => proxy.close().closeAllConnections())
+  close.push(() => proxy.close().closeAllConnections())
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
 describe('behind a proxy that asks by the service’s own name', () => {
   it('nothing of it is there, and what isn’t the demo’s works', async () => {
-    const proxy = await ponerProxy((quien) => ({ 'x-forwarded-for': quien }))
-    expect(await buscar(proxy)).toEqual(CERRADO)
+    const proxy = await ponerProxy((caller) => ({ 'x-forwarded-for': caller }))
+    expect(await search(proxy)).toEqual(CERRADO)
     const { cuerpo } = await requestSeparately(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
     expect(cuerpo).toMatchObject({ codigo: 'no_autenticado', mensaje: expect.stringMatching(NO_VALE) })
     expect((await entrar(proxy)).cuerpo).toMatchObject({
@@ -175,7 +175,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
     })
     expect((await registrar(proxy, propias.test)).cuerpo.codigo).toBe('url_no_permitida')
     // Whoever asks directly isn't locked out by it.
-    expect(await buscar(url)).toEqual(ABIERTO)
+    expect(await search(url)).toEqual(ABIERTO)
   })
 
   it.each([
@@ -195,23 +195,23 @@ describe('behind a proxy that asks by the service’s own name', () => {
     ['CDN-Loop', 'cloudflare'],
     ['Fly-Client-IP', '203.0.113.7'],
     ['Fastly-Client-IP', '203.0.113.7'],
-  ])('nothing of it is there when the proxy says so by %s', async (nombre, valor) => {
-    expect((await requestSeparately(`${url}/buzon`, { cabeceras: { [nombre]: valor } })).status).toBe(404)
+  ])('nothing of it is there when the proxy says so by %s', async (name, value) => {
+    expect((await requestSeparately(`${url}/buzon`, { cabeceras: { [name]: value } })).status).toBe(404)
     const { status } = await requestSeparately(`${url}/api/v1/cuenta`, {
       llave: demo.llave,
-      cabeceras: { [nombre]: valor },
+      cabeceras: { [name]: value },
     })
     expect(status).toBe(401)
   })
 
   it('nothing of it is there when the proxy says nothing, and speaks HTTP/1.0 as nginx does', async () => {
     const { port, host } = new URL(url)
-    const preguntar = async (ruta: string, ...cabeceras: string[]) => {
-      const conexion = connect(Number(port), '127.0.0.1')
-      conexion.write([`GET ${ruta} HTTP/1.0`, `Host: ${host}`, ...cabeceras, '', ''].join('\r\n'))
-      const [respuesta] = (await once(conexion.setEncoding('utf8'), 'data')) as [string]
-      conexion.destroy()
-      return respuesta.slice(0, respuesta.indexOf('\r\n'))
+    const preguntar = async (path: string, ...headers: string[]) => {
+      const connection = connect(Number(port), '127.0.0.1')
+      connection.write([`GET ${path} HTTP/1.0`, `Host: ${host}`, ...headers, '', ''].join('\r\n'))
+      const [response] = (await once(connection.setEncoding('utf8'), 'data')) as [string]
+      connection.destroy()
+      return response.slice(0, response.indexOf('\r\n'))
     }
     expect(await preguntar('/buzon')).toContain(' 404 ')
     expect(await preguntar('/api/v1/cuenta', `Authorization: Bearer ${demo.llave}`)).toContain(' 401 ')
@@ -219,37 +219,37 @@ describe('behind a proxy that asks by the service’s own name', () => {
   })
 
   it.skipIf(!HAS_CADDY)('nothing of it is there behind Caddy', async () => {
-    const puerto = await findFreePort()
-    const carpeta = procesos.nextFolder()
-    await mkdir(carpeta)
-    const archivo = join(carpeta, 'Caddyfile')
+    const port = await findFreePort()
+    const folder = processes.nextFolder()
+    await mkdir(folder)
+    const file = join(folder, 'Caddyfile')
     // It makes no certificates, and installs none on this machine.
     const global = '{\nadmin off\nauto_https off\nskip_install_trust\n}'
-    const sitio = `http://127.0.0.1:${puerto} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
-    await writeFile(archivo, `${global}\n${sitio}\n`)
-    const propio = { HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta }
-    const env = { PATH: process.env.PATH, ...CHILD_ENVIRONMENT, ...propio }
-    const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], { env, stdio: 'ignore' })
-    const fin = once(caddy, 'exit')
-    cerrar.push(async () => {
+    const sitio = `http://127.0.0.1:${port} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
+    await writeFile(file, `${global}\n${sitio}\n`)
+    const own = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
+    const env = { PATH: process.env.PATH, ...CHILD_ENVIRONMENT, ...own }
+    const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', file], { env, stdio: 'ignore' })
+    const end = once(caddy, 'exit')
+    close.push(async () => {
       caddy.kill('SIGKILL')
-      await fin
+      await end
     })
-    const proxy = `http://127.0.0.1:${puerto}`
-    await hasta(async () => {
+    const proxy = `http://127.0.0.1:${port}`
+    await waitUntil(async () => {
       if (caddy.exitCode !== null) throw new Error('caddy ended instead of serving')
       return (await probeUrl(`${proxy}/readyz`))?.status === 200
     })
-    expect(await buscar(proxy)).toEqual(CERRADO)
+    expect(await search(proxy)).toEqual(CERRADO)
   })
 })
 
 // From here on the service is stopped, and started again on what it left.
 describe('with a PUBLIC_URL that isn’t of this machine', () => {
-  let antes: string
+  let before: string
 
   beforeAll(async () => {
-    antes = readDemo()
+    before = readDemo()
     await detener()
     await iniciar({ PUBLIC_URL: 'https://guias.ejemplo.com' })
   })
@@ -258,27 +258,27 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
     const Origin = 'https://guias.ejemplo.com'
     // The cookie of an https service has another name.
     const Cookie = `__Secure-${sesion}`
-    expect(await buscar(url, { Origin }, Cookie)).toEqual(CERRADO)
-    expect(proceso.output).toContain(
+    expect(await search(url, { Origin }, Cookie)).toEqual(CERRADO)
+    expect(child.output).toContain(
       'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://guias.ejemplo.com llegan otras máquinas. Cree sus llaves con «npm run admin».\n',
     )
-    expect(proceso.output).not.toMatch(/guia_test_|Repartidor|\/buzon|curl/)
-    expect(readDemo()).toBe(antes)
+    expect(child.output).not.toMatch(/guia_test_|Repartidor|\/buzon|curl/)
+    expect(readDemo()).toBe(before)
   })
 
   it('demo keys and the mailbox work again after a local start', async () => {
     await detener()
     await iniciar()
-    expect(readDemo()).toBe(antes)
-    expect(await buscar(url)).toEqual(ABIERTO)
+    expect(readDemo()).toBe(before)
+    expect(await search(url)).toEqual(ABIERTO)
   })
 })
 
 it('a courier of the demo whose code somebody renewed is anybody’s', async () => {
   const env = { DATA_DIR: dataDir }
-  const [{ repartidor }] = JSON.parse((await procesos.admin(['repartidores', 'listar', '--json'], env)).output)
+  const [{ repartidor }] = JSON.parse((await processes.admin(['repartidores', 'listar', '--json'], env)).output)
   const orden = ['repartidores', 'codigo', '--repartidor', repartidor, '--json']
-  const { codigo } = JSON.parse((await procesos.admin(orden, env)).output)
+  const { codigo } = JSON.parse((await processes.admin(orden, env)).output)
   const { status } = await requestSeparately(`${url}/repartidor/v1/sesion`, {
     method: 'POST',
     cuerpo: { codigo },
@@ -288,16 +288,16 @@ it('a courier of the demo whose code somebody renewed is anybody’s', async () 
 })
 
 it('a first start with TRUST_PROXY makes no demo', async () => {
-  const suya = procesos.nextFolder()
-  const primero = procesos.startService({ DATA_DIR: suya, TRUST_PROXY: '1' })
-  const base = await listo(primero)
+  const suya = processes.nextFolder()
+  const first = processes.startService({ DATA_DIR: suya, TRUST_PROXY: '1' })
+  const base = await listo(first)
   expect(existsSync(join(suya, 'demo.json'))).toBe(false)
-  expect(primero.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
-  const { output: salida } = await procesos.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
-  expect(JSON.parse(salida)).toEqual([])
+  expect(first.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
+  const { output } = await processes.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
+  expect(JSON.parse(output)).toEqual([])
   expect((await requestSeparately(`${base}/buzon`)).status).toBe(404)
-  primero.signalAll('SIGTERM')
-  await primero.waitForEnd()
+  first.signalAll('SIGTERM')
+  await first.waitForEnd()
 })
 
 describe('the explanation of the parts that are off', () => {
@@ -317,7 +317,7 @@ describe('the explanation of the parts that are off', () => {
       'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://a.ejemplo y TRUST_PROXY=2 llegan otras máquinas. Cree sus llaves con «npm run admin».',
     ],
     [{ DATABASE_URL: 'postgres://a@b/c', MASTER_KEYS: CLAVE, MESSAGING: 'buzon', TRUST_PROXY: '1' }, undefined],
-  ])('with %o', (env, esperado) => {
-    expect(explicar(env)).toBe(esperado)
+  ])('with %o', (env, expected) => {
+    expect(explicar(env)).toBe(expected)
   })
 })

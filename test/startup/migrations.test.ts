@@ -4,45 +4,45 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { MigrationError, migrate, readMigrations } from '../../server/startup/migrations.ts'
 import { HAS_LOCK_TIMEOUTS } from '../childEnvironment.ts'
 import { findDrift } from '../drift.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { admin } from '../postgres.ts'
 import { type TestProcess, useProcesses } from '../processes.ts'
 
-const procesos = useProcesses()
+const processes = useProcesses()
 const bases: string[] = []
 let url: string
 
 /** A database of its own for each case. */
 beforeEach(async () => {
-  const nombre = `t_migr_${randomBytes(4).toString('hex')}`
-  await admin((cliente) => cliente.query(`create database ${nombre}`))
-  bases.push(nombre)
-  url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
+  const name = `t_migr_${randomBytes(4).toString('hex')}`
+  await admin((client) => client.query(`create database ${name}`))
+  bases.push(name)
+  url = Object.assign(new URL(inject('postgres')), { pathname: `/${name}` }).href
 })
 afterAll(() =>
-  admin(async (cliente) => {
-    for (const base of bases) await cliente.query(`drop database if exists ${base} with (force)`)
+  admin(async (client) => {
+    for (const base of bases) await client.query(`drop database if exists ${base} with (force)`)
   }),
 )
 
-async function consultar(sql: string) {
-  const cliente = new pg.Client({ connectionString: url })
-  await cliente.connect()
+async function query(sql: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
   try {
-    return (await cliente.query(sql)).rows
+    return (await client.query(sql)).rows
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 const historia = () =>
-  consultar(
+  query(
     'select migration_name, checksum, finished_at is not null as applied, applied_steps_count from _prisma_migrations',
   )
 
 describe('migrar()', () => {
   it('from six processes at once applies each migration once', async () => {
-    const nombres = (await readMigrations()).map(({ nombre }) => nombre)
-    expect(nombres.length).toBeGreaterThan(0)
+    const names = (await readMigrations()).map(({ nombre }) => nombre)
+    expect(names.length).toBeGreaterThan(0)
     const codigo = `
       const { migrate } = await import('./server/startup/migrations.ts')
       console.log(JSON.stringify(await migrate(${JSON.stringify(url)})))`
@@ -53,9 +53,9 @@ describe('migrar()', () => {
     try {
       await portero.query('select pg_advisory_lock(72707369)')
       seis = Array.from({ length: 6 }, () =>
-        procesos.runCommand([process.execPath, '--input-type=module', '-e', codigo]),
+        processes.runCommand([process.execPath, '--input-type=module', '-e', codigo]),
       )
-      await hasta(async () => {
+      await waitUntil(async () => {
         const { rowCount } = await portero.query(
           `select 1 from pg_stat_activity where application_name = 'guias migraciones' and datname = current_database()
              and query like '%pg_try_advisory_lock%'`,
@@ -65,9 +65,9 @@ describe('migrar()', () => {
     } finally {
       await portero.end()
     }
-    for (const uno of seis) expect([(await uno.waitForEnd()).codigo, uno.errores]).toEqual([0, ''])
-    const aplicadas = seis.map(({ output: salida }) => JSON.parse(salida) as string[])
-    expect(aplicadas.filter((lista) => lista.length > 0)).toEqual([nombres])
+    for (const one of seis) expect([(await one.waitForEnd()).codigo, one.errores]).toEqual([0, ''])
+    const aplicadas = seis.map(({ output }) => JSON.parse(output) as string[])
+    expect(aplicadas.filter((list) => list.length > 0)).toEqual([names])
     expect(await historia()).toEqual(
       (await readMigrations()).map(({ nombre, checksum }) => ({
         migration_name: nombre,
@@ -81,49 +81,49 @@ describe('migrar()', () => {
 
   it('from six connections of one process, too', async () => {
     const aplicadas = await Promise.all(Array.from({ length: 6 }, () => migrate(url)))
-    expect(aplicadas.filter((lista) => lista.length > 0)).toHaveLength(1)
+    expect(aplicadas.filter((list) => list.length > 0)).toHaveLength(1)
     expect((await historia()).length).toBe(aplicadas.flat().length)
   })
 
   it.runIf(HAS_LOCK_TIMEOUTS)('gives way to a session that uses the same tables, and begins anew', async () => {
-    const otro = new pg.Client({ connectionString: url })
-    await otro.connect()
-    await otro.query('begin; create table comercio (ya_estaba int)')
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    await other.query('begin; create table comercio (ya_estaba int)')
     const esperan = () =>
-      consultar(`select from pg_stat_activity where datname = current_database()
+      query(`select from pg_stat_activity where datname = current_database()
         and application_name = 'guias migraciones' and wait_event_type = 'Lock'`)
     const migrando = migrate(url)
-    for (const cuantas of [1, 0, 1]) await hasta(async () => (await esperan()).length === cuantas)
-    await otro.query('rollback')
+    for (const count of [1, 0, 1]) await waitUntil(async () => (await esperan()).length === count)
+    await other.query('rollback')
     expect(await migrando).toEqual((await readMigrations()).map(({ nombre }) => nombre))
-    await otro.end()
+    await other.end()
   })
 
   it.each([
     ['edited after it was applied', `checksum = repeat('0', 64)`, /se editó después de aplicarse/],
     ['left half-finished', 'finished_at = null', /quedó a medias/],
   ])('stops at a migration that was %s, as often as it is asked', async (_que, cambio, mensaje) => {
-    const [nombre] = await migrate(url)
-    await consultar(`update _prisma_migrations set ${cambio} where migration_name = '${nombre}'`)
-    const antes = await historia()
-    for (let vez = 0; vez < 2; vez++) {
+    const [name] = await migrate(url)
+    await query(`update _prisma_migrations set ${cambio} where migration_name = '${name}'`)
+    const before = await historia()
+    for (let time = 0; time < 2; time++) {
       const error = await migrate(url).catch((causa: unknown) => causa)
       expect(error).toBeInstanceOf(MigrationError)
       expect((error as Error).message).toMatch(mensaje)
-      expect((error as Error).message).toContain(nombre)
+      expect((error as Error).message).toContain(name)
     }
-    expect(await historia()).toEqual(antes)
+    expect(await historia()).toEqual(before)
   })
 
   it('one that fails changes nothing and stops the next start, too', async () => {
-    await consultar('create table comercio (ya_estaba int)')
-    const [nombre] = (await readMigrations()).map((migracion) => migracion.nombre)
+    await query('create table comercio (ya_estaba int)')
+    const [name] = (await readMigrations()).map((migracion) => migracion.nombre)
     await expect(migrate(url)).rejects.toThrow(MigrationError)
-    expect(await consultar(`select tablename from pg_tables where schemaname = 'public' order by 1`)).toEqual([
+    expect(await query(`select tablename from pg_tables where schemaname = 'public' order by 1`)).toEqual([
       { tablename: '_prisma_migrations' },
       { tablename: 'comercio' },
     ])
-    await expect(migrate(url)).rejects.toThrow(new RegExp(`${nombre} quedó a medias`))
+    await expect(migrate(url)).rejects.toThrow(new RegExp(`${name} quedó a medias`))
   })
 })
 
@@ -138,9 +138,9 @@ describe('prisma/migrations and prisma/schema.prisma', () => {
     ['a missing index', 'drop index guia_telefono_id_idx', /CREATE INDEX "guia_telefono_id_idx"/],
     ['a type', 'alter table guia alter column intentos type bigint', /"intentos" SET DATA TYPE INTEGER/],
     ['a table', 'create table olvidada (id int primary key)', /DROP TABLE "olvidada"/],
-  ])('and the check sees %s that differs', async (_que, cambio, esperado) => {
+  ])('and the check sees %s that differs', async (_que, cambio, expected) => {
     await migrate(url)
-    await consultar(cambio)
-    expect(await findDrift(url)).toMatch(esperado)
+    await query(cambio)
+    expect(await findDrift(url)).toMatch(expected)
   })
 })

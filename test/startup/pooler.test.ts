@@ -10,7 +10,7 @@ import { openReceiver } from '../webhooks/receiver.ts'
 
 describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
   let pooler: Awaited<ReturnType<typeof startPooler>>
-  const entorno = useEnvironment({}, async (databaseUrl) => {
+  const environment = useEnvironment({}, async (databaseUrl) => {
     pooler = await startPooler(inject('postgres'))
     return { DATABASE_POOLER_URL: pooler.url(databaseUrl), DATABASE_PREPARED: '0' }
   })
@@ -20,7 +20,7 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
   async function unDia({ api }: Comercio): Promise<string[]> {
     const suyas = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(buildGuia())))
     const lote = await api.guias.crearLote({ guias: Array.from({ length: 10 }, () => buildGuia()) })
-    const deLote = lote.resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
+    const deLote = lote.resultados.flatMap((one) => (one.ok ? [one.guia] : []))
     const codigos = [...suyas.map(({ guia }) => guia), ...deLote]
     await Promise.all(codigos.map((guia) => api.guias.obtener(guia)))
     for (const estado of ['recolectado', 'en_ruta'] as const) await api.simulador.avanzar(codigos[0]!, { estado })
@@ -29,17 +29,17 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
 
   it('everybody sees what is his, and hears of it', async () => {
     const receptor = await openReceiver()
-    const comercios = await Promise.all(Array.from({ length: 6 }, () => entorno.nuevoComercio()))
+    const comercios = await Promise.all(Array.from({ length: 6 }, () => environment.createComercio()))
     for (const { api } of comercios) await api.webhooks.crear({ url: receptor.url })
     const hechas = await Promise.all(comercios.map(unDia))
     for (const [i, { api }] of comercios.entries()) {
-      const vistas = []
-      for await (const { guia } of api.guias.listar()) vistas.push(guia)
-      expect(vistas.sort()).toEqual(hechas[i]!.sort())
+      const seen = []
+      for await (const { guia } of api.guias.listar()) seen.push(guia)
+      expect(seen.sort()).toEqual(hechas[i]!.sort())
       const eventos = (await api.guias.obtener(hechas[i]![0]!)).eventos.datos
       expect(eventos.length).toBeGreaterThan(0)
     }
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     // Each creation and each state, once.
     const oidos = receptor.receivedWebhooks.map(({ json }) => json.tipo)
     expect(oidos.filter((tipo) => tipo === 'guia.aceptado')).toHaveLength(6 * 20)
@@ -48,14 +48,14 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
   })
 
   it('no session keeps the role and the merchant of an earlier request', async () => {
-    const cliente = new pg.Client({ connectionString: pooler.url(entorno.databaseUrl) })
-    await cliente.connect()
+    const client = new pg.Client({ connectionString: pooler.url(environment.databaseUrl) })
+    await client.connect()
     for (let i = 0; i < 20; i++) {
-      const { rows } = await cliente.query(
+      const { rows } = await client.query(
         `select current_user = session_user as dueno, coalesce(current_setting('guias.comercios', true), '') as comercios`,
       )
       expect(rows).toEqual([{ dueno: true, comercios: '' }])
     }
-    await cliente.end()
+    await client.end()
   })
 })

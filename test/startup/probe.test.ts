@@ -5,25 +5,25 @@ import { createLog } from '../../server/platform/log.ts'
 import { Probe } from '../../server/startup/probe.ts'
 import { useDeadlines } from '../deadlines.ts'
 import { shareEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { admin } from '../postgres.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const plazos = useDeadlines(3_000)
 
 /** A server in PostgreSQL's place. */
 let falso: Server
 let alConectar: (socket: Socket) => void
-let conexiones: number
+let connections: number
 let sondas: Probe[]
 let pool: Connections
 beforeEach(async () => {
-  conexiones = 0
+  connections = 0
   sondas = []
   alConectar = () => {}
-  pool = new Connections(entorno.databaseUrl, 2, 'prueba', { role: 'guias_operacion' })
+  pool = new Connections(environment.databaseUrl, 2, 'prueba', { role: 'guias_operacion' })
   falso = createServer((socket) => {
-    conexiones++
+    connections++
     socket.on('error', () => {})
     socket.once('data', () => alConectar(socket))
   })
@@ -34,18 +34,18 @@ afterEach(async () => {
   await pool.end()
   falso.close()
 })
-const nueva = (url: string) => {
+const fresh = (url: string) => {
   const sonda = new Probe(url, [pool], createLog('silent'))
   sondas.push(sonda)
   return sonda
 }
-const enFalso = () => nueva(`postgres://x@127.0.0.1:${(falso.address() as AddressInfo).port}/x`)
+const enFalso = () => fresh(`postgres://x@127.0.0.1:${(falso.address() as AddressInfo).port}/x`)
 /** PostgreSQL's way to refuse a connection. */
 const negar = (codigo: string) => (socket: Socket) => {
-  const texto = Buffer.from(`SFATAL\0VFATAL\0C${codigo}\0Mno\0\0`)
-  const largo = Buffer.alloc(4)
-  largo.writeInt32BE(texto.length + 4)
-  socket.end(Buffer.concat([Buffer.from('E'), largo, texto]))
+  const text = Buffer.from(`SFATAL\0VFATAL\0C${codigo}\0Mno\0\0`)
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(text.length + 4)
+  socket.end(Buffer.concat([Buffer.from('E'), length, text]))
 }
 const LISTA = [0x5a, 0, 0, 0, 5, 0x49]
 /** Accepts the connection, as PostgreSQL does. */
@@ -65,26 +65,26 @@ const cortarSegunda = (socket: Socket) => {
 }
 
 it('gives everybody the same result for a second', async () => {
-  const sonda = nueva(entorno.databaseUrl)
-  const resultados = await Promise.all([sonda.look(), sonda.look(), sonda.look()])
-  expect(resultados).toEqual(Array(3).fill({ base_de_datos: true, escritura: true }))
-  expect(await sonda.look()).toBe(resultados[0])
+  const sonda = fresh(environment.databaseUrl)
+  const results = await Promise.all([sonda.look(), sonda.look(), sonda.look()])
+  expect(results).toEqual(Array(3).fill({ base_de_datos: true, escritura: true }))
+  expect(await sonda.look()).toBe(results[0])
 })
 
 it('connects again after its connection was cut', async () => {
-  const sonda = nueva(entorno.databaseUrl)
+  const sonda = fresh(environment.databaseUrl)
   await sonda.look()
   const suyas = () =>
-    admin(async (cliente) => {
-      const { rows } = await cliente.query(
+    admin(async (client) => {
+      const { rows } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = $1 and application_name = $2`,
-        [new URL(entorno.databaseUrl).pathname.slice(1), `guias salud pid=${process.pid}`],
+        [new URL(environment.databaseUrl).pathname.slice(1), `guias salud pid=${process.pid}`],
       )
       return rows.length
     })
   expect(await suyas()).toBeGreaterThan(0)
-  await hasta(async () => (await suyas()) === 0)
+  await waitUntil(async () => (await suyas()) === 0)
   pool.rejectedAt = performance.now()
   expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
 })
@@ -93,27 +93,27 @@ it('checks again on a new connection when its session ends during a check', asyn
   const sonda = enFalso()
   alConectar = cortarSegunda
   expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
-  const ahora = performance.now()
-  const reloj = vi.spyOn(performance, 'now').mockImplementation(() => ahora + 2_000)
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + 2_000)
   try {
     expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
-    expect(conexiones).toBe(2)
+    expect(connections).toBe(2)
     // Where the new connection ends, too, the server goes away.
-    reloj.mockImplementation(() => ahora + 4_000)
+    clock.mockImplementation(() => now + 4_000)
     alConectar = negar('57P03')
     expect(await sonda.look()).toEqual({ base_de_datos: false, escritura: false })
-    expect(conexiones).toBe(3)
+    expect(connections).toBe(3)
   } finally {
-    reloj.mockRestore()
+    clock.mockRestore()
   }
 })
 
 it('tries a connection of requests where the server has no connection or no disk for a new one', async () => {
   for (const codigo of ['53300', '53100']) {
     alConectar = negar(codigo)
-    const antes = conexiones
+    const before = connections
     expect(await enFalso().look()).toEqual({ base_de_datos: true, escritura: true })
-    expect(conexiones - antes).toBe(1)
+    expect(connections - before).toBe(1)
   }
   alConectar = negar('28P01')
   expect(await enFalso().look()).toEqual({ base_de_datos: false, escritura: false })
@@ -127,8 +127,8 @@ it('takes a server that goes away during the check for no database', async () =>
 })
 
 it('takes no answer within three seconds for no database', async () => {
-  const resultado = enFalso().look()
-  await hasta(async () => conexiones === 1)
+  const result = enFalso().look()
+  await waitUntil(async () => connections === 1)
   plazos.vencer()
-  expect(await resultado).toEqual({ base_de_datos: false, escritura: false })
+  expect(await result).toEqual({ base_de_datos: false, escritura: false })
 })

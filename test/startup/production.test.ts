@@ -5,41 +5,40 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { listo, requestSeparately, useProcesses } from '../processes.ts'
 
-const procesos = useProcesses()
+const processes = useProcesses()
 
 it('`npm ci --omit=dev` and the built output are a service, with its console', FULL_RUN_ONLY, async () => {
-  const carpeta = join(procesos.base, 'produccion')
-  await mkdir(carpeta)
+  const folder = join(processes.base, 'produccion')
+  await mkdir(folder)
   const libro = await readFile(new URL('docs/operacion/installing.md', ROOT), 'utf8')
-  const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(libro) ?? []
-  for (const una of lista.split(' '))
-    await cp(fileURLToPath(new URL(una, ROOT)), join(carpeta, una), { recursive: true })
+  const [, list = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(libro) ?? []
+  for (const one of list.split(' ')) await cp(fileURLToPath(new URL(one, ROOT)), join(folder, one), { recursive: true })
   const [instalar = ''] = /^npm ci .+$/m.exec(libro) ?? []
-  const env = { NODE_ENV: 'production', DATA_DIR: join(carpeta, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
-  const instalacion = procesos.runCommand([...instalar.split(' '), '--prefer-offline'], env, carpeta)
+  const env = { NODE_ENV: 'production', DATA_DIR: join(folder, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
+  const instalacion = processes.runCommand([...instalar.split(' '), '--prefer-offline'], env, folder)
   expect(await instalacion.waitForEnd(), instalacion.errores).toEqual({ codigo: 0, signal: null })
 
-  const instalados = await readdir(join(carpeta, 'node_modules'))
+  const instalados = await readdir(join(folder, 'node_modules'))
   expect(instalados).toEqual(expect.arrayContaining(['express', 'node', 'pg-boss', 'sharp']))
-  for (const ajeno of ['prisma-cli', 'tsdown', 'vitest', '@redocly', '@biomejs', '@guias'])
-    expect(instalados).not.toContain(ajeno)
+  for (const foreign of ['prisma-cli', 'tsdown', 'vitest', '@redocly', '@biomejs', '@guias'])
+    expect(instalados).not.toContain(foreign)
 
-  const servicio = procesos.runCommand(['npm', 'start', '--ignore-scripts'], env, carpeta)
-  const url = await listo(servicio)
-  const { llave } = JSON.parse(await readFile(join(carpeta, 'datos/demo.json'), 'utf8'))
-  const creada = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, cuerpo: buildGuia() })
-  expect(creada).toMatchObject({ status: 201, cuerpo: { estado: 'aceptado' } })
-  const { guia } = creada.cuerpo
+  const service = processes.runCommand(['npm', 'start', '--ignore-scripts'], env, folder)
+  const url = await listo(service)
+  const { llave } = JSON.parse(await readFile(join(folder, 'datos/demo.json'), 'utf8'))
+  const created = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, cuerpo: buildGuia() })
+  expect(created).toMatchObject({ status: 201, cuerpo: { estado: 'aceptado' } })
+  const { guia } = created.cuerpo
   for (const estado of ['recolectado', 'en_ruta', 'entregado'])
     await requestSeparately(`${url}/api/v1/simulador/guias/${guia}/avanzar`, {
       method: 'POST',
       llave,
       cuerpo: { estado },
     })
-  const prueba = await hasta(async () => {
+  const prueba = await waitUntil(async () => {
     const { cuerpo } = await requestSeparately(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
     return cuerpo.pdf && cuerpo
   })
@@ -47,11 +46,11 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', F
   expect((await requestSeparately(`${url}/docs`)).status).toBe(200)
 
   const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
-  const comercios = procesos.runCommand(consola, env, carpeta)
+  const comercios = processes.runCommand(consola, env, folder)
   expect(await comercios.waitForEnd(), comercios.errores).toEqual({ codigo: 0, signal: null })
   expect(JSON.parse(comercios.output)).toEqual([
     expect.objectContaining({ comercio: expect.stringMatching(/^com_/), nombre: expect.any(String) }),
   ])
-  servicio.signalAll('SIGINT')
-  await servicio.waitForEnd()
+  service.signalAll('SIGINT')
+  await service.waitForEnd()
 })

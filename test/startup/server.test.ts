@@ -8,18 +8,18 @@ import { readKernelQueues } from '../../server/startup/kernelQueues.ts'
 import { publicUrlOf } from '../../server/startup/listen.ts'
 import { ApiServer } from '../../server/startup/server.ts'
 import { SlowReaders } from '../../server/startup/slowReaders.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
 const porCerrar: (() => unknown)[] = []
 afterEach(async () => {
-  for (const cerrar of porCerrar.splice(0).reverse()) await cerrar()
+  for (const close of porCerrar.splice(0).reverse()) await close()
 })
 
 async function servir({ proxies = 0, conexionesPorRed = 500 } = {}) {
-  const servidor = new ApiServer({ publicUrl: undefined, proxies, connectionsPerNetwork: conexionesPorRed })
-  await servidor.listen(0, '127.0.0.1')
-  porCerrar.push(() => servidor.close())
-  return servidor
+  const server = new ApiServer({ publicUrl: undefined, proxies, connectionsPerNetwork: conexionesPorRed })
+  await server.listen(0, '127.0.0.1')
+  porCerrar.push(() => server.close())
+  return server
 }
 
 async function conectar(url: string): Promise<Socket> {
@@ -30,13 +30,13 @@ async function conectar(url: string): Promise<Socket> {
   return socket
 }
 
-const pedido = (ruta: string) => `GET ${ruta} HTTP/1.1\r\nHost: x\r\n\r\n`
+const pedido = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
 /** The first answer's status; undefined if the connection ended without one. */
-async function preguntar(socket: Socket, ruta = '/healthz'): Promise<number | undefined> {
-  socket.write(pedido(ruta))
-  const [trozo] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])
-  const status = /^HTTP\/1\.1 (\d+)/.exec(String(trozo))?.[1]
+async function preguntar(socket: Socket, path = '/healthz'): Promise<number | undefined> {
+  socket.write(pedido(path))
+  const [chunk] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])
+  const status = /^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1]
   return status === undefined ? undefined : Number(status)
 }
 
@@ -48,14 +48,14 @@ describe('the server', () => {
     for (const socket of tres) expect(await preguntar(socket)).toBe(200)
     expect(await preguntar(await conectar(url))).toBeUndefined()
     tres[0]!.destroy()
-    await hasta(async () => (await preguntar(await conectar(url))) === 200)
+    await waitUntil(async () => (await preguntar(await conectar(url))) === 200)
     expect(await preguntar(tres[1]!)).toBe(200)
   })
 
   it('serves a network again however many of its connections have ended', async () => {
     const { url } = await servir({ conexionesPorRed: 1 })
     for (let i = 0; i <= SITE_FACTOR; i++) {
-      await hasta(async () => {
+      await waitUntil(async () => {
         const socket = await conectar(url)
         const status = await preguntar(socket)
         socket.destroy()
@@ -79,76 +79,76 @@ describe('the server', () => {
   })
 
   it('answers 503 at once when more is under way than it could do soon, but for its health, and reports it', async () => {
-    const servidor = await servir({ conexionesPorRed: 2_000 })
+    const server = await servir({ conexionesPorRed: 2_000 })
     let saturadas = 0
-    servidor.onSaturated = () => saturadas++
+    server.onSaturated = () => saturadas++
     const retenidas: ServerResponse[] = []
-    servidor.serve = (req, res) => {
+    server.serve = (req, res) => {
       if (req.url === '/lenta') retenidas.push(res)
       else res.writeHead(200).end('{}')
     }
-    for (let i = 0; i < 1_000; i++) (await conectar(servidor.url)).write(pedido('/lenta'))
-    await hasta(async () => retenidas.length === 1_000)
-    const otra = await conectar(servidor.url)
-    expect(await preguntar(otra, '/api/v1/guias')).toBe(503)
-    expect(await preguntar(otra, '/healthz')).toBe(200)
-    const { headers } = await fetch(`${servidor.url}/api/v1/guias`)
+    for (let i = 0; i < 1_000; i++) (await conectar(server.url)).write(pedido('/lenta'))
+    await waitUntil(async () => retenidas.length === 1_000)
+    const other = await conectar(server.url)
+    expect(await preguntar(other, '/api/v1/guias')).toBe(503)
+    expect(await preguntar(other, '/healthz')).toBe(200)
+    const { headers } = await fetch(`${server.url}/api/v1/guias`)
     expect(headers.get('retry-after')).toBe('1')
     expect(saturadas).toBe(2)
     for (const res of retenidas) res.end()
-    await hasta(async () => (await preguntar(await conectar(servidor.url), '/api/v1/guias')) === 200)
+    await waitUntil(async () => (await preguntar(await conectar(server.url), '/api/v1/guias')) === 200)
   })
 
   it('ends a connection that asks for more and more without waiting for an answer', async () => {
-    const servidor = await servir()
+    const server = await servir()
     const retenidas: ServerResponse[] = []
-    let vistas = 0
-    servidor.serve = (_req, res) => {
-      vistas++
+    let seen = 0
+    server.serve = (_req, res) => {
+      seen++
       retenidas.push(res)
     }
-    const avida = await conectar(servidor.url)
-    const fin = once(avida, 'close')
+    const avida = await conectar(server.url)
+    const end = once(avida, 'close')
     avida.resume().write(pedido('/lenta').repeat(2_000))
-    await fin
-    expect(vistas).toBe(1)
+    await end
+    expect(seen).toBe(1)
     // A client that waits for each answer goes on for as long as it likes.
-    servidor.serve = (_req, res) => void res.end('{}')
-    const paciente = await conectar(servidor.url)
+    server.serve = (_req, res) => void res.end('{}')
+    const paciente = await conectar(server.url)
     for (let i = 0; i < 40; i++) expect(await preguntar(paciente, '/otra')).toBe(200)
   })
 
   it('answers pipelined requests one after another, in their order', async () => {
-    const servidor = await servir()
+    const server = await servir()
     let underWay = 0
     let most = 0
-    servidor.serve = (req, res) => {
+    server.serve = (req, res) => {
       most = Math.max(most, ++underWay)
       setImmediate(() => {
         underWay--
         res.end(req.url)
       })
     }
-    const socket = await conectar(servidor.url)
+    const socket = await conectar(server.url)
     let received = ''
     socket.on('data', (chunk) => {
       received += chunk
     })
     const paths = Array.from({ length: 15 }, (_, i) => `/p${i}.`)
     socket.write(paths.map(pedido).join(''))
-    await hasta(async () => received.includes('/p14.'))
+    await waitUntil(async () => received.includes('/p14.'))
     expect(received.match(/\/p\d+\./g)).toEqual(paths)
     expect(most).toBe(1)
   })
 
   it('answers nothing more on a connection that an answer closed', async () => {
-    const servidor = await servir()
+    const server = await servir()
     let seen = 0
-    servidor.serve = (_req, res) => {
+    server.serve = (_req, res) => {
       seen++
       res.writeHead(429, { Connection: 'close' }).end()
     }
-    const socket = await conectar(servidor.url)
+    const socket = await conectar(server.url)
     const end = once(socket, 'close')
     socket.resume().write(pedido('/x').repeat(5))
     await end
@@ -156,10 +156,10 @@ describe('the server', () => {
   })
 
   it('refuses new connections of a network while told so, but not behind a proxy', async () => {
-    const servidor = await servir()
-    const abierta = await conectar(servidor.url)
-    servidor.isBanned = () => true
-    expect(await preguntar(await conectar(servidor.url))).toBeUndefined()
+    const server = await servir()
+    const abierta = await conectar(server.url)
+    server.isBanned = () => true
+    expect(await preguntar(await conectar(server.url))).toBeUndefined()
     expect(await preguntar(abierta)).toBe(200)
     const trasProxy = await servir({ proxies: 1 })
     trasProxy.isBanned = () => true
@@ -167,24 +167,24 @@ describe('the server', () => {
   })
 
   it('serves others while more than it could do is still being sent', async () => {
-    const servidor = await servir({ conexionesPorRed: 2_000 })
+    const server = await servir({ conexionesPorRed: 2_000 })
     let llegadas = 0
-    servidor.serve = (req, res) => {
+    server.serve = (req, res) => {
       if (req.method === 'GET') return void res.end('{}')
       llegadas++
       req.resume().once('end', () => res.end('{}'))
     }
     const largos = []
     for (let i = 0; i < 1_100; i++) {
-      const socket = await conectar(servidor.url)
+      const socket = await conectar(server.url)
       socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{')
       largos.push(socket)
     }
-    await hasta(async () => llegadas === 1_100)
-    expect(await preguntar(await conectar(servidor.url), '/api/v1/guias')).toBe(200)
+    await waitUntil(async () => llegadas === 1_100)
+    expect(await preguntar(await conectar(server.url), '/api/v1/guias')).toBe(200)
     largos[0]!.write('}')
-    const [trozo] = await once(largos[0]!, 'data')
-    expect(String(trozo)).toMatch(/^HTTP\/1\.1 200/)
+    const [chunk] = await once(largos[0]!, 'data')
+    expect(String(chunk)).toMatch(/^HTTP\/1\.1 200/)
   })
 })
 
@@ -194,7 +194,7 @@ describe('a reader', () => {
     const underWay = new Set<ServerResponse>()
     const readers = new SlowReaders(underWay, options)
     const seen = { cut: 0, closed: 0 }
-    const servidor = createServer((_req, res) => {
+    const server = createServer((_req, res) => {
       const { socket } = res
       underWay.add(res)
       res.once('close', () => {
@@ -204,14 +204,14 @@ describe('a reader', () => {
       })
       res.end(Buffer.alloc(bytes))
     })
-    servidor.on('connection', (socket) => socket.once('close', () => seen.closed++))
-    servidor.listen(0, '127.0.0.1')
-    await once(servidor, 'listening')
+    server.on('connection', (socket) => socket.once('close', () => seen.closed++))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
     porCerrar.push(
-      () => servidor.close(),
+      () => server.close(),
       () => readers.stop(),
     )
-    return { url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`, underWay, seen }
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, underWay, seen }
   }
 
   async function connectAndIgnore(url: string): Promise<Socket> {
@@ -224,7 +224,7 @@ describe('a reader', () => {
   it('that takes nothing is let go', async () => {
     const { url, underWay, seen } = await serveLarge(32 * 2 ** 20, { interval: 50 })
     await connectAndIgnore(url)
-    await hasta(async () => seen.cut === 1)
+    await waitUntil(async () => seen.cut === 1)
     expect(underWay.size).toBe(0)
   })
 
@@ -246,7 +246,7 @@ describe('a reader', () => {
     const responses = [reading('slow', 100), reading('fast', 5_000)] as unknown as ServerResponse[]
     const readers = new SlowReaders(new Set(responses), { interval: 100 })
     porCerrar.push(() => readers.stop())
-    await hasta(async () => dropped.length > 0 || performance.now() > begin + 6_000)
+    await waitUntil(async () => dropped.length > 0 || performance.now() > begin + 6_000)
     expect(new Set(dropped)).toEqual(new Set(['slow']))
   })
 
@@ -260,21 +260,21 @@ describe('a reader', () => {
       setTimeout(() => socket.resume(), 1)
     })
     socket.write(pedido('/'))
-    await hasta(async () => taken > 32 * 2 ** 20)
+    await waitUntil(async () => taken > 32 * 2 ** 20)
     expect(seen.cut).toBe(0)
   })
 
   it.skipIf(process.platform !== 'linux')('with an answer that waits in the kernel is let go, too', async () => {
     const { url, seen } = await serveLarge(2 ** 20, { interval: 50 })
     await connectAndIgnore(url)
-    await hasta(async () => seen.closed === 1)
+    await waitUntil(async () => seen.closed === 1)
   })
 
   it.skipIf(process.platform !== 'linux')('is let go when all of them hold too much', async () => {
     const maxTotal = 8 * 2 ** 20
     const { url, seen } = await serveLarge(2 ** 20, { interval: 3_600_000, maxTotal, lookAfter: 2 ** 20 })
     for (let i = 0; i < 40; i++) await connectAndIgnore(url)
-    await hasta(async () => seen.closed >= 30)
+    await waitUntil(async () => seen.closed >= 30)
     const port = Number(new URL(url).port).toString(16).padStart(4, '0').toUpperCase()
     const inKernel = [...readKernelQueues()].flatMap(([key, bytes]) => (key.startsWith(port) ? bytes : []))
     expect(inKernel.reduce((a, b) => a + b, 0)).toBeLessThan(maxTotal + 3 * 2 ** 20)

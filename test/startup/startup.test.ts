@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { readMigrations } from '../../server/startup/migrations.ts'
 import { MASTER_KEY } from '../environment.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { admin } from '../postgres.ts'
 import {
@@ -22,7 +22,7 @@ import {
   useProcesses,
 } from '../processes.ts'
 
-const procesos = useProcesses()
+const processes = useProcesses()
 
 interface Demo {
   url: string
@@ -33,39 +33,39 @@ interface Demo {
 }
 const readDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 const noQuedaNada = (dataDir: string) =>
-  hasta(async () => findProcesses(dataDir).size === 0).catch(() =>
+  waitUntil(async () => findProcesses(dataDir).size === 0).catch(() =>
     expect([...findProcesses(dataDir).values()], 'still running').toEqual([]),
   )
 const PILA = /^\s+at .*[:(]/m
 
 /** What the first start did, seen from outside from its first moment on. */
-const primero = { dataDir: '', url: '', proceso: undefined as unknown as TestProcess }
+const first = { dataDir: '', url: '', proceso: undefined as unknown as TestProcess }
 /** What an operation answers while the service starts. */
 const rechazos: { tipo: string | null; cuerpo: object }[] = []
 const sondeos: { readyz: number | undefined; cuerpo: unknown; demo: string | undefined; hora: number }[] = []
 let guia: string
 
 beforeAll(async () => {
-  primero.dataDir = procesos.nextFolder()
-  const puerto = await findFreePort()
-  primero.url = `http://127.0.0.1:${puerto}`
-  primero.proceso = procesos.npmStart({ DATA_DIR: primero.dataDir, PORT: `${puerto}` })
-  const archivo = join(primero.dataDir, 'demo.json')
-  await hasta(async () => {
-    const respuesta = await probeUrl(`${primero.url}/readyz`)
+  first.dataDir = processes.nextFolder()
+  const port = await findFreePort()
+  first.url = `http://127.0.0.1:${port}`
+  first.proceso = processes.npmStart({ DATA_DIR: first.dataDir, PORT: `${port}` })
+  const file = join(first.dataDir, 'demo.json')
+  await waitUntil(async () => {
+    const response = await probeUrl(`${first.url}/readyz`)
     const hora = Date.now()
-    if (respuesta?.status === 503) {
+    if (response?.status === 503) {
       for (const Accept of ['application/json', 'application/problem+json']) {
-        const rechazo = await fetch(`${primero.url}/api/v1/guias`, { headers: { Accept, Connection: 'close' } })
-        if (rechazo.status === 503)
-          rechazos.push({ tipo: rechazo.headers.get('content-type'), cuerpo: (await rechazo.json()) as object })
+        const refusal = await fetch(`${first.url}/api/v1/guias`, { headers: { Accept, Connection: 'close' } })
+        if (refusal.status === 503)
+          rechazos.push({ tipo: refusal.headers.get('content-type'), cuerpo: (await refusal.json()) as object })
       }
     }
-    const demo = existsSync(archivo) ? readFileSync(archivo, 'utf8') : undefined
-    sondeos.push({ readyz: respuesta?.status, cuerpo: respuesta?.cuerpo, demo, hora })
-    return respuesta?.status === 200 || primero.proceso.fin
+    const demo = existsSync(file) ? readFileSync(file, 'utf8') : undefined
+    sondeos.push({ readyz: response?.status, cuerpo: response?.cuerpo, demo, hora })
+    return response?.status === 200 || first.proceso.fin
   })
-  await listo(primero.proceso)
+  await listo(first.proceso)
 })
 
 describe('the first start', () => {
@@ -82,7 +82,7 @@ describe('the first start', () => {
 
   it('refuses operations meanwhile, in Spanish or with the names of RFC 9457', () => {
     expect(new Set(rechazos.map(({ tipo }) => tipo))).toEqual(new Set(['application/json', 'application/problem+json']))
-    const documentacion = `${primero.url}/docs#error-no_disponible`
+    const documentacion = `${first.url}/docs#error-no_disponible`
     for (const { tipo, cuerpo } of rechazos) {
       const estado = tipo === 'application/json' ? { estado_http: 503 } : { status: 503, title: expect.any(String) }
       expect(cuerpo).toMatchObject({ codigo: 'no_disponible', documentacion, ...estado })
@@ -90,12 +90,12 @@ describe('the first start', () => {
   })
 
   it('writes demo.json, whole, for its owner only, before it is ready', () => {
-    const archivo = join(primero.dataDir, 'demo.json')
-    const { mode, ctimeMs } = statSync(archivo)
+    const file = join(first.dataDir, 'demo.json')
+    const { mode, ctimeMs } = statSync(file)
     expect((mode & 0o777).toString(8)).toBe('600')
-    const demo = readDemo(primero.dataDir)
+    const demo = readDemo(first.dataDir)
     expect(demo).toEqual({
-      url: primero.url,
+      url: first.url,
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
       llave: expect.stringMatching(/^guia_test_/),
       llave_operaciones: expect.stringMatching(/^guia_oper_/),
@@ -104,40 +104,40 @@ describe('the first start', () => {
     // The rename that put it there happened before the first 200 arrived, and nobody ever saw half a file.
     expect(ctimeMs).toBeLessThanOrEqual(sondeos.at(-1)!.hora)
     expect(sondeos.at(-1)!.demo).toBeDefined()
-    for (const { demo: visto } of sondeos) if (visto !== undefined) expect(JSON.parse(visto)).toEqual(demo)
+    for (const { demo: seen } of sondeos) if (seen !== undefined) expect(JSON.parse(seen)).toEqual(demo)
   })
 
   it('shows address, documentation and key, and a curl line that creates a guide when pasted', async () => {
-    const { llave, codigo_repartidor } = readDemo(primero.dataDir)
-    const { output: salida, errores } = primero.proceso
-    expect(salida).toContain(`${primero.url}/repartidor  código ${codigo_repartidor}`)
-    expect(salida).toContain(primero.url)
-    expect(salida).toContain(`${primero.url}/docs`)
-    expect(salida).toContain(llave)
-    expect(salida).toContain(join(primero.dataDir, 'demo.json'))
+    const { llave, codigo_repartidor } = readDemo(first.dataDir)
+    const { output, errores } = first.proceso
+    expect(output).toContain(`${first.url}/repartidor  código ${codigo_repartidor}`)
+    expect(output).toContain(first.url)
+    expect(output).toContain(`${first.url}/docs`)
+    expect(output).toContain(llave)
+    expect(output).toContain(join(first.dataDir, 'demo.json'))
     expect(errores.replace(/^(Generando|Preparado).*\n/gm, '')).toBe('')
-    const lineas = salida.split('\n').filter((linea) => /^\s*(export|curl) /.test(linea))
-    expect(lineas).toHaveLength(2)
+    const lines = output.split('\n').filter((line) => /^\s*(export|curl) /.test(line))
+    expect(lines).toHaveLength(2)
     // The line itself is left as it is; the function only makes curl say the status.
-    const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lineas.join('\n')}`
-    const pegado = procesos.runCommand(['bash', '-c', guion])
+    const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lines.join('\n')}`
+    const pegado = processes.runCommand(['bash', '-c', guion])
     expect(await pegado.waitForEnd()).toMatchObject({ codigo: 0 })
-    const [cuerpo = '', status] = pegado.output.split('\n')
+    const [body = '', status] = pegado.output.split('\n')
     expect(status).toBe('201')
-    guia = JSON.parse(cuerpo).guia
+    guia = JSON.parse(body).guia
     expect(guia).toBeTruthy()
-    expect(await requestSeparately(`${primero.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
+    expect(await requestSeparately(`${first.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
   })
 
   it('draws labels and proofs in the thread that was built with it', async () => {
-    const { llave } = readDemo(primero.dataDir)
-    const api = `${primero.url}/api/v1`
+    const { llave } = readDemo(first.dataDir)
+    const api = `${first.url}/api/v1`
     const inicioDe = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
     const etiqueta = await requestSeparately(`${api}/guias/${guia}/etiqueta`, { llave })
     expect(await inicioDe(etiqueta.cuerpo.url)).toBe('%PDF-1.7')
     for (const estado of ['recolectado', 'en_ruta', 'entregado'])
       await requestSeparately(`${api}/simulador/guias/${guia}/avanzar`, { llave, method: 'POST', cuerpo: { estado } })
-    const pdf = await hasta(
+    const pdf = await waitUntil(
       async () => (await requestSeparately(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf,
     )
     expect(await inicioDe(pdf.url)).toBe('%PDF-1.7')
@@ -146,53 +146,53 @@ describe('the first start', () => {
   it.each([
     ['/healthz', { ok: true }],
     ['/readyz', { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }],
-  ])('answers GET and HEAD %s', async (ruta, cuerpo) => {
-    const get = await requestSeparately(primero.url + ruta)
+  ])('answers GET and HEAD %s', async (path, cuerpo) => {
+    const get = await requestSeparately(first.url + path)
     expect(get).toMatchObject({ status: 200, cuerpo })
-    const head = await requestSeparately(primero.url + ruta, { method: 'HEAD' })
+    const head = await requestSeparately(first.url + path, { method: 'HEAD' })
     expect(head).toMatchObject({ status: 200, texto: '' })
-    for (const nombre of ['content-type', 'content-length', 'cache-control', 'content-language'])
-      expect([nombre, head.cabeceras[nombre]]).toEqual([nombre, get.cabeceras[nombre]])
-    expect((await requestSeparately(primero.url + ruta, { method: 'POST' })).status).toBe(405)
+    for (const name of ['content-type', 'content-length', 'cache-control', 'content-language'])
+      expect([name, head.cabeceras[name]]).toEqual([name, get.cabeceras[name]])
+    expect((await requestSeparately(first.url + path, { method: 'POST' })).status).toBe(405)
   })
 })
 
 describe('while one runs', () => {
   const intacto = async () => {
-    expect(await requestSeparately(`${primero.url}/readyz`)).toMatchObject({ status: 200 })
-    const { llave } = readDemo(primero.dataDir)
+    expect(await requestSeparately(`${first.url}/readyz`)).toMatchObject({ status: 200 })
+    const { llave } = readDemo(first.dataDir)
     expect(
-      await requestSeparately(`${primero.url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
+      await requestSeparately(`${first.url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
     ).toMatchObject({
       status: 201,
     })
   }
 
   it('refuses a second one on the same DATA_DIR', async () => {
-    const antes = [...findProcesses(primero.dataDir).keys()].filter((pid) => pid !== process.pid)
-    const nodo = findNodeProcess(primero.dataDir)
-    const demo = readDemo(primero.dataDir)
-    const segundo = procesos.npmStart({ DATA_DIR: primero.dataDir })
-    expect((await segundo.waitForEnd()).codigo).toBe(1)
-    expect(segundo.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
-    expect(segundo.errores).toContain(`PID ${nodo}`)
-    expect(segundo.errores).not.toMatch(PILA)
-    expect(segundo.output).not.toContain('Guías está listo')
-    expect(readDemo(primero.dataDir)).toEqual(demo)
-    const ahora = findProcesses(primero.dataDir)
+    const before = [...findProcesses(first.dataDir).keys()].filter((pid) => pid !== process.pid)
+    const node = findNodeProcess(first.dataDir)
+    const demo = readDemo(first.dataDir)
+    const second = processes.npmStart({ DATA_DIR: first.dataDir })
+    expect((await second.waitForEnd()).codigo).toBe(1)
+    expect(second.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
+    expect(second.errores).toContain(`PID ${node}`)
+    expect(second.errores).not.toMatch(PILA)
+    expect(second.output).not.toContain('Guías está listo')
+    expect(readDemo(first.dataDir)).toEqual(demo)
+    const now = findProcesses(first.dataDir)
     // Connections and workers of PostgreSQL come and go; the service and the server itself stay.
-    expect(ahora.has(nodo)).toBe(true)
-    expect(antes.filter((pid) => ahora.get(pid)?.includes(' -D ')).length).toBe(1)
+    expect(now.has(node)).toBe(true)
+    expect(before.filter((pid) => now.get(pid)?.includes(' -D ')).length).toBe(1)
     await intacto()
   })
 
   it('refuses a second one on the same PORT, before it makes anything', async () => {
-    const dataDir = procesos.nextFolder()
-    const puerto = new URL(primero.url).port
-    const segundo = procesos.startService({ DATA_DIR: dataDir, PORT: puerto })
-    expect((await segundo.waitForEnd()).codigo).toBe(1)
-    expect(segundo.errores).toMatch(new RegExp(`El puerto ${puerto} .* ya está en uso\\..* otro puerto`))
-    expect(segundo.errores).not.toMatch(PILA)
+    const dataDir = processes.nextFolder()
+    const port = new URL(first.url).port
+    const second = processes.startService({ DATA_DIR: dataDir, PORT: port })
+    expect((await second.waitForEnd()).codigo).toBe(1)
+    expect(second.errores).toMatch(new RegExp(`El puerto ${port} .* ya está en uso\\..* otro puerto`))
+    expect(second.errores).not.toMatch(PILA)
     expect(existsSync(dataDir)).toBe(false)
     expect(findProcesses(dataDir).size).toBe(0)
     await intacto()
@@ -201,8 +201,8 @@ describe('while one runs', () => {
 
 describe('a start that must fail', () => {
   it('tells all faults of the configuration at once and starts nothing', async () => {
-    const dataDir = procesos.nextFolder()
-    const malo = procesos.startService({
+    const dataDir = processes.nextFolder()
+    const bad = processes.startService({
       DATA_DIR: dataDir,
       PORT: '70000',
       HOST: 'mi casa',
@@ -211,23 +211,23 @@ describe('a start that must fail', () => {
       LOG_LEVEL: 'mucho',
       MASTER_KEYS: 'corta',
     })
-    expect((await malo.waitForEnd()).codigo).toBe(1)
-    expect(malo.errores).toContain('La configuración no es válida')
-    for (const nombre of ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'LOG_LEVEL', 'MASTER_KEYS'])
-      expect(malo.errores).toMatch(new RegExp(`^ *- ${nombre}: `, 'm'))
-    expect(malo.errores).not.toMatch(PILA)
-    expect(malo.errores).not.toContain('corta')
-    expect(malo.output).not.toContain('Guías está listo')
+    expect((await bad.waitForEnd()).codigo).toBe(1)
+    expect(bad.errores).toContain('La configuración no es válida')
+    for (const name of ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'LOG_LEVEL', 'MASTER_KEYS'])
+      expect(bad.errores).toMatch(new RegExp(`^ *- ${name}: `, 'm'))
+    expect(bad.errores).not.toMatch(PILA)
+    expect(bad.errores).not.toContain('corta')
+    expect(bad.output).not.toContain('Guías está listo')
     expect(existsSync(dataDir)).toBe(false)
     expect(findProcesses(dataDir).size).toBe(0)
   })
 
   it('asks for MASTER_KEYS and MESSAGING when there is a DATABASE_URL', async () => {
-    const malo = procesos.startService({ DATA_DIR: procesos.nextFolder(), DATABASE_URL: inject('postgres') })
-    expect((await malo.waitForEnd()).codigo).toBe(1)
-    expect(malo.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
-    expect(malo.errores).toMatch(/MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .*«buzon»/)
-    expect(malo.errores).not.toMatch(PILA)
+    const bad = processes.startService({ DATA_DIR: processes.nextFolder(), DATABASE_URL: inject('postgres') })
+    expect((await bad.waitForEnd()).codigo).toBe(1)
+    expect(bad.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
+    expect(bad.errores).toMatch(/MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .*«buzon»/)
+    expect(bad.errores).not.toMatch(PILA)
   })
 
   it('says what is wrong with a DATABASE_URL that leads nowhere', FULL_RUN_ONLY, async () => {
@@ -236,39 +236,39 @@ describe('a start that must fail', () => {
       await new Promise((resolve) => mudo.once('listening', resolve))
       const bien = new URL(inject('postgres'))
       const con = (cambios: Partial<URL>) => Object.assign(new URL(bien), cambios).href
-      const casos = {
+      const cases = {
         'nobody listens': con({ port: `${await findFreePort()}` }),
         'no such server': con({ hostname: 'no-existe.invalid' }),
         'a wrong password': con({ password: 'equivocada' }),
         'no such database': con({ pathname: '/no_existe' }),
         'a server that never answers': con({ port: `${(mudo.address() as { port: number }).port}` }),
       }
-      const vistos: Record<string, unknown> = {}
+      const seen: Record<string, unknown> = {}
       // One after the other, but for the one that only waits.
-      const probar = async ([caso, url]: [string, string]) => {
-        const dataDir = procesos.nextFolder()
-        const malo = procesos.startService({
+      const probar = async ([testCase, url]: [string, string]) => {
+        const dataDir = processes.nextFolder()
+        const bad = processes.startService({
           DATA_DIR: dataDir,
           DATABASE_URL: url,
           MASTER_KEYS: MASTER_KEY,
           MESSAGING: 'buzon',
         })
-        const { codigo } = await malo.waitForEnd()
-        vistos[caso] = {
+        const { codigo } = await bad.waitForEnd()
+        seen[testCase] = {
           codigo,
-          clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(malo.errores),
-          pila: PILA.test(malo.errores),
-          clave: malo.errores.includes('equivocada') || malo.errores.includes(bien.password),
+          clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(bad.errores),
+          pila: PILA.test(bad.errores),
+          clave: bad.errores.includes('equivocada') || bad.errores.includes(bien.password),
           queda: findProcesses(dataDir).size,
           carpeta: existsSync(dataDir),
         }
       }
-      const lista = Object.entries(casos)
-      const callado = probar(lista.pop()!)
-      for (const caso of lista) await probar(caso)
+      const list = Object.entries(cases)
+      const callado = probar(list.pop()!)
+      for (const testCase of list) await probar(testCase)
       await callado
-      const esperado = { codigo: 1, clara: true, pila: false, clave: false, queda: 0, carpeta: false }
-      expect(vistos).toEqual(Object.fromEntries(Object.keys(casos).map((caso) => [caso, esperado])))
+      const expected = { codigo: 1, clara: true, pila: false, clave: false, queda: 0, carpeta: false }
+      expect(seen).toEqual(Object.fromEntries(Object.keys(cases).map((testCase) => [testCase, expected])))
     } finally {
       mudo.close()
     }
@@ -277,56 +277,56 @@ describe('a start that must fail', () => {
 
 describe('a damaged file of the service', () => {
   it('is named, and nothing is left running', async () => {
-    const dataDir = procesos.nextFolder()
+    const dataDir = processes.nextFolder()
     mkdirSync(dataDir, { mode: 0o755 })
     writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
-    const malo = procesos.startService({ DATA_DIR: dataDir })
-    expect((await malo.waitForEnd()).codigo).toBe(1)
+    const bad = processes.startService({ DATA_DIR: dataDir })
+    expect((await bad.waitForEnd()).codigo).toBe(1)
     expect([...findProcesses(dataDir).values()]).toEqual([])
-    expect(malo.errores).toContain(join(dataDir, 'master_keys'))
-    expect(malo.errores).not.toMatch(PILA)
+    expect(bad.errores).toContain(join(dataDir, 'master_keys'))
+    expect(bad.errores).not.toMatch(PILA)
   })
 })
 
 describe('somebody else’s PostgreSQL', () => {
-  const nombre = `t_arranque_${randomBytes(4).toString('hex')}`
-  beforeAll(() => admin((cliente) => cliente.query(`create database ${nombre}`)))
-  afterAll(() => admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`)))
+  const name = `t_arranque_${randomBytes(4).toString('hex')}`
+  beforeAll(() => admin((client) => client.query(`create database ${name}`)))
+  afterAll(() => admin((client) => client.query(`drop database if exists ${name} with (force)`)))
 
   it('is migrated and served, without a demo merchant', async () => {
-    const dataDir = procesos.nextFolder()
-    const url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
+    const dataDir = processes.nextFolder()
+    const url = Object.assign(new URL(inject('postgres')), { pathname: `/${name}` }).href
     const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
-    const proceso = procesos.startService(env)
-    const base = await listo(proceso)
+    const child = processes.startService(env)
+    const base = await listo(child)
     expect(await requestSeparately(`${base}/readyz`)).toMatchObject({
       status: 200,
       cuerpo: { ok: true, migraciones: true },
     })
     expect(await requestSeparately(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
-    expect(proceso.output).not.toMatch(/Llave|guia_test_|curl/)
-    expect(proceso.output).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
+    expect(child.output).not.toMatch(/Llave|guia_test_|curl/)
+    expect(child.output).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
     expect(existsSync(join(dataDir, 'demo.json'))).toBe(false)
     expect(existsSync(dataDir)).toBe(false)
     expect([...findProcesses(dataDir).values()].filter((orden) => orden.includes('postgres'))).toEqual([])
 
-    const comercio = JSON.parse((await procesos.admin(['comercios', 'crear', '--nombre', 'X', '--json'], env)).output)
-    const crear = ['llaves', 'crear', '--comercio', comercio.comercio, '--modo', 'live', '--json']
-    const { llave } = JSON.parse((await procesos.admin(crear, env)).output)
+    const comercio = JSON.parse((await processes.admin(['comercios', 'crear', '--nombre', 'X', '--json'], env)).output)
+    const create = ['llaves', 'crear', '--comercio', comercio.comercio, '--modo', 'live', '--json']
+    const { llave } = JSON.parse((await processes.admin(create, env)).output)
     expect(
       await requestSeparately(`${base}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
     ).toMatchObject({
       status: 201,
     })
-    proceso.signalAll('SIGINT')
+    child.signalAll('SIGINT')
     await noQuedaNada(dataDir)
-    const conexion = new pg.Client({ connectionString: url })
-    await conexion.connect()
-    const { rows } = await conexion.query(
+    const connection = new pg.Client({ connectionString: url })
+    await connection.connect()
+    const { rows } = await connection.query(
       'select migration_name, finished_at is not null as applied from _prisma_migrations',
     )
-    const sesiones = await conexion.query('select 1 from pg_stat_activity where datname = current_database()')
-    await conexion.end()
+    const sesiones = await connection.query('select 1 from pg_stat_activity where datname = current_database()')
+    await connection.end()
     expect(rows).toEqual((await readMigrations()).map(({ nombre }) => ({ migration_name: nombre, applied: true })))
     expect(sesiones.rowCount, 'sessions left').toBe(1) // this one
   })
@@ -335,13 +335,13 @@ describe('somebody else’s PostgreSQL', () => {
 // From here on the first one is stopped, in one way after the other, and started again on what it left.
 describe('stopping and starting again', () => {
   const otraVez = async () => {
-    const proceso = procesos.npmStart({ DATA_DIR: primero.dataDir, PORT: new URL(primero.url).port })
-    expect(await listo(proceso)).toBe(primero.url)
-    return proceso
+    const child = processes.npmStart({ DATA_DIR: first.dataDir, PORT: new URL(first.url).port })
+    expect(await listo(child)).toBe(first.url)
+    return child
   }
   const conservaTodo = async (demo: Demo) => {
-    expect(readDemo(primero.dataDir)).toEqual(demo)
-    expect(await requestSeparately(`${primero.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
+    expect(readDemo(first.dataDir)).toEqual(demo)
+    expect(await requestSeparately(`${first.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
       status: 200,
     })
   }
@@ -349,59 +349,59 @@ describe('stopping and starting again', () => {
   let ultimaRespuesta = ''
 
   it('Ctrl-C stops everything that was started', async () => {
-    demo = readDemo(primero.dataDir)
-    const antes = [...findProcesses(primero.dataDir).values()]
-    expect(antes.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
-    primero.proceso.signalAll('SIGINT')
-    await noQuedaNada(primero.dataDir)
-    await primero.proceso.waitForEnd()
-    expect(primero.proceso.errores).not.toMatch(PILA)
-    expect(await probeUrl(`${primero.url}/healthz`)).toBeUndefined()
-    expect(existsSync(join(primero.dataDir, 'pgdata', 'postmaster.pid'))).toBe(false)
+    demo = readDemo(first.dataDir)
+    const before = [...findProcesses(first.dataDir).values()]
+    expect(before.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
+    first.proceso.signalAll('SIGINT')
+    await noQuedaNada(first.dataDir)
+    await first.proceso.waitForEnd()
+    expect(first.proceso.errores).not.toMatch(PILA)
+    expect(await probeUrl(`${first.url}/healthz`)).toBeUndefined()
+    expect(existsSync(join(first.dataDir, 'pgdata', 'postmaster.pid'))).toBe(false)
   })
 
   it('a second start keeps data and key; SIGTERM lets the request under way end', async () => {
-    const proceso = await otraVez()
-    expect(proceso.output).toContain(demo.llave)
+    const child = await otraVez()
+    expect(child.output).toContain(demo.llave)
     await conservaTodo(demo)
 
-    const cuerpo = JSON.stringify(buildGuia())
-    const conexion = connect(Number(new URL(primero.url).port), '127.0.0.1')
-    let recibido = ''
-    conexion.setEncoding('utf8').on('data', (texto) => {
-      recibido += texto
+    const body = JSON.stringify(buildGuia())
+    const connection = connect(Number(new URL(first.url).port), '127.0.0.1')
+    let received = ''
+    connection.setEncoding('utf8').on('data', (text) => {
+      received += text
     })
-    const cerrada = new Promise((resolve) => conexion.once('close', resolve))
-    conexion.write(
+    const cerrada = new Promise((resolve) => connection.once('close', resolve))
+    connection.write(
       [
         'POST /api/v1/guias HTTP/1.1',
         'Host: 127.0.0.1',
         `Authorization: Bearer ${demo.llave}`,
         'Content-Type: application/json',
-        `Content-Length: ${Buffer.byteLength(cuerpo)}`,
+        `Content-Length: ${Buffer.byteLength(body)}`,
         'Expect: 100-continue',
         '\r\n',
       ].join('\r\n'),
     )
-    await hasta(async () => recibido.includes('100 Continue'))
-    conexion.write(cuerpo.slice(0, 20))
-    process.kill(findNodeProcess(primero.dataDir), 'SIGTERM')
-    const drenando = await hasta(async () => {
-      const respuesta = await requestSeparately(`${primero.url}/readyz`)
-      return respuesta.status === 503 && respuesta
+    await waitUntil(async () => received.includes('100 Continue'))
+    connection.write(body.slice(0, 20))
+    process.kill(findNodeProcess(first.dataDir), 'SIGTERM')
+    const drenando = await waitUntil(async () => {
+      const response = await requestSeparately(`${first.url}/readyz`)
+      return response.status === 503 && response
     })
     expect(drenando.cuerpo).toMatchObject({ ok: false })
     expect(drenando.cabeceras['retry-after']).toBeDefined()
-    expect(await requestSeparately(`${primero.url}/healthz`)).toMatchObject({ status: 200 })
-    expect(proceso.fin).toBeUndefined()
-    conexion.write(cuerpo.slice(20))
+    expect(await requestSeparately(`${first.url}/healthz`)).toMatchObject({ status: 200 })
+    expect(child.fin).toBeUndefined()
+    connection.write(body.slice(20))
     await cerrada
-    const [, cabecera = '', respuesta = ''] = recibido.split('\r\n\r\n')
-    expect(cabecera).toMatch(/^HTTP\/1\.1 201 /)
-    ultimaRespuesta = cabecera
-    expect(await proceso.waitForEnd()).toEqual({ codigo: 0, signal: null })
-    await noQuedaNada(primero.dataDir)
-    guia = JSON.parse(respuesta).guia
+    const [, header = '', response = ''] = received.split('\r\n\r\n')
+    expect(header).toMatch(/^HTTP\/1\.1 201 /)
+    ultimaRespuesta = header
+    expect(await child.waitForEnd()).toEqual({ codigo: 0, signal: null })
+    await noQuedaNada(first.dataDir)
+    guia = JSON.parse(response).guia
   })
 
   it('tells that client that its connection is over', () => {
@@ -411,38 +411,38 @@ describe('stopping and starting again', () => {
   it('a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all', async () => {
     const muerto = await otraVez()
     await conservaTodo(demo) // with the guide of the request that was drained
-    process.kill(findNodeProcess(primero.dataDir), 'SIGKILL')
+    process.kill(findNodeProcess(first.dataDir), 'SIGKILL')
     expect((await muerto.waitForEnd()).codigo).not.toBe(0)
-    const proceso = await otraVez()
+    const child = await otraVez()
     await conservaTodo(demo)
-    process.kill(proceso.pid, 'SIGTERM')
-    await noQuedaNada(primero.dataDir)
-    await proceso.waitForEnd()
-    expect(proceso.errores).not.toMatch(PILA)
+    process.kill(child.pid, 'SIGTERM')
+    await noQuedaNada(first.dataDir)
+    await child.waitForEnd()
+    expect(child.errores).not.toMatch(PILA)
   })
 
   it('Ctrl-C while it starts stops everything, too', async () => {
-    const proceso = procesos.npmStart({ DATA_DIR: primero.dataDir })
-    const cerrojo = join(primero.dataDir, 'pgdata', 'postmaster.pid')
-    while (!existsSync(cerrojo) && !proceso.fin) await sleep(2)
-    proceso.signalAll('SIGINT')
-    await noQuedaNada(primero.dataDir)
-    expect(proceso.errores).not.toMatch(PILA)
+    const child = processes.npmStart({ DATA_DIR: first.dataDir })
+    const cerrojo = join(first.dataDir, 'pgdata', 'postmaster.pid')
+    while (!existsSync(cerrojo) && !child.fin) await sleep(2)
+    child.signalAll('SIGINT')
+    await noQuedaNada(first.dataDir)
+    expect(child.errores).not.toMatch(PILA)
   })
 
   it('closing the terminal stops everything, too', FULL_RUN_ONLY, async () => {
-    const dataDir = procesos.nextFolder()
-    const proceso = procesos.npmStart({ DATA_DIR: dataDir })
-    await listo(proceso)
-    proceso.signalAll('SIGHUP')
+    const dataDir = processes.nextFolder()
+    const child = processes.npmStart({ DATA_DIR: dataDir })
+    await listo(child)
+    child.signalAll('SIGHUP')
     await noQuedaNada(dataDir)
   })
 
   it('two at once on the same DATA_DIR: one serves, the other says why not', FULL_RUN_ONLY, async () => {
-    const dataDir = procesos.nextFolder()
-    const ambos = [procesos.npmStart({ DATA_DIR: dataDir }), procesos.npmStart({ DATA_DIR: dataDir })]
-    const perdedor = await hasta(async () => ambos.find(({ fin }) => fin))
-    const ganador = ambos.find((uno) => uno !== perdedor)!
+    const dataDir = processes.nextFolder()
+    const ambos = [processes.npmStart({ DATA_DIR: dataDir }), processes.npmStart({ DATA_DIR: dataDir })]
+    const perdedor = await waitUntil(async () => ambos.find(({ fin }) => fin))
+    const ganador = ambos.find((one) => one !== perdedor)!
     expect(perdedor.fin?.codigo).toBe(1)
     expect(perdedor.errores).toMatch(/Ya hay otro `npm start` usando los datos de /)
     expect(perdedor.errores).not.toMatch(PILA)

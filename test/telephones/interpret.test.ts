@@ -9,13 +9,13 @@ import { createRandom } from '../random.ts'
 import { COPIED_TELEFONOS } from './spellings.ts'
 
 /** Digits that may be a number of a served country, with its code or without, of lengths that fit nearly. */
-function* numeros(cuantos: number, semilla: number) {
-  const siguiente = createRandom(semilla)
-  const azar = (n: number) => Math.floor(siguiente() * n)
-  for (let i = 0; i < cuantos; i++) {
+function* numeros(count: number, semilla: number) {
+  const next = createRandom(semilla)
+  const azar = (n: number) => Math.floor(next() * n)
+  for (let i = 0; i < count; i++) {
     const plan = NUMBERING_PLANS[azar(NUMBERING_PLANS.length)]!
     let nacional = ''
-    for (let largo = 6 + azar(7); largo > 0; largo--) nacional += azar(10)
+    for (let length = 6 + azar(7); length > 0; length--) nacional += azar(10)
     yield { plan, national: nacional, random: azar }
   }
 }
@@ -31,45 +31,45 @@ const ESCRITURAS: ((codigo: string, nacional: string) => string)[] = [
 ]
 
 /** How the library reads E.164 of the served countries, and how we do. */
-function compararConLaBiblioteca(cuantos: number, semilla: number) {
+function compararConLaBiblioteca(count: number, semilla: number) {
   let validos = 0
   const distintos: string[] = []
-  for (const { plan, national: nacional } of numeros(cuantos, semilla)) {
-    const texto = `+${plan.callingCode}${nacional}`
-    const suyo = parsePhoneNumberFromString(texto)
+  for (const { plan, national: nacional } of numeros(count, semilla)) {
+    const text = `+${plan.callingCode}${nacional}`
+    const suyo = parsePhoneNumberFromString(text)
     // The old prefixes of Mexico are ours: the library knows them no more.
     if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nacional)) continue
     // What it gives and reads as yet another number is none for us.
     const seLeeIgual = suyo && parsePhoneNumberFromString(suyo.number)?.number === suyo.number
     const ella = seLeeIgual && suyo.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
-    const nuestra = readTelephone(texto)
+    const nuestra = readTelephone(text)
     if (!('error' in nuestra) && !nuestra.dudoso) validos++
-    const igual =
+    const same =
       'error' in nuestra
         ? ella === 'error'
         : ella !== 'error' && ella.e164 === nuestra.e164 && ella.dudoso === nuestra.dudoso
-    if (!igual) distintos.push(texto)
+    if (!same) distintos.push(text)
   }
   return { validos, distintos: distintos.slice(0, 10) }
 }
 
 /** What the SDK's own copy says offline, of any writing, and what the server says. */
-function compararConElSdk(cuantos: number, semilla: number) {
+function compararConElSdk(count: number, semilla: number) {
   const distintos: string[] = []
   let leidos = 0
-  for (const { plan, national: nacional, random: azar } of numeros(cuantos, semilla)) {
-    const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.callingCode, nacional)
+  for (const { plan, national: nacional, random: azar } of numeros(count, semilla)) {
+    const text = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.callingCode, nacional)
     const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
     // Of other countries only the server's library knows the plans.
-    if ('foreign' in parseTelephone(texto, pais)) continue
-    const servidor = readTelephone(texto, pais)
-    const sdk = readWithoutCalling(texto, pais)
-    if ('error' in servidor || 'error' in sdk) {
-      if (JSON.stringify(servidor) !== JSON.stringify(sdk)) distintos.push(texto)
+    if ('foreign' in parseTelephone(text, pais)) continue
+    const server = readTelephone(text, pais)
+    const sdk = readWithoutCalling(text, pais)
+    if ('error' in server || 'error' in sdk) {
+      if (JSON.stringify(server) !== JSON.stringify(sdk)) distintos.push(text)
       continue
     }
     leidos++
-    if (sdk.pais === null || sdk.e164 !== servidor.e164 || sdk.dudoso !== servidor.dudoso) distintos.push(texto)
+    if (sdk.pais === null || sdk.e164 !== server.e164 || sdk.dudoso !== server.dudoso) distintos.push(text)
   }
   return { leidos, distintos: distintos.slice(0, 10) }
 }
@@ -99,12 +99,12 @@ describe('numbers of the served countries', () => {
     let fijos = 0
     const distintos: string[] = []
     for (const { plan, national: nacional } of numeros(30_000, 5)) {
-      const texto = `+${plan.callingCode}${nacional}`
-      const numero = parsePhoneNumberFromString(texto)
-      if (!numero?.isValid() || numero.number !== texto) continue
-      const fijo = numero.getType() === 'FIXED_LINE'
+      const text = `+${plan.callingCode}${nacional}`
+      const number = parsePhoneNumberFromString(text)
+      if (!number?.isValid() || number.number !== text) continue
+      const fijo = number.getType() === 'FIXED_LINE'
       if (fijo) fijos++
-      if (fijo !== isLandlineOf(texto)) distintos.push(texto)
+      if (fijo !== isLandlineOf(text)) distintos.push(text)
     }
     expect(distintos).toEqual([])
     expect(fijos).toBeGreaterThan(300)
@@ -126,27 +126,27 @@ describe('a number in every writing', () => {
     '(+502) 3148-1676',
     ' +50231481676 ',
     ...COPIED_TELEFONOS,
-  ])('%j is one of Guatemala, for the service and for the SDK', (texto) => {
-    expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false })
-    expect(readWithoutCalling(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
+  ])('%j is one of Guatemala, for the service and for the SDK', (text) => {
+    expect(parseTelephone(text, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false })
+    expect(readWithoutCalling(text, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
   })
 
   it('has any character of its class', () => {
     // Characters of the basic plane, without the surrogates.
-    const clase = (patron: RegExp) =>
-      Array.from({ length: 0x10000 }, (_, i) => String.fromCharCode(i)).filter((uno) => patron.test(uno))
-    const casos: [string[], (uno: string) => string][] = [
+    const clase = (pattern: RegExp) =>
+      Array.from({ length: 0x10000 }, (_, i) => String.fromCharCode(i)).filter((one) => pattern.test(one))
+    const cases: [string[], (one: string) => string][] = [
       [
-        clase(/[\p{Cf}\p{Variation_Selector}]/u).filter((uno) => uno !== '\u202e'),
-        (uno) => `${uno}3148${uno}1676${uno}`,
+        clase(/[\p{Cf}\p{Variation_Selector}]/u).filter((one) => one !== '\u202e'),
+        (one) => `${one}3148${one}1676${one}`,
       ],
-      [clase(/\p{Pd}/u), (uno) => `3148${uno}1676`],
-      [clase(/\p{Zs}/u), (uno) => `${uno}3148${uno}1676${uno}`],
+      [clase(/\p{Pd}/u), (one) => `3148${one}1676`],
+      [clase(/\p{Zs}/u), (one) => `${one}3148${one}1676${one}`],
     ]
-    for (const [caracteres, escribir] of casos) {
+    for (const [caracteres, write] of cases) {
       expect(caracteres.length).toBeGreaterThan(10)
-      const ilegibles = caracteres.filter((uno) => !('e164' in parseTelephone(escribir(uno), 'GT')))
-      expect(ilegibles.map((uno) => uno.charCodeAt(0).toString(16))).toEqual([])
+      const ilegibles = caracteres.filter((one) => !('e164' in parseTelephone(write(one), 'GT')))
+      expect(ilegibles.map((one) => one.charCodeAt(0).toString(16))).toEqual([])
     }
   })
 
@@ -160,13 +160,13 @@ describe('a number in every writing', () => {
     ['+52 1 55 1234 5678', 'GT', '+525512345678'],
     ['+503 7123 4567', 'GT', '+50371234567'],
     ['00503 7123 4567', 'GT', '+50371234567'],
-  ])('%s from %s is %s', (texto, pais, e164) =>
-    expect(parseTelephone(texto, pais)).toMatchObject({ e164, dudoso: false }),
+  ])('%s from %s is %s', (text, pais, e164) =>
+    expect(parseTelephone(text, pais)).toMatchObject({ e164, dudoso: false }),
   )
 
   it('that is in no plan is doubtful, if it has the length of a mobile there', () => {
-    for (const texto of ['1111 1111', '502 1111 1111', '+502 1111 1111'])
-      expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
+    for (const text of ['1111 1111', '502 1111 1111', '+502 1111 1111'])
+      expect(parseTelephone(text, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
   })
 
   it.each([
@@ -192,15 +192,15 @@ describe('a number in every writing', () => {
     ['hotel:3148 1676', /solo puede llevar/],
     ['https://wa.me/message/ABC31481676', /solo puede llevar/],
     ['https://example.com/50231481676', /solo puede llevar/],
-  ])('%o says why it is none', (texto, porque) =>
-    expect(parseTelephone(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
+  ])('%o says why it is none', (text, porque) =>
+    expect(parseTelephone(text, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
   )
 
   it.each([
     ['+57 00776234567', 'GT', /le sobran dígitos/],
     ['0551235678', 'CO', /le faltan dígitos: un número de Colombia tiene 10/],
-  ])('%s is none, for what would be kept of it would read as another number', (texto, pais, porque) =>
-    expect(parseTelephone(texto, pais)).toEqual({ error: expect.stringMatching(porque) }),
+  ])('%s is none, for what would be kept of it would read as another number', (text, pais, porque) =>
+    expect(parseTelephone(text, pais)).toEqual({ error: expect.stringMatching(porque) }),
   )
 
   it('is looked for in time that grows with its length alone', () => {
@@ -221,11 +221,11 @@ describe('a number in every writing', () => {
 
 describe('@guias/sdk/telefono', () => {
   it('takes a number of another country with + for what it looks like', () => {
-    const ajeno = { pais: null, dudoso: false, fijo: false }
-    expect(readWithoutCalling('+1 (212) 555-0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
-    expect(readWithoutCalling('001 212 555 0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
-    for (const texto of ['+0123456789', '+1 23', '+4912345678901234567'])
-      expect(readWithoutCalling(texto)).toEqual({ error: expect.stringMatching(/de 7 a 15 dígitos/) })
+    const foreign = { pais: null, dudoso: false, fijo: false }
+    expect(readWithoutCalling('+1 (212) 555-0100', 'GT')).toEqual({ e164: '+12125550100', ...foreign })
+    expect(readWithoutCalling('001 212 555 0100', 'GT')).toEqual({ e164: '+12125550100', ...foreign })
+    for (const text of ['+0123456789', '+1 23', '+4912345678901234567'])
+      expect(readWithoutCalling(text)).toEqual({ error: expect.stringMatching(/de 7 a 15 dígitos/) })
   })
 
   it('tells landlines', () => {

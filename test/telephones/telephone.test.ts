@@ -11,7 +11,7 @@ describe('phones', () => {
     ['tel:+50255551234', '+50255551234', false],
     ['\uff0b50255551234', '+50255551234', false],
     ['\u202d+44 20 7946\u22120958\u202c', '+442079460958', false],
-  ])('reads %s', (texto, e164, dudoso) => expect(readTelephone(texto)).toMatchObject({ e164, dudoso }))
+  ])('reads %s', (text, e164, dudoso) => expect(readTelephone(text)).toMatchObject({ e164, dudoso }))
 
   it.each([
     ['+50231481676', '3148 1676'],
@@ -35,5 +35,5 @@ describe('phones', () => {
     '+999 1234567',
     '+502 5555 1234 ext 5',
     '+502٥٥٥٥١٢٣٤',
-  ])('refuses %s', (texto) => expect(readTelephone(texto)).toHaveProperty('error'))
+  ])('refuses %s', (text) => expect(readTelephone(text)).toHaveProperty('error'))
 })

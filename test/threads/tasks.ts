@@ -4,7 +4,7 @@ import { serveTasks } from '../../server/platform/threads/serve.ts'
 /** What a test's thread does; a door is an Int32Array over shared memory that the test opens. */
 const TASKS = {
   quien: async () => Buffer.from(`${threadId}`),
-  eco: async (texto: string) => Buffer.from(texto),
+  eco: async (text: string) => Buffer.from(text),
   /** Does nothing until its door is opened, and then what `eco` does. */
   echoAfterDoor: async ({ door, texto }: { door: Int32Array; texto: string }) => {
     Atomics.wait(door, 0, 0)

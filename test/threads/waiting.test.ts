@@ -10,30 +10,30 @@ test('the waiting list is never too long, loses nobody, and drops only from the 
   )
   fc.assert(
     fc.property(fc.array(accion, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (acciones, maximo) => {
-      const espera = new WaitingList<string>(maximo)
-      let dentro: string[] = []
-      const largo = (dueno: string) => dentro.filter((quien) => quien[0] === dueno).length
+      const wait = new WaitingList<string>(maximo)
+      let inside: string[] = []
+      const length = (dueno: string) => inside.filter((caller) => caller[0] === dueno).length
       for (const [i, accion] of acciones.entries()) {
         if ('add' in accion) {
-          dentro.push(`${accion.add}${i}`)
-          const sobra = espera.add(accion.add, `${accion.add}${i}`)
-          expect(sobra !== undefined).toBe(dentro.length > maximo)
-          if (sobra) expect(largo(sobra[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(largo)))
-          dentro = dentro.filter((quien) => quien !== sobra)
+          inside.push(`${accion.add}${i}`)
+          const sobra = wait.add(accion.add, `${accion.add}${i}`)
+          expect(sobra !== undefined).toBe(inside.length > maximo)
+          if (sobra) expect(length(sobra[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(length)))
+          inside = inside.filter((caller) => caller !== sobra)
         } else if ('remove' in accion) {
-          const quien = espera.next()
-          expect(quien === undefined).toBe(dentro.length === 0)
-          if (quien) expect(dentro.find((otro) => otro[0] === quien[0])).toBe(quien)
-          dentro = dentro.filter((otro) => otro !== quien)
+          const caller = wait.next()
+          expect(caller === undefined).toBe(inside.length === 0)
+          if (caller) expect(inside.find((other) => other[0] === caller[0])).toBe(caller)
+          inside = inside.filter((other) => other !== caller)
         } else {
-          const quien = dentro[accion.quitar] ?? 'z'
-          espera.remove(quien[0]!, quien)
-          dentro = dentro.filter((otro) => otro !== quien)
+          const caller = inside[accion.quitar] ?? 'z'
+          wait.remove(caller[0]!, caller)
+          inside = inside.filter((other) => other !== caller)
         }
       }
-      const resto = dentro.map(() => espera.next())
-      expect(resto.toSorted()).toEqual(dentro.toSorted())
-      expect(espera.next()).toBeUndefined()
+      const rest = inside.map(() => wait.next())
+      expect(rest.toSorted()).toEqual(inside.toSorted())
+      expect(wait.next()).toBeUndefined()
     }),
     { numRuns: 500 },
   )

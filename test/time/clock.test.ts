@@ -12,7 +12,7 @@ test('tells times by the zone as it is at that instant; what is no instant or no
 })
 
 test('names the zone as people do', () => {
-  const nombres = [
+  const names = [
     'America/Guatemala',
     'America/El_Salvador',
     'America/Mexico_City',
@@ -20,7 +20,7 @@ test('names the zone as people do', () => {
     'America/Costa_Rica',
     'UTC',
   ]
-  expect(nombres.map((zona) => createClock(zona).nombre)).toEqual([
+  expect(names.map((zone) => createClock(zone).nombre)).toEqual([
     'hora de Guatemala',
     'hora de El Salvador',
     'hora del centro de México',

@@ -7,12 +7,12 @@ describe('instants', () => {
     const momentos = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
     fc.assert(
       fc.property(momentos, (momento) => {
-        const escrito = momento.toISOString()
-        const corto = escrito.slice(0, -1).replace(/\.?0+$/, '')
+        const written = momento.toISOString()
+        const corto = written.slice(0, -1).replace(/\.?0+$/, '')
         // Zeros at the end of a second that has no fraction belong to it.
-        const justo = corto.length < 19 ? escrito.slice(0, 19) : corto
-        const textos = [`${justo.replace('T', ' ')}+00`, `${justo}+00:00`, escrito]
-        expect([iso(momento), ...textos.map(iso)]).toEqual(Array(4).fill(escrito))
+        const justo = corto.length < 19 ? written.slice(0, 19) : corto
+        const texts = [`${justo.replace('T', ' ')}+00`, `${justo}+00:00`, written]
+        expect([iso(momento), ...texts.map(iso)]).toEqual(Array(4).fill(written))
       }),
     )
     expect(iso('2026-11-20 09:04:05.5-06')).toBe('2026-11-20T15:04:05.500Z')
@@ -24,7 +24,7 @@ describe('instants', () => {
     ['2026-11-20T15:04:05.123456789-06:00', '2026-11-20T21:04:05.123Z'],
     ['2024-02-29T00:00:00+00:00', '2024-02-29T00:00:00.000Z'],
     ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.000Z'],
-  ])('reads %s', (texto, iso) => expect(readInstant(texto)?.toISOString()).toBe(iso))
+  ])('reads %s', (text, iso) => expect(readInstant(text)?.toISOString()).toBe(iso))
 
   it.each([
     '2026-02-30T00:00:00Z',
@@ -37,5 +37,5 @@ describe('instants', () => {
     '2026-11-20T24:00:00Z',
     '20261120T150405Z',
     '',
-  ])('refuses %s', (texto) => expect(readInstant(texto)).toBeUndefined())
+  ])('refuses %s', (text) => expect(readInstant(text)).toBeUndefined())
 })

@@ -5,16 +5,8 @@ import { buildGuia } from '../factories.ts'
 import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
-const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const {
-  enlaceDe,
-  send: enviar,
-  leer,
-  esperar,
-  createGuia: nueva,
-  scanEstados,
-  rows: filas,
-} = useUbicacionRequests(entorno)
+const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const { enlaceDe, send, leer, esperar, createGuia: fresh, scanEstados, rows } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -26,9 +18,9 @@ describe('the merchant', () => {
   const PUNTO = { lat: 14.6333, lng: -90.6064 }
 
   it('confirms with coordinates, a link, a short link, or both', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const porPunto = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), {
+    const porPunto = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), {
       ...PUNTO,
       referencia: 'Portón verde',
     })
@@ -42,40 +34,40 @@ describe('the merchant', () => {
       confirmado_en: porPunto.actualizado_en,
       solicitud: { numero: 1, estado: 'enviado' },
     })
-    const porEnlace = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { maps_url: ENLACE })
+    const porEnlace = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: ENLACE })
     expect(porEnlace.ubicacion).toMatchObject({ origen: 'comercio', lat: 14.6341, lng: -90.6055, maps_url: ENLACE })
-    const porCorto = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { maps_url: CORTO })
+    const porCorto = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: CORTO })
     expect(porCorto).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }],
       ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: CORTO },
     })
-    const porAmbos = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { ...PUNTO, maps_url: CORTO })
+    const porAmbos = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { ...PUNTO, maps_url: CORTO })
     expect(porAmbos).toMatchObject({ advertencias: [], ubicacion: { ...PUNTO } })
-    expect((await filas(porAmbos.guia)).enlace_corto).toEqual([])
+    expect((await rows(porAmbos.guia)).enlace_corto).toEqual([])
     const { ubicacion } = await leer(comercio, porAmbos.guia)
     expect(ubicacion).toEqual(porAmbos.ubicacion)
   })
 
   it('says the same again without an event, even when it is too late to say something else', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    for (const lugar of [PUNTO, { maps_url: ENLACE }, { maps_url: CORTO }, { ...PUNTO, referencia: 'Portón' }]) {
-      const guia = await nueva(comercio, MIXCO)
-      const primera = await api.guias.confirmarUbicacion(guia, lugar)
-      const todas = await Promise.all(Array.from({ length: 5 }, () => api.guias.confirmarUbicacion(guia, lugar)))
-      for (const otra of todas) expect(otra).toEqual(primera)
+    for (const place of [PUNTO, { maps_url: ENLACE }, { maps_url: CORTO }, { ...PUNTO, referencia: 'Portón' }]) {
+      const guia = await fresh(comercio, MIXCO)
+      const first = await api.guias.confirmarUbicacion(guia, place)
+      const all = await Promise.all(Array.from({ length: 5 }, () => api.guias.confirmarUbicacion(guia, place)))
+      for (const other of all) expect(other).toEqual(first)
       expect((await leer(comercio, guia)).secuencia).toBe(3)
       await scanEstados(guia, 'recolectado', 'en_ruta')
-      expect((await api.guias.confirmarUbicacion(guia, lugar)).secuencia).toBe(5)
+      expect((await api.guias.confirmarUbicacion(guia, place)).secuencia).toBe(5)
     }
     // Another word for it is another word.
-    const guia = await nueva(comercio, MIXCO)
+    const guia = await fresh(comercio, MIXCO)
     await api.guias.confirmarUbicacion(guia, PUNTO)
     expect((await api.guias.confirmarUbicacion(guia, { ...PUNTO, referencia: 'Casa 3' })).secuencia).toBe(4)
   })
 
   it('corrects until the courier leaves, and again after a failed attempt', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia())
     let lat = 14.7
@@ -84,9 +76,9 @@ describe('the merchant', () => {
       return api.guias.confirmarUbicacion(guia, { lat, lng: -90.6 })
     }
     const cerrada = async (estado: string) => {
-      const antes = await filas(guia)
+      const before = await rows(guia)
       await expect(corregir()).rejects.toMatchObject({ ...conflicto('ubicacion_cerrada'), problema: { estado } })
-      expect(await filas(guia)).toEqual(antes)
+      expect(await rows(guia)).toEqual(before)
     }
     expect((await corregir()).ubicacion).toMatchObject({ lat, origen: 'comercio' })
     for (const estado of ['recolectado', 'en_bodega', 'en_transito']) {
@@ -102,25 +94,25 @@ describe('the merchant', () => {
     await scanEstados(guia, 'entregado')
     await cerrada('entregado')
     checkHistory(await leer(comercio, guia), 'confirmada')
-    for (const [ultimo, ...camino] of [
+    for (const [last, ...camino] of [
       ['en_devolucion', 'recolectado'],
       ['devuelto', 'recolectado', 'en_devolucion'],
     ]) {
-      const { guia: otra } = await api.guias.crear(buildGuia())
-      await scanEstados(otra, ...camino, ultimo!)
-      await expect(api.guias.confirmarUbicacion(otra, { lat: 14, lng: -90 })).rejects.toMatchObject(
+      const { guia: other } = await api.guias.crear(buildGuia())
+      await scanEstados(other, ...camino, last!)
+      await expect(api.guias.confirmarUbicacion(other, { lat: 14, lng: -90 })).rejects.toMatchObject(
         conflicto('ubicacion_cerrada'),
       )
     }
-    const cancelada = await nueva(comercio)
-    await api.guias.cancelar(cancelada)
-    await expect(api.guias.confirmarUbicacion(cancelada, PUNTO)).rejects.toMatchObject(conflicto('ubicacion_cerrada'))
+    const cancelled = await fresh(comercio)
+    await api.guias.cancelar(cancelled)
+    await expect(api.guias.confirmarUbicacion(cancelled, PUNTO)).rejects.toMatchObject(conflicto('ubicacion_cerrada'))
   })
 
   it('is told what is wrong with a place', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio)
-    const antes = await filas(guia)
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio)
+    const before = await rows(guia)
     const { llave } = comercio
     for (const [cuerpo, campo] of [
       [{}, ''],
@@ -134,54 +126,54 @@ describe('the merchant', () => {
       [{ ...PUNTO, referencia: 'x'.repeat(201) }, '/referencia'],
       [{ ...PUNTO, precision_m: 3 }, '/precision_m'],
     ] as const) {
-      const respuesta = await entorno.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo })
-      expect([cuerpo, respuesta.status, respuesta.cuerpo.codigo]).toEqual([cuerpo, 422, 'validacion'])
-      if (campo) expect(respuesta.cuerpo.errores.map((uno: { campo: string }) => uno.campo)).toContain(campo)
+      const response = await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo })
+      expect([cuerpo, response.status, response.cuerpo.codigo]).toEqual([cuerpo, 422, 'validacion'])
+      if (campo) expect(response.cuerpo.errores.map((one: { campo: string }) => one.campo)).toContain(campo)
     }
-    expect((await entorno.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave })).status).toBeOneOf([
+    expect((await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave })).status).toBeOneOf([
       400, 415, 422,
     ])
-    expect(await filas(guia)).toEqual(antes)
+    expect(await rows(guia)).toEqual(before)
   })
 
   it('has no say in others’ guides, nor with a key that only reads', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const otro = await entorno.nuevoComercio()
-    const guia = await nueva(comercio)
-    const antes = await filas(guia)
-    const viva = await entorno.createLlave(comercio, { modo: 'live' })
-    const lectora = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
+    const comercio = await environment.createComercio()
+    const other = await environment.createComercio()
+    const guia = await fresh(comercio)
+    const before = await rows(guia)
+    const alive = await environment.createLlave(comercio, { modo: 'live' })
+    const lectora = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
     for (const [llave, status] of [
-      [otro.llave, 404],
-      [viva, 404],
+      [other.llave, 404],
+      [alive, 404],
       [lectora, 403],
     ] as const) {
       for (const [operacion, cuerpo] of [['ubicacion', PUNTO], ['reenviar-solicitud']] as const) {
-        const respuesta = await entorno.request('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, cuerpo })
-        expect([operacion, respuesta.status]).toEqual([operacion, status])
+        const response = await environment.request('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, cuerpo })
+        expect([operacion, response.status]).toEqual([operacion, status])
       }
     }
-    await expect(otro.api.guias.confirmarUbicacion('000000000000', PUNTO)).rejects.toMatchObject({ status: 404 })
-    expect(await filas(guia)).toEqual(antes)
+    await expect(other.api.guias.confirmarUbicacion('000000000000', PUNTO)).rejects.toMatchObject({ status: 404 })
+    expect(await rows(guia)).toEqual(before)
   })
 
   it('sees nobody leave for a place that isn’t confirmed', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio)
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio)
     await scanEstados(guia, 'recolectado')
-    const salir = () => entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+    const salir = () => environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
-    entorno.advance(73 * HOUR_MS)
+    environment.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
     await comercio.api.guias.confirmarUbicacion(guia, PUNTO)
     expect((await salir()).status).toBe(201)
     // Who leaves all the same, for a reason, may still be told.
-    const forzada = await nueva(comercio)
+    const forzada = await fresh(comercio)
     await scanEstados(forzada, 'recolectado')
     const forzar = { estado: 'en_ruta', forzar: { razon: 'El repartidor conoce la casa' } }
-    expect((await entorno.operar('POST', `/guias/${forzada}/eventos`, forzar)).status).toBe(201)
-    expect((await enviar(await enlaceDe(forzada), AHI)).status).toBe(303)
+    expect((await environment.operar('POST', `/guias/${forzada}/eventos`, forzar)).status).toBe(201)
+    expect((await send(await enlaceDe(forzada), AHI)).status).toBe(303)
     await expect(comercio.api.guias.confirmarUbicacion(forzada, PUNTO)).rejects.toMatchObject(
       conflicto('ubicacion_cerrada'),
     )

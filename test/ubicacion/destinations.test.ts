@@ -3,17 +3,17 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { useUbicacionRequests } from './requests.ts'
 
-const entorno = shareEnvironment()
-const { enlaceDe, ver, send: enviar, leer, createGuia: nueva } = useUbicacionRequests(entorno)
+const environment = shareEnvironment()
+const { enlaceDe, ver, send, leer, createGuia: fresh } = useUbicacionRequests(environment)
 const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 
 describe('the catalogue', () => {
   it('warns of what it doesn’t know, suggests, and stops nobody', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const creada = await comercio.api.guias.crear(
+    const comercio = await environment.createComercio()
+    const created = await comercio.api.guias.crear(
       buildGuia({ departamento: 'Sacatepequez', municipio: 'Antigua Guatemal' }),
     )
-    expect(creada.advertencias).toMatchObject([
+    expect(created.advertencias).toMatchObject([
       {
         codigo: 'destino_desconocido',
         campo: '/municipio',
@@ -21,10 +21,10 @@ describe('the catalogue', () => {
         sugerencia: { departamentos: [], municipios: expect.arrayContaining(['Antigua Guatemala']) },
       },
     ])
-    expect(creada.ubicacion.distancia_km).toBeNull()
-    const { eventos: _eventos, ...detalle } = await leer(comercio, creada.guia)
-    expect(detalle).toEqual(creada)
-    expect((await comercio.api.guias.listar()).datos).toEqual([creada])
+    expect(created.ubicacion.distancia_km).toBeNull()
+    const { eventos: _eventos, ...detalle } = await leer(comercio, created.guia)
+    expect(detalle).toEqual(created)
+    expect((await comercio.api.guias.listar()).datos).toEqual([created])
     const { resultados } = await comercio.api.guias.crearLote({
       guias: [buildGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
     })
@@ -35,10 +35,10 @@ describe('the catalogue', () => {
     }
     expect(resultados[0]).toMatchObject({ ok: true, advertencias: [deMarte] })
     // It is asked for all the same, and confirmed without a question.
-    const guia = await nueva(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
-    const ruta = await enlaceDe(guia)
-    expect(await (await ver(ruta)).text()).toContain('Olimpo, Marte')
-    expect((await enviar(ruta, EN_PETEN)).status).toBe(303)
+    const guia = await fresh(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
+    const path = await enlaceDe(guia)
+    expect(await (await ver(path)).text()).toContain('Olimpo, Marte')
+    expect((await send(path, EN_PETEN)).status).toBe(303)
     expect(await leer(comercio, guia)).toMatchObject({
       advertencias: [deMarte],
       ubicacion: { estado: 'confirmada', distancia_km: null },
@@ -50,16 +50,16 @@ describe('the catalogue', () => {
     ['Depto. de Guatemala', 'San Juan Sacatepéquez'],
     ['GT-01', 'San  Juan  Sacatepéquez'],
   ])('knows %s, %s', async (departamento, municipio) => {
-    const comercio = await entorno.nuevoComercio()
-    const creada = await comercio.api.guias.crear(buildGuia({ departamento, municipio }))
-    expect(creada.advertencias).toEqual([])
+    const comercio = await environment.createComercio()
+    const created = await comercio.api.guias.crear(buildGuia({ departamento, municipio }))
+    expect(created.advertencias).toEqual([])
     // As sent, not as we would write it.
-    expect([creada.departamento, creada.municipio]).toEqual([departamento, municipio])
-    expect(creada.ubicacion.distancia_km).toBeLessThan(10)
+    expect([created.departamento, created.municipio]).toEqual([departamento, municipio])
+    expect(created.ubicacion.distancia_km).toBeLessThan(10)
   })
 
   it('notices coordinates in the wrong order', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
     const derecha = await comercio.api.guias.crear(buildGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
     const alReves = await comercio.api.guias.crear(buildGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))

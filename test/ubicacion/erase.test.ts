@@ -8,45 +8,45 @@ import { recordStatus } from '../../server/domain/mensajeria/settle.ts'
 import { eraseUbicaciones } from '../../server/domain/ubicacion/erase.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, readTestSettings, waitUntil } from '../factories.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { SECRETOS, useUbicacionRequests } from './requests.ts'
 
 const DIAS = 30
 const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
-const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
+const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
 const nuevoReceptor = useReceivers()
 const {
   enlaceDe,
   ver,
-  send: enviar,
+  send,
   leer,
-  createGuia: nueva,
+  createGuia: fresh,
   scanEstados,
   rows: filas,
   mensajes,
-} = useUbicacionRequests(entorno)
+} = useUbicacionRequests(environment)
 
-const reloj = () => entorno.clock()
-const adelantar = (ms: number) => entorno.advance(ms)
-const olvidar = () => eraseUbicaciones({ db: entorno.db, clock: reloj, settings: readTestSettings(env) })
+const clock = () => environment.clock()
+const adelantar = (ms: number) => environment.advance(ms)
+const olvidar = () => eraseUbicaciones({ db: environment.db, clock, settings: readTestSettings(env) })
 
 /** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */
-async function todo(): Promise<string[]> {
-  const { rows: tablas } = await entorno.db.pool.query(
+async function all(): Promise<string[]> {
+  const { rows: tables } = await environment.db.pool.query(
     `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
   )
-  const textos: string[] = []
-  for (const { tabla } of tablas) {
-    const resto = tabla === 'public.guia' ? "to_jsonb(t) - 'telefono'" : 'to_jsonb(t)'
-    const { rows } = await entorno.db.pool.query(`select (${resto})::text as texto from ${tabla} t`)
-    textos.push(...rows.map(({ texto }) => `${tabla} ${texto}`))
+  const texts: string[] = []
+  for (const { tabla } of tables) {
+    const rest = tabla === 'public.guia' ? "to_jsonb(t) - 'telefono'" : 'to_jsonb(t)'
+    const { rows } = await environment.db.pool.query(`select (${rest})::text as texto from ${tabla} t`)
+    texts.push(...rows.map(({ texto }) => `${tabla} ${texto}`))
   }
-  return textos
+  return texts
 }
-const donde = async (marca: RegExp) =>
-  [...new Set((await todo()).filter((texto) => marca.test(texto)).map((texto) => texto.split(' ')[0]))].sort()
+const donde = async (mark: RegExp) =>
+  [...new Set((await all()).filter((text) => mark.test(text)).map((text) => text.split(' ')[0]))].sort()
 
 const EN_CAMINO = ['recolectado', 'en_ruta', 'entregado']
 const ENLACE = 'https://www.google.com/maps?q=14.6155551,-90.6155551'
@@ -54,7 +54,7 @@ const MARCAS = /(?<!\d:)14\.61|-90\.61|\b6155551\b|Portón|corto61|502377700/
 
 describe('after the retention', () => {
   it('places, links and phones are gone from every table; what remains still answers', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const receptor = await nuevoReceptor(answerWith(204))
     const webhook = await api.webhooks.crear({ url: receptor.url })
@@ -71,12 +71,12 @@ describe('after the retention', () => {
       cancelada: de({}),
     }
     const guias: Record<string, string> = {}
-    for (const [nombre, pedido] of Object.entries(pedidos)) guias[nombre] = (await api.guias.crear(pedido)).guia
-    const pendientes = ['recipiente', 'comercio', 'cancelada'].map((nombre) => guias[nombre]!)
-    await hasta(async () =>
+    for (const [name, pedido] of Object.entries(pedidos)) guias[name] = (await api.guias.crear(pedido)).guia
+    const pendientes = ['recipiente', 'comercio', 'cancelada'].map((name) => guias[name]!)
+    await waitUntil(async () =>
       (await Promise.all(pendientes.map((g) => leer(comercio, g)))).every((g) => g.secuencia === 2),
     )
-    const ruta = await enlaceDe(guias.recipiente!)
+    const path = await enlaceDe(guias.recipiente!)
     const suya = {
       lat: '14.6155553',
       lng: '-90.6155553',
@@ -85,10 +85,10 @@ describe('after the retention', () => {
       metodo: 'gps',
       referencia: 'Portón verde',
     }
-    expect((await enviar(ruta, suya)).status).toBe(303)
+    expect((await send(path, suya)).status).toBe(303)
     await api.guias.confirmarUbicacion(guias.comercio!, { maps_url: ENLACE, referencia: 'Portón azul' })
-    for (const [nombre, guia] of Object.entries(guias)) {
-      if (nombre === 'cancelada') await api.guias.cancelar(guia)
+    for (const [name, guia] of Object.entries(guias)) {
+      if (name === 'cancelada') await api.guias.cancelar(guia)
       else await scanEstados(guia, ...EN_CAMINO)
     }
     // Ended a day later; and not at all.
@@ -96,55 +96,55 @@ describe('after the retention', () => {
     const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
     await scanEstados(posterior.guia, ...EN_CAMINO)
     const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
-    await hasta(async () => {
-      const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
+    await waitUntil(async () => {
+      const { rows } = await environment.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
       return rows.length === 0
     })
-    const antes = new Map(
-      await Promise.all(Object.entries(guias).map(async ([nombre, g]) => [nombre, await leer(comercio, g)] as const)),
+    const before = new Map(
+      await Promise.all(Object.entries(guias).map(async ([name, g]) => [name, await leer(comercio, g)] as const)),
     )
     const entregas = (await api.webhooks.avisos(webhook.webhook, { limite: 100 })).datos
 
     // Not a moment too early.
     adelantar((DIAS - 1) * 24 * HOUR_MS - 60_000)
-    const guardado = () =>
+    const saved = () =>
       Promise.all(
         Object.values(guias).map(async (guia) => {
           // The short link is tried again meanwhile.
-          const { enlace_corto, ...resto } = await filas(guia)
-          return { ...resto, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
+          const { enlace_corto, ...rest } = await filas(guia)
+          return { ...rest, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
         }),
       )
-    await entorno.waitForQuiet()
-    const intactas = await guardado()
+    await environment.waitForQuiet()
+    const intactas = await saved()
     await olvidar()
-    expect(await guardado()).toEqual(intactas)
+    expect(await saved()).toEqual(intactas)
     adelantar(61_000)
     await Promise.all([olvidar(), olvidar()])
 
     for (const guia of [posterior, abierta]) {
-      const { eventos: _eventos, ...leida } = await leer(comercio, guia.guia)
-      expect(leida.ubicacion).toEqual(guia.ubicacion)
-      expect(leida.lat).toBe(guia.lat)
+      const { eventos: _eventos, ...read } = await leer(comercio, guia.guia)
+      expect(read.ubicacion).toEqual(guia.ubicacion)
+      expect(read.lat).toBe(guia.lat)
     }
-    const resto = (await todo()).filter((texto) => !texto.includes(posterior.guia) && !texto.includes(abierta.guia))
-    expect(resto.filter((texto) => MARCAS.test(texto)).map((texto) => texto.slice(0, 400))).toEqual([])
-    for (const [nombre, guia] of Object.entries(guias)) {
-      const { eventos, ubicacion, ...leida } = await leer(comercio, guia)
-      const vieja = antes.get(nombre)!
-      expect(leida).toMatchObject({
-        estado: vieja.estado,
-        secuencia: vieja.secuencia,
-        telefono: vieja.telefono,
-        external_ref: vieja.external_ref,
+    const rest = (await all()).filter((text) => !text.includes(posterior.guia) && !text.includes(abierta.guia))
+    expect(rest.filter((text) => MARCAS.test(text)).map((text) => text.slice(0, 400))).toEqual([])
+    for (const [name, guia] of Object.entries(guias)) {
+      const { eventos, ubicacion, ...read } = await leer(comercio, guia)
+      const old = before.get(name)!
+      expect(read).toMatchObject({
+        estado: old.estado,
+        secuencia: old.secuencia,
+        telefono: old.telefono,
+        external_ref: old.external_ref,
         lat: null,
         lng: null,
         maps_url: null,
       })
       // That it was confirmed, by whom and when stays.
-      const { estado, origen, confirmado_en } = vieja.ubicacion
-      expect([nombre, ubicacion]).toEqual([
-        nombre,
+      const { estado, origen, confirmado_en } = old.ubicacion
+      expect([name, ubicacion]).toEqual([
+        name,
         {
           estado,
           origen,
@@ -158,25 +158,20 @@ describe('after the retention', () => {
           solicitud: null,
         },
       ])
-      expect(eventos.datos).toEqual(vieja.eventos.datos.map((evento) => ({ ...evento, lat: null, lng: null })))
+      expect(eventos.datos).toEqual(old.eventos.datos.map((evento) => ({ ...evento, lat: null, lng: null })))
     }
-    expect((await ver(ruta)).status).toBe(404)
-    expect((await enviar(ruta, suya)).status).toBe(404)
+    expect((await ver(path)).status).toBe(404)
+    expect((await send(path, suya)).status).toBe(404)
 
     // Once is enough.
-    const despues = await Promise.all(Object.values(guias).map(filas))
+    const after = await Promise.all(Object.values(guias).map(filas))
     await olvidar()
-    expect(await Promise.all(Object.values(guias).map(filas))).toEqual(despues)
+    expect(await Promise.all(Object.values(guias).map(filas))).toEqual(after)
 
     // The same request is still the same, another is still another.
-    for (const [nombre, pedido] of Object.entries(pedidos)) {
-      const repetida = await api.guias.crear(pedido).conRespuesta()
-      expect([nombre, repetida.status, repetida.repetida, repetida.datos.guia]).toEqual([
-        nombre,
-        200,
-        true,
-        guias[nombre],
-      ])
+    for (const [name, pedido] of Object.entries(pedidos)) {
+      const repeated = await api.guias.crear(pedido).conRespuesta()
+      expect([name, repeated.status, repeated.repetida, repeated.datos.guia]).toEqual([name, 200, true, guias[name]])
       const distinta = { ...pedido, lat: 14.9, lng: -90.9 }
       await expect(api.guias.crear(distinta)).rejects.toMatchObject({
         status: 409,
@@ -190,7 +185,7 @@ describe('after the retention', () => {
     // What is sent again is sent without it.
     receptor.receivedWebhooks.length = 0
     for (const { aviso } of entregas) await api.webhooks.reenviar(webhook.webhook, aviso)
-    await hasta(async () => receptor.receivedWebhooks.length >= entregas.length)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= entregas.length)
     const suyas = receptor.receivedWebhooks.filter(({ cuerpo }) =>
       Object.values(guias).some((guia) => cuerpo.includes(guia)),
     )
@@ -203,56 +198,56 @@ describe('after the retention', () => {
   })
 
   it('late news of a message brings nothing back', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, { telefono: '+50237770009' })
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, { telefono: '+50237770009' })
     await comercio.api.guias.cancelar(guia)
     adelantar((DIAS + 1) * 24 * HOUR_MS)
     await olvidar()
     const [suyo] = (await filas(guia)).mensaje as [MensajeKey]
     const deps = {
-      db: entorno.db,
-      clock: reloj,
+      db: environment.db,
+      clock,
       secretos: SECRETOS,
       notifyJobs: () => {},
       settings: readTestSettings(),
     }
-    await recordStatus(deps, suyo, 'leido', reloj(), 'wamid.x')
+    await recordStatus(deps, suyo, 'leido', clock(), 'wamid.x')
     await sendToMailbox(deps, [suyo])
     await expireRequests(deps, [suyo])
-    const leida = await leer(comercio, guia)
-    expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])
-    expect((await entorno.operar('GET', `/guias/${guia}`)).status).toBe(200)
+    const read = await leer(comercio, guia)
+    expect([read.ubicacion.solicitud, read.secuencia]).toEqual([null, 3])
+    expect((await environment.operar('GET', `/guias/${guia}`)).status).toBe(200)
     // The provider tells that it did send a message without an answer.
-    await entorno.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [suyo.id])
+    await environment.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [suyo.id])
     await markSent(deps, 'whatsapp', ['dudoso'], [{ ...suyo, proveedor_id: 'wamid.x' }])
     expect((await filas(guia)).mensaje).toMatchObject([{ estado: 'enviado', telefono: null, proveedor_id: null }])
   })
 
   it('links that expired a month ago are gone in any state of their guide, and newer links stay', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio)
-    const ruta = await enlaceDe(guia)
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio)
+    const path = await enlaceDe(guia)
     adelantar(72 * HOUR_MS + 29 * 24 * HOUR_MS)
     await olvidar()
-    expect((await ver(ruta)).status).toBe(410)
+    expect((await ver(path)).status).toBe(410)
     adelantar(25 * HOUR_MS)
     await olvidar()
-    expect((await ver(ruta)).status).toBe(404)
+    expect((await ver(path)).status).toBe(404)
     expect((await filas(guia)).mensaje).toMatchObject([{ telefono: '+50231481676' }])
   })
 
   it('more than a thousand at once', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     for (let i = 0; i < 11; i++)
       await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuiaWithoutDestino()) })
-    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
-    await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
-      new Date(reloj().getTime() - (DIAS + 1) * 24 * HOUR_MS),
+    await waitUntil(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
+    await environment.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
+      new Date(clock().getTime() - (DIAS + 1) * 24 * HOUR_MS),
       comercio.id,
     ])
     const con = async () =>
       (
-        await entorno.db.pool.query(
+        await environment.db.pool.query(
           'select count(*)::int as n from mensaje where comercio_id = $1 and telefono is not null',
           [comercio.id],
         )

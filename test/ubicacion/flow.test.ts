@@ -10,28 +10,28 @@ import {
   BRAND_STYLE_HASH,
   buildGuia,
   buildGuiaWithoutDestino,
-  hasta,
   RECOGIDA,
   readTestSettings,
+  waitUntil,
 } from '../factories.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { checkHistory, SECRETOS, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
-const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
 const nuevoReceptor = useReceivers()
 const {
   tokens,
   enlaceDe,
   ver,
-  send: enviar,
+  send,
   leer,
   esperar,
-  createGuia: nueva,
+  createGuia: fresh,
   scanEstados,
   mensajes,
-  rows: filas,
-} = useUbicacionRequests(entorno)
+  rows,
+} = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -41,24 +41,24 @@ const CORTO = 'https://maps.app.goo.gl/abc123'
 
 describe('a guide without a place', () => {
   it('is one message, one event, and says in every answer how it goes', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url })
-    const creada = await comercio.api.guias.crear(buildGuiaWithoutDestino(MIXCO))
-    const { guia } = creada
+    const created = await comercio.api.guias.crear(buildGuiaWithoutDestino(MIXCO))
+    const { guia } = created
     const pedida = {
       canal: 'buzon',
       estado: 'pendiente',
       numero: 1,
-      creado_en: creada.creado_en,
+      creado_en: created.creado_en,
       enviado_en: null,
       entregado_en: null,
       leido_en: null,
       vence_en: null,
       motivo: null,
     }
-    expect(creada.secuencia).toBe(1)
-    expect(creada.ubicacion).toEqual({
+    expect(created.secuencia).toBe(1)
+    expect(created.ubicacion).toEqual({
       estado: 'solicitada',
       origen: null,
       lat: null,
@@ -71,54 +71,54 @@ describe('a guide without a place', () => {
       solicitud: pedida,
     })
     const { eventos, ...detalle } = await esperar(comercio, guia, ({ secuencia }) => secuencia === 2)
-    const { enviado_en, vence_en, ...resto } = detalle.ubicacion.solicitud!
-    expect({ ...resto, enviado_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
+    const { enviado_en, vence_en, ...rest } = detalle.ubicacion.solicitud!
+    expect({ ...rest, enviado_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
     expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HOUR_MS)
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviado_en })
-    const lista = await comercio.api.guias.listar()
-    expect(lista.datos).toEqual([detalle])
-    await hasta(async () => receptor.receivedWebhooks.length === 2)
-    const [primero, segundo] = receptor.receivedWebhooks.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
-    const { url_rastreo: _, zona_horaria: __, ...sinRastreo } = creada
-    expect([primero.tipo, primero.datos.guia]).toEqual(['guia.aceptado', sinRastreo])
-    expect(segundo).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
-    expect(segundo.datos).toEqual({
+    const list = await comercio.api.guias.listar()
+    expect(list.datos).toEqual([detalle])
+    await waitUntil(async () => receptor.receivedWebhooks.length === 2)
+    const [first, second] = receptor.receivedWebhooks.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
+    const { url_rastreo: _, zona_horaria: __, ...sinRastreo } = created
+    expect([first.tipo, first.datos.guia]).toEqual(['guia.aceptado', sinRastreo])
+    expect(second).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
+    expect(second.datos).toEqual({
       guia: { ...detalle, url_rastreo: undefined, zona_horaria: undefined },
       evento: eventos.datos[1],
     })
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect(receptor.receivedWebhooks).toHaveLength(2)
     expect(await mensajes(comercio)).toMatchObject([{ guia, numero: 1, canal: 'buzon', estado: 'enviado' }])
   })
 
   it('sends none if it has coordinates or a link, or fails', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     await comercio.api.guias.crear(buildGuia())
     const { lat: _lat, lng: _lng, ...conEnlace } = buildGuia({ maps_url: ENLACE })
     expect((await comercio.api.guias.crear(conEnlace)).ubicacion.solicitud).toBeNull()
     await comercio.api.guias.crearLote({ guias: [buildGuiaWithoutDestino({ telefono: 'ninguno' })] })
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect(await mensajes(comercio)).toEqual([])
   })
 
   it('sends no second one, however often creation, batch, job or process is repeated', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const una = buildGuiaWithoutDestino(MIXCO)
+    const comercio = await environment.createComercio()
+    const one = buildGuiaWithoutDestino(MIXCO)
     const lote = {
       recogida: RECOGIDA,
-      guias: [una, ...Array.from({ length: 30 }, () => buildGuiaWithoutDestino()), una],
+      guias: [one, ...Array.from({ length: 30 }, () => buildGuiaWithoutDestino()), one],
     }
     const repetir = () =>
       Promise.all([
-        ...Array.from({ length: 8 }, () => comercio.api.guias.crear(una)),
+        ...Array.from({ length: 8 }, () => comercio.api.guias.crear(one)),
         ...Array.from({ length: 3 }, () => comercio.api.guias.crearLote(lote)),
       ])
     await repetir()
     // The same jobs by others' hands at the same time, as when a queue delivers twice or a process dies half-way.
     const ids = (await mensajes(comercio)).map(({ id }) => id as string)
     const deps = {
-      db: entorno.db,
+      db: environment.db,
       log: { info() {}, warn() {}, error() {} } as never,
       clock: () => new Date(),
       secretos: SECRETOS,
@@ -127,18 +127,18 @@ describe('a guide without a place', () => {
       whatsappClient: undefined,
       metrics: createMetrics(),
     }
-    const trabajos = ids.map((mensaje) => ({ data: { mensaje, comercio_id: comercio.id } }))
-    await Promise.all([1, 2, 3, 4].map(() => sendMensajes(deps, trabajos)))
-    await entorno.reset()
-    comercio.api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    const jobs = ids.map((mensaje) => ({ data: { mensaje, comercio_id: comercio.id } }))
+    await Promise.all([1, 2, 3, 4].map(() => sendMensajes(deps, jobs)))
+    await environment.reset()
+    comercio.api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
     await repetir()
-    await Promise.all([1, 2].map(() => sendMensajes(deps, trabajos)))
-    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
-    await entorno.waitForQuiet()
-    const todos = await mensajes(comercio)
-    expect(todos).toHaveLength(31)
-    expect(new Set(todos.map(({ guia }) => guia)).size).toBe(31)
-    for (const { guia } of todos) {
+    await Promise.all([1, 2].map(() => sendMensajes(deps, jobs)))
+    await waitUntil(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
+    await environment.waitForQuiet()
+    const all = await mensajes(comercio)
+    expect(all).toHaveLength(31)
+    expect(new Set(all.map(({ guia }) => guia)).size).toBe(31)
+    for (const { guia } of all) {
       const { eventos } = await leer(comercio, guia)
       expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     }
@@ -147,32 +147,32 @@ describe('a guide without a place', () => {
 
 describe('the recipient’s page', () => {
   it('has no effect when it is opened, 50 times over', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, MIXCO)
-    const ruta = await enlaceDe(guia)
-    const antes = await filas(guia)
-    const paginas = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => ver(ruta, i % 2 ? 'HEAD' : 'GET').then((r) => r.status)),
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, MIXCO)
+    const path = await enlaceDe(guia)
+    const before = await rows(guia)
+    const pages = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ver(path, i % 2 ? 'HEAD' : 'GET').then((r) => r.status)),
     )
-    expect(new Set(paginas)).toEqual(new Set([200]))
-    const texto = await (await ver(`${ruta}?lat=14.6&lng=-90.6&metodo=gps&seguro=1`)).text()
-    expect(texto).toContain('Mixco')
-    expect(await filas(guia)).toEqual(antes)
+    expect(new Set(pages)).toEqual(new Set([200]))
+    const text = await (await ver(`${path}?lat=14.6&lng=-90.6&metodo=gps&seguro=1`)).text()
+    expect(text).toContain('Mixco')
+    expect(await rows(guia)).toEqual(before)
   })
 
   it('confirms where the recipient stands', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, MIXCO)
-    const ruta = await enlaceDe(guia)
-    const antes = await leer(comercio, guia)
-    const respuesta = await enviar(ruta, AHI)
-    expect(respuesta.status).toBe(303)
-    expect(new URL(respuesta.headers.get('location')!, entorno.url + ruta).pathname).toBe(ruta)
-    const despues = await leer(comercio, guia)
-    checkHistory(despues)
-    expect(despues.secuencia).toBe(3)
-    const { confirmado_en, distancia_km, ...resto } = despues.ubicacion
-    expect(resto).toEqual({
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, MIXCO)
+    const path = await enlaceDe(guia)
+    const before = await leer(comercio, guia)
+    const response = await send(path, AHI)
+    expect(response.status).toBe(303)
+    expect(new URL(response.headers.get('location')!, environment.url + path).pathname).toBe(path)
+    const after = await leer(comercio, guia)
+    checkHistory(after)
+    expect(after.secuencia).toBe(3)
+    const { confirmado_en, distancia_km, ...rest } = after.ubicacion
+    expect(rest).toEqual({
       estado: 'confirmada',
       origen: 'destinatario',
       lat: 14.6333,
@@ -180,26 +180,26 @@ describe('the recipient’s page', () => {
       maps_url: null,
       precision_m: 12,
       referencia: 'Portón verde',
-      solicitud: antes.ubicacion.solicitud,
+      solicitud: before.ubicacion.solicitud,
     })
     expect(distancia_km).toBeLessThan(10)
-    expect(despues.eventos.datos[2]).toMatchObject({
+    expect(after.eventos.datos[2]).toMatchObject({
       tipo: 'ubicacion.confirmada',
       lat: 14.6333,
       lng: -90.6064,
       ocurrido_en: confirmado_en,
     })
     // As sent stays as sent.
-    expect([despues.lat, despues.lng, despues.maps_url, despues.advertencias]).toEqual([null, null, null, []])
-    const gracias = await (await ver(ruta)).text()
+    expect([after.lat, after.lng, after.maps_url, after.advertencias]).toEqual([null, null, null, []])
+    const gracias = await (await ver(path)).text()
     expect(gracias).toContain('Gracias')
     expect(gracias).toContain('Portón verde')
   })
 
   it('confirms with a link, and with a short one whose place comes later', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const [larga, corta] = [await nueva(comercio, MIXCO), await nueva(comercio, MIXCO)]
-    expect((await enviar(await enlaceDe(larga), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
+    const comercio = await environment.createComercio()
+    const [larga, corta] = [await fresh(comercio, MIXCO), await fresh(comercio, MIXCO)]
+    expect((await send(await enlaceDe(larga), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
     expect((await leer(comercio, larga)).ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
@@ -208,19 +208,19 @@ describe('the recipient’s page', () => {
       maps_url: ENLACE,
       precision_m: null,
     })
-    expect((await enviar(await enlaceDe(corta), { enlace: CORTO })).status).toBe(303)
+    expect((await send(await enlaceDe(corta), { enlace: CORTO })).status).toBe(303)
     const guia = await leer(comercio, corta)
     expect(guia.ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: CORTO })
     expect(guia.advertencias).toMatchObject([{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }])
-    expect((await filas(corta)).enlace_corto).toMatchObject([{ maps_url: CORTO }])
+    expect((await rows(corta)).enlace_corto).toMatchObject([{ maps_url: CORTO }])
   })
 
   it('refuses what names no place, and keeps what was filled in', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, MIXCO)
-    const ruta = await enlaceDe(guia)
-    const antes = await filas(guia)
-    const malos: Record<string, string>[] = [
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, MIXCO)
+    const path = await enlaceDe(guia)
+    const before = await rows(guia)
+    const bad: Record<string, string>[] = [
       {},
       { enlace: 'https://evil.example/x' },
       { enlace: 'la casa verde' },
@@ -228,26 +228,26 @@ describe('the recipient’s page', () => {
       { lat: 'NaN', lng: '0', metodo: 'mapa' },
       { ...AHI, referencia: 'x'.repeat(201) },
     ]
-    for (const campos of malos) {
-      const respuesta = await enviar(ruta, { referencia: 'Portón <verde>', ...campos })
-      expect([campos, respuesta.status]).toEqual([campos, 422])
-      if (!('referencia' in campos)) expect(await respuesta.text()).toContain('Portón &lt;verde&gt;')
+    for (const campos of bad) {
+      const response = await send(path, { referencia: 'Portón <verde>', ...campos })
+      expect([campos, response.status]).toEqual([campos, 422])
+      if (!('referencia' in campos)) expect(await response.text()).toContain('Portón &lt;verde&gt;')
     }
-    expect((await enviar(ruta, { ...AHI, otro: '1' })).status).toBe(400)
-    expect(await filas(guia)).toEqual(antes)
+    expect((await send(path, { ...AHI, otro: '1' })).status).toBe(400)
+    expect(await rows(guia)).toEqual(before)
   })
 
   it('asks whether a place far away is meant, and flags it', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, MIXCO)
-    const ruta = await enlaceDe(guia)
-    const antes = await filas(guia)
-    const pregunta = await enviar(ruta, EN_PETEN)
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, MIXCO)
+    const path = await enlaceDe(guia)
+    const before = await rows(guia)
+    const pregunta = await send(path, EN_PETEN)
     expect(pregunta.status).toBe(422)
     expect(await pregunta.text()).toMatch(/¿Seguro que es ahí\?[\s\S]*26\d\u00a0km/)
-    expect((await enviar(ruta, { ...EN_PETEN, accion: 'corregir' })).status).toBe(200)
-    expect(await filas(guia)).toEqual(antes)
-    expect((await enviar(ruta, { ...EN_PETEN, seguro: '1' })).status).toBe(303)
+    expect((await send(path, { ...EN_PETEN, accion: 'corregir' })).status).toBe(200)
+    expect(await rows(guia)).toEqual(before)
+    expect((await send(path, { ...EN_PETEN, seguro: '1' })).status).toBe(303)
     const lejana = await leer(comercio, guia)
     expect(lejana.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
     expect(lejana.ubicacion.distancia_km).toBeCloseTo(266, -1)
@@ -258,73 +258,73 @@ describe('the recipient’s page', () => {
   })
 
   it('takes the same answer twice, over a bad line or at once', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, MIXCO)
-    const ruta = await enlaceDe(guia)
-    const varias = await Promise.all(Array.from({ length: 5 }, () => enviar(ruta, AHI)))
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, MIXCO)
+    const path = await enlaceDe(guia)
+    const varias = await Promise.all(Array.from({ length: 5 }, () => send(path, AHI)))
     expect(varias.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303])
-    expect((await enviar(ruta, AHI)).status).toBe(303)
+    expect((await send(path, AHI)).status).toBe(303)
     // Nor does another place change what is confirmed.
-    expect((await enviar(ruta, { ...AHI, lat: '14.7' })).status).toBe(303)
-    const leida = await leer(comercio, guia)
-    expect([leida.secuencia, leida.ubicacion.lat]).toEqual([3, 14.6333])
+    expect((await send(path, { ...AHI, lat: '14.7' })).status).toBe(303)
+    const read = await leer(comercio, guia)
+    expect([read.secuencia, read.ubicacion.lat]).toEqual([3, 14.6333])
   })
 
   it('tells who comes too late, or with no link of ours, what to do', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const cancelada = await nueva(comercio)
-    await comercio.api.guias.cancelar(cancelada)
-    const enRuta = await nueva(comercio)
+    const comercio = await environment.createComercio()
+    const cancelled = await fresh(comercio)
+    await comercio.api.guias.cancelar(cancelled)
+    const enRuta = await fresh(comercio)
     await comercio.api.guias.confirmarUbicacion(enRuta, { lat: 14.7, lng: -90.6 })
     await scanEstados(enRuta, 'recolectado', 'en_ruta')
-    const delComercio = await nueva(comercio)
+    const delComercio = await fresh(comercio)
     await comercio.api.guias.confirmarUbicacion(delComercio, { lat: 14.7, lng: -90.6 })
-    const rutas: [string, number, number, string, string?][] = [
+    const paths: [string, number, number, string, string?][] = [
       ['/u/AAAAAAAAAAAAAAAAAAAAAA', 404, 404, 'No encontramos'],
       ['/u/corto', 404, 404, 'No encontramos'],
       ['/u/', 404, 404, 'No encontramos'],
-      [await enlaceDe(cancelada), 200, 200, 'Ya no hace falta', cancelada],
+      [await enlaceDe(cancelled), 200, 200, 'Ya no hace falta', cancelled],
       [await enlaceDe(enRuta), 200, 200, 'Ya no hace falta', enRuta],
       [await enlaceDe(delComercio), 200, 200, 'Ya no hace falta', delComercio],
     ]
-    for (const [ruta, alVer, alEnviar, texto, guia] of rutas) {
-      const antes = guia && (await filas(guia))
-      const vista = await ver(ruta)
-      expect([ruta, vista.status]).toEqual([ruta, alVer])
-      const cuerpo = await vista.text()
-      expect(cuerpo).toContain(texto)
-      expect(cuerpo).not.toContain('Ceiba')
-      const enviada = await enviar(ruta, AHI)
-      expect([ruta, enviada.status, (await enviada.text()).includes(texto)]).toEqual([ruta, alEnviar, true])
-      if (guia) expect(await filas(guia)).toEqual(antes)
+    for (const [path, alVer, alEnviar, text, guia] of paths) {
+      const before = guia && (await rows(guia))
+      const view = await ver(path)
+      expect([path, view.status]).toEqual([path, alVer])
+      const body = await view.text()
+      expect(body).toContain(text)
+      expect(body).not.toContain('Ceiba')
+      const sent = await send(path, AHI)
+      expect([path, sent.status, (await sent.text()).includes(text)]).toEqual([path, alEnviar, true])
+      if (guia) expect(await rows(guia)).toEqual(before)
     }
   })
 
   it('is private and strict in every answer of the service', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const ruta = await enlaceDe(await nueva(comercio))
-    const respuestas = [
-      await ver(ruta),
-      await ver(ruta, 'HEAD'),
-      await ver(ruta, 'DELETE'),
+    const comercio = await environment.createComercio()
+    const path = await enlaceDe(await fresh(comercio))
+    const responses = [
+      await ver(path),
+      await ver(path, 'HEAD'),
+      await ver(path, 'DELETE'),
       await ver('/u/desconocido'),
-      await enviar(ruta, {}),
-      await enviar(ruta, { nada: '1' }),
-      await enviar(ruta, AHI),
-      await ver(ruta),
+      await send(path, {}),
+      await send(path, { nada: '1' }),
+      await send(path, AHI),
+      await ver(path),
     ]
-    expect(respuestas.map(({ status }) => status)).toEqual([200, 200, 405, 404, 422, 400, 303, 200])
-    while (respuestas.at(-1)!.status !== 429) {
-      respuestas.push(await enviar(ruta, AHI))
-      expect(respuestas.length).toBeLessThan(30)
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 405, 404, 422, 400, 303, 200])
+    while (responses.at(-1)!.status !== 429) {
+      responses.push(await send(path, AHI))
+      expect(responses.length).toBeLessThan(30)
     }
-    expect(Number(respuestas.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0)
-    for (const { headers, status } of respuestas) {
+    expect(Number(responses.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0)
+    for (const { headers, status } of responses) {
       const csp = headers.get('content-security-policy') ?? ''
       const reglas = Object.fromEntries(
         csp.split('; ').map((regla) => {
-          const [nombre, ...fuentes] = regla.split(' ')
-          return [nombre, fuentes.join(' ')]
+          const [name, ...fuentes] = regla.split(' ')
+          return [name, fuentes.join(' ')]
         }),
       )
       expect([status, reglas]).toMatchObject([
@@ -350,60 +350,60 @@ describe('the recipient’s page', () => {
 
 describe('a request’s end', () => {
   it('comes after 72 hours, not before: an event, a link that is gone, a place that may still be said', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guia = await nueva(comercio, MIXCO)
-    const ruta = await enlaceDe(guia)
+    const comercio = await environment.createComercio()
+    const guia = await fresh(comercio, MIXCO)
+    const path = await enlaceDe(guia)
     const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
-    entorno.advance(71 * HOUR_MS)
-    await entorno.waitForQuiet()
-    expect((await ver(ruta)).status).toBe(200)
+    environment.advance(71 * HOUR_MS)
+    await environment.waitForQuiet()
+    expect((await ver(path)).status).toBe(200)
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
-    entorno.advance(HOUR_MS)
-    const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
-    checkHistory(vencida)
-    expect(vencida.ubicacion.solicitud).toEqual(pedida)
-    const evento = vencida.eventos.datos[2]!
+    environment.advance(HOUR_MS)
+    const expired = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    checkHistory(expired)
+    expect(expired.ubicacion.solicitud).toEqual(pedida)
+    const evento = expired.eventos.datos[2]!
     expect(evento).toMatchObject({ tipo: 'ubicacion.vencida', secuencia: 3, lat: null, lng: null })
     expect(Date.parse(evento.registrado_en)).toBeGreaterThanOrEqual(Date.parse(pedida.vence_en!))
-    const antes = await filas(guia)
-    for (const respuesta of [await ver(ruta), await enviar(ruta, AHI)]) {
-      expect(respuesta.status).toBe(410)
-      expect(await respuesta.text()).toContain('Este enlace ya venció')
+    const before = await rows(guia)
+    for (const response of [await ver(path), await send(path, AHI)]) {
+      expect(response.status).toBe(410)
+      expect(await response.text()).toContain('Este enlace ya venció')
     }
-    entorno.advance(72 * HOUR_MS)
-    await entorno.waitForQuiet()
-    expect(await filas(guia)).toEqual(antes)
+    environment.advance(72 * HOUR_MS)
+    await environment.waitForQuiet()
+    expect(await rows(guia)).toEqual(before)
     await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
     checkHistory(await leer(comercio, guia))
   })
 
   it('expires one guide after another guide of the merchant is confirmed', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const [abierta, confirmada] = [await nueva(comercio), await nueva(comercio)]
-    await comercio.api.guias.confirmarUbicacion(confirmada, { lat: 14.6333, lng: -90.6064 })
-    entorno.advance(73 * HOUR_MS)
+    const comercio = await environment.createComercio()
+    const [abierta, confirmed] = [await fresh(comercio), await fresh(comercio)]
+    await comercio.api.guias.confirmarUbicacion(confirmed, { lat: 14.6333, lng: -90.6064 })
+    environment.advance(73 * HOUR_MS)
     await esperar(comercio, abierta, ({ ubicacion }) => ubicacion.estado === 'vencida')
-    expect((await leer(comercio, confirmada)).ubicacion.estado).toBe('confirmada')
+    expect((await leer(comercio, confirmed)).ubicacion.estado).toBe('confirmada')
   })
 
   it('is no event where it no longer matters', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const [cancelada, confirmada] = [await nueva(comercio), await nueva(comercio)]
-    await comercio.api.guias.cancelar(cancelada)
-    await enviar(await enlaceDe(confirmada), AHI)
-    entorno.advance(73 * HOUR_MS)
-    await hasta(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
-    for (const guia of [cancelada, confirmada]) expect((await leer(comercio, guia)).secuencia).toBe(3)
-    checkHistory(await leer(comercio, cancelada))
+    const comercio = await environment.createComercio()
+    const [cancelled, confirmed] = [await fresh(comercio), await fresh(comercio)]
+    await comercio.api.guias.cancelar(cancelled)
+    await send(await enlaceDe(confirmed), AHI)
+    environment.advance(73 * HOUR_MS)
+    await waitUntil(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
+    for (const guia of [cancelled, confirmed]) expect((await leer(comercio, guia)).secuencia).toBe(3)
+    checkHistory(await leer(comercio, cancelled))
   })
 
   it('done twice at once is one event', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const guias = await Promise.all(Array.from({ length: 20 }, () => nueva(comercio)))
+    const comercio = await environment.createComercio()
+    const guias = await Promise.all(Array.from({ length: 20 }, () => fresh(comercio)))
     const suyos = (await mensajes(comercio)) as unknown as MensajeKey[]
     const vencen = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
     const deps = {
-      db: entorno.db,
+      db: environment.db,
       clock: () => new Date(vencen),
       secretos: SECRETOS,
       notifyJobs: () => {},
@@ -412,16 +412,16 @@ describe('a request’s end', () => {
     await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, suyos)))
     await expireRequests(deps, suyos)
     for (const guia of guias) {
-      const leida = await leer(comercio, guia)
-      checkHistory(leida)
-      expect([leida.secuencia, leida.ubicacion.estado]).toEqual([3, 'vencida'])
+      const read = await leer(comercio, guia)
+      checkHistory(read)
+      expect([read.secuencia, read.ubicacion.estado]).toEqual([3, 'vencida'])
     }
   })
 })
 
 describe('location events', () => {
   it('reach webhooks with the guide as it was, history and feed', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const webhook = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
     await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'pausado' })
@@ -436,22 +436,22 @@ describe('location events', () => {
         datos: { guia: foto, evento },
       })
     }
-    const guia = await nueva(comercio, MIXCO)
+    const guia = await fresh(comercio, MIXCO)
     await anotar(guia)
-    entorno.advance(73 * HOUR_MS)
+    environment.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     await anotar(guia)
     await comercio.api.guias.reenviarSolicitud(guia)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
     await anotar(guia)
-    await enviar(await enlaceDe(guia), { ...EN_PETEN, seguro: '1' })
+    await send(await enlaceDe(guia), { ...EN_PETEN, seguro: '1' })
     await anotar(guia)
     await comercio.api.guias.confirmarUbicacion(guia, { maps_url: ENLACE, referencia: 'Casa «3»' })
     await anotar(guia)
     await scanEstados(guia, 'recolectado', 'en_ruta')
     await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'activo' })
-    await hasta(async () => receptor.receivedWebhooks.length >= 5)
-    await entorno.waitForQuiet()
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 5)
+    await environment.waitForQuiet()
     expect(receptor.receivedWebhooks).toHaveLength(5)
     for (const { id, json } of receptor.receivedWebhooks) expect(json).toEqual(fotos.get(id))
     const tipos = [
@@ -464,22 +464,22 @@ describe('location events', () => {
       'guia.recolectado',
       'guia.en_ruta',
     ]
-    const leida = await leer(comercio, guia)
-    expect(leida.eventos.datos.map(({ tipo }) => tipo)).toEqual(tipos)
-    const flujo = await hasta(async () => {
+    const read = await leer(comercio, guia)
+    expect(read.eventos.datos.map(({ tipo }) => tipo)).toEqual(tipos)
+    const stream = await waitUntil(async () => {
       const { datos } = await comercio.api.eventos.listar({ limite: 100 })
       return datos.length === tipos.length && datos
     })
-    expect(flujo).toEqual(leida.eventos.datos)
+    expect(stream).toEqual(read.eventos.datos)
   })
 })
 
 describe('afterwards', () => {
   it('no log has a link’s secret, a phone or a place', () => {
-    const todo = entorno.log.join('\n')
+    const all = environment.log.join('\n')
     expect(new Set(tokens).size).toBeGreaterThan(10)
-    for (const token of tokens) expect(todo.includes(token)).toBe(false)
-    expect(entorno.log.length).toBeGreaterThan(200)
-    expect(todo).not.toMatch(/31481676|14\.6333|-90\.6064|\babc123|Portón/)
+    for (const token of tokens) expect(all.includes(token)).toBe(false)
+    expect(environment.log.length).toBeGreaterThan(200)
+    expect(all).not.toMatch(/31481676|14\.6333|-90\.6064|\babc123|Portón/)
   })
 })

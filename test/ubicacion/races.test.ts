@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inTransaction } from '../../server/data/db.ts'
-import { darPaso } from '../../server/domain/eventos/evento.ts'
+import { takeStep } from '../../server/domain/eventos/evento.ts'
 import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
 import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
 import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
@@ -14,32 +14,32 @@ import { waitForLock } from '../quiescence.ts'
 import { checkHistory, SECRETOS, useUbicacionRequests } from './requests.ts'
 
 // Jobs are done by hand here, so that they meet the requests.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const { enlaceDe, send: enviar, leer, mensajes } = useUbicacionRequests(entorno)
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
+const { enlaceDe, send, leer, mensajes } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
 const ALLA = { lat: 14.65, lng: -90.61 }
-const deps = (reloj = () => new Date()) => ({
-  db: entorno.db,
-  clock: reloj,
+const deps = (clock = () => new Date()) => ({
+  db: environment.db,
+  clock,
   secretos: SECRETOS,
   notifyJobs: () => {},
   settings: readTestSettings(),
 })
-const dias = (n: number) => () => new Date(Date.now() + n * 24 * HOUR_MS)
+const days = (n: number) => () => new Date(Date.now() + n * 24 * HOUR_MS)
 
-async function crear(comercio: Comercio, cuantas: number) {
+async function create(comercio: Comercio, count: number) {
   const { resultados } = await comercio.api.guias.crearLote({
     recogida: RECOGIDA,
-    guias: Array.from({ length: cuantas }, () => buildGuiaWithoutDestino(MIXCO)),
+    guias: Array.from({ length: count }, () => buildGuiaWithoutDestino(MIXCO)),
   })
-  const guias = resultados.map((uno) => ('guia' in uno ? uno.guia! : ''))
-  const filas = await mensajes(comercio)
-  return { guias, own: guias.map((guia) => filas.find((fila) => fila.guia === guia)! as MensajeKey) }
+  const guias = resultados.map((one) => ('guia' in one ? one.guia! : ''))
+  const rows = await mensajes(comercio)
+  return { guias, own: guias.map((guia) => rows.find((row) => row.guia === guia)! as MensajeKey) }
 }
-async function pedidas(comercio: Comercio, cuantas: number) {
-  const { guias, own: suyos } = await crear(comercio, cuantas)
+async function pedidas(comercio: Comercio, count: number) {
+  const { guias, own: suyos } = await create(comercio, count)
   await sendToMailbox(deps(), suyos)
   return { guias, own: suyos }
 }
@@ -51,83 +51,83 @@ const codigoDe = (promesa: Promise<unknown>) =>
 
 describe('at the same time', () => {
   it('recipient, merchant and cancellation: each is told what became of it, and the history is legal', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const vistos = new Set<string>()
+    const comercio = await environment.createComercio()
+    const seen = new Set<string>()
     for (let tanda = 0; tanda < 5; tanda++) {
       const guias = (await pedidas(comercio, 20)).guias
-      const rutas = await Promise.all(guias.map((guia) => enlaceDe(guia)))
+      const paths = await Promise.all(guias.map((guia) => enlaceDe(guia)))
       const finales = await Promise.all(
         guias.map(async (guia, i) => {
           const actos = [
-            () => enviar(rutas[i]!, AHI).then(({ status }) => String(status)),
+            () => send(paths[i]!, AHI).then(({ status }) => String(status)),
             () => codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA)),
             () => codigoDe(comercio.api.guias.cancelar(guia)),
           ]
           const orden = [0, 1, 2].map((n) => (n + i) % 3)
-          const respuestas: string[] = []
-          const hacer = async (n: number) => {
-            respuestas[n] = await actos[n]!()
+          const responses: string[] = []
+          const act = async (n: number) => {
+            responses[n] = await actos[n]!()
           }
           // On a loaded machine the first asked is the first served: half of them wait for each other.
-          if (i % 2) for (const n of orden) await hacer(n)
-          else await Promise.all(orden.map(hacer))
-          return respuestas
+          if (i % 2) for (const n of orden) await act(n)
+          else await Promise.all(orden.map(act))
+          return responses
         }),
       )
-      for (const [i, [pagina, propia, cancelacion]] of finales.entries()) {
-        const leida = await leer(comercio, guias[i]!)
-        checkHistory(leida)
-        const tipos = leida.eventos.datos.slice(2).map(({ tipo }) => tipo)
-        vistos.add(tipos.join(' '))
-        const origenes = [pagina === '303', propia === 'si'].filter(Boolean).length
-        expect([tipos, pagina, propia, cancelacion]).toEqual([
+      for (const [i, [page, propia, cancelacion]] of finales.entries()) {
+        const read = await leer(comercio, guias[i]!)
+        checkHistory(read)
+        const tipos = read.eventos.datos.slice(2).map(({ tipo }) => tipo)
+        seen.add(tipos.join(' '))
+        const origenes = [page === '303', propia === 'si'].filter(Boolean).length
+        expect([tipos, page, propia, cancelacion]).toEqual([
           [...Array.from({ length: origenes }, () => 'ubicacion.confirmada'), 'guia.cancelado'],
           expect.stringMatching(/^(?:303|200)$/),
           expect.stringMatching(/^(?:si|ubicacion_cerrada)$/),
           'si',
         ])
-        expect(leida.estado).toBe('cancelado')
-        expect(leida.ubicacion.origen).toBe(propia === 'si' ? 'comercio' : pagina === '303' ? 'destinatario' : null)
+        expect(read.estado).toBe('cancelado')
+        expect(read.ubicacion.origen).toBe(propia === 'si' ? 'comercio' : page === '303' ? 'destinatario' : null)
       }
     }
-    expect(vistos.size).toBeGreaterThan(1)
+    expect(seen.size).toBeGreaterThan(1)
   })
 
   it.each(['confirmed', 'cancelled'])(
     'a message handed over while its guide is being %s comes too late',
     async (como) => {
-      const comercio = await entorno.nuevoComercio()
-      const { guias, own: suyos } = await crear(comercio, 1)
+      const comercio = await environment.createComercio()
+      const { guias, own: suyos } = await create(comercio, 1)
       const guia = guias[0]!
-      const fila = await findGuia(entorno.db, 'todos', guia)
-      const ahora = new Date()
+      const row = await findGuia(environment.db, 'todos', guia)
+      const now = new Date()
       let envio: Promise<void> | undefined
-      await inTransaction(entorno.db.de(fila.comercio_id), async (consultar) => {
-        const lugar = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
-        await darPaso(
-          { db: { query: consultar }, notifyJobs: () => {} },
-          fila,
+      await inTransaction(environment.db.forComercio(row.comercio_id), async (query) => {
+        const place = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
+        await takeStep(
+          { db: { query }, notifyJobs: () => {} },
+          row,
           como === 'confirmed'
-            ? placeStep(fila, lugar, ahora)
-            : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: ahora, registrado_en: ahora },
+            ? placeStep(row, place, now)
+            : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: now, registrado_en: now },
         )
         envio = sendToMailbox(deps(), suyos)
-        await waitForLock(entorno.db)
+        await waitForLock(environment.db)
       })
       await envio
-      const leida = await leer(comercio, guia)
-      checkHistory(leida)
-      expect(leida.secuencia).toBe(2)
-      expect(leida.ubicacion.solicitud?.estado).toBe('descartado')
+      const read = await leer(comercio, guia)
+      checkHistory(read)
+      expect(read.secuencia).toBe(2)
+      expect(read.ubicacion.solicitud?.estado).toBe('descartado')
       expect(await mensajes(comercio)).toMatchObject([{ estado: 'descartado', abierta: false }])
     },
   )
 
   it('messages, expiries, recipients and merchants never stand in each other’s way', FULL_RUN_ONLY, async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, own: suyos } = await crear(comercio, 60)
+      const { guias, own: suyos } = await create(comercio, 60)
       const alReves = suyos.toReversed()
       const hechos = await Promise.all([
         ...guias.map((guia, i) =>
@@ -137,34 +137,34 @@ describe('at the same time', () => {
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
       for (const [i, guia] of guias.entries()) {
-        const leida = await leer(comercio, guia)
-        checkHistory(leida)
-        if (i % 4 === 3) expect(leida.estado).toBe('cancelado')
-        else expect(leida.ubicacion).toMatchObject({ estado: 'confirmada', ...ALLA })
-        expect(['enviado', 'descartado']).toContain(leida.ubicacion.solicitud?.estado)
+        const read = await leer(comercio, guia)
+        checkHistory(read)
+        if (i % 4 === 3) expect(read.estado).toBe('cancelado')
+        else expect(read.ubicacion).toMatchObject({ estado: 'confirmada', ...ALLA })
+        expect(['enviado', 'descartado']).toContain(read.ubicacion.solicitud?.estado)
       }
     }
     for (let tanda = 0; tanda < 3; tanda++) {
       const { guias, own: suyos } = await pedidas(comercio, 60)
-      const rutas = await Promise.all(guias.map((guia) => enlaceDe(guia)))
+      const paths = await Promise.all(guias.map((guia) => enlaceDe(guia)))
       const alReves = suyos.toReversed()
       const hechos = await Promise.all([
         ...guias.map(async (guia, i) => {
           if (i % 3 === 0) return codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA))
-          if (i % 3 === 1) return (await enviar(rutas[i]!, AHI)).status === 303 ? 'si' : 'no'
+          if (i % 3 === 1) return (await send(paths[i]!, AHI)).status === 303 ? 'si' : 'no'
           return codigoDe(comercio.api.guias.reenviarSolicitud(guia)).then((codigo) =>
             codigo === 'limite_de_solicitudes' ? 'si' : codigo,
           )
         }),
         ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) =>
-          codigoDe(expireRequests(deps(dias(3.01)), unos)),
+          codigoDe(expireRequests(deps(days(3.01)), unos)),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
       for (const [i, guia] of guias.entries()) {
-        const leida = await leer(comercio, guia)
-        checkHistory(leida)
-        if (i % 3 !== 2) expect(leida.ubicacion.estado).toBe('confirmada')
+        const read = await leer(comercio, guia)
+        checkHistory(read)
+        if (i % 3 !== 2) expect(read.ubicacion.estado).toBe('confirmada')
       }
     }
   })
@@ -172,16 +172,16 @@ describe('at the same time', () => {
 
 describe('a guide of before the migration', () => {
   it('says of its request what is known', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const { guias, own: suyos } = await crear(comercio, 2)
-    await entorno.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
+    const comercio = await environment.createComercio()
+    const { guias, own: suyos } = await create(comercio, 2)
+    await environment.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
     await comercio.api.guias.cancelar(guias[1]!)
     expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
     await sendToMailbox(deps(), suyos)
-    const [pedida, cancelada] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
+    const [pedida, cancelled] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
     checkHistory(pedida)
     const comun = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }
     expect(pedida.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'enviado' })
-    expect(cancelada.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'descartado' })
+    expect(cancelled.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'descartado' })
   })
 })

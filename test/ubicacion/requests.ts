@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Comercio, MASTER_KEY, type TestEnvironment } from '../environment.ts'
-import { buildEstadoReport, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildEstadoReport, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 
 export const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
@@ -14,20 +14,20 @@ export function useUbicacionRequests(environment: TestEnvironment) {
   const helpers = {
     tokens,
     /** The link that a guide's newest request carries, or that of an earlier one. */
-    async enlaceDe(guia: string, numero?: number) {
+    async enlaceDe(guia: string, number?: number) {
       const { rows } = await environment.db.pool.query(
         `select id, kid from mensaje where guia = $1 and tipo = 'solicitud_ubicacion' and ($2::int is null or numero = $2)
          order by numero desc limit 1`,
-        [guia, numero ?? null],
+        [guia, number ?? null],
       )
       const { token } = tokenDe(SECRETOS, rows[0].id, rows[0].kid)!
       tokens.push(token)
       return `/u/${token}`
     },
-    ver: (ruta: string, metodo = 'GET') => fetch(environment.url + ruta, { method: metodo }),
+    ver: (path: string, method = 'GET') => fetch(environment.url + path, { method }),
     /** As the page's form does. */
-    send: (ruta: string, campos: Record<string, string>) =>
-      fetch(environment.url + ruta, {
+    send: (path: string, campos: Record<string, string>) =>
+      fetch(environment.url + path, {
         method: 'POST',
         redirect: 'manual',
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -36,7 +36,7 @@ export function useUbicacionRequests(environment: TestEnvironment) {
     leer: (comercio: Comercio, guia: string) => comercio.api.guias.obtener(guia, { limite: 100 }),
     /** Waits until the guide is so. */
     esperar: (comercio: Comercio, guia: string, isExpected: (guia: Guia) => boolean) =>
-      hasta(async () => {
+      waitUntil(async () => {
         const readGuia = await helpers.leer(comercio, guia)
         return isExpected(readGuia) && readGuia
       }),
@@ -60,7 +60,7 @@ export function useUbicacionRequests(environment: TestEnvironment) {
       ).rows,
     /** Everything that is kept of a guide. */
     async rows(guia: string) {
-      const readRows = async (texto: string) => (await environment.db.pool.query(texto, [guia])).rows
+      const readRows = async (text: string) => (await environment.db.pool.query(text, [guia])).rows
       return {
         guia: await readRows('select g.* from guia g where guia = $1'),
         evento: await readRows('select * from evento where guia = $1 order by secuencia'),
@@ -92,14 +92,14 @@ export function checkHistory(guia: Guia & { eventos: { datos: Evento[] } }, init
     eventos.map(({ secuencia }) => secuencia),
     eventSummary,
   ).toEqual(eventos.map((_, i) => i + 1))
-  let lugar = initialEstado
+  let place = initialEstado
   for (const { tipo } of eventos) {
     const [axis, nuevo = ''] = tipo.split('.')
     if (axis !== 'ubicacion') continue
-    expect(DESDE[nuevo], eventSummary).toContain(lugar)
-    lugar = nuevo
+    expect(DESDE[nuevo], eventSummary).toContain(place)
+    place = nuevo
   }
-  expect(guia.ubicacion.estado, eventSummary).toBe(lugar)
+  expect(guia.ubicacion.estado, eventSummary).toBe(place)
   expect(guia.secuencia, eventSummary).toBe(eventos.length)
   const final = eventos.findIndex(({ tipo }) => tipo === 'guia.cancelado')
   if (final !== -1) expect(final, eventSummary).toBe(eventos.length - 1)

@@ -1,31 +1,31 @@
 import { expect, it } from 'vitest'
 import { bringAvisosForward } from '../../server/domain/webhooks/sending/advance.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
 const { environment, advance: adelantar, nuevo } = useWebhooks()
-const ms = (texto: string | null) => Date.parse(texto!)
+const ms = (text: string | null) => Date.parse(text!)
 
 it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
   environment.freezeClock()
   const { api, webhook, receptor } = await nuevo(answerWith(500))
   adelantar(HOUR_MS)
   const adelantada = (await api.guias.crear(buildGuia())).guia
-  const clave = buildAvisoCode(webhook, adelantada)
-  const fallida = await waitForIntentos(api, webhook, clave, 1)
+  const key = buildAvisoCode(webhook, adelantada)
+  const fallida = await waitForIntentos(api, webhook, key, 1)
   expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(environment.clock().getTime() + 4_000)
   adelantar(-HOUR_MS)
 
   // What was put off by the clock ahead is due as soon as it would have been.
   receptor.responder = answerWith(204)
-  await hasta(async () => {
-    const { proximo_intento_en } = await api.webhooks.obtenerAviso(webhook, clave)
+  await waitUntil(async () => {
+    const { proximo_intento_en } = await api.webhooks.obtenerAviso(webhook, key)
     return ms(proximo_intento_en) < environment.clock().getTime() + 10_000
   })
   adelantar(10_000)
-  expect(await terminada(api, webhook, clave, 2)).toMatchObject({ estado: 'entregado' })
+  expect(await terminada(api, webhook, key, 2)).toMatchObject({ estado: 'entregado' })
 
   // The guide goes on behind its last date, and its webhooks leave at once.
   await environment.operar('POST', `/guias/${adelantada}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
@@ -46,13 +46,13 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
 it('a delivery attempted while the correction waits for the database keeps its due time', async () => {
   environment.freezeClock()
   const { api, webhook } = await nuevo(answerWith(500))
-  const clave = buildAvisoCode(webhook, (await api.guias.crear(buildGuia())).guia)
-  const { proximo_intento_en } = await waitForIntentos(api, webhook, clave, 1)
+  const key = buildAvisoCode(webhook, (await api.guias.crear(buildGuia())).guia)
+  const { proximo_intento_en } = await waitForIntentos(api, webhook, key, 1)
   // The first reading of the clock is from before the attempt.
   const lecturas = [new Date(environment.clock().getTime() - HOUR_MS)]
   await bringAvisosForward({
     db: environment.db.asRole('guias_trabajos'),
     clock: () => lecturas.shift() ?? environment.clock(),
   })
-  expect(await api.webhooks.obtenerAviso(webhook, clave)).toMatchObject({ intentos: 1, proximo_intento_en })
+  expect(await api.webhooks.obtenerAviso(webhook, key)).toMatchObject({ intentos: 1, proximo_intento_en })
 })

@@ -10,7 +10,7 @@ beforeAll(() => environment.freezeClock())
 
 /** A live merchant's endpoint for everything, paused, so that its deliveries stay where they are. */
 async function conEndpoint() {
-  const { id, comercio, api } = await environment.nuevoComercio('live')
+  const { id, comercio, api } = await environment.createComercio('live')
   const webhook = `wh_${comercio.slice(4)}`
   await environment.db.pool.query(
     `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
@@ -39,7 +39,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
     for (const evento of eventos) {
       const { secuencia } = evento
       const salio = estado === 'enviado' && secuencia > 1
-      const cuerpo = JSON.stringify({
+      const body = JSON.stringify({
         id: evento.id,
         tipo: evento.tipo,
         creado_en,
@@ -95,7 +95,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
         },
       })
       const entrega = await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))
-      expect(entrega.cuerpo).toBe(cuerpo)
+      expect(entrega.cuerpo).toBe(body)
     }
   })
 })

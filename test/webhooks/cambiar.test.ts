@@ -1,31 +1,31 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/sending/admission.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
-import { type Api, buildAvisoCode, fallaDeApi, nadie, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { type Api, buildAvisoCode, fallaDeApi, nobody, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, advance: adelantar, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
 describe('PATCH /api/v1/webhooks/{webhook}', () => {
   it('changes what it names and nothing else', async () => {
-    const { api, webhook, ...creado } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
-    const { comercio: _c, receptor: _r, secreto: _s, ...antes } = creado
+    const { api, webhook, ...created } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const { comercio: _c, receptor: _r, secreto: _s, ...before } = created
     adelantar(1_000)
-    let previo: object = { webhook, ...antes }
-    const otro = await nuevoReceptor()
+    let previo: object = { webhook, ...before }
+    const other = await nuevoReceptor()
     for (const cambio of [
       { descripcion: 'Otra' },
       { tipos: ['*', 'guia.nota'] },
-      { url: otro.url },
-      { url: otro.url, descripcion: 'Tercera', tipos: ['ubicacion.*'] },
+      { url: other.url },
+      { url: other.url, descripcion: 'Tercera', tipos: ['ubicacion.*'] },
     ] as Parameters<Api['webhooks']['cambiar']>[1][]) {
-      const despues = await api.webhooks.cambiar(webhook, cambio)
-      expect(despues).toEqual({ ...previo, ...cambio, actualizado_en: despues.actualizado_en })
-      expect(despues.actualizado_en > antes.actualizado_en).toBe(true)
-      expect(await api.webhooks.obtener(webhook)).toEqual(despues)
-      previo = despues
+      const after = await api.webhooks.cambiar(webhook, cambio)
+      expect(after).toEqual({ ...previo, ...cambio, actualizado_en: after.actualizado_en })
+      expect(after.actualizado_en > before.actualizado_en).toBe(true)
+      expect(await api.webhooks.obtener(webhook)).toEqual(after)
+      previo = after
     }
   })
 
@@ -33,15 +33,15 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const { api, webhook, receptor } = await nuevo(answerWith(500))
     const { guia } = await api.guias.crear(buildGuia())
     await waitForIntentos(api, webhook, buildAvisoCode(webhook, guia), 1)
-    const otro = await nuevoReceptor()
-    await api.webhooks.cambiar(webhook, { url: otro.url, tipos: ['guia.cancelado'] })
+    const other = await nuevoReceptor()
+    await api.webhooks.cambiar(webhook, { url: other.url, tipos: ['guia.cancelado'] })
     adelantar(6_000)
     const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia), 2)
-    expect(aviso.historial.map(({ url }) => url)).toEqual([otro.url, receptor.url])
-    const { guia: segunda } = await api.guias.crear(buildGuia())
-    await api.guias.cancelar(segunda)
-    await terminada(api, webhook, buildAvisoCode(webhook, segunda, 2))
-    expect(otro.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
+    expect(aviso.historial.map(({ url }) => url)).toEqual([other.url, receptor.url])
+    const { guia: second } = await api.guias.crear(buildGuia())
+    await api.guias.cancelar(second)
+    await terminada(api, webhook, buildAvisoCode(webhook, second, 2))
+    expect(other.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
     expect(receptor.receivedWebhooks).toHaveLength(1)
   })
 
@@ -63,10 +63,10 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
 
   it('refuses another’s address, what is not valid, and changes nothing then', async () => {
     const { comercio, api, webhook } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
-    const otro = await crear(comercio, nadie())
-    const antes = await api.webhooks.obtener(webhook)
-    const casos: [object, number, string][] = [
-      [{ url: otro.url, descripcion: 'X', estado: 'pausado' }, 409, 'webhook_repetido'],
+    const other = await create(comercio, nobody())
+    const before = await api.webhooks.obtener(webhook)
+    const cases: [object, number, string][] = [
+      [{ url: other.url, descripcion: 'X', estado: 'pausado' }, 409, 'webhook_repetido'],
       [{ url: 'https://localhost/', tipos: ['*'] }, 422, 'url_no_permitida'],
       [{ url: 'https://no-existe.ejemplo.com/', tipos: ['*'] }, 422, 'url_no_resuelve'],
       [{}, 422, 'validacion'],
@@ -81,21 +81,21 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       [{ descripcion: 'X', motivo: null }, 422, 'validacion'],
       [{ id: 'wh_000000000000' }, 422, 'validacion'],
     ]
-    for (const [cambio, status, codigo] of casos) {
+    for (const [cambio, status, codigo] of cases) {
       const error = await fallaDeApi(api.webhooks.cambiar(webhook, cambio as never))
       expect([cambio, error.status, error.codigo]).toEqual([cambio, status, codigo])
     }
-    expect(await api.webhooks.obtener(webhook)).toEqual(antes)
+    expect(await api.webhooks.obtener(webhook)).toEqual(before)
     // Its own address is no conflict.
-    expect(await api.webhooks.cambiar(webhook, { url: antes.url })).toMatchObject({ url: antes.url })
+    expect(await api.webhooks.cambiar(webhook, { url: before.url })).toMatchObject({ url: before.url })
   })
 
   it('gives one address to one of two endpoints at once', async () => {
     const { comercio, api, webhook } = await nuevo()
-    const otro = await crear(comercio, nadie())
-    const destino = nadie()
+    const other = await create(comercio, nobody())
+    const destino = nobody()
     const codigos = await Promise.all(
-      [webhook, otro.webhook].map((cual) =>
+      [webhook, other.webhook].map((cual) =>
         api.webhooks.cambiar(cual, destino).then(
           () => '200',
           ({ codigo }) => codigo,
@@ -124,7 +124,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     expect(aviso).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
     const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
     expect(despierto.estado_en > pausado.estado_en).toBe(true)
-    await hasta(async () => receptor.receivedWebhooks.length >= 152)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 152)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toHaveLength(152)
     // Those in the queue at a time overtake each other, and one may have to wait for a retry of its round: most keep
@@ -132,6 +132,6 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const puesto = new Map(receptor.receivedWebhooks.map(({ json }, n) => [json.datos.guia.guia, n]))
     expect(puesto.size).toBe(152)
     const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
-    expect(corridas.reduce((suma, corrida) => suma + corrida) / corridas.length).toBeLessThan(READ_WINDOW / 2)
+    expect(corridas.reduce((sum, corrida) => sum + corrida) / corridas.length).toBeLessThan(READ_WINDOW / 2)
   })
 })

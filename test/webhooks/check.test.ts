@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
@@ -13,9 +13,9 @@ const sinComprobar = (webhook: string) =>
 
 describe('a live endpoint', () => {
   it('is asked for an answer when it is registered, and again at another address; until then it waits', async () => {
-    const { api } = await environment.nuevoComercio('live')
-    const { webhook, ...creado } = await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/avisos' })
-    expect(creado).toMatchObject({ estado: 'por_comprobar', comprobado_en: null })
+    const { api } = await environment.createComercio('live')
+    const { webhook, ...created } = await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/avisos' })
+    expect(created).toMatchObject({ estado: 'por_comprobar', comprobado_en: null })
     const { guia } = await api.guias.crear(buildGuia())
     const pruebas = async () => {
       const { datos } = await api.webhooks.avisos(webhook)
@@ -43,8 +43,8 @@ describe('a live endpoint', () => {
   it('differs from an endpoint of test data, which needs no proof, even at another address', async () => {
     const { api, webhook, receptor } = await nuevo()
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })
-    const otra = await api.webhooks.cambiar(webhook, { url: `${receptor.url}?otra` })
-    expect(otra).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })
+    const other = await api.webhooks.cambiar(webhook, { url: `${receptor.url}?otra` })
+    expect(other).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })
   })
 })
 
@@ -52,7 +52,7 @@ describe('an endpoint that has not proved itself', () => {
   it('gets nothing but its tests, loses nothing, and everything in its order once one goes well', async () => {
     const { api, comercio, webhook, receptor } = await nuevo(answerWith(500))
     await sinComprobar(webhook)
-    await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'por_comprobar')
+    await waitUntil(async () => (await api.webhooks.obtener(webhook)).estado === 'por_comprobar')
     const guias = []
     for (let n = 0; n < 3; n++) guias.push((await api.guias.crear(buildGuia())).guia)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)

@@ -13,15 +13,15 @@ import {
   useSender,
 } from './sender.ts'
 
-const { send: enviar, deadlines: plazos } = useSender()
+const { send, deadlines: plazos } = useSender()
 
 describe('connections', () => {
   test('one is reused by its endpoint, and its phases are not told again', async () => {
     await using receptor = await conHttp(responder(204))
-    const primera = await enviar(receptor.url)
-    expect(primera.conexion_ms).not.toBeNull()
+    const first = await send(receptor.url)
+    expect(first.conexion_ms).not.toBeNull()
     for (let i = 0; i < 5; i++) {
-      expect(await enviar(receptor.url)).toMatchObject({
+      expect(await send(receptor.url)).toMatchObject({
         status: 204,
         ip: '127.0.0.1',
         dns_ms: null,
@@ -33,19 +33,19 @@ describe('connections', () => {
 
   test('none is shared between endpoints, nor between origins of one endpoint', async () => {
     await using receptor = await conHttp(responder(204))
-    await enviar(receptor.url, { canal: 'uno' })
-    await enviar(receptor.url, { canal: 'dos' })
+    await send(receptor.url, { canal: 'uno' })
+    await send(receptor.url, { canal: 'dos' })
     expect(receptor.connections()).toBe(2)
-    await enviar(receptor.url.replace('127.0.0.1', 'localhost'), { canal: 'uno' })
+    await send(receptor.url.replace('127.0.0.1', 'localhost'), { canal: 'uno' })
     expect(receptor.connections()).toBe(3)
-    await enviar(receptor.url, { canal: 'dos' })
+    await send(receptor.url, { canal: 'dos' })
     expect(receptor.connections()).toBe(3)
   })
 
   test('the address is judged at every exchange, reused connection or not', async () => {
     await using receptor = await conHttp(responder(204))
-    expect((await enviar(receptor.url)).status).toBe(204)
-    expect((await enviar(receptor.url, { loopback: false })).error).toBe('destino_no_permitido')
+    expect((await send(receptor.url)).status).toBe(204)
+    expect((await send(receptor.url, { loopback: false })).error).toBe('destino_no_permitido')
   })
 
   test.each([
@@ -55,13 +55,11 @@ describe('connections', () => {
     const pendientes: http.ServerResponse[] = []
     await using receptor = await conHttp((req, res) => {
       req.resume().on('end', () => {
-        if (pendientes.push(res) === 64) for (const [i, uno] of pendientes.entries()) uno.writeHead(200).end(`${i}`)
+        if (pendientes.push(res) === 64) for (const [i, one] of pendientes.entries()) one.writeHead(200).end(`${i}`)
       })
     })
-    const respuestas = await Promise.all(
-      Array.from({ length: 64 }, (_, i) => enviar(receptor.url, { canal: canal(i) })),
-    )
-    expect(new Set(respuestas.map(({ status, cuerpo }) => `${status} ${cuerpo}`)).size).toBe(64)
+    const responses = await Promise.all(Array.from({ length: 64 }, (_, i) => send(receptor.url, { canal: canal(i) })))
+    expect(new Set(responses.map(({ status, cuerpo }) => `${status} ${cuerpo}`)).size).toBe(64)
     expect(receptor.connections()).toBe(esperadas)
   })
 
@@ -73,23 +71,23 @@ describe('connections', () => {
         { address: '127.0.0.1', family: 4 },
       ],
     })
-    const respuesta = await enviar(`http://localhost:${receptor.port}/`, {}, varios)
+    const response = await send(`http://localhost:${receptor.port}/`, {}, varios)
     await varios.close()
-    expect(respuesta).toMatchObject({ status: 204, ip: '127.0.0.1' })
+    expect(response).toMatchObject({ status: 204, ip: '127.0.0.1' })
   })
 
   test('an exchange that has ended leaves no timer behind', async () => {
     await using receptor = await conHttp(responder(204))
-    for (let i = 0; i < 50; i++) await enviar(receptor.url)
+    for (let i = 0; i < 50; i++) await send(receptor.url)
     expect(plazos()).toBe(0)
   })
 
   test('an idle one that the receiver closed is replaced unnoticed', async () => {
     await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
     for (let i = 1; i <= 3; i++) {
-      const respuesta = await enviar(receptor.url)
-      expect(respuesta).toMatchObject({ status: 204, error: null })
-      expect(respuesta.conexion_ms).not.toBeNull()
+      const response = await send(receptor.url)
+      expect(response).toMatchObject({ status: 204, error: null })
+      expect(response.conexion_ms).not.toBeNull()
       expect(receptor.connections()).toBe(i)
       for (const socket of receptor.openSockets) socket.end()
       await expect.poll(() => receptor.openSockets.size).toBe(0)
@@ -103,10 +101,10 @@ describe('connections', () => {
     await using receptor = await openRawReceiver((socket, solicitudes) =>
       solicitudes === 1 ? socket.write(EMPTY_RESPONSE) : cortar(socket),
     )
-    await enviar(receptor.url)
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: 204, error: null })
-    expect(respuesta.conexion_ms).not.toBeNull()
+    await send(receptor.url)
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: 204, error: null })
+    expect(response.conexion_ms).not.toBeNull()
     expect(receptor.connections()).toBe(2)
   })
 
@@ -116,14 +114,14 @@ describe('connections', () => {
       if (modo === 'bien') socket.write(EMPTY_RESPONSE)
       else socket.end(modo === 'a medias' ? 'HTTP/1.1 20' : '')
     })
-    await enviar(receptor.url)
+    await send(receptor.url)
     modo = 'cierra'
-    expect(await enviar(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
+    expect(await send(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
     expect(receptor.connections()).toBe(2)
     modo = 'bien'
-    await enviar(receptor.url)
+    await send(receptor.url)
     modo = 'a medias'
-    expect(await enviar(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
+    expect(await send(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
     expect(receptor.connections()).toBe(3)
   })
 
@@ -134,42 +132,42 @@ describe('connections', () => {
   ])('%s after the answer does not reach the next exchange', async (_caso, sobra) => {
     await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE + sobra))
     for (let i = 1; i <= 3; i++) {
-      expect(await enviar(receptor.url)).toMatchObject({ status: 204, error: null })
+      expect(await send(receptor.url)).toMatchObject({ status: 204, error: null })
       await expect.poll(() => receptor.openSockets.size).toBe(0)
     }
-    await using tarde = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
+    await using late = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
     for (let i = 1; i <= 3; i++) {
-      expect(await enviar(tarde.url)).toMatchObject({ status: 204, error: null })
-      for (const socket of tarde.openSockets) socket.write(sobra)
-      await expect.poll(() => tarde.openSockets.size).toBe(0)
+      expect(await send(late.url)).toMatchObject({ status: 204, error: null })
+      for (const socket of late.openSockets) socket.write(sobra)
+      await expect.poll(() => late.openSockets.size).toBe(0)
     }
-    expect(tarde.connections()).toBe(3)
+    expect(late.connections()).toBe(3)
   })
 
   test('an idle one closes when the receiver says so, and nothing of it is kept', async () => {
     // Neither of them closes anything itself; one says that it will soon.
-    const servidor = http.createServer(responder(204, '', { connection: 'keep-alive', 'keep-alive': 'timeout=2' }))
+    const server = http.createServer(responder(204, '', { connection: 'keep-alive', 'keep-alive': 'timeout=2' }))
     const callado = http.createServer(responder(204, '', { connection: 'keep-alive' }))
-    for (const cual of [servidor, callado]) cual.keepAliveTimeout = 0
-    await using receptor = await listenAsReceiver(servidor)
-    await using otro = await listenAsReceiver(callado)
-    await enviar(otro.url)
+    for (const cual of [server, callado]) cual.keepAliveTimeout = 0
+    await using receptor = await listenAsReceiver(server)
+    await using other = await listenAsReceiver(callado)
+    await send(other.url)
     const { connect } = net
-    const huellas: WeakRef<net.Socket>[] = []
-    net.connect = ((opciones: net.NetConnectOpts) => {
-      const socket = connect(opciones)
-      huellas.push(new WeakRef(socket))
+    const digests: WeakRef<net.Socket>[] = []
+    net.connect = ((options: net.NetConnectOpts) => {
+      const socket = connect(options)
+      digests.push(new WeakRef(socket))
       return socket
     }) as typeof connect
-    await Promise.all(Array.from({ length: 10 }, (_, i) => enviar(receptor.url, { canal: `c${i % 5}` })))
+    await Promise.all(Array.from({ length: 10 }, (_, i) => send(receptor.url, { canal: `c${i % 5}` })))
     net.connect = connect
     expect(receptor.openSockets.size).toBe(10)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
-    expect(otro.openSockets.size).toBe(1)
-    expect(huellas).toHaveLength(10)
+    expect(other.openSockets.size).toBe(1)
+    expect(digests).toHaveLength(10)
     globalThis.gc!()
     // The last one may still be referred to from the stack.
-    expect(huellas.filter((huella) => huella.deref()).length).toBeLessThanOrEqual(1)
+    expect(digests.filter((digest) => digest.deref()).length).toBeLessThanOrEqual(1)
   })
 })
 
@@ -181,15 +179,15 @@ test('the latest idle connections of many endpoints stay open, and so do all con
   })
   // As many as stay are few here: they would be closed for their age before thousands are made on a slow machine.
   const paciente = createSender({ resolver: resolverLocal, maxIdle: 20 })
-  await enviar(receptor.url, { canal: 'lenta' }, paciente)
-  const lenta = enviar(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
-  const todas = Array.from({ length: 30 }, (_, i) => enviar(receptor.url, { canal: `c${i}` }, paciente))
-  expect((await Promise.all(todas)).every(({ status }) => status === 204)).toBe(true)
+  await send(receptor.url, { canal: 'lenta' }, paciente)
+  const lenta = send(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
+  const all = Array.from({ length: 30 }, (_, i) => send(receptor.url, { canal: `c${i}` }, paciente))
+  expect((await Promise.all(all)).every(({ status }) => status === 204)).toBe(true)
   await expect.poll(() => receptor.openSockets.size).toBe(21)
   expect(receptor.connections()).toBe(31)
-  expect(await enviar(receptor.url, { canal: 'c29' }, paciente)).toMatchObject({ status: 204, conexion_ms: null })
+  expect(await send(receptor.url, { canal: 'c29' }, paciente)).toMatchObject({ status: 204, conexion_ms: null })
   expect(receptor.connections()).toBe(31)
-  await enviar(receptor.url, { canal: 'c0' }, paciente)
+  await send(receptor.url, { canal: 'c0' }, paciente)
   expect(receptor.connections()).toBe(32)
   sueltas.resolve()
   expect(await lenta).toMatchObject({ status: 204, conexion_ms: null })
@@ -198,17 +196,17 @@ test('the latest idle connections of many endpoints stay open, and so do all con
 
 describe('closing', () => {
   test('ends the requests under way, and leaves no socket', async () => {
-    const otro = createSender({ resolver: resolverLocal })
+    const other = createSender({ resolver: resolverLocal })
     await using colgado = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
     await using rapido = await conHttp(responder(204))
-    for (let i = 0; i < 20; i++) await enviar(rapido.url, { canal: `r${i}` }, otro)
-    const colgados = Array.from({ length: 20 }, () => enviar(colgado.url, {}, otro))
+    for (let i = 0; i < 20; i++) await send(rapido.url, { canal: `r${i}` }, other)
+    const colgados = Array.from({ length: 20 }, () => send(colgado.url, {}, other))
     await expect.poll(() => colgado.openSockets.size).toBe(20)
     expect(rapido.openSockets.size).toBe(20)
-    await otro.close()
-    for (const respuesta of await Promise.all(colgados)) {
-      expect(respuesta).toMatchObject({ status: null, error: 'conexion' })
-      expect(respuesta.detalle).toContain('se repetirá')
+    await other.close()
+    for (const response of await Promise.all(colgados)) {
+      expect(response).toMatchObject({ status: null, error: 'conexion' })
+      expect(response.detalle).toContain('se repetirá')
     }
     await expect.poll(() => colgado.openSockets.size + rapido.openSockets.size).toBe(0)
   })
@@ -216,15 +214,15 @@ describe('closing', () => {
   test('ends a request that still looks up a name, too, and nothing starts afterwards', async () => {
     await using receptor = await conHttp(responder(204))
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<HostResolver>>>()
-    const otro = createSender({ resolver: () => promise })
-    const pendiente = enviar(`http://localhost:${receptor.port}/`, {}, otro)
-    await otro.close()
-    expect(await pendiente).toMatchObject({ status: null, error: 'conexion' })
+    const other = createSender({ resolver: () => promise })
+    const pending = send(`http://localhost:${receptor.port}/`, {}, other)
+    await other.close()
+    expect(await pending).toMatchObject({ status: null, error: 'conexion' })
     resolve(await resolverLocal('localhost'))
-    expect(await enviar(receptor.url, {}, otro)).toMatchObject({ status: null, error: 'conexion', ip: null })
-    await otro.close()
+    expect(await send(receptor.url, {}, other)).toMatchObject({ status: null, error: 'conexion', ip: null })
+    await other.close()
     // Whatever had been on its way would have come before this one.
-    await enviar(receptor.url)
+    await send(receptor.url)
     expect(receptor.connections()).toBe(1)
   })
 })

@@ -17,7 +17,7 @@ const cuerpoDe = async (api: Api, webhook: string, guia: string, secuencia: numb
   (await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))).cuerpo
 
 /** A guide of which the service sent two events before it was corrected twice. */
-async function corregida() {
+async function corrected() {
   const { comercio, api, webhook, receptor } = await nuevo()
   const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' }))
   await terminada(api, webhook, buildAvisoCode(webhook, guia, 1))
@@ -36,7 +36,7 @@ async function corregida() {
 
 describe('a body of an event before corrections', () => {
   it('is the same byte for byte when it is sent again', async () => {
-    const { api, webhook, receptor, guia, sent: enviados } = await corregida()
+    const { api, webhook, receptor, guia, sent: enviados } = await corrected()
     for (const [i, secuencia] of [1, 3].entries()) {
       const entrega = buildAvisoCode(webhook, guia, secuencia)
       expect(await cuerpoDe(api, webhook, guia, secuencia)).toBe(enviados[i])
@@ -57,42 +57,42 @@ describe('a body of an event before corrections', () => {
   })
 
   it('keeps nothing of the person after the erasure', async () => {
-    const { api, webhook, guia } = await corregida()
+    const { api, webhook, guia } = await corrected()
     await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
-    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock: reloj })
+    const clock = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
+    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
     const { rows } = await environment.db.pool.query('select cambios from evento where guia = $1', [guia])
     expect(rows.map(({ cambios }) => cambios)).toEqual([null, null, null, null])
     expect(await cuerpoDe(api, webhook, guia, 1)).not.toMatch(/\bAna\b|5025555/)
   })
 
   it('is the same with another master key, once its corrections are encrypted with it', async () => {
-    const { api, webhook, guia, sent: enviados } = await corregida()
-    const [vieja, nueva] = [Buffer.from(MASTER_KEY, 'base64'), Buffer.alloc(32, 9)]
+    const { api, webhook, guia, sent: enviados } = await corrected()
+    const [old, fresh] = [Buffer.from(MASTER_KEY, 'base64'), Buffer.alloc(32, 9)]
     const deps = buildMensajeDeps(environment)
-    const recifrar = (...claves: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(claves) })
-    const leer = async () =>
+    const recifrar = (...keys: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(keys) })
+    const read = async () =>
       (await environment.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia]))
         .rows
-    const primeros = await leer()
+    const primeros = await read()
     // Without the old key they stay as they are.
-    await recifrar(nueva)
-    expect(await leer()).toEqual(primeros)
-    await recifrar(nueva, vieja)
-    expect(await leer()).not.toEqual(primeros)
-    await recifrar(vieja, nueva)
+    await recifrar(fresh)
+    expect(await read()).toEqual(primeros)
+    await recifrar(fresh, old)
+    expect(await read()).not.toEqual(primeros)
+    await recifrar(old, fresh)
     expect(await cuerpoDe(api, webhook, guia, 1)).toBe(enviados[0])
   })
 
   it('has the present values, and the log an error, if no master key decrypts a correction', async () => {
-    const { id, webhook, guia } = await corregida()
+    const { id, webhook, guia } = await corrected()
     const errores: object[] = []
     const log = { error: (que: object) => errores.push(que) } as never
     const deps = { db: environment.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
-    const ambito = { comercioId: id, modo: 'test' } as const
-    const entrega = await requireWebhookAviso(environment.db, ambito, webhook, buildAvisoCode(webhook, guia, 1))
-    const cuerpo = JSON.parse(buildWebhookBody((await loadContent(deps, entrega))!))
-    expect(cuerpo.datos.guia).toMatchObject({ telefono: '+50255550003', municipio: 'Mixco' })
+    const scope = { comercioId: id, modo: 'test' } as const
+    const entrega = await requireWebhookAviso(environment.db, scope, webhook, buildAvisoCode(webhook, guia, 1))
+    const body = JSON.parse(buildWebhookBody((await loadContent(deps, entrega))!))
+    expect(body.datos.guia).toMatchObject({ telefono: '+50255550003', municipio: 'Mixco' })
     expect(errores).toMatchObject([{ evento: `evt_${guia}_1` }])
   })
 })

@@ -1,48 +1,48 @@
 import { ErrorConflicto, ErrorValidacion, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { collectCodes, fallaDeApi, nadie, readFailureCode, useWebhooks, type WebhookCreationData } from './webhooks.ts'
+import { collectCodes, fallaDeApi, nobody, readFailureCode, useWebhooks, type WebhookCreationData } from './webhooks.ts'
 
-const { environment, nuevoReceptor, create: crear, secretos } = useWebhooks()
+const { environment, nuevoReceptor, create, secretos } = useWebhooks()
 
 describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint for every type of event and shows its secret once', async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { url } = await nuevoReceptor()
-    const { datos: creado, status, cabeceras } = await comercio.api.webhooks.crear({ url }).conRespuesta()
-    secretos.push(creado.secreto)
+    const { datos: created, status, cabeceras } = await comercio.api.webhooks.crear({ url }).conRespuesta()
+    secretos.push(created.secreto)
     expect(status).toBe(201)
-    expect(cabeceras.get('location')).toBe(`/api/v1/webhooks/${creado.webhook}`)
-    const { secreto, ...resto } = creado
+    expect(cabeceras.get('location')).toBe(`/api/v1/webhooks/${created.webhook}`)
+    const { secreto, ...rest } = created
     expect(secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(resto).toEqual({
+    expect(rest).toEqual({
       webhook: expect.stringMatching(/^wh_[0-9A-Z]{12}$/),
       url,
       tipos: ['*'],
       descripcion: null,
       estado: 'activo',
-      comprobado_en: creado.creado_en,
+      comprobado_en: created.creado_en,
       motivo: null,
-      estado_en: resto.creado_en,
+      estado_en: rest.creado_en,
       fallas: null,
-      secretos: [{ version: 1, creado_en: resto.creado_en, vence_en: null }],
+      secretos: [{ version: 1, creado_en: rest.creado_en, vence_en: null }],
       modo: 'test',
       creado_en: expect.any(String),
-      actualizado_en: resto.creado_en,
+      actualizado_en: rest.creado_en,
     })
-    const ruta = cabeceras.get('location')!
-    expect((await environment.request('GET', ruta, { llave: comercio.llave })).cuerpo).toEqual(resto)
-    expect((await comercio.api.webhooks.listar()).datos).toEqual([resto])
+    const path = cabeceras.get('location')!
+    expect((await environment.request('GET', path, { llave: comercio.llave })).cuerpo).toEqual(rest)
+    expect((await comercio.api.webhooks.listar()).datos).toEqual([rest])
   })
 
   it('keeps the types and the description, and the address in its normal form', async () => {
-    const { api } = await environment.nuevoComercio()
+    const { api } = await environment.createComercio()
     const tipos: NonNullable<WebhookCreationData['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
-    const creado = await crear(
+    const created = await create(
       { api },
       { url: 'HTTPS://Tienda.Ejemplo.COM:443/Guías?a=1' },
       { tipos, descripcion: 'Tienda en línea ✓' },
     )
-    expect(creado).toMatchObject({
+    expect(created).toMatchObject({
       url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1',
       tipos,
       descripcion: 'Tienda en línea ✓',
@@ -54,9 +54,9 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('refuses an address twice, and names the endpoint that has it', async () => {
-    const comercio = await environment.nuevoComercio()
-    const destino = nadie()
-    const { webhook } = await crear(comercio, destino)
+    const comercio = await environment.createComercio()
+    const destino = nobody()
+    const { webhook } = await create(comercio, destino)
     const error = await fallaDeApi(comercio.api.webhooks.crear(destino))
     expect(error).toBeInstanceOf(ErrorConflicto)
     expect([error.status, error.codigo, error.message]).toEqual([
@@ -65,14 +65,14 @@ describe('POST /api/v1/webhooks', () => {
       expect.stringContaining(webhook),
     ])
     // Another merchant's, and another mode's, is another matter.
-    await crear(await environment.nuevoComercio(), destino)
+    await create(await environment.createComercio(), destino)
     expect(await collectCodes('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
   })
 
   it('takes exactly one of many equal ones at once', async () => {
-    const { api } = await environment.nuevoComercio()
+    const { api } = await environment.createComercio()
     for (let ronda = 0; ronda < 5; ronda++) {
-      const destino = nadie()
+      const destino = nobody()
       const codigos = await Promise.all(
         Array.from({ length: ronda === 0 ? 10 : 2 }, () =>
           api.webhooks.crear(destino).then(
@@ -88,28 +88,28 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('takes twenty per mode, and another when one is gone', async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    for (let i = 0; i < 20; i++) await crear(comercio, nadie())
-    const error = await fallaDeApi(api.webhooks.crear(nadie()))
+    for (let i = 0; i < 20; i++) await create(comercio, nobody())
+    const error = await fallaDeApi(api.webhooks.crear(nobody()))
     expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
-    const viva = new Guias({
+    const alive = new Guias({
       llave: await environment.createLlave(comercio, { modo: 'live' }),
       baseUrl: environment.url,
     })
-    await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
-    const [primero] = await collectCodes('webhook', api.webhooks.listar())
-    await api.webhooks.eliminar(primero!)
-    await crear(comercio, nadie())
-    expect(await readFailureCode(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
+    await create({ api: alive }, { url: 'https://tienda.ejemplo.com/' })
+    const [first] = await collectCodes('webhook', api.webhooks.listar())
+    await api.webhooks.eliminar(first!)
+    await create(comercio, nobody())
+    expect(await readFailureCode(api.webhooks.crear(nobody()))).toBe('limite_de_webhooks')
   })
 
   it('leaves twenty of thirty at once', async () => {
     for (let ronda = 0; ronda < 5; ronda++) {
-      const { api } = await environment.nuevoComercio()
+      const { api } = await environment.createComercio()
       const codigos = await Promise.all(
         Array.from({ length: 30 }, () =>
-          api.webhooks.crear(nadie()).then(
+          api.webhooks.crear(nobody()).then(
             () => '201',
             ({ codigo }) => codigo,
           ),
@@ -194,21 +194,21 @@ describe('POST /api/v1/webhooks', () => {
   ]
 
   it('refuses addresses that lead elsewhere than to a public https server', async () => {
-    const { api } = await environment.nuevoComercio()
-    const { webhook, ...antes } = await api.webhooks.crear(nadie())
-    secretos.push(antes.secreto)
+    const { api } = await environment.createComercio()
+    const { webhook, ...before } = await api.webhooks.crear(nobody())
+    secretos.push(before.secreto)
     for (const url of HOSTILES) {
-      for (const pedir of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(webhook, { url })]) {
-        const error = await fallaDeApi(pedir())
+      for (const request of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(webhook, { url })]) {
+        const error = await fallaDeApi(request())
         expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
         expect(error.errores).toMatchObject([{ campo: '/url', codigo: 'valor_no_admitido' }])
       }
     }
-    expect(await api.webhooks.listar()).toMatchObject({ datos: [{ webhook, url: antes.url }] })
+    expect(await api.webhooks.listar()).toMatchObject({ datos: [{ webhook, url: before.url }] })
   })
 
   it('refuses a name that does not resolve', async () => {
-    const { api } = await environment.nuevoComercio()
+    const { api } = await environment.createComercio()
     const error = await fallaDeApi(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect([error.status, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
@@ -216,7 +216,7 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('lets http on loopback pass for test keys alone', async () => {
-    const { api } = await environment.nuevoComercio()
+    const { api } = await environment.createComercio()
     for (const url of [
       'http://127.0.0.1:9/',
       'http://localhost:9/',
@@ -224,15 +224,15 @@ describe('POST /api/v1/webhooks', () => {
       'http://127.0.0.1/',
       'http://127.8.8.8:22/',
     ]) {
-      await crear({ api }, { url })
+      await create({ api }, { url })
     }
-    const { api: viva } = await environment.nuevoComercio('live')
+    const { api: alive } = await environment.createComercio('live')
     for (const url of ['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'https://localhost/']) {
-      const error = await fallaDeApi(viva.webhooks.crear({ url }))
+      const error = await fallaDeApi(alive.webhooks.crear({ url }))
       expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
     }
-    expect((await viva.webhooks.listar()).datos).toEqual([])
-    expect(await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })).toMatchObject({ modo: 'live' })
+    expect((await alive.webhooks.listar()).datos).toEqual([])
+    expect(await create({ api: alive }, { url: 'https://tienda.ejemplo.com/' })).toMatchObject({ modo: 'live' })
   })
 
   it.each<[string, object, string]>([
@@ -251,10 +251,10 @@ describe('POST /api/v1/webhooks', () => {
     ['a long address', { url: `https://tienda.ejemplo.com/${'a'.repeat(2_048)}` }, '/url'],
     ['no address', { url: undefined }, '/url'],
   ])('refuses %s', async (_que, datos, campo) => {
-    const { api } = await environment.nuevoComercio()
-    const error = await fallaDeApi(api.webhooks.crear({ ...nadie(), ...datos } as never))
+    const { api } = await environment.createComercio()
+    const error = await fallaDeApi(api.webhooks.crear({ ...nobody(), ...datos } as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
-    expect(error.errores.map((una: { campo: string }) => una.campo)).toContain(campo)
+    expect(error.errores.map((one: { campo: string }) => one.campo)).toContain(campo)
     expect((await api.webhooks.listar()).datos).toEqual([])
   })
 })

@@ -6,90 +6,90 @@ import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
 import { unleasedDeliveries } from '../../server/domain/webhooks/sending/due.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, hasta, lote100 } from '../factories.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, lote100, waitUntil } from '../factories.ts'
 import { answerWith, type ReceivedWebhook, type TestReceiver, useReceivers } from './receiver.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
-type Nodo = { [clave: string]: unknown }
-const esNodo = (valor: unknown): valor is Nodo => valor !== null && typeof valor === 'object' && !Array.isArray(valor)
+type Nodo = { [key: string]: unknown }
+const esNodo = (value: unknown): value is Nodo => value !== null && typeof value === 'object' && !Array.isArray(value)
 /** The contract's objects are open, for what may come; here they are closed, so that nothing is sent that it doesn't tell. */
-function cerrar(nodo: unknown, enAllOf = false): unknown {
-  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, enAllOf))
-  if (!esNodo(nodo)) return nodo
+function close(node: unknown, enAllOf = false): unknown {
+  if (Array.isArray(node)) return node.map((child) => close(child, enAllOf))
+  if (!esNodo(node)) return node
   const copia: Nodo = {}
-  for (const [clave, valor] of Object.entries(nodo)) {
+  for (const [key, value] of Object.entries(node)) {
     // Among properties any name may be a property's.
-    if (clave === 'properties')
-      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([nombre, hijo]) => [nombre, cerrar(hijo)]))
-    else copia[clave] = cerrar(valor, clave === 'allOf')
+    if (key === 'properties')
+      copia[key] = Object.fromEntries(Object.entries(value as Nodo).map(([name, child]) => [name, close(child)]))
+    else copia[key] = close(value, key === 'allOf')
   }
-  const cierra = !enAllOf && ('properties' in nodo || 'allOf' in nodo)
-  return cierra && !('additionalProperties' in nodo) ? { ...copia, unevaluatedProperties: false } : copia
+  const cierra = !enAllOf && ('properties' in node || 'allOf' in node)
+  return cierra && !('additionalProperties' in node) ? { ...copia, unevaluatedProperties: false } : copia
 }
-const contrato = JSON.parse(
+const contract = JSON.parse(
   readFileSync(new URL('../../server/generated/contract/comercios.json', import.meta.url), 'utf8'),
 ) as { components: { schemas: Nodo } }
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
 addFormats.default(ajv)
 for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
-ajv.addSchema({ components: { schemas: cerrar(contrato.components.schemas) } }, 'contrato')
-const validar = (esquema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
-  const valido = ajv.validate(`contrato#/components/schemas/${esquema}`, aviso)
+ajv.addSchema({ components: { schemas: close(contract.components.schemas) } }, 'contrato')
+const validar = (schema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
+  const valido = ajv.validate(`contrato#/components/schemas/${schema}`, aviso)
   expect(valido, `${ajv.errorsText()}\n${JSON.stringify(aviso, null, 1)}`).toBe(true)
 }
 
 type Datos = Partial<Parameters<Comercio['api']['webhooks']['crear']>[0]>
-const registrar = ({ api }: Comercio, { url }: Pick<TestReceiver, 'url'>, mas: Datos = {}) =>
-  api.webhooks.crear({ url, ...mas })
-const escanear = async (guia: string, cuerpo: object) => {
-  const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
-  expect([cuerpo, status]).toEqual([cuerpo, 201])
+const registrar = ({ api }: Comercio, { url }: Pick<TestReceiver, 'url'>, more: Datos = {}) =>
+  api.webhooks.crear({ url, ...more })
+const scan = async (guia: string, body: object) => {
+  const { status, cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
+  expect([body, status]).toEqual([body, 201])
   return evento as { id: string; tipo: string }
 }
 /** Nothing waits and nothing is under way. */
 const quieto = () =>
-  hasta(async () => {
-    const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
+  waitUntil(async () => {
+    const { rows } = await environment.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
     return rows.length === 0
   })
 
 describe('a webhook', () => {
   it('reaches its receiver, signed so that two independent libraries agree', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const { secreto } = await registrar(comercio, receptor)
     const { url_rastreo: _, zona_horaria: __, ...guia } = await comercio.api.guias.crear(buildGuia())
-    const recibido = await hasta(async () => receptor.receivedWebhooks[0])
-    expect(recibido.json).toMatchObject({
+    const received = await waitUntil(async () => receptor.receivedWebhooks[0])
+    expect(received.json).toMatchObject({
       id: `evt_${guia.guia}_1`,
       tipo: 'guia.aceptado',
       datos: { guia, evento: { secuencia: 1 } },
     })
-    const cabeceras = recibido.cabeceras as Record<string, string>
-    expect(new Webhook(secreto).verify(recibido.cuerpo, cabeceras)).toEqual(recibido.json)
-    expect(new Svix(secreto).verify(recibido.cuerpo, cabeceras)).toEqual(recibido.json)
-    expect(() => new Webhook(secreto).verify(`${recibido.cuerpo} `, cabeceras)).toThrow()
-    await hasta(async () =>
-      (await unleasedDeliveries({ db: entorno.db, clock: () => new Date() })) === 0 ? true : undefined,
+    const headers = received.cabeceras as Record<string, string>
+    expect(new Webhook(secreto).verify(received.cuerpo, headers)).toEqual(received.json)
+    expect(new Svix(secreto).verify(received.cuerpo, headers)).toEqual(received.json)
+    expect(() => new Webhook(secreto).verify(`${received.cuerpo} `, headers)).toThrow()
+    await waitUntil(async () =>
+      (await unleasedDeliveries({ db: environment.db, clock: () => new Date() })) === 0 ? true : undefined,
     )
   })
 
   it('is tried again until it is taken, with the same id and body', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor(answerWith(500, {}, 'ay'))
     const { webhook } = await registrar(comercio, receptor)
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const clave = `avi_${webhook.slice(3)}_${guia}_1`
-    await hasta(async () => (await comercio.api.webhooks.obtenerAviso(webhook, clave)).intentos === 1)
+    const key = `avi_${webhook.slice(3)}_${guia}_1`
+    await waitUntil(async () => (await comercio.api.webhooks.obtenerAviso(webhook, key)).intentos === 1)
     receptor.responder = answerWith(204)
-    entorno.advance(8_000)
-    await hasta(async () => receptor.receivedWebhooks[1])
+    environment.advance(8_000)
+    await waitUntil(async () => receptor.receivedWebhooks[1])
     expect(receptor.receivedWebhooks[1]!.cuerpo).toBe(receptor.receivedWebhooks[0]!.cuerpo)
-    const entrega = await hasta(async () => {
-      const leida = await comercio.api.webhooks.obtenerAviso(webhook, clave)
-      return leida.estado === 'entregado' && leida
+    const entrega = await waitUntil(async () => {
+      const read = await comercio.api.webhooks.obtenerAviso(webhook, key)
+      return read.estado === 'entregado' && read
     })
     expect(entrega).toMatchObject({
       intentos: 2,
@@ -113,19 +113,23 @@ class Diario {
   }
   async record(guia: string) {
     // A webhook has nothing that depends on the service's settings.
-    const leida = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
-    const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = leida
+    const read = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
+    const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = read
     const nuevos = eventos.datos.filter(({ id }) => !this.fotos.has(id))
-    const ultimo = nuevos.at(-1)!
+    const last = nuevos.at(-1)!
     // A failed attempt is followed by its decision in one transaction, so nobody can read the guide in between.
     const intento = nuevos.slice(0, -1)
     expect(intento.map(({ tipo }) => tipo)).toEqual(
-      ultimo.tipo === 'guia.decision_pendiente' ? ['guia.intento_fallido'] : [],
+      last.tipo === 'guia.decision_pendiente' ? ['guia.intento_fallido'] : [],
     )
-    const antes = { decision: this.#decisiones.get(guia) ?? null }
+    const before = { decision: this.#decisiones.get(guia) ?? null }
     for (const evento of intento)
-      this.fotos.set(evento.id, { tipo: evento.tipo, guia: { ...foto, ...antes, secuencia: evento.secuencia }, evento })
-    this.fotos.set(ultimo.id, { tipo: ultimo.tipo, guia: foto, evento: ultimo })
+      this.fotos.set(evento.id, {
+        tipo: evento.tipo,
+        guia: { ...foto, ...before, secuencia: evento.secuencia },
+        evento,
+      })
+    this.fotos.set(last.id, { tipo: last.tipo, guia: foto, evento: last })
     this.#decisiones.set(guia, foto.decision)
   }
   check(recibidos: readonly ReceivedWebhook[]) {
@@ -145,20 +149,20 @@ class Diario {
 /** Everything that can happen to a guide, by operators and its merchant. */
 async function vivir(comercio: Comercio, diario: Diario) {
   const { api } = comercio
-  const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
-  const nueva = async () => {
+  const hace = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+  const fresh = async () => {
     const { guia } = await api.guias.crear(buildGuia())
     await diario.record(guia)
     return guia
   }
-  const pasos = async (guia: string, ...cuerpos: object[]) => {
-    for (const cuerpo of cuerpos) {
-      await escanear(guia, cuerpo)
+  const steps = async (guia: string, ...cuerpos: object[]) => {
+    for (const body of cuerpos) {
+      await scan(guia, body)
       await diario.record(guia)
     }
   }
-  const a = await nueva()
-  await pasos(
+  const a = await fresh()
+  await steps(
     a,
     { estado: 'recolectado' },
     { estado: 'en_bodega', lat: 14.583611, lng: -90.548611 },
@@ -172,16 +176,16 @@ async function vivir(comercio: Comercio, diario: Diario) {
     { estado: 'en_devolucion' },
     { estado: 'devuelto' },
   )
-  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'en_ruta' }, buildEstadoReport('entregado'))
-  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'extraviado' })
-  const d = await nueva()
+  await steps(await fresh(), { estado: 'recolectado' }, { estado: 'en_ruta' }, buildEstadoReport('entregado'))
+  await steps(await fresh(), { estado: 'recolectado' }, { estado: 'extraviado' })
+  const d = await fresh()
   await api.guias.cancelar(d)
   await diario.record(d)
   // Its request for the place follows by itself: what was between is what creation answered.
-  const { guia: e, url_rastreo: _, zona_horaria: __, ...resto } = await api.guias.crear(buildGuiaWithoutDestino())
-  await hasta(async () => (await api.guias.obtener(e)).secuencia === 2)
+  const { guia: e, url_rastreo: _, zona_horaria: __, ...rest } = await api.guias.crear(buildGuiaWithoutDestino())
+  await waitUntil(async () => (await api.guias.obtener(e)).secuencia === 2)
   const { datos } = await api.guias.eventos(e)
-  diario.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...resto }, evento: datos[0] })
+  diario.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...rest }, evento: datos[0] })
   await diario.record(e)
 }
 
@@ -200,11 +204,11 @@ const TIPOS = [
   'nota',
   'escaneo_tardio',
   'decision_pendiente',
-].map((nombre) => `guia.${nombre}`)
+].map((name) => `guia.${name}`)
 
 describe('every event', () => {
   it('is delivered once, with its guide as it was then, and as the contract says', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await registrar(comercio, receptor)
     const diario = new Diario(comercio)
@@ -212,9 +216,9 @@ describe('every event', () => {
     expect(new Set([...diario.fotos.values()].map(({ tipo }) => tipo))).toEqual(
       new Set([...TIPOS, 'ubicacion.solicitada']),
     )
-    await hasta(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
     await quieto()
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
     diario.check(receptor.receivedWebhooks)
     for (const { id, json, cabeceras } of receptor.receivedWebhooks) {
@@ -224,36 +228,36 @@ describe('every event', () => {
   })
 
   it('that is tried again later tells of its guide as it was then, all the same', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor(answerWith(500))
     const { webhook } = await registrar(comercio, receptor)
     const diario = new Diario(comercio)
     await vivir(comercio, diario)
     // The first ones were tried in vain, the others wait behind them.
-    await hasta(async () => receptor.receivedWebhooks.length >= 3)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 3)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     const fallidos = receptor.receivedWebhooks.splice(0)
     receptor.responder = answerWith(204)
-    entorno.advance(10 * 60_000)
+    environment.advance(10 * 60_000)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
-    await hasta(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
     await quieto()
-    await entorno.waitForQuiet()
-    expect(receptor.receivedWebhooks.map((uno) => uno.id).sort()).toEqual([...diario.fotos.keys()].sort())
+    await environment.waitForQuiet()
+    expect(receptor.receivedWebhooks.map((one) => one.id).sort()).toEqual([...diario.fotos.keys()].sort())
     diario.check([...fallidos, ...receptor.receivedWebhooks])
     for (const { id: evento, cuerpo } of fallidos)
-      expect(receptor.receivedWebhooks.find((uno) => uno.id === evento)!.cuerpo).toBe(cuerpo)
+      expect(receptor.receivedWebhooks.find((one) => one.id === evento)!.cuerpo).toBe(cuerpo)
   })
 
   it('that the endpoint itself causes is as the contract says, too', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const { webhook, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
     const { evento } = await comercio.api.webhooks.probar(webhook)
-    await hasta(async () => receptor.receivedWebhooks.length > 0)
+    await waitUntil(async () => receptor.receivedWebhooks.length > 0)
     await quieto()
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect(receptor.receivedWebhooks).toHaveLength(1)
     const [{ json, cuerpo, cabeceras }] = receptor.receivedWebhooks as [ReceivedWebhook]
     validar('AvisoDePrueba', json)
@@ -266,15 +270,15 @@ describe('every event', () => {
 
 describe('batches', () => {
   it('with 100 guides for 3 endpoints make 300 deliveries, even when they are sent repeatedly', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptores = await Promise.all([nuevoReceptor(), nuevoReceptor(), nuevoReceptor()])
     for (const receptor of receptores) await registrar(comercio, receptor, { tipos: ['guia.*'] })
     const lote = lote100()
     const { resultados } = await comercio.api.guias.crearLote(lote)
-    const esperados = resultados.map((resultado) => `evt_${'guia' in resultado ? resultado.guia : ''}_1`).sort()
+    const esperados = resultados.map((result) => `evt_${'guia' in result ? result.guia : ''}_1`).sort()
     expect(new Set(esperados).size).toBe(100)
-    const contar = async () => {
-      const { rows } = await entorno.db.pool.query(
+    const count = async () => {
+      const { rows } = await environment.db.pool.query(
         'select estado, count(*)::int as n from webhook_aviso where comercio_id = $1 group by estado',
         [comercio.id],
       )
@@ -293,25 +297,26 @@ describe('batches', () => {
       ),
     ])
     await quieto()
-    await entorno.waitForQuiet()
-    expect(await contar()).toEqual([{ estado: 'entregado', n: 300 }])
+    await environment.waitForQuiet()
+    expect(await count()).toEqual([{ estado: 'entregado', n: 300 }])
     for (const { receivedWebhooks: recibidos } of receptores)
       expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
   })
 
   it('and single guides replayed at once are one event, and one delivery', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await registrar(comercio, receptor)
     const guia = buildGuia()
-    const creadas = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
-    const codigo = creadas[0]!.guia
-    const recoger = () => entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')
+    const created = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
+    const codigo = created[0]!.guia
+    const recoger = () =>
+      environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')
     await Promise.all(Array.from({ length: 10 }, recoger))
     // A refused step sends nothing.
-    expect((await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
+    expect((await environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
     await quieto()
-    await entorno.waitForQuiet()
+    await environment.waitForQuiet()
     expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])
   })
 })

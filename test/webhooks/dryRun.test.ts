@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Db } from '../../server/data/db.ts'
 import { createDryRuns, type DryRunInput } from '../../server/domain/webhooks/dryRun.ts'
 import { buildGuia, RECOGIDA } from '../factories.ts'
-import { nadie, useWebhooks } from './webhooks.ts'
+import { nobody, useWebhooks } from './webhooks.ts'
 
 const { environment, create: registrar } = useWebhooks()
 const SIN_PRISA = new AbortController().signal
@@ -10,11 +10,11 @@ const EXACTO = { eventos: 1_100, avisos: 1_100, exacto: true }
 
 /** A merchant with 1,100 events, more than one step looks at, and what a dry run of his is asked about. */
 async function muchos() {
-  const comercio = await environment.nuevoComercio()
+  const comercio = await environment.createComercio()
   const desde = new Date(environment.clock().getTime() - 1_000)
   for (let lote = 0; lote < 11; lote++)
     await comercio.api.guias.crearLote({ recogida: RECOGIDA, guias: Array.from({ length: 100 }, () => buildGuia()) })
-  const { webhook } = await registrar(comercio, nadie())
+  const { webhook } = await registrar(comercio, nobody())
   const hasta = new Date(environment.clock().getTime() + 1_000)
   const { id: comercio_id, modo } = comercio
   const pedida: DryRunInput = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
@@ -24,46 +24,46 @@ async function muchos() {
 /** The database, with what is asked of it counted: the most at once in all, and of one merchant. */
 function contada() {
   const enCurso = new Map<string, number>()
-  const visto = { todas: 0, ownItems: 0, consultas: 0 }
+  const seen = { todas: 0, ownItems: 0, consultas: 0 }
   const db: object = {
     asRole: () => db,
-    async query(sentencia: unknown, valores: { comercio_id: string }) {
-      const { comercio_id } = valores
+    async query(sql: unknown, values: { comercio_id: string }) {
+      const { comercio_id } = values
       enCurso.set(comercio_id, (enCurso.get(comercio_id) ?? 0) + 1)
-      visto.consultas++
-      visto.ownItems = Math.max(visto.ownItems, enCurso.get(comercio_id)!)
-      visto.todas = Math.max(
-        visto.todas,
-        [...enCurso.values()].reduce((suma, n) => suma + n, 0),
+      seen.consultas++
+      seen.ownItems = Math.max(seen.ownItems, enCurso.get(comercio_id)!)
+      seen.todas = Math.max(
+        seen.todas,
+        [...enCurso.values()].reduce((sum, n) => sum + n, 0),
       )
       try {
-        return await (environment.db.query as (...todo: unknown[]) => Promise<unknown>)(sentencia, valores)
+        return await (environment.db.query as (...all: unknown[]) => Promise<unknown>)(sql, values)
       } finally {
         enCurso.set(comercio_id, enCurso.get(comercio_id)! - 1)
       }
     },
   }
-  return { db: db as unknown as Db, seen: visto }
+  return { db: db as unknown as Db, seen }
 }
 
 describe('a dry run', () => {
   it('counts in steps, one at a time for a merchant and two for all, and stops when it takes too long', async () => {
-    const [uno, otro, tercero] = [await muchos(), await muchos(), await muchos()]
-    const { db, seen: visto } = contada()
+    const [one, other, tercero] = [await muchos(), await muchos(), await muchos()]
+    const { db, seen } = contada()
     const ensayar = createDryRuns(db)
-    const todos = await Promise.all(
-      [uno, otro, tercero].flatMap(({ requested: pedida }) =>
+    const all = await Promise.all(
+      [one, other, tercero].flatMap(({ requested: pedida }) =>
         Array.from({ length: 5 }, () => ensayar(pedida, SIN_PRISA)),
       ),
     )
-    expect(todos).toEqual(Array.from({ length: 15 }, () => EXACTO))
-    expect([visto.todas, visto.ownItems]).toEqual([2, 1])
+    expect(all).toEqual(Array.from({ length: 15 }, () => EXACTO))
+    expect([seen.todas, seen.ownItems]).toEqual([2, 1])
     expect(
-      await uno.comercio.api.webhooks.ensayarRecuperacion(uno.webhook, { desde: uno.desde.toISOString() }),
+      await one.comercio.api.webhooks.ensayarRecuperacion(one.webhook, { desde: one.desde.toISOString() }),
     ).toEqual(EXACTO)
     let ms = 0
-    const lento = createDryRuns(db, () => (ms += 1_000))
-    expect(await lento(uno.requested, SIN_PRISA)).toEqual({ eventos: 1_000, avisos: 1_000, exacto: false })
+    const slow = createDryRuns(db, () => (ms += 1_000))
+    expect(await slow(one.requested, SIN_PRISA)).toEqual({ eventos: 1_000, avisos: 1_000, exacto: false })
   })
 
   it('counts what is there, although a transaction that began before it is still open', async () => {
@@ -81,8 +81,8 @@ describe('a dry run', () => {
 
   it('is never begun for who went away', async () => {
     const { requested: pedida } = await muchos()
-    const { db, seen: visto } = contada()
+    const { db, seen } = contada()
     await expect(createDryRuns(db)(pedida, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
-    expect(visto.consultas).toBe(0)
+    expect(seen.consultas).toBe(0)
   })
 })

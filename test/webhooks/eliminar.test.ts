@@ -3,7 +3,7 @@ import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, advance: adelantar, cleanUp, create: crear, nuevo } = useWebhooks()
+const { environment, advance: adelantar, cleanUp, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -15,7 +15,7 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     expect((await api.webhooks.eliminar(webhook).conRespuesta()).status).toBe(204)
     expect(await readFailureCode(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
     expect((await api.webhooks.listar()).datos).toEqual([])
-    const cuantas = async () => {
+    const count = async () => {
       const { rows } = await environment.db.pool.query(
         `select (select count(*)::int from webhook_aviso where webhook = $1) as entregas,
            (select count(*)::int from webhook_intento where webhook = $1) as intentos,
@@ -25,20 +25,20 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
       )
       return rows[0]
     }
-    expect(await cuantas()).toMatchObject({ secretos: 0 })
+    expect(await count()).toMatchObject({ secretos: 0 })
     receptor.responder = answerWith(204)
-    const nuevoId = (await crear(comercio, { url })).webhook
+    const nuevoId = (await create(comercio, { url })).webhook
     expect(nuevoId).not.toBe(webhook)
     adelantar(6_000)
-    const { guia: otra } = await api.guias.crear(buildGuia())
-    await terminada(api, nuevoId, buildAvisoCode(nuevoId, otra))
-    expect(receptor.receivedWebhooks.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${otra}_1`])
+    const { guia: other } = await api.guias.crear(buildGuia())
+    await terminada(api, nuevoId, buildAvisoCode(nuevoId, other))
+    expect(receptor.receivedWebhooks.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${other}_1`])
     await cleanUp()
-    expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
+    expect(await count()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
     adelantar(11 * 60_000)
     await cleanUp()
-    expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
-    expect((await api.webhooks.obtenerAviso(nuevoId, buildAvisoCode(nuevoId, otra))).estado).toBe('entregado')
+    expect(await count()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
+    expect((await api.webhooks.obtenerAviso(nuevoId, buildAvisoCode(nuevoId, other))).estado).toBe('entregado')
     expect(await api.webhooks.obtener(nuevoId)).toMatchObject({ estado: 'activo' })
   })
 })

@@ -1,49 +1,49 @@
 import { describe, expect, it } from 'vitest'
 import { FAILURES_TO_BRAKE } from '../../server/domain/webhooks/schedule.ts'
-import { Admission, IN_FLIGHT_PER_WEBHOOK } from '../../server/domain/webhooks/sending/admission.ts'
+import { Admission, MAX_EXCHANGES_PER_WEBHOOK } from '../../server/domain/webhooks/sending/admission.ts'
 import { readDue } from '../../server/domain/webhooks/sending/due.ts'
 import { Endpoint, type ReadyDelivery, toReady } from '../../server/domain/webhooks/sending/endpoint.ts'
-import type { Receptor } from '../../server/domain/webhooks/sending/receiver.ts'
+import type { Receiver } from '../../server/domain/webhooks/sending/receiver.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { nadie } from './webhooks.ts'
+import { nobody } from './webhooks.ts'
 
 /** A service that sends nothing. */
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('a due delivery of an endpoint', () => {
   it('waits in memory only as long as its endpoint takes it; what somebody asked to be sent goes all the same', async () => {
-    const { api, id } = await entorno.nuevoComercio()
-    const { webhook } = await api.webhooks.crear(nadie())
+    const { api, id } = await environment.createComercio()
+    const { webhook } = await api.webhooks.crear(nobody())
     for (let n = 0; n < 2; n++) await api.guias.crear(buildGuia())
     const prueba = await api.webhooks.probar(webhook)
-    const clave = { comercio_id: id, modo: 'test', webhook } as const
-    const [leidas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 10, salvo: [] }], new Date())
+    const key = { comercio_id: id, modo: 'test', webhook } as const
+    const [leidas] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], new Date())
     const cupos = new Admission<ReadyDelivery, Endpoint>()
-    const endpoint = new Endpoint(clave, cupos.open(id), 0)
-    const admitidas = (receptor: Partial<Receptor>) => {
-      endpoint.refresh({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
+    const endpoint = new Endpoint(key, cupos.open(id), 0)
+    const admitidas = (receptor: Partial<Receiver>) => {
+      endpoint.refresh({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receiver, 0)
       const listas = leidas!.map((contenido) => toReady(contenido, 0))
-      return listas.filter((lista) => endpoint.accepts(lista, new Date())).map(({ evento }) => evento)
+      return listas.filter((list) => endpoint.accepts(list, new Date())).map(({ evento }) => evento)
     }
     expect(admitidas({ estado: 'activo' })).toHaveLength(3)
     expect(admitidas({ estado: 'activo', comprobado_en: null })).toEqual([prueba.evento])
     expect(admitidas({ estado: 'pausado' })).toEqual([prueba.evento])
     // A pause far ahead was written before the clock stepped back, and does not count.
-    for (const [minutos, eventos] of [
+    for (const [minutes, eventos] of [
       [1, [prueba.evento]],
       [3, leidas!.map(({ aviso: entrega }) => entrega.evento)],
     ] as const) {
-      const ahora = new Date()
-      const freno_vence_en = new Date(ahora.getTime() + minutos * 60_000)
-      expect([minutos, admitidas({ estado: 'activo', freno_vence_en })]).toEqual([minutos, eventos])
-      await entorno.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [
+      const now = new Date()
+      const freno_vence_en = new Date(now.getTime() + minutes * 60_000)
+      expect([minutes, admitidas({ estado: 'activo', freno_vence_en })]).toEqual([minutes, eventos])
+      await environment.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [
         freno_vence_en,
         webhook,
       ])
-      const [pausadas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 10, salvo: [] }], ahora)
-      expect([minutos, pausadas!.map(({ aviso: entrega }) => entrega.evento)]).toEqual([minutos, eventos])
+      const [pausadas] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], now)
+      expect([minutes, pausadas!.map(({ aviso: entrega }) => entrega.evento)]).toEqual([minutes, eventos])
     }
   })
 })
@@ -105,18 +105,18 @@ describe('the modes of an endpoint', () => {
   it('sends one delivery at a time from the last failure that brakes until a success', () => {
     const endpoint = nuevo()
     for (let n = 1; n < FAILURES_TO_BRAKE; n++) expect([n, endpoint.record(false)]).toEqual([n, false])
-    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', MAX_EXCHANGES_PER_WEBHOOK])
     expect(endpoint.record(false)).toBe(true)
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['probing', 1])
     expect(endpoint.record(true)).toBe(false)
-    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', MAX_EXCHANGES_PER_WEBHOOK])
   })
 
   it('keeps probing while its row counts the failures that brake', () => {
     const endpoint = nuevo()
-    endpoint.refresh({ fallas: FAILURES_TO_BRAKE } as Receptor, 0)
+    endpoint.refresh({ fallas: FAILURES_TO_BRAKE } as Receiver, 0)
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['probing', 1])
-    endpoint.refresh({ fallas: FAILURES_TO_BRAKE - 1 } as Receptor, 0)
-    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
+    endpoint.refresh({ fallas: FAILURES_TO_BRAKE - 1 } as Receiver, 0)
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', MAX_EXCHANGES_PER_WEBHOOK])
   })
 })

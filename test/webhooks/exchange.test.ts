@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
 import { exchange } from '../../server/domain/webhooks/sending/exchange.ts'
-import type { Receptor } from '../../server/domain/webhooks/sending/receiver.ts'
+import type { Receiver } from '../../server/domain/webhooks/sending/receiver.ts'
 
 const CONTESTADA = {
   status: 503,
@@ -13,12 +13,12 @@ const CONTESTADA = {
 } as unknown as ExchangeResult
 
 /** Sends a test event to the address and returns the part of the answer that is stored. */
-async function guardada(url: string, respuesta: ExchangeResult) {
+async function saved(url: string, response: ExchangeResult) {
   const deps = {
     clock: () => new Date(),
     newId: () => ({ id: 'x', creado_en: new Date() }),
     destinations: { loopback: true },
-    sender: { send: async () => respuesta },
+    sender: { send: async () => response },
   } as unknown as Parameters<typeof exchange>[0]
   const receptor = {
     webhook: 'wh_X',
@@ -28,7 +28,7 @@ async function guardada(url: string, respuesta: ExchangeResult) {
     versions: [1],
     expirations: [null],
     claves: [createSecretKey(Buffer.alloc(32))],
-  } as unknown as Receptor
+  } as unknown as Receiver
   const aviso = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
   const { respuesta: visible } = await exchange(deps, receptor, { aviso } as unknown as Parameters<typeof exchange>[2])
   return visible
@@ -36,20 +36,20 @@ async function guardada(url: string, respuesta: ExchangeResult) {
 
 describe('an exchange', () => {
   it('keeps headers and body of a public receiver', async () => {
-    expect(await guardada('https://tienda.ejemplo.com/', CONTESTADA)).toEqual(CONTESTADA)
+    expect(await saved('https://tienda.ejemplo.com/', CONTESTADA)).toEqual(CONTESTADA)
   })
 
   it.each(['http://127.0.0.1:4000/', 'http://localhost/', 'http://[::1]:1/'])(
     'keeps neither headers nor body of %s',
     async (url) => {
       const vacia = { ...CONTESTADA, cabeceras: {}, cuerpo: '', cuerpo_truncado: true }
-      expect(await guardada(url, CONTESTADA)).toEqual(vacia)
-      expect(await guardada(url, { ...CONTESTADA, cuerpo: '' })).toEqual({ ...vacia, cuerpo_truncado: false })
+      expect(await saved(url, CONTESTADA)).toEqual(vacia)
+      expect(await saved(url, { ...CONTESTADA, cuerpo: '' })).toEqual({ ...vacia, cuerpo_truncado: false })
     },
   )
 
   it('tells that no answer came from a receiver on this machine', async () => {
     const sin = { ...CONTESTADA, status: null, cabeceras: null, cuerpo: null }
-    expect(await guardada('http://localhost/', sin)).toEqual(sin)
+    expect(await saved('http://localhost/', sin)).toEqual(sin)
   })
 })

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ClaveDeWebhook } from '../../server/domain/records/webhookKey.ts'
+import type { WebhookKey } from '../../server/domain/records/webhookKey.ts'
 import { Admission } from '../../server/domain/webhooks/sending/admission.ts'
 import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/sending/endpoint.ts'
 import { HeldEndpoints } from '../../server/domain/webhooks/sending/heldEndpoints.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 
-const KEY: ClaveDeWebhook = { comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: 'wh_1' }
+const KEY: WebhookKey = { comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: 'wh_1' }
 
 /** False once other processes have declared this process dead. */
 let isAlive: boolean
@@ -43,14 +43,14 @@ beforeEach(() => {
 
 async function take(): Promise<Endpoint> {
   endpoints.request([KEY], false)
-  return hasta(async () => endpoints.de(KEY.webhook))
+  return waitUntil(async () => endpoints.de(KEY.webhook))
 }
 
 async function lose(): Promise<void> {
   isAlive = false
   now += 5_000
   endpoints.maintain(now)
-  await hasta(async () => !endpoints.de(KEY.webhook))
+  await waitUntil(async () => !endpoints.de(KEY.webhook))
   isAlive = true
 }
 

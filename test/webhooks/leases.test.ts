@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Db } from '../../server/data/db.ts'
-import type { ClaveDeWebhook } from '../../server/domain/records/webhookKey.ts'
+import type { WebhookKey } from '../../server/domain/records/webhookKey.ts'
 import { Leases } from '../../server/domain/webhooks/sending/leases.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
 import { useEnvironment } from '../environment.ts'
@@ -9,7 +9,7 @@ import { useEnvironment } from '../environment.ts'
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const COMERCIO = '00000000-0000-7000-8000-000000000000'
 let serial = 0
-const newKey = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serial}` })
+const newKey = (): WebhookKey => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serial}` })
 
 afterEach(async () => {
   await environment.db.pool.query('delete from webhook_bomba')
@@ -43,7 +43,7 @@ function startProcess() {
       onNotTaken: (keys) => void foreign.push(...keys.map(({ webhook }) => webhook)),
     },
   )
-  const request = async (key: ClaveDeWebhook, fromOther = false) => {
+  const request = async (key: WebhookKey, fromOther = false) => {
     leases.request(key, fromOther)
     await leases.take()
   }

@@ -1,34 +1,34 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
-import { nadie } from './webhooks.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
+import { nobody } from './webhooks.ts'
 
-const entorno = useEnvironment()
+const environment = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
+  comercio = await environment.createComercio()
 })
 
 interface Vista {
   webhook: string
   desde: string
 }
-const listar = async (consulta = '?modo=test') => (await entorno.operar('GET', `/webhooks${consulta}`)).cuerpo
-const nombres = ({ datos }: { datos: Vista[] }) => datos.map(({ webhook }) => webhook)
+const listar = async (query = '?modo=test') => (await environment.operar('GET', `/webhooks${query}`)).cuerpo
+const names = ({ datos }: { datos: Vista[] }) => datos.map(({ webhook }) => webhook)
 /** An endpoint where nobody listens, once it has failed. */
 async function conFalla(): Promise<string> {
-  const { webhook } = await comercio.api.webhooks.crear(nadie())
+  const { webhook } = await comercio.api.webhooks.crear(nobody())
   await comercio.api.guias.crear(buildGuia())
-  await hasta(async () => (await comercio.api.webhooks.obtener(webhook)).fallas)
+  await waitUntil(async () => (await comercio.api.webhooks.obtener(webhook)).fallas)
   return webhook
 }
 const poner = (webhook: string, cambio: string) =>
-  entorno.db.pool.query(`update webhook set ${cambio} where webhook = $1`, [webhook])
+  environment.db.pool.query(`update webhook set ${cambio} where webhook = $1`, [webhook])
 
 describe('GET /operaciones/v1/webhooks', () => {
   it('lists the endpoints that fail, of all merchants of a mode, with their last fault and what waits', async () => {
     const webhook = await conFalla()
-    await comercio.api.webhooks.crear({ ...nadie(), tipos: ['guia.entregado'] })
+    await comercio.api.webhooks.crear({ ...nobody(), tipos: ['guia.entregado'] })
     const { datos, hay_mas } = await listar()
     const { primera_falla_en, intentos } = (await comercio.api.webhooks.obtener(webhook)).fallas!
     expect(hay_mas).toBe(false)
@@ -47,17 +47,17 @@ describe('GET /operaciones/v1/webhooks', () => {
         pendientes: 1,
       },
     ])
-    expect(nombres(await listar(''))).toEqual([])
+    expect(names(await listar(''))).toEqual([])
     await comercio.api.webhooks.eliminar(webhook)
-    expect(nombres(await listar())).toEqual([])
+    expect(names(await listar())).toEqual([])
   })
 
   it('lists those that fail longest first, and tells the disabled ones apart', async () => {
-    const [uno, otro, deshabilitado] = [await conFalla(), await conFalla(), await conFalla()]
-    await poner(otro, `primera_falla_en = now() - interval '2 days'`)
+    const [one, other, deshabilitado] = [await conFalla(), await conFalla(), await conFalla()]
+    await poner(other, `primera_falla_en = now() - interval '2 days'`)
     await poner(deshabilitado, `estado = 'deshabilitado', motivo = 'respondio_410', primera_falla_en = null`)
-    expect(nombres(await listar())).toEqual([otro, uno, deshabilitado])
-    expect(nombres(await listar('?modo=test&estado=fallando'))).toEqual([otro, uno])
+    expect(names(await listar())).toEqual([other, one, deshabilitado])
+    expect(names(await listar('?modo=test&estado=fallando'))).toEqual([other, one])
     const { datos } = await listar('?modo=test&estado=deshabilitado')
     expect(datos).toMatchObject([{ webhook: deshabilitado, estado: 'deshabilitado', motivo: 'respondio_410' }])
     expect((await listar('?estado=activo')).codigo).toBe('parametro_invalido')
@@ -65,26 +65,26 @@ describe('GET /operaciones/v1/webhooks', () => {
 
   it('says what failed last of an endpoint whose deliveries have all ended', async () => {
     const webhook = await conFalla()
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update webhook_aviso set estado = 'fallido', terminado_en = now(), ultimo_error = 'http', ultimo_status = 503,
          turno = turno + 1 where webhook = $1`,
       [webhook],
     )
     const { datos } = await listar()
-    expect(datos.find((una: Vista) => una.webhook === webhook)).toMatchObject({
+    expect(datos.find((one: Vista) => one.webhook === webhook)).toMatchObject({
       ultima_falla: { error: 'http', estado_http: 503 },
       pendientes: 0,
     })
   })
 
   it('reads the failing endpoints alone', async () => {
-    const cliente = await entorno.db.pool.connect()
-    await cliente.query('set enable_seqscan = off')
-    const { rows } = await cliente.query(
+    const client = await environment.db.pool.connect()
+    await client.query('set enable_seqscan = off')
+    const { rows } = await client.query(
       `explain select * from webhook where modo = 'live' and estado <> 'eliminado'
          and (primera_falla_en is not null or estado = 'deshabilitado') order by primera_falla_en limit 201`,
     )
-    cliente.release(true)
+    client.release(true)
     expect(JSON.stringify(rows)).toContain('webhook_con_fallas_idx')
   })
 })

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
-import { nadie } from './webhooks.ts'
+import { nobody } from './webhooks.ts'
 
-const entorno = shareEnvironment()
-const listar = (comercio: string, consulta = '') => entorno.operar('GET', `/comercios/${comercio}/webhooks${consulta}`)
+const environment = shareEnvironment()
+const listar = (comercio: string, query = '') => environment.operar('GET', `/comercios/${comercio}/webhooks${query}`)
 
 describe('GET /operaciones/v1/comercios/{comercio}/webhooks', () => {
   it('lists a merchant’s own endpoints of a mode in pages, without secrets', async () => {
-    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    const { secreto, ...primero } = await uno.api.webhooks.crear(nadie())
-    const { webhook } = await uno.api.webhooks.crear(nadie())
-    await otro.api.webhooks.crear(nadie())
-    const primera = await listar(uno.comercio, '?modo=test&limite=1')
-    expect(primera.cuerpo.datos).toEqual([primero])
+    const [one, other] = [await environment.createComercio(), await environment.createComercio()]
+    const { secreto, ...first } = await one.api.webhooks.crear(nobody())
+    const { webhook } = await one.api.webhooks.crear(nobody())
+    await other.api.webhooks.crear(nobody())
+    const primera = await listar(one.comercio, '?modo=test&limite=1')
+    expect(primera.cuerpo.datos).toEqual([first])
     expect(JSON.stringify(primera.cuerpo)).not.toContain(secreto)
-    const segunda = await listar(uno.comercio, `?modo=test&limite=1&cursor=${primera.cuerpo.cursor_siguiente}`)
-    expect([segunda.cuerpo.datos[0].webhook, segunda.cuerpo.cursor_siguiente]).toEqual([webhook, null])
-    expect((await listar(uno.comercio)).cuerpo.datos).toEqual([])
+    const second = await listar(one.comercio, `?modo=test&limite=1&cursor=${primera.cuerpo.cursor_siguiente}`)
+    expect([second.cuerpo.datos[0].webhook, second.cuerpo.cursor_siguiente]).toEqual([webhook, null])
+    expect((await listar(one.comercio)).cuerpo.datos).toEqual([])
   })
 
   it('returns 404 for an unknown merchant', async () => {

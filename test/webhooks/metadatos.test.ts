@@ -13,7 +13,7 @@ beforeAll(() => environment.freezeClock())
 const METADATOS = { tienda: 'Miraflores', z: '1', canal: 'web', campaña: 'Nochebuena', 10: 'diez', 9: 'nueve' }
 
 /** A guide whose first event was sent, and the body of that delivery now. */
-async function enviada() {
+async function sent() {
   const { api, webhook, receptor } = await nuevo()
   const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
   const entrega = buildAvisoCode(webhook, guia)
@@ -24,20 +24,20 @@ async function enviada() {
 
 describe('metadata in the body of a webhook', () => {
   it('are the same byte for byte when it is sent again, and it has no URL of the tracking page', async () => {
-    const { api, webhook, receptor, aviso: entrega, cuerpo } = await enviada()
-    const [primero] = receptor.receivedWebhooks
-    const { guia } = JSON.parse(primero!.cuerpo).datos
+    const { api, webhook, receptor, aviso: entrega, cuerpo } = await sent()
+    const [first] = receptor.receivedWebhooks
+    const { guia } = JSON.parse(first!.cuerpo).datos
     expect(guia).toMatchObject({ metadatos: METADATOS })
     for (const solo of ['url_rastreo', 'zona_horaria']) expect(guia).not.toHaveProperty(solo)
     // The first sending may come from memory, in the order of the request.
     expect(Object.keys(guia.metadatos)).toEqual(['9', '10', 'campaña', 'canal', 'tienda', 'z'])
     await api.webhooks.reenviar(webhook, entrega)
     await terminada(api, webhook, entrega, 2)
-    expect([await cuerpo(), receptor.receivedWebhooks[1]!.cuerpo]).toEqual([primero!.cuerpo, primero!.cuerpo])
+    expect([await cuerpo(), receptor.receivedWebhooks[1]!.cuerpo]).toEqual([first!.cuerpo, first!.cuerpo])
   })
 
   it('are in the body of each event, unless a later version of bodies added them', async ({ onTestFinished }) => {
-    const [first, second] = [await enviada(), await enviada()]
+    const [first, second] = [await sent(), await sent()]
     await environment.db.pool.query('update evento set forma = 2 where guia = $1', [second.guia])
     const withMetadata = async () =>
       (await Promise.all([first.cuerpo(), second.cuerpo()])).map((body) => body.includes('metadatos'))
@@ -51,10 +51,10 @@ describe('metadata in the body of a webhook', () => {
   })
 
   it('are gone after the erasure', async () => {
-    const { guia, cuerpo } = await enviada()
+    const { guia, cuerpo } = await sent()
     await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
-    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock: reloj })
+    const clock = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
+    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
     expect(JSON.parse(await cuerpo()).datos.guia.metadatos).toEqual({})
   })
 })

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers, useReceivers } from './receiver.ts'
 import { terminada } from './webhooks.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
 
 /** A merchant with as many endpoints as there may be, at a receiver that took one and answers nothing any more. */
 async function pesado() {
-  const comercio = await entorno.nuevoComercio()
+  const comercio = await environment.createComercio()
   const retenedor = holdAnswers()
   const receptor = await nuevoReceptor()
   const webhooks: string[] = []
@@ -23,13 +23,13 @@ async function pesado() {
 }
 
 /** A healthy merchant's deliveries arrive while those of the other one are still under way. */
-async function llegan(cuantas: number, { retenedor }: Pick<Awaited<ReturnType<typeof pesado>>, 'retenedor'>) {
-  const vecino = await entorno.nuevoComercio()
+async function llegan(count: number, { retenedor }: Pick<Awaited<ReturnType<typeof pesado>>, 'retenedor'>) {
+  const vecino = await environment.createComercio()
   const receptor = await nuevoReceptor()
   await vecino.api.webhooks.crear({ url: receptor.url })
-  for (let i = 1; i <= cuantas; i++) {
+  for (let i = 1; i <= count; i++) {
     await vecino.api.guias.crear(buildGuia())
-    await hasta(async () => receptor.receivedWebhooks.length === i)
+    await waitUntil(async () => receptor.receivedWebhooks.length === i)
   }
   expect(retenedor.abandonedCount).toBe(0)
   retenedor.release()
@@ -39,7 +39,7 @@ describe('one merchant', () => {
   it('with 20 slow endpoints and a backlog for each holds up nobody else', async () => {
     const lleno = await pesado()
     await Promise.all(Array.from({ length: 60 }, () => lleno.comercio.api.guias.crear(buildGuia())))
-    await hasta(async () => lleno.receptor.receivedWebhooks.length >= 20)
+    await waitUntil(async () => lleno.receptor.receivedWebhooks.length >= 20)
     await llegan(10, lleno)
   })
 
@@ -49,42 +49,42 @@ describe('one merchant', () => {
     await Promise.all(
       Array.from({ length: 200 }, (_, i) => comercio.api.webhooks.probar(webhooks[i % webhooks.length]!)),
     )
-    await hasta(async () => receptor.receivedWebhooks.length > 0)
+    await waitUntil(async () => receptor.receivedWebhooks.length > 0)
     await llegan(10, lleno)
   })
 })
 
 describe('an endpoint that moved', () => {
   it('isn’t judged by what its old address answers afterwards', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const retenedor = holdAnswers()
-    const viejo = await nuevoReceptor(retenedor.responder)
+    const old = await nuevoReceptor(retenedor.responder)
     const nuevo = await nuevoReceptor(answerWith(204))
-    const { webhook } = await api.webhooks.crear({ url: viejo.url })
+    const { webhook } = await api.webhooks.crear({ url: old.url })
     await api.guias.crear(buildGuia())
-    await hasta(async () => viejo.receivedWebhooks[0])
+    await waitUntil(async () => old.receivedWebhooks[0])
     await api.webhooks.cambiar(webhook, { url: nuevo.url })
     retenedor.release(410)
-    await hasta(async () =>
+    await waitUntil(async () =>
       (await api.webhooks.avisos(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
     )
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
     await api.guias.crear(buildGuia())
-    await hasta(async () => nuevo.receivedWebhooks[0])
+    await waitUntil(async () => nuevo.receivedWebhooks[0])
   })
 })
 
 describe('a resend', () => {
   it('asked for again and again before it has left is one', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const { webhook } = await api.webhooks.crear({ url: receptor.url })
     await api.guias.crear(buildGuia())
-    const { aviso } = await hasta(async () =>
+    const { aviso } = await waitUntil(async () =>
       (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.find(() => true),
     )
     for (let i = 0; i < 40; i++) await api.webhooks.reenviar(webhook, aviso)
-    await hasta(async () =>
+    await waitUntil(async () =>
       (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado' ? true : undefined,
     )
     const { historial, intentos } = await api.webhooks.obtenerAviso(webhook, aviso)

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { nadie, readFailureCode, useWebhooks } from './webhooks.ts'
+import { nobody, readFailureCode, useWebhooks } from './webhooks.ts'
 
-const { environment, create: crear } = useWebhooks()
+const { environment, create } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}', () => {
   it('tells what its creation told, without the secret, and what became of it since', async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const { secreto, ...creado } = await crear(comercio, nadie(), { tipos: ['guia.*'], descripcion: 'Tienda' })
-    expect(await api.webhooks.obtener(creado.webhook)).toEqual(creado)
-    const pausado = await api.webhooks.cambiar(creado.webhook, { estado: 'pausado' })
-    const { datos, status } = await api.webhooks.obtener(creado.webhook).conRespuesta()
+    const { secreto, ...created } = await create(comercio, nobody(), { tipos: ['guia.*'], descripcion: 'Tienda' })
+    expect(await api.webhooks.obtener(created.webhook)).toEqual(created)
+    const pausado = await api.webhooks.cambiar(created.webhook, { estado: 'pausado' })
+    const { datos, status } = await api.webhooks.obtener(created.webhook).conRespuesta()
     expect([status, datos]).toEqual([200, pausado])
-    await api.webhooks.eliminar(creado.webhook)
-    expect(await readFailureCode(api.webhooks.obtener(creado.webhook))).toBe('webhook_desconocido')
+    await api.webhooks.eliminar(created.webhook)
+    expect(await readFailureCode(api.webhooks.obtener(created.webhook))).toBe('webhook_desconocido')
   })
 })

@@ -3,13 +3,13 @@ import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, DNS_NAMES, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, advance: adelantar, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
 describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
-    const largo = 'ñ'.repeat(9_000)
+    const length = 'ñ'.repeat(9_000)
     const { api, webhook, secreto, receptor } = await nuevo((_recibido, res) => {
       res.writeHead(503, {
         'Content-Type': 'text/plain; charset=utf-8',
@@ -20,19 +20,19 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
         'X-Csrf-Token': 'SECRETISIMO',
         'X-Traza': 'abc',
       })
-      res.end(largo)
+      res.end(length)
     })
     const { guia } = await api.guias.crear(buildGuia({ external_ref: 'Ñuño «Ó» 1' }))
-    const clave = buildAvisoCode(webhook, guia)
-    await waitForIntentos(api, webhook, clave, 1)
+    const key = buildAvisoCode(webhook, guia)
+    await waitForIntentos(api, webhook, key, 1)
     receptor.responder = answerWith(200, {}, 'ok')
     adelantar(6_000)
-    const aviso = await terminada(api, webhook, clave, 2)
+    const aviso = await terminada(api, webhook, key, 2)
     const { rows } = await environment.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
     expect(JSON.stringify([aviso, rows])).not.toContain('SECRETISIMO')
     expect(JSON.stringify(aviso)).not.toContain(secreto.slice(6))
     expect(aviso).toMatchObject({
-      aviso: clave,
+      aviso: key,
       webhook,
       evento: `evt_${guia}_1`,
       tipo: 'guia.aceptado',
@@ -46,8 +46,8 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       terminado_en: expect.any(String),
     })
     expect(receptor.receivedWebhooks.map(({ cuerpo }) => cuerpo)).toEqual([aviso.cuerpo, aviso.cuerpo])
-    const [bueno, malo] = aviso.historial
-    expect(malo).toMatchObject({
+    const [good, bad] = aviso.historial
+    expect(bad).toMatchObject({
       numero: 1,
       causa: 'automatica',
       tardio: false,
@@ -59,15 +59,15 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       detalle: expect.stringContaining('503'),
     })
     // Headers and body of a server on this machine are kept from whoever can only call us.
-    expect(malo!.respuesta).toEqual({ cabeceras: {}, cuerpo: '', cuerpo_truncado: true })
-    expect(bueno).toMatchObject({
+    expect(bad!.respuesta).toEqual({ cabeceras: {}, cuerpo: '', cuerpo_truncado: true })
+    expect(good).toMatchObject({
       numero: 2,
       estado_http: 200,
       error: null,
       detalle: null,
       respuesta: { cabeceras: {}, cuerpo: '', cuerpo_truncado: true },
     })
-    for (const [n, intento] of [malo!, bueno!].entries()) {
+    for (const [n, intento] of [bad!, good!].entries()) {
       const { cabeceras } = receptor.receivedWebhooks[n]!
       expect(intento.cabeceras).toEqual({
         'content-type': 'application/json',
@@ -82,15 +82,15 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       expect(tls_ms).toBeNull()
       for (const fase of [dns_ms, conexion_ms]) if (fase !== null) expect(fase).toBeLessThanOrEqual(total_ms)
     }
-    expect(malo!.latencia.conexion_ms).not.toBeNull()
+    expect(bad!.latencia.conexion_ms).not.toBeNull()
   })
 
   it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
     const trampa = await nuevoReceptor()
     DNS_NAMES['cambia.ejemplo.com'] = ['8.8.8.8']
-    const comercio = await environment.nuevoComercio('live')
+    const comercio = await environment.createComercio('live')
     const { port } = new URL(trampa.url)
-    const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
+    const { webhook } = await create(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
     await environment.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
     DNS_NAMES['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(buildGuia())

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
-import { buildAvisoCode, nadie } from './webhooks.ts'
+import { buildAvisoCode, nobody } from './webhooks.ts'
 
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 const obtener = (comercio: string, webhook: string, aviso: string) =>
-  entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}`)
+  environment.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}`)
 
 describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{aviso}', () => {
   it('gives what the merchant gets, and the merchant sees in its record that it was looked at', async () => {
-    const { api, comercio, llave } = await entorno.nuevoComercio()
-    const { webhook } = await api.webhooks.crear({ ...nadie(), tipos: ['guia.cancelado'] })
+    const { api, comercio, llave } = await environment.createComercio()
+    const { webhook } = await api.webhooks.crear({ ...nobody(), tipos: ['guia.cancelado'] })
     const { guia } = await api.guias.crear(buildGuia())
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.guias.cancelar(guia)
@@ -19,22 +19,22 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{av
     const { status, cuerpo } = await obtener(comercio, webhook, aviso)
     expect([status, cuerpo]).toEqual([200, await api.webhooks.obtenerAviso(webhook, aviso)])
     expect(JSON.parse(cuerpo.cuerpo).datos.guia.guia).toBe(guia)
-    const lineas = async () =>
-      (await entorno.request('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
+    const lines = async () =>
+      (await environment.request('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
         ({ accion, sobre }: { accion: string; sobre: { identificador: string } | null }) => [
           accion,
           sobre?.identificador,
         ],
       )
-    await expect.poll(lineas).toContainEqual(['obtenerAvisoDeComercio', aviso])
+    await expect.poll(lines).toContainEqual(['obtenerAvisoDeComercio', aviso])
   })
 
   it('returns 404 for an unknown delivery, and for another merchant’s', async () => {
-    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    const { webhook } = await uno.api.webhooks.crear(nadie())
-    const { guia } = await uno.api.guias.crear(buildGuia())
-    const ninguna = await obtener(uno.comercio, webhook, buildAvisoCode(webhook, guia, 9))
+    const [one, other] = [await environment.createComercio(), await environment.createComercio()]
+    const { webhook } = await one.api.webhooks.crear(nobody())
+    const { guia } = await one.api.guias.crear(buildGuia())
+    const ninguna = await obtener(one.comercio, webhook, buildAvisoCode(webhook, guia, 9))
     expect([ninguna.status, ninguna.cuerpo.codigo]).toEqual([404, 'aviso_desconocido'])
-    expect((await obtener(otro.comercio, webhook, buildAvisoCode(webhook, guia))).status).toBe(404)
+    expect((await obtener(other.comercio, webhook, buildAvisoCode(webhook, guia))).status).toBe(404)
   })
 })

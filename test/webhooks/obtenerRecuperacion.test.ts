@@ -1,11 +1,11 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
 
-const { environment, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, ahora, create, nuevo } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
   it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
@@ -21,7 +21,7 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
       const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
       receptor.responder = answerWith(410)
       await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
-      await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'deshabilitado')
+      await waitUntil(async () => (await api.webhooks.obtener(webhook)).estado === 'deshabilitado')
       expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({
         estado: 'cancelada',
         eventos: 0,
@@ -35,14 +35,14 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
     // The next one may begin.
     receptor.responder = answerWith(204)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
-    const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
-    expect(await waitForRecovery(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, avisos: 1 })
+    const { recuperacion: other } = await api.webhooks.recuperar(webhook, { desde })
+    expect(await waitForRecovery(api, webhook, other)).toMatchObject({ estado: 'terminada', eventos: 1, avisos: 1 })
   })
 })
 
 describe('a recovery', () => {
   it('goes on after a restart in its middle, and loses and doubles nothing', FULL_RUN_ONLY, async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const desde = new Date(ahora() - 1_000).toISOString()
     const TANDAS = 32
     const guias: string[] = []
@@ -52,12 +52,12 @@ describe('a recovery', () => {
           const { resultados } = await comercio.api.guias.crearLote({
             guias: Array.from({ length: 100 }, () => buildGuia()),
           })
-          guias.push(...resultados.map((resultado) => ('guia' in resultado ? String(resultado.guia) : '')))
+          guias.push(...resultados.map((result) => ('guia' in result ? String(result.guia) : '')))
         }
       }),
     )
     const receptor = await nuevoReceptor()
-    const { webhook } = await crear(comercio, receptor)
+    const { webhook } = await create(comercio, receptor)
     const total = TANDAS * 100
     await waitUntilVisible(comercio.api, webhook, desde, total)
     expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
@@ -66,22 +66,22 @@ describe('a recovery', () => {
       exacto: true,
     })
     const { recuperacion } = await comercio.api.webhooks.recuperar(webhook, { desde })
-    const antes = await hasta(async () => {
-      const leida = await comercio.api.webhooks.obtenerRecuperacion(webhook, recuperacion)
-      return leida.eventos > 0 && leida
+    const before = await waitUntil(async () => {
+      const read = await comercio.api.webhooks.obtenerRecuperacion(webhook, recuperacion)
+      return read.eventos > 0 && read
     })
     await environment.reset()
-    expect(antes.estado).toBe('en_curso')
-    expect(antes.eventos).toBeLessThan(total)
+    expect(before.estado).toBe('en_curso')
+    expect(before.eventos).toBeLessThan(total)
     const api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
     expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: total,
       avisos: total,
     })
-    await hasta(async () => receptor.receivedWebhooks.length >= total)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= total)
     await environment.waitForQuiet(comercio)
-    expect(new Set(receptor.receivedWebhooks.map((uno) => uno.id))).toEqual(
+    expect(new Set(receptor.receivedWebhooks.map((one) => one.id))).toEqual(
       new Set(guias.map((guia) => `evt_${guia}_1`)),
     )
     expect(receptor.receivedWebhooks).toHaveLength(total)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia, buildGuiaWithoutDestino, hasta, lote100 } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, lote100, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers, type TestReceiver } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
@@ -18,7 +18,7 @@ describe('the order of a guide’s events at an endpoint', () => {
           await api.simulador.avanzar(guia, { estado })
       }),
     )
-    await hasta(async () => receptor.receivedWebhooks.length >= 80)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 80)
     for (const { guia } of guias) expect(deGuia(receptor, guia)).toEqual([1, 2, 3, 4])
   })
 
@@ -26,24 +26,24 @@ describe('the order of a guide’s events at an endpoint', () => {
     const retenedor = holdAnswers()
     const { api, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => deGuia(receptor, guia).length === 1)
+    await waitUntil(async () => deGuia(receptor, guia).length === 1)
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const { guia: otra } = await api.guias.crear(buildGuia())
-    await hasta(async () => deGuia(receptor, otra).length === 1)
+    const { guia: other } = await api.guias.crear(buildGuia())
+    await waitUntil(async () => deGuia(receptor, other).length === 1)
     expect(deGuia(receptor, guia)).toEqual([1])
     retenedor.release()
-    await hasta(async () => deGuia(receptor, guia).length === 2)
+    await waitUntil(async () => deGuia(receptor, guia).length === 2)
     expect(deGuia(receptor, guia)).toEqual([1, 2])
   })
 
   it('is not kept where one fails: what comes after it doesn’t wait for its retry', async () => {
     const { api, receptor, webhook } = await nuevo()
     receptor.responder = ({ json }, res) => {
-      const primero = json.datos.evento.secuencia === 1 && deGuia(receptor, json.datos.guia.guia).length === 1
-      answerWith(primero ? 500 : 204)(undefined as never, res)
+      const first = json.datos.evento.secuencia === 1 && deGuia(receptor, json.datos.guia.guia).length === 1
+      answerWith(first ? 500 : 204)(undefined as never, res)
     }
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => deGuia(receptor, guia).length === 1)
+    await waitUntil(async () => deGuia(receptor, guia).length === 1)
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
     adelantar(6_000)
@@ -64,9 +64,9 @@ describe('a delivery that is handed over without another read', () => {
       ...lote100().guias.slice(0, 20),
     ]
     for (const guia of variantes) {
-      const [resultado] = (await api.guias.crearLote({ ...lote100(), guias: [guia as never] })).resultados
-      if (!resultado?.ok) throw new Error(JSON.stringify(resultado))
-      const entrega = await terminada(api, webhook, buildAvisoCode(webhook, resultado.guia))
+      const [result] = (await api.guias.crearLote({ ...lote100(), guias: [guia as never] })).resultados
+      if (!result?.ok) throw new Error(JSON.stringify(result))
+      const entrega = await terminada(api, webhook, buildAvisoCode(webhook, result.guia))
       expect(receptor.receivedWebhooks.find(({ id }) => id === entrega.evento)?.cuerpo).toBe(entrega.cuerpo)
     }
   })

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/sending/admission.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { useEnvironment } from '../environment.ts'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
-import { buildAvisoCode, collectCodes, nadie, terminada, useWebhooks } from './webhooks.ts'
+import { buildAvisoCode, collectCodes, nobody, terminada, useWebhooks } from './webhooks.ts'
 
-const { environment, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, advance: adelantar, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** A service that sends nothing. */
@@ -74,27 +74,27 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
-    await hasta(async () => receptor.receivedWebhooks.length > 0)
+    await waitUntil(async () => receptor.receivedWebhooks.length > 0)
     const { evento } = await api.webhooks.probar(webhook)
     // What is read next begins with it, after what is in memory already.
-    const antes = receptor.receivedWebhooks.length
+    const before = receptor.receivedWebhooks.length
     retenedor.release()
-    await hasta(async () => receptor.receivedWebhooks.length >= 301)
-    expect(receptor.receivedWebhooks.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(2 * READ_WINDOW)
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 301)
+    expect(receptor.receivedWebhooks.findIndex((one) => one.id === evento) - before).toBeLessThan(2 * READ_WINDOW)
   })
 
   it('is one at a time: who asks again before it has left is told of that one', async () => {
-    const { api } = await sinWorkers.nuevoComercio()
-    const [uno, otro] = [await crear({ api }, nadie()), await crear({ api }, nadie())]
-    const pruebas = [await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]
-    for (let vez = 0; vez < 10; vez++)
-      expect([await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]).toEqual(pruebas)
-    expect(await collectCodes('aviso', api.webhooks.avisos(uno.webhook))).toEqual([pruebas[0]!.aviso])
+    const { api } = await sinWorkers.createComercio()
+    const [one, other] = [await create({ api }, nobody()), await create({ api }, nobody())]
+    const pruebas = [await api.webhooks.probar(one.webhook), await api.webhooks.probar(other.webhook)]
+    for (let time = 0; time < 10; time++)
+      expect([await api.webhooks.probar(one.webhook), await api.webhooks.probar(other.webhook)]).toEqual(pruebas)
+    expect(await collectCodes('aviso', api.webhooks.avisos(one.webhook))).toEqual([pruebas[0]!.aviso])
   })
 
   it('is no delay in the metrics while it waits to be sent', async () => {
-    const { api } = await sinWorkers.nuevoComercio()
-    const { webhook } = await crear({ api }, nadie())
+    const { api } = await sinWorkers.createComercio()
+    const { webhook } = await create({ api }, nobody())
     expect((await api.webhooks.probar(webhook)).estado).toBe('pendiente')
     const metricas = createMetrics()
     metricas.observe(sinWorkers)

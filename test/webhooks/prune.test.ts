@@ -5,34 +5,34 @@ import { cleanUpNow } from './prune.ts'
 import { answerWith, useReceivers } from './receiver.ts'
 
 // Its own housekeeping does nothing meanwhile.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const nuevoReceptor = useReceivers()
 
 it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
-  const { api, comercio } = await entorno.nuevoComercio()
+  const { api, comercio } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
-  const poner = (dias: number, cuantas: number, terminadas = dias) =>
-    entorno.db.pool.query(
+  const poner = (days: number, count: number, terminadas = days) =>
+    environment.db.pool.query(
       `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
          creado_en, terminado_en)
        select c.id, 'test', $2, gen_random_uuid(), 1, 'evt_x_1', 'guia.aceptado', 'entregado', 'automatica', now(),
          now() - make_interval(days => $3), now() - make_interval(days => $5)
        from comercio c, generate_series(1, $4) where c.comercio = $1`,
-      [comercio, webhook, dias, cuantas, terminadas],
+      [comercio, webhook, days, count, terminadas],
     )
   await poner(400, 4_100)
   await poner(1, 4)
   await poner(400, 3, 1) // old deliveries that ended yesterday
   const quedan = async () => {
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select count(*)::int n from webhook_aviso where webhook = $1 and secuencia = 1`,
       [webhook],
     )
     return rows[0].n
   }
-  const vistas = []
-  for (let vez = 0; vez < 3; vez++) vistas.push([await cleanUpNow(entorno), await quedan()])
-  expect(vistas).toEqual([
+  const seen = []
+  for (let time = 0; time < 3; time++) seen.push([await cleanUpNow(environment), await quedan()])
+  expect(seen).toEqual([
     [true, 2_107],
     [true, 107],
     [false, 7],
@@ -40,16 +40,16 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
 })
 
 it('housekeeping ends the waiting deliveries of a disabled endpoint, and neither its tests nor its resends', async () => {
-  const { api } = await entorno.nuevoComercio()
+  const { api } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
-  const [espera, pedida] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
+  const [wait, pedida] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
   const entregaDe = ({ guia }: { guia: string }) => `avi_${webhook.slice(3)}_${guia}_1`
   await api.webhooks.reenviar(webhook, entregaDe(pedida))
   const { aviso: prueba } = await api.webhooks.probar(webhook)
-  await entorno.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
-  await cleanUpNow(entorno)
+  await environment.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
+  await cleanUpNow(environment)
   const estados = await Promise.all(
-    [entregaDe(espera), entregaDe(pedida), prueba].map((una) => api.webhooks.obtenerAviso(webhook, una)),
+    [entregaDe(wait), entregaDe(pedida), prueba].map((one) => api.webhooks.obtenerAviso(webhook, one)),
   )
   expect(estados.map(({ estado, ultimo_error }) => [estado, ultimo_error])).toEqual([
     ['fallido', 'webhook_deshabilitado'],

@@ -5,11 +5,11 @@ import { MASTER_KEY, type TestEnvironment } from '../environment.ts'
 import { readTestSettings } from '../factories.ts'
 
 /** A round of housekeeping, now. */
-export const cleanUpNow = ({ db, clock }: TestEnvironment, claves: readonly string[] = [MASTER_KEY]) =>
+export const cleanUpNow = ({ db, clock }: TestEnvironment, keys: readonly string[] = [MASTER_KEY]) =>
   cleanWebhooks({
     db,
     log: createLog('silent'),
     clock,
-    secretos: createSecrets(claves.map((clave) => Buffer.from(clave, 'base64'))),
+    secretos: createSecrets(keys.map((key) => Buffer.from(key, 'base64'))),
     settings: readTestSettings(),
   })

@@ -265,7 +265,7 @@ class QueueModel {
       await this.#pass()
       return rows
     }
-    const consultar = ({ name }: { name: string }, values: Record<string, unknown>) => ask(name, values)
+    const query = ({ name }: { name: string }, values: Record<string, unknown>) => ask(name, values)
     const client = {
       query: async (config: string | { name: string; values: Record<string, unknown> }) =>
         typeof config === 'string' ? {} : { rows: await ask(config.name, config.values) },
@@ -278,7 +278,7 @@ class QueueModel {
       call: (_scope: unknown, config: unknown) => config,
     }
     const pool = { atPlace: (_place: unknown, act: (there: unknown) => unknown) => act(connections) }
-    const db = { query: consultar, pool, shards: () => [db] }
+    const db = { query, pool, parts: () => [db] }
     return db
   }
 

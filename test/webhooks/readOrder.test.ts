@@ -9,22 +9,22 @@ import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { nadie } from './webhooks.ts'
+import { nobody } from './webhooks.ts'
 
 // No process sends the deliveries, so that the tests read them.
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const deps = (reloj: () => Date) => ({
-  ...buildMensajeDeps(entorno),
-  clock: reloj,
-  newId: createIdGenerator(reloj),
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
+const deps = (clock: () => Date) => ({
+  ...buildMensajeDeps(environment),
+  clock,
+  newId: createIdGenerator(clock),
   canalDe: () => 'buzon' as const,
 })
 
 /** A merchant with an endpoint that may be sent to. */
 async function conEndpoint() {
-  const comercio = await entorno.nuevoComercio()
-  const { webhook } = await comercio.api.webhooks.crear(nadie())
-  await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
+  const comercio = await environment.createComercio()
+  const { webhook } = await comercio.api.webhooks.crear(nobody())
+  await environment.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
   return { comercio, api: comercio.api, webhook }
 }
 
@@ -34,9 +34,9 @@ async function readOneByOne({ id, modo }: Comercio, webhook: string): Promise<st
   for (;;) {
     const salvo = leidas.map(({ evento }) => evento)
     const pedido = { comercio_id: id, modo, webhook, count: 1, salvo }
-    const [[una] = []] = await readDue(deps(entorno.clock), [pedido], entorno.clock())
-    if (!una) return leidas.map(({ tipo }) => tipo)
-    leidas.push(una.aviso)
+    const [[one] = []] = await readDue(deps(environment.clock), [pedido], environment.clock())
+    if (!one) return leidas.map(({ tipo }) => tipo)
+    leidas.push(one.aviso)
   }
 }
 
@@ -44,13 +44,13 @@ it('is that of the events if a decision corrects fields first', async () => {
   const { comercio, api, webhook } = await conEndpoint()
   const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'])
-    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
-  entorno.advance(5_000)
+    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+  environment.advance(5_000)
   // Each reading of the clock is later than the one before, and none is in the future.
   let lecturas = 0
-  const reloj = () => new Date(entorno.clock().getTime() - 1_000 + ++lecturas)
-  const quien = { por: 'comercio', origen: 'comercio', ambito: 'todos', autor: null, pais: null } as const
-  await retryGuiaOf(deps(reloj), quien, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
+  const clock = () => new Date(environment.clock().getTime() - 1_000 + ++lecturas)
+  const caller = { por: 'comercio', origen: 'comercio', ambito: 'todos', autor: null, pais: null } as const
+  await retryGuiaOf(deps(clock), caller, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
   expect(await readOneByOne(comercio, webhook)).toEqual([
     'guia.aceptado',
     'guia.recolectado',
@@ -66,9 +66,9 @@ it('is that of the events if a statement waited for the guide after it read the 
   const { comercio, api, webhook } = await conEndpoint()
   const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
   await api.guias.corregir(guia, { contenido: 'Dos cajas' })
-  const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
+  const { rows } = await environment.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
   await sendToMailbox(
-    deps(() => new Date(entorno.clock().getTime() - 5_000)),
+    deps(() => new Date(environment.clock().getTime() - 5_000)),
     rows,
   )
   expect(await readOneByOne(comercio, webhook)).toEqual(['guia.aceptado', 'guia.corregida', 'ubicacion.solicitada'])

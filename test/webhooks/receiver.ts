@@ -27,9 +27,9 @@ const cuerpoDe = async (req: IncomingMessage) => {
   return Buffer.concat(chunks).toString()
 }
 
-export const answerWith = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
+export const answerWith = (status: number, headers: Record<string, string> = {}, body = '') =>
   ((_received, res) => {
-    res.writeHead(status, cabeceras).end(cuerpo)
+    res.writeHead(status, headers).end(body)
   }) satisfies TestReceiver['responder']
 
 /** Answers of a receiver that takes everything and answers nothing until it is let go. */

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { withOpenTransaction } from '../postgres.ts'
 import { answerWith } from './receiver.ts'
 import {
   buildAvisoCode,
   fallaDeApi,
-  nadie,
+  nobody,
   readFailureCode,
   terminada,
   useWebhooks,
@@ -16,7 +16,7 @@ import {
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { environment, nuevoReceptor, ahora, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, ahora, advance: adelantar, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** What happens in the same instant isn't before it. */
@@ -24,14 +24,14 @@ const pasaUnInstante = () => adelantar(1)
 
 describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   it('sends what happened before the endpoint existed; the rehearsal counts the same', async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const desde = new Date(ahora() - 1_000).toISOString()
     const guias: string[] = []
     for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(buildGuia())).guia)
     pasaUnInstante()
     const receptor = await nuevoReceptor()
-    const { webhook } = await crear(comercio, receptor)
+    const { webhook } = await create(comercio, receptor)
     await waitUntilVisible(api, webhook, desde, 5)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: 5,
@@ -62,29 +62,29 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       eventos: 5,
       avisos: 5,
     })
-    await hasta(async () => receptor.receivedWebhooks.length >= 5)
-    expect(receptor.receivedWebhooks.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
-    const { datos } = await hasta(async () => {
-      const pagina = await api.webhooks.avisos(webhook, { estado: 'entregado' })
-      return pagina.datos.length === 5 && pagina
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 5)
+    expect(receptor.receivedWebhooks.map((one) => one.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
+    const { datos } = await waitUntil(async () => {
+      const page = await api.webhooks.avisos(webhook, { estado: 'entregado' })
+      return page.datos.length === 5 && page
     })
     expect(datos.every(({ causa, intentos }) => causa === 'recuperacion' && intentos === 1)).toBe(true)
 
     // Once received, only with «todas».
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 5, avisos: 0 })
-    const nada = await api.webhooks.recuperar(webhook, { desde })
-    expect(await waitForRecovery(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, avisos: 0 })
+    const nothing = await api.webhooks.recuperar(webhook, { desde })
+    expect(await waitForRecovery(api, webhook, nothing.recuperacion)).toMatchObject({ eventos: 5, avisos: 0 })
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({
       eventos: 5,
       avisos: 5,
     })
-    const todas = await api.webhooks.recuperar(webhook, { desde, todas: true })
-    expect(todas.todas).toBe(true)
-    expect(await waitForRecovery(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, avisos: 5 })
-    await hasta(async () => receptor.receivedWebhooks.length >= 10)
+    const all = await api.webhooks.recuperar(webhook, { desde, todas: true })
+    expect(all.todas).toBe(true)
+    expect(await waitForRecovery(api, webhook, all.recuperacion)).toMatchObject({ eventos: 5, avisos: 5 })
+    await waitUntil(async () => receptor.receivedWebhooks.length >= 10)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toHaveLength(10)
-    expect(new Set(receptor.receivedWebhooks.map((uno) => uno.id + uno.cuerpo)).size).toBe(5)
+    expect(new Set(receptor.receivedWebhooks.map((one) => one.id + one.cuerpo)).size).toBe(5)
   })
 
   it('sends again what failed and leaves what waits alone', async () => {
@@ -92,7 +92,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const desde = new Date(ahora() - 1_000).toISOString()
     const { guia: fallida } = await api.guias.crear(buildGuia())
     await terminada(api, webhook, buildAvisoCode(webhook, fallida))
-    const { guia: perdida } = await api.guias.crear(buildGuia())
+    const { guia: lost } = await api.guias.crear(buildGuia())
     pasaUnInstante()
     expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
@@ -100,8 +100,8 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, avisos: 2 })
     receptor.responder = answerWith(500)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
-    const { guia: espera } = await api.guias.crear(buildGuia())
-    await waitForIntentos(api, webhook, buildAvisoCode(webhook, espera), 1)
+    const { guia: wait } = await api.guias.crear(buildGuia())
+    await waitForIntentos(api, webhook, buildAvisoCode(webhook, wait), 1)
     pasaUnInstante()
     receptor.responder = answerWith(204)
     await waitUntilVisible(api, webhook, desde, 3)
@@ -112,21 +112,21 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       estado: 'entregado',
       causa: 'recuperacion',
     })
-    await hasta(
-      async () => (await api.webhooks.avisos(webhook, { guia: perdida, estado: 'entregado' })).datos.length === 1,
+    await waitUntil(
+      async () => (await api.webhooks.avisos(webhook, { guia: lost, estado: 'entregado' })).datos.length === 1,
     )
-    expect(await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, espera))).toMatchObject({
+    expect(await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, wait))).toMatchObject({
       causa: 'automatica',
     })
   })
 
   it('takes exactly what lies between its bounds, of the endpoint’s types', async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
     const a = await api.guias.crear(buildGuia())
     adelantar(5)
     const b = await api.guias.crear(buildGuiaWithoutDestino())
-    await hasta(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
+    await waitUntil(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
     adelantar(5)
     const c = await api.guias.crear(buildGuia())
     adelantar(5)
@@ -134,23 +134,23 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     adelantar(5)
     const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
     const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
-    const { webhook } = await crear(comercio, nadie())
+    const { webhook } = await create(comercio, nobody())
     await waitUntilVisible(api, webhook, tA, 5)
-    const eventos = async (cual: string, desde: string, fin?: string) =>
-      (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(fin ? { hasta: fin } : {}) })).eventos
-    const mas = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
-    expect(await eventos(webhook, tA, mas(tA))).toBe(1)
+    const eventos = async (cual: string, desde: string, end?: string) =>
+      (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(end ? { hasta: end } : {}) })).eventos
+    const more = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
+    expect(await eventos(webhook, tA, more(tA))).toBe(1)
     expect(await eventos(webhook, tA, tB)).toBe(1)
-    expect(await eventos(webhook, mas(tA), tB)).toBe(0)
-    expect(await eventos(webhook, tC, mas(tC))).toBe(1)
+    expect(await eventos(webhook, more(tA), tB)).toBe(0)
+    expect(await eventos(webhook, tC, more(tC))).toBe(1)
     expect(await eventos(webhook, tFin)).toBe(1)
-    expect(await eventos(webhook, mas(tFin))).toBe(0)
+    expect(await eventos(webhook, more(tFin))).toBe(0)
     expect(await eventos(webhook, new Date(Date.now() - 80 * 86_400_000).toISOString())).toBe(5)
     // Of what is older than deliveries are kept, nobody knows whether it arrived.
     await expect(eventos(webhook, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ status: 422 })
     // Beyond now is now.
     expect(await eventos(webhook, tA, '9999-12-31T23:59:59Z')).toBe(5)
-    for (const [tipos, cuantos] of [
+    for (const [tipos, count] of [
       [['guia.*'], 4],
       [['guia.aceptado'], 3],
       [['ubicacion.*'], 1],
@@ -160,21 +160,21 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [['guia.*', '*'], 5],
     ] as [NonNullable<WebhookCreationData['tipos']>, number][]) {
       const receptor = await nuevoReceptor()
-      const suyo = await crear(comercio, receptor, { tipos })
-      expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, cuantos])
+      const suyo = await create(comercio, receptor, { tipos })
+      expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, count])
       const { recuperacion } = await api.webhooks.recuperar(suyo.webhook, { desde: tA })
       expect(await waitForRecovery(api, suyo.webhook, recuperacion)).toMatchObject({
-        eventos: cuantos,
-        avisos: cuantos,
+        eventos: count,
+        avisos: count,
       })
-      await hasta(async () => receptor.receivedWebhooks.length === cuantos)
+      await waitUntil(async () => receptor.receivedWebhooks.length === count)
     }
   })
 
   it('ends at the present when its end lies ahead', async () => {
     const { api, webhook } = await nuevo()
-    const [desde, futuro] = [-HOUR_MS, HOUR_MS].map((ms) => new Date(ahora() + ms).toISOString())
-    const { hasta, creado_en } = await api.webhooks.recuperar(webhook, { desde: desde!, hasta: futuro! })
+    const [from, futuro] = [-HOUR_MS, HOUR_MS].map((ms) => new Date(ahora() + ms).toISOString())
+    const { hasta, creado_en } = await api.webhooks.recuperar(webhook, { desde: from!, hasta: futuro! })
     expect(hasta).toBe(creado_en)
   })
 
@@ -185,24 +185,24 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     // None ends before all were asked for.
-    const respuestas = await withOpenTransaction(() =>
+    const responses = await withOpenTransaction(() =>
       Promise.all(
         Array.from({ length: 4 }, () =>
           api.webhooks.recuperar(webhook, { desde }).then(
-            (una) => una.recuperacion,
+            (one) => one.recuperacion,
             ({ codigo }) => codigo,
           ),
         ),
       ),
     )
-    const [primera, ...demas] = respuestas.toSorted((a) => (a.startsWith('rec_') ? -1 : 1))
+    const [first, ...demas] = responses.toSorted((a) => (a.startsWith('rec_') ? -1 : 1))
     expect(demas).toEqual(Array.from({ length: 3 }, () => 'recuperacion_en_curso'))
-    expect(await waitForRecovery(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, avisos: 0 })
+    expect(await waitForRecovery(api, webhook, first)).toMatchObject({ estado: 'terminada', eventos: 0, avisos: 0 })
     // When it is over there may be another.
-    const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
-    await waitForRecovery(api, webhook, otra)
+    const { recuperacion: other } = await api.webhooks.recuperar(webhook, { desde })
+    await waitForRecovery(api, webhook, other)
     const futuro = new Date(ahora() + HOUR_MS).toISOString()
-    for (const [cuerpo, campo] of [
+    for (const [body, campo] of [
       [{}, '/desde'],
       [{ desde: 'ayer' }, '/desde'],
       [{ desde: '2026-11-20' }, '/desde'],
@@ -212,13 +212,13 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [{ desde, todas: 'sí' }, '/todas'],
       [{ desde, tipos: ['*'] }, '/tipos'],
     ] as [object, string][]) {
-      for (const pedir of [
-        () => api.webhooks.recuperar(webhook, cuerpo as never),
-        () => api.webhooks.ensayarRecuperacion(webhook, cuerpo as never),
+      for (const request of [
+        () => api.webhooks.recuperar(webhook, body as never),
+        () => api.webhooks.ensayarRecuperacion(webhook, body as never),
       ]) {
-        const error = await fallaDeApi(pedir())
-        expect([cuerpo, error.status, error.codigo]).toEqual([cuerpo, 422, 'validacion'])
-        expect(error.errores.map((una: { campo: string }) => una.campo)).toEqual([campo])
+        const error = await fallaDeApi(request())
+        expect([body, error.status, error.codigo]).toEqual([body, 422, 'validacion'])
+        expect(error.errores.map((one: { campo: string }) => one.campo)).toEqual([campo])
       }
     }
   })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
@@ -11,15 +11,15 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
     const { api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
-    const clave = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, clave)
+    const key = buildAvisoCode(webhook, guia)
+    await terminada(api, webhook, key)
     // Delivered, and the guide has gone on since.
     await api.guias.cancelar(guia)
     await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
-    const { datos, status } = await api.webhooks.reenviar(webhook, clave).conRespuesta()
+    const { datos, status } = await api.webhooks.reenviar(webhook, key).conRespuesta()
     expect(status).toBe(202)
-    expect(datos).toMatchObject({ aviso: clave, estado: 'pendiente', causa: 'manual', terminado_en: null })
-    expect(await terminada(api, webhook, clave, 2)).toMatchObject({
+    expect(datos).toMatchObject({ aviso: key, estado: 'pendiente', causa: 'manual', terminado_en: null })
+    expect(await terminada(api, webhook, key, 2)).toMatchObject({
       estado: 'entregado',
       causa: 'manual',
       historial: [
@@ -27,7 +27,7 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
         { numero: 1, causa: 'automatica' },
       ],
     })
-    const suyos = receptor.receivedWebhooks.filter((uno) => uno.id === `evt_${guia}_1`)
+    const suyos = receptor.receivedWebhooks.filter((one) => one.id === `evt_${guia}_1`)
     expect(suyos).toHaveLength(2)
     expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
 
@@ -41,11 +41,11 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, prueba)
     expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregado', causa: 'manual' })
-    expect(receptor.receivedWebhooks.filter((uno) => uno.id === evento)).toHaveLength(3)
+    expect(receptor.receivedWebhooks.filter((one) => one.id === evento)).toHaveLength(3)
     // And paused.
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    await api.webhooks.reenviar(webhook, clave)
-    expect(await terminada(api, webhook, clave, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
+    await api.webhooks.reenviar(webhook, key)
+    expect(await terminada(api, webhook, key, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
     const guias = await api.guias.crear(buildGuia())
     const parada = buildAvisoCode(webhook, guias.guia)
     expect(await api.webhooks.obtenerAviso(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
@@ -56,25 +56,25 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends once or more, and never loses it, when asked many times at once', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
-    const clave = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, clave)
-    await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, clave)))
-    const { intentos } = await terminada(api, webhook, clave, 2)
+    const key = buildAvisoCode(webhook, guia)
+    await terminada(api, webhook, key)
+    await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, key)))
+    const { intentos } = await terminada(api, webhook, key, 2)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks.length).toBeGreaterThanOrEqual(intentos)
     expect(receptor.receivedWebhooks.length).toBeLessThanOrEqual(11)
-    expect((await api.webhooks.obtenerAviso(webhook, clave)).estado).toBe('entregado')
+    expect((await api.webhooks.obtenerAviso(webhook, key)).estado).toBe('entregado')
   })
 
   it.each([500, 204])('sends again even during an attempt, for any outcome of it (%i)', async (status) => {
     const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.receivedWebhooks.length === 1)
+    await waitUntil(async () => receptor.receivedWebhooks.length === 1)
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
     retenedor.release(status)
-    await hasta(async () => receptor.receivedWebhooks.length === 2)
+    await waitUntil(async () => receptor.receivedWebhooks.length === 2)
     expect(await terminada(api, webhook, buildAvisoCode(webhook, guia))).toMatchObject({
       estado: 'entregado',
       causa: 'manual',

@@ -2,13 +2,13 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { conHttp, openRawReceiver, responder, useSender } from './sender.ts'
 
-const { send: enviar } = useSender()
+const { send } = useSender()
 
 describe('the status decides', () => {
   test('204: success, with its measures', async () => {
     await using receptor = await conHttp(responder(204))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({
       status: 204,
       error: null,
       detalle: null,
@@ -19,7 +19,7 @@ describe('the status decides', () => {
       ip: '127.0.0.1',
       tls_ms: null,
     })
-    const { dns_ms, conexion_ms, primer_byte_ms, total_ms } = respuesta
+    const { dns_ms, conexion_ms, primer_byte_ms, total_ms } = response
     for (const ms of [dns_ms, conexion_ms, primer_byte_ms, total_ms]) {
       expect(ms).toBeGreaterThanOrEqual(0)
       expect(ms).toBe(Number(ms!.toFixed(1)))
@@ -30,7 +30,7 @@ describe('the status decides', () => {
 
   test('201 with a body', async () => {
     await using receptor = await conHttp(responder(201, '{"recibido":"sí"}'))
-    expect(await enviar(receptor.url)).toMatchObject({
+    expect(await send(receptor.url)).toMatchObject({
       status: 201,
       error: null,
       cuerpo: '{"recibido":"sí"}',
@@ -39,12 +39,12 @@ describe('the status decides', () => {
   })
 
   test.each([300, 301, 302, 303, 307, 308])('%d is not followed', async (status) => {
-    await using otro = await conHttp(responder(204))
-    await using receptor = await conHttp(responder(status, 'allá', { location: otro.url }))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status, error: 'redireccion', cuerpo: 'allá', cabeceras: { location: otro.url } })
-    expect(respuesta.detalle).toContain('registre la dirección final')
-    expect(otro.connections()).toBe(0)
+    await using other = await conHttp(responder(204))
+    await using receptor = await conHttp(responder(status, 'allá', { location: other.url }))
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status, error: 'redireccion', cuerpo: 'allá', cabeceras: { location: other.url } })
+    expect(response.detalle).toContain('registre la dirección final')
+    expect(other.connections()).toBe(0)
   })
 
   test.each([
@@ -57,35 +57,35 @@ describe('the status decides', () => {
     [503, 'registros'],
   ])('%d', async (status, remedio) => {
     await using receptor = await conHttp(responder(status, 'algo falló', { 'retry-after': '120' }))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status, error: 'http', cuerpo: 'algo falló', retry_after: '120' })
-    expect(respuesta.detalle).toContain(String(status))
-    expect(respuesta.detalle).toContain(remedio)
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status, error: 'http', cuerpo: 'algo falló', retry_after: '120' })
+    expect(response.detalle).toContain(String(status))
+    expect(response.detalle).toContain(remedio)
   })
 
   test.each([
     ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
     ['-1', '-1'],
     ['mañana', 'ma\u00c3\u00b1ana'],
-  ])('Retry-After as it came: %s', async (escrita, leida) => {
+  ])('Retry-After as it came: %s', async (escrita, read) => {
     await using receptor = await openRawReceiver((socket) =>
       socket.end(`HTTP/1.1 429 X\r\nRetry-After: ${escrita}\r\nContent-Length: 0\r\n\r\n`),
     )
-    expect(await enviar(receptor.url)).toMatchObject({ status: 429, retry_after: leida })
+    expect(await send(receptor.url)).toMatchObject({ status: 429, retry_after: read })
   })
 
   test('an endless Retry-After is cut to 200 characters', async () => {
     await using receptor = await conHttp(responder(429, '', { 'retry-after': '9'.repeat(5000) }))
-    expect((await enviar(receptor.url)).retry_after).toBe('9'.repeat(200))
+    expect((await send(receptor.url)).retry_after).toBe('9'.repeat(200))
   })
 
   test.each([
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhola\r\n0\r\n\r\n'],
     ['until it closes', '\r\nhola'],
     ['of a known length', 'Content-Length: 4\r\n\r\nhola'],
-  ])('a body %s', async (_caso, resto) => {
-    await using receptor = await openRawReceiver((socket) => socket.end(`HTTP/1.1 200 OK\r\n${resto}`))
-    expect(await enviar(receptor.url)).toMatchObject({ status: 200, cuerpo: 'hola', cuerpo_truncado: false })
+  ])('a body %s', async (_caso, rest) => {
+    await using receptor = await openRawReceiver((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`))
+    expect(await send(receptor.url)).toMatchObject({ status: 200, cuerpo: 'hola', cuerpo_truncado: false })
   })
 })
 
@@ -97,9 +97,9 @@ describe('the stored part of the answer', () => {
     [300_000, 16_384, true],
   ])('%d bytes of body', async (bytes, guardados, truncado) => {
     await using receptor = await conHttp(responder(200, 'x'.repeat(bytes)))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: 200, error: null, cuerpo_truncado: truncado })
-    expect(respuesta.cuerpo).toBe('x'.repeat(guardados))
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: 200, error: null, cuerpo_truncado: truncado })
+    expect(response.cuerpo).toBe('x'.repeat(guardados))
   })
 
   test('an endless body is left at once', async () => {
@@ -111,9 +111,9 @@ describe('the stored part of the answer', () => {
       res.on('drain', seguir)
       seguir()
     })
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: 200, error: null, cuerpo_truncado: true })
-    expect(respuesta.cuerpo).toHaveLength(16_384)
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: 200, error: null, cuerpo_truncado: true })
+    expect(response.cuerpo).toHaveLength(16_384)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(escritos).toBeLessThan(1e8)
   })
@@ -121,28 +121,28 @@ describe('the stored part of the answer', () => {
   test('nothing is inflated', async () => {
     const bomba = gzipSync(Buffer.alloc(50_000_000))
     const chica = gzipSync('hola')
-    let cuerpo = bomba
-    await using receptor = await conHttp((req, res) => responder(200, cuerpo, { 'content-encoding': 'gzip' })(req, res))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: 200, cuerpo_truncado: true })
-    expect(respuesta.cuerpo!.length).toBeLessThanOrEqual(16_384)
-    expect(respuesta.cuerpo!.slice(0, 2)).toBe('\u001f\ufffd')
-    cuerpo = chica
-    expect((await enviar(receptor.url)).cuerpo).toBe(chica.toString('utf8').replaceAll('\0', ''))
+    let body = bomba
+    await using receptor = await conHttp((req, res) => responder(200, body, { 'content-encoding': 'gzip' })(req, res))
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: 200, cuerpo_truncado: true })
+    expect(response.cuerpo!.length).toBeLessThanOrEqual(16_384)
+    expect(response.cuerpo!.slice(0, 2)).toBe('\u001f\ufffd')
+    body = chica
+    expect((await send(receptor.url)).cuerpo).toBe(chica.toString('utf8').replaceAll('\0', ''))
   })
 
   test.each([
     ['invalid UTF-8', Buffer.from('a\xffb\xc3', 'latin1'), 'a\ufffdb\ufffd'],
     ['NUL', Buffer.from('a\0b\0'), 'ab'],
     ['a whole character', Buffer.from('ñ\u{1f69a}'), 'ñ\u{1f69a}'],
-  ])('%s', async (_caso, bytes, texto) => {
+  ])('%s', async (_caso, bytes, text) => {
     await using receptor = await conHttp(responder(200, bytes))
-    expect((await enviar(receptor.url)).cuerpo).toBe(texto)
+    expect((await send(receptor.url)).cuerpo).toBe(text)
   })
 
   test('a character that the limit cuts in two is left out', async () => {
     await using receptor = await conHttp(responder(200, `x${'ñ'.repeat(10_000)}`))
-    expect((await enviar(receptor.url)).cuerpo).toBe(`x${'ñ'.repeat(8191)}`)
+    expect((await send(receptor.url)).cuerpo).toBe(`x${'ñ'.repeat(8191)}`)
   })
 
   test('headers: secrets hidden, lower case, repeated ones joined', async () => {
@@ -167,10 +167,10 @@ describe('the stored part of the answer', () => {
         ].join('\r\n'),
       ),
     )
-    const { cabeceras } = await enviar(receptor.url)
+    const { cabeceras } = await send(receptor.url)
     const ocultas = ['set-cookie', 'authorization', 'www-authenticate', 'proxy-authenticate', 'x-api-key']
-    for (const nombre of [...ocultas, 'x-access-token', 'x-client-secret', 'x-cookie-2']) {
-      expect(cabeceras![nombre]).toBe('***')
+    for (const name of [...ocultas, 'x-access-token', 'x-client-secret', 'x-cookie-2']) {
+      expect(cabeceras![name]).toBe('***')
     }
     expect(cabeceras).toMatchObject({ 'x-nota': 'uno,dos', 'x-vacia': '' })
     expect(Object.getOwnPropertyDescriptor(cabeceras, '__proto__')?.value).toBe('raro')
@@ -187,8 +187,8 @@ describe('the stored part of the answer', () => {
       res.writeHead(200, req.url === '/muchas' ? muchas : largas).end()
     })
     const url = new URL(receptor.url)
-    expect(Object.keys((await enviar(new URL('/muchas', url).href)).cabeceras!)).toHaveLength(40)
-    const { cabeceras } = await enviar(new URL('/largas', url).href)
+    expect(Object.keys((await send(new URL('/muchas', url).href)).cabeceras!)).toHaveLength(40)
+    const { cabeceras } = await send(new URL('/largas', url).href)
     expect(Object.keys(cabeceras!)).toEqual(expect.arrayContaining(['y-1', 'y-2', 'connection']))
     expect(cabeceras).not.toHaveProperty('x-larga')
     expect(cabeceras).not.toHaveProperty('y-3')

@@ -9,14 +9,14 @@ const { environment, ahora, advance: adelantar, cleanUp, rotar, nuevo } = useWeb
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** The library's own judgement; it looks at the clock, so the time is made the present. */
-const segunLaBiblioteca = (secreto: string, recibido: ReceivedWebhook) => {
-  const hace = Number(recibido.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
-  const reloj = Date.now
-  Date.now = () => reloj() + hace
+const segunLaBiblioteca = (secret: string, received: ReceivedWebhook) => {
+  const hace = Number(received.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
+  const clock = Date.now
+  Date.now = () => clock() + hace
   try {
-    return new Estandar(secreto).verify(recibido.cuerpo, recibido.cabeceras as Record<string, string>)
+    return new Estandar(secret).verify(received.cuerpo, received.cabeceras as Record<string, string>)
   } finally {
-    Date.now = reloj
+    Date.now = clock
   }
 }
 
@@ -24,7 +24,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
   const probar = async (api: Api, webhook: string, receptor: TestReceiver) => {
     const { aviso, evento } = await api.webhooks.probar(webhook)
     const { historial } = await terminada(api, webhook, aviso)
-    const recibido = receptor.receivedWebhooks.find((uno) => uno.id === evento)!
+    const recibido = receptor.receivedWebhooks.find((one) => one.id === evento)!
     return { recibido, firmado_con: historial[0]!.firmado_con }
   }
 
@@ -35,8 +35,8 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(rotado.secreto).not.toBe(secreto)
     expect(rotado.secretos.map(({ version }) => version)).toEqual([2, 1])
     expect(rotado.secretos[0]!.vence_en).toBeNull()
-    const fin = new Date(rotado.secretos[1]!.vence_en!).getTime()
-    expect(fin - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HOUR_MS)
+    const end = new Date(rotado.secretos[1]!.vence_en!).getTime()
+    expect(end - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HOUR_MS)
     const { secreto: _secreto, ...sinSecreto } = rotado
     expect(await api.webhooks.obtener(webhook)).toEqual(sinSecreto)
     const { recibido, firmado_con } = await probar(api, webhook, receptor)
@@ -45,13 +45,13 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     for (const cual of [secreto, rotado.secreto]) expect(segunLaBiblioteca(cual, recibido)).toEqual(recibido.json)
     expect(() => segunLaBiblioteca(`whsec_${randomBytes(32).toString('base64')}`, recibido)).toThrow()
 
-    adelantar(fin - ahora() - 5_000)
+    adelantar(end - ahora() - 5_000)
     expect((await probar(api, webhook, receptor)).firmado_con).toEqual([2, 1])
     adelantar(5_001)
-    const despues = await probar(api, webhook, receptor)
-    expect(despues.firmado_con).toEqual([2])
-    expect(readSignatures(despues.recibido)).toEqual([firmaDe(rotado.secreto, despues.recibido)])
-    expect(() => segunLaBiblioteca(secreto, despues.recibido)).toThrow()
+    const after = await probar(api, webhook, receptor)
+    expect(after.firmado_con).toEqual([2])
+    expect(readSignatures(after.recibido)).toEqual([firmaDe(rotado.secreto, after.recibido)])
+    expect(() => segunLaBiblioteca(secreto, after.recibido)).toThrow()
     expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
     // Housekeeping forgets it a day later, and versions go on.
     adelantar(25 * HOUR_MS)
@@ -86,7 +86,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(readSignatures(recibido)).toEqual(
       dados
         .slice(-2)
-        .map((secreto) => firmaDe(secreto, recibido))
+        .map((secret) => firmaDe(secret, recibido))
         .reverse(),
     )
     expect(new Set(dados).size).toBe(5)
@@ -109,9 +109,9 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     ['a text', { solapamiento_horas: '24' }],
     ['an unknown property', { horas: 24 }],
     ['a list', []],
-  ])('refuses %s', async (_que, cuerpo) => {
+  ])('refuses %s', async (_que, body) => {
     const { api, webhook } = await nuevo()
-    const error = await fallaDeApi(api.webhooks.rotarSecreto(webhook, cuerpo as never))
+    const error = await fallaDeApi(api.webhooks.rotarSecreto(webhook, body as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
     expect((await api.webhooks.obtener(webhook)).secretos).toHaveLength(1)
   })

@@ -15,11 +15,11 @@ describe('secrets', () => {
 
   it('are encrypted with the present master key, and sign as ever when the old one is gone', async () => {
     const { comercio, receptor, webhook, secreto } = await nuevo()
-    const nueva = Buffer.alloc(32, 9).toString('base64')
-    const claves = [nueva, MASTER_KEY]
-    await environment.reset({ MASTER_KEYS: claves.join() })
-    await cleanUpNow(environment, claves)
-    await environment.reset({ MASTER_KEYS: nueva })
+    const fresh = Buffer.alloc(32, 9).toString('base64')
+    const keys = [fresh, MASTER_KEY]
+    await environment.reset({ MASTER_KEYS: keys.join() })
+    await cleanUpNow(environment, keys)
+    await environment.reset({ MASTER_KEYS: fresh })
     const api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
     const { aviso } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, aviso)

@@ -50,15 +50,15 @@ export const openRawReceiver = (handleSocket: (socket: net.Socket, solicitudes: 
 export const conHttp = (handleRequest: http.RequestListener): Promise<Receptor> =>
   listenAsReceiver(http.createServer(handleRequest))
 export const responder =
-  (status: number, cuerpo: string | Buffer = '', cabeceras: http.OutgoingHttpHeaders = {}): http.RequestListener =>
+  (status: number, body: string | Buffer = '', headers: http.OutgoingHttpHeaders = {}): http.RequestListener =>
   (_req, res) =>
-    res.writeHead(status, cabeceras).end(cuerpo)
+    res.writeHead(status, headers).end(body)
 /** @param onDrop called at every drop, with how many there were */
-export function dripText(socket: net.Socket, texto: string, prefix: string, onDrop: (dropCount: number) => void): void {
+export function dripText(socket: net.Socket, text: string, prefix: string, onDrop: (dropCount: number) => void): void {
   if (prefix) socket.write(prefix)
   let dropCount = 0
   const timer = setInterval(() => {
-    socket.write(texto)
+    socket.write(text)
     onDrop(++dropCount)
   }, 5)
   socket.on('close', () => clearInterval(timer))

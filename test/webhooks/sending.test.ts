@@ -4,21 +4,21 @@ import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
 import { createSender } from '../../server/domain/webhooks/sending/sender.ts'
 import { conHttp, dripText, EMPTY_RESPONSE, openRawReceiver, responder, useSender } from './sender.ts'
 
-const { send: enviar, deadlines: plazos, vencer } = useSender()
+const { send, deadlines: plazos, vencer } = useSender()
 
 test('the request arrives as it was signed, byte by byte', async () => {
-  const recibido: unknown[] = []
+  const received: unknown[] = []
   await using receptor = await conHttp(async (req, res) => {
     const { method, url, headers } = req
-    recibido.push({ method, url, headers, cuerpo: Buffer.concat(await req.toArray()).toString() })
+    received.push({ method, url, headers, cuerpo: Buffer.concat(await req.toArray()).toString() })
     res.writeHead(204).end()
   })
-  const respuesta = await enviar(`${receptor.url}?a=%20ñ`, {
+  const response = await send(`${receptor.url}?a=%20ñ`, {
     cabeceras: { 'content-type': 'application/json', 'webhook-id': 'evt_1' },
     cuerpo: '{"ñ":"\u{1f69a}"}',
   })
-  expect(respuesta.status).toBe(204)
-  expect(recibido).toEqual([
+  expect(response.status).toBe(204)
+  expect(received).toEqual([
     {
       method: 'POST',
       url: '/hooks?a=%20%C3%B1',
@@ -36,15 +36,15 @@ test('the request arrives as it was signed, byte by byte', async () => {
 })
 
 describe('bounded in time', () => {
-  const agotado = (respuesta: ExchangeResult) =>
-    expect(respuesta).toMatchObject({ status: null, error: 'tiempo_agotado', cabeceras: null, cuerpo: null })
+  const agotado = (response: ExchangeResult) =>
+    expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', cabeceras: null, cuerpo: null })
   /** What a receiver does that goes on for ever; the deadline passes once five drops have had time to arrive. */
   const gotear =
-    (texto: string, inicio = '') =>
+    (text: string, start = '') =>
     (socket: net.Socket) =>
-      dripText(socket, texto, inicio, (gotas) => gotas === 6 && vencer())
+      dripText(socket, text, start, (gotas) => gotas === 6 && vencer())
   /** Drops of nothing. */
-  const callar = (inicio = '') => gotear('', inicio)
+  const callar = (start = '') => gotear('', start)
 
   test.each<[string, (socket: net.Socket) => void]>([
     ['no answer', callar()],
@@ -58,37 +58,37 @@ describe('bounded in time', () => {
     ['100 and then nothing', callar('HTTP/1.1 100 Continue\r\n\r\n')],
   ])('%s', async (_caso, atender) => {
     await using receptor = await openRawReceiver(atender)
-    const respuesta = await enviar(receptor.url)
-    agotado(respuesta)
-    expect(respuesta.ip).toBe('127.0.0.1')
-    expect(respuesta.detalle).toContain('respuesta')
+    const response = await send(receptor.url)
+    agotado(response)
+    expect(response.ip).toBe('127.0.0.1')
+    expect(response.detalle).toContain('respuesta')
     await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(receptor.connections()).toBe(1)
   })
 
   test('a name that takes too long', async () => {
-    const lento = createSender({ resolver: () => new Promise(() => {}) })
-    const pendiente = enviar('http://localhost:9/', {}, lento)
+    const slow = createSender({ resolver: () => new Promise(() => {}) })
+    const pending = send('http://localhost:9/', {}, slow)
     vencer()
-    const respuesta = await pendiente
-    agotado(respuesta)
-    expect(respuesta.detalle).toContain('nombre')
-    await lento.close()
+    const response = await pending
+    agotado(response)
+    expect(response.detalle).toContain('nombre')
+    await slow.close()
   })
 
   test('a body that drips: what came counts', async () => {
     await using receptor = await openRawReceiver(gotear('a', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: 200, error: null, detalle: null, cuerpo_truncado: true })
-    expect(respuesta.cuerpo).toMatch(/^a{3,100}$/)
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: 200, error: null, detalle: null, cuerpo_truncado: true })
+    expect(response.cuerpo).toMatch(/^a{3,100}$/)
     // The answer had begun well before the deadline.
-    expect(respuesta.primer_byte_ms).toBeLessThan(respuesta.total_ms)
+    expect(response.primer_byte_ms).toBeLessThan(response.total_ms)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
   })
 
   test('a body that stops, with an error status', async () => {
     await using receptor = await openRawReceiver(callar('HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nfal'))
-    expect(await enviar(receptor.url)).toMatchObject({
+    expect(await send(receptor.url)).toMatchObject({
       status: 500,
       error: 'http',
       cuerpo: 'fal',
@@ -102,24 +102,24 @@ describe('bounded in time', () => {
       if (solicitudes === 1) socket.write(EMPTY_RESPONSE)
       else socket.destroy()
     })
-    expect((await enviar(receptor.url)).status).toBe(204)
-    const pendiente = enviar(receptor.url)
+    expect((await send(receptor.url)).status).toBe(204)
+    const pending = send(receptor.url)
     await expect.poll(() => receptor.connections()).toBe(2)
     expect(plazos()).toBe(1)
     vencer()
-    agotado(await pendiente)
+    agotado(await pending)
     expect(receptor.connections()).toBe(2)
   })
 
   test('fifty that hang delay no other', async () => {
     await using colgado = await openRawReceiver(() => {})
     await using rapido = await conHttp(responder(204))
-    const colgados = Array.from({ length: 50 }, (_, i) => enviar(colgado.url, { canal: `c${i}` }))
-    const rapidos = await Promise.all(Array.from({ length: 20 }, (_, i) => enviar(rapido.url, { canal: `r${i}` })))
+    const colgados = Array.from({ length: 50 }, (_, i) => send(colgado.url, { canal: `c${i}` }))
+    const rapidos = await Promise.all(Array.from({ length: 20 }, (_, i) => send(rapido.url, { canal: `r${i}` })))
     for (const { status } of rapidos) expect(status).toBe(204)
     expect(plazos()).toBe(50)
     vencer()
-    for (const respuesta of await Promise.all(colgados)) expect(respuesta.error).toBe('tiempo_agotado')
+    for (const response of await Promise.all(colgados)) expect(response.error).toBe('tiempo_agotado')
   })
 })
 
@@ -127,9 +127,9 @@ describe('the network fails', () => {
   test('a port where nobody listens', async () => {
     const receptor = await conHttp(responder(204))
     await receptor[Symbol.asyncDispose]()
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, cuerpo: null })
-    expect(respuesta.detalle).toContain('rechazó la conexión')
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, cuerpo: null })
+    expect(response.detalle).toContain('rechazó la conexión')
   })
 
   test.each<[string, (socket: net.Socket) => void]>([
@@ -138,9 +138,9 @@ describe('the network fails', () => {
     ['closes in the middle of its headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-')],
   ])('%s: one try on a fresh connection', async (_caso, atender) => {
     await using receptor = await openRawReceiver(atender)
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', cuerpo: null })
-    expect(respuesta.detalle).toContain('cerró la conexión')
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', cuerpo: null })
+    expect(response.detalle).toContain('cerró la conexión')
     expect(receptor.connections()).toBe(1)
   })
 
@@ -148,7 +148,7 @@ describe('the network fails', () => {
     await using receptor = await openRawReceiver((socket) =>
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhola'),
     )
-    expect(await enviar(receptor.url)).toMatchObject({
+    expect(await send(receptor.url)).toMatchObject({
       status: 200,
       error: null,
       cuerpo: 'hola',
@@ -176,9 +176,9 @@ describe('answers that are not HTTP/1.1', () => {
     ['100 with a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'HTTP/1.1'],
   ])('%s', async (_caso, bytes, detalle) => {
     await using receptor = await openRawReceiver((socket) => socket.write(bytes, 'latin1'))
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
-    expect(respuesta.detalle).toContain(detalle)
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
+    expect(response.detalle).toContain(detalle)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(receptor.connections()).toBe(1)
   })
@@ -187,9 +187,9 @@ describe('answers that are not HTTP/1.1', () => {
     await using receptor = await openRawReceiver((socket) =>
       socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 X\r\n\r\n${EMPTY_RESPONSE}`),
     )
-    const respuesta = await enviar(receptor.url)
-    expect(respuesta).toMatchObject({ status: 204, error: null })
-    expect(respuesta.cabeceras).not.toHaveProperty('link')
+    const response = await send(receptor.url)
+    expect(response).toMatchObject({ status: 204, error: null })
+    expect(response.cabeceras).not.toHaveProperty('link')
   })
 
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -202,15 +202,15 @@ describe('answers that are not HTTP/1.1', () => {
     ['103 after 100', `${CONTINUE}HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`],
   ])(
     '%s before the answer is skipped, at every request of a connection, in one piece or in many',
-    async (_caso, antes) => {
+    async (_caso, before) => {
       const BODY = 'HTTP/1.1 100 Continue\r\n\r\n'
-      const bytes = `${antes}HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
+      const bytes = `${before}HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
       await using receptor = await openRawReceiver((socket, solicitudes) => {
         if (solicitudes === 1) socket.write(bytes)
         else for (const byte of bytes) socket.write(byte)
       })
       for (const _vez of [1, 2, 3])
-        expect(await enviar(receptor.url)).toMatchObject({
+        expect(await send(receptor.url)).toMatchObject({
           status: 200,
           error: null,
           cuerpo: BODY,
@@ -223,21 +223,21 @@ describe('answers that are not HTTP/1.1', () => {
 
 test('the sender never rejects its promise, for any input', async () => {
   for (const url of ['', 'x', 'ftp://a.b/', 'https://10.0.0.1/', 'http://8.8.8.8/']) {
-    const respuesta = await enviar(url)
-    expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null, dns_ms: null })
-    expect(respuesta.detalle).toMatch(/\.$/)
+    const response = await send(url)
+    expect(response).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null, dns_ms: null })
+    expect(response.detalle).toMatch(/\.$/)
   }
-  for (const [nombre, valor] of [
+  for (const [name, value] of [
     ['x-a', 'b\r\nc: d'] as const,
     ['mala cabecera', 'x'] as const,
     ['upgrade', 'x'] as const,
   ]) {
-    expect(await enviar('http://127.0.0.1:9/', { cabeceras: { [nombre]: valor } })).toMatchObject({
+    expect(await send('http://127.0.0.1:9/', { cabeceras: { [name]: value } })).toMatchObject({
       status: null,
       error: 'conexion',
     })
   }
   const fallido = createSender({ resolver: () => Promise.reject(new Error('SERVFAIL')) })
-  const respuesta = await enviar('https://recibe.ejemplo.com/', {}, fallido)
-  expect(respuesta).toMatchObject({ status: null, error: 'dns', detalle: expect.stringContaining('DNS') })
+  const response = await send('https://recibe.ejemplo.com/', {}, fallido)
+  expect(response).toMatchObject({ status: null, error: 'dns', detalle: expect.stringContaining('DNS') })
 })

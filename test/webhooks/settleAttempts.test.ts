@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../factories.ts'
+import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, useWebhooks, waitForIntentos } from './webhooks.ts'
 
@@ -14,11 +14,11 @@ describe('failures', () => {
     receptor.responder = async (_recibido, res) => {
       if (receptor.receivedWebhooks.length === 1) return void res.writeHead(500).end()
       receptor.responder = answerWith(204)
-      await hasta(async () => (await api.webhooks.obtener(webhook)).fallas)
+      await waitUntil(async () => (await api.webhooks.obtener(webhook)).fallas)
       res.writeHead(204).end()
     }
     await api.guias.crearLote({ guias: [buildGuia(), buildGuia()] })
-    await hasta(async () => (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.length === 1)
+    await waitUntil(async () => (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.length === 1)
     expect((await api.webhooks.obtener(webhook)).fallas).toBeNull()
   })
 

@@ -6,25 +6,25 @@ import type { AttemptResult } from '../../server/domain/webhooks/sending/settleA
 import { settleSuccesses } from '../../server/domain/webhooks/sending/settleSuccesses.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { nadie } from './webhooks.ts'
+import { nobody } from './webhooks.ts'
 
 /** A service that sends nothing. */
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('settling what went well', () => {
   it('reads its own deliveries alone, though it was planned when there were hardly any others', async () => {
-    const { api, id } = await entorno.nuevoComercio()
-    const { webhook } = await api.webhooks.crear(nadie())
-    const vecino = await api.webhooks.crear(nadie())
-    const pool = new Connections(entorno.databaseUrl, 1, 'prueba')
-    const consultar = queryWith(pool)
-    const clave = { comercio_id: id, modo: 'test', webhook } as const
-    const poner = (suyo: string, cuantas: number, estado = 'pendiente') =>
+    const { api, id } = await environment.createComercio()
+    const { webhook } = await api.webhooks.crear(nobody())
+    const vecino = await api.webhooks.crear(nobody())
+    const pool = new Connections(environment.databaseUrl, 1, 'prueba')
+    const query = queryWith(pool)
+    const key = { comercio_id: id, modo: 'test', webhook } as const
+    const poner = (suyo: string, count: number, estado = 'pendiente') =>
       pool.query(
         `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || gen_random_uuid() || '_0', 'webhook.prueba', $4, 'automatica', now(), '{}', now()
          from generate_series(1, $3::int)`,
-        [id, suyo, cuantas, estado],
+        [id, suyo, count, estado],
       )
     /** Rows of deliveries. */
     const leidasHastaAhora = async (): Promise<number> => {
@@ -36,8 +36,8 @@ describe('settling what went well', () => {
     }
     const asentar = async () => {
       await poner(webhook, 20)
-      const [leidas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 20, salvo: [] }], new Date())
-      const resultados = leidas!.map(
+      const [leidas] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 20, salvo: [] }], new Date())
+      const results = leidas!.map(
         ({ aviso: entrega }, n) =>
           ({
             id: `${n}`,
@@ -48,9 +48,9 @@ describe('settling what went well', () => {
             respuesta: { status: 204 },
           }) as never as AttemptResult,
       )
-      const antes = await leidasHastaAhora()
-      expect(await settleSuccesses({ query: consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
-      return (await leidasHastaAhora()) - antes
+      const before = await leidasHastaAhora()
+      expect(await settleSuccesses({ query, pool: {} } as Db, results, new Date())).toEqual([])
+      return (await leidasHastaAhora()) - before
     }
     try {
       await poner(webhook, 300, 'entregado')

@@ -9,7 +9,7 @@ import { answerAfter, neverAnswer, type SimulationCase, simular } from './simula
 
 const COSTOS = { sending: 0.1, helpers: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
 
-const con = (mas: Partial<SimulationCase>): SimulationCase => ({
+const con = (more: Partial<SimulationCase>): SimulationCase => ({
   seed: 1,
   cores: 2,
   processes: 1,
@@ -17,24 +17,24 @@ const con = (mas: Partial<SimulationCase>): SimulationCase => ({
   comercios: 20,
   costs: COSTOS,
   responder: () => answerAfter(5),
-  ...mas,
+  ...more,
 })
 
 /** Receivers of all kinds, two of ten ill, and processes that are killed at any moment. */
 function historia(semilla: number): SimulationCase {
   const azar = createRandom(semilla)
-  const entre = (desde: number, hasta: number) => desde + Math.floor(azar() * (hasta - desde + 1))
-  const procesos = entre(1, 4)
+  const entre = (from: number, hasta: number) => from + Math.floor(azar() * (hasta - from + 1))
+  const processes = entre(1, 4)
   const males: ReceiverModel[] = [
     neverAnswer,
     answerAfter(2_000),
     () => ({ ms: 5, succeeded: false }),
     (azar) => ({ ms: 5, succeeded: azar() < 0.5 }),
-    (_azar, ahora) => ({ ms: 5, succeeded: ahora > 20 * SECOND_MS }),
+    (_azar, now) => ({ ms: 5, succeeded: now > 20 * SECOND_MS }),
   ]
   return con({
     seed: semilla,
-    processes: procesos,
+    processes,
     endpoints: entre(10, 60),
     comercios: entre(1, 10),
     enCola: entre(0, 500),
@@ -43,7 +43,7 @@ function historia(semilla: number): SimulationCase {
     responder: (endpoint) =>
       endpoint % 10 < 2 ? males[(endpoint + semilla) % males.length]! : answerAfter(entre(1, 200)),
     deaths: Array.from({ length: entre(0, 3) }, () => ({
-      processIndex: entre(0, procesos - 1),
+      processIndex: entre(0, processes - 1),
       en: entre(0, 12) * SECOND_MS,
     })),
   })
@@ -59,9 +59,9 @@ describe('the simulation of what is sent', () => {
     ['as many exchanges as a process has', { comercios: 20 }, 64],
     ['and one merchant half of them', { comercios: 1 }, 32],
     ['and one endpoint four', { comercios: 1, endpoints: 1 }, 4],
-  ])('keeps under way %s', (_que, mas, aLaVez) => {
+  ])('keeps under way %s', (_que, more, aLaVez) => {
     const { perSecond: porSegundo } = simular(
-      con({ ...mas, eventos: 1, enCola: 4_000, responder: () => answerAfter(100) }),
+      con({ ...more, eventos: 1, enCola: 4_000, responder: () => answerAfter(100) }),
     )
     expect(porSegundo).toBeGreaterThan(0.9 * aLaVez * 10)
     expect(porSegundo).toBeLessThan(1.05 * aLaVez * 10)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Leases } from '../../server/domain/webhooks/sending/leases.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { holdAnswers } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
@@ -12,14 +12,14 @@ describe('a service that loses its lease in the middle of an exchange', FULL_RUN
     const heldAnswers = holdAnswers()
     const { api, webhook, receptor } = await nuevo(heldAnswers.responder)
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.receivedWebhooks.length === 1)
+    await waitUntil(async () => receptor.receivedWebhooks.length === 1)
     const { pool } = environment.db
     const processes = async () => (await pool.query<{ id: string }>('select id from webhook_bomba')).rows
     const [earlier] = await processes()
     await pool.query('delete from webhook_bomba')
-    await hasta(async () => (await processes()).some(({ id }) => id !== earlier!.id))
+    await waitUntil(async () => (await processes()).some(({ id }) => id !== earlier!.id))
     await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.receivedWebhooks.length === 2)
+    await waitUntil(async () => receptor.receivedWebhooks.length === 2)
     heldAnswers.release()
     const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia))
     expect([aviso.estado, aviso.intentos, receptor.receivedWebhooks.length]).toEqual(['entregado', 1, 2])
@@ -32,7 +32,7 @@ describe('a service beside another process that holds an endpoint', FULL_RUN_ONL
     const { db } = environment
     const listener = { onTaken() {}, onLost() {}, onNotTaken() {} }
     const other = new Leases({ db, noWaitDb: db, timers: processTimers }, listener)
-    await hasta(async () => {
+    await waitUntil(async () => {
       other.request({ comercio_id: comercio.id, modo: 'test', webhook }, false)
       await other.take()
       return other.all().length === 1

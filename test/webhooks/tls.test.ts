@@ -7,20 +7,20 @@ import type { HostResolver } from '../../server/platform/outbound/destination.ts
 import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../certificate.ts'
 import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './sender.ts'
 
-const { send: enviar, vencer } = useSender()
+const { send, vencer } = useSender()
 
 describe('TLS', () => {
   const NOMBRE = 'recibe.ejemplo.com'
-  const bueno = createCertificate([encodeDnsName(NOMBRE), encodeIpName(8, 8, 8, 8)])
+  const good = createCertificate([encodeDnsName(NOMBRE), encodeIpName(8, 8, 8, 8)])
 
   /** Public addresses are all that https may go to, so the way there is bent here, at the last step, and nothing else. */
   function desviar(port: number, alAbrir = (_socket: tls.TLSSocket): unknown => null) {
     vi.restoreAllMocks()
-    const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
+    const original = tls.connect as (options: tls.ConnectionOptions) => tls.TLSSocket
     const destinos: unknown[] = []
-    vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
-      opciones.lookup!(opciones.host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
-      const socket = original({ ...opciones, socket: net.connect(port, '127.0.0.1') })
+    vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) => {
+      options.lookup!(options.host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
+      const socket = original({ ...options, socket: net.connect(port, '127.0.0.1') })
       alAbrir(socket)
       return socket
     }) as typeof tls.connect)
@@ -28,80 +28,74 @@ describe('TLS', () => {
   }
   const publico: HostResolver = async () => [{ address: '8.8.8.8', family: 4 }]
 
-  async function probar(par: Par, opciones: { url?: string; ca?: string | undefined } = {}) {
-    const { url = `https://${NOMBRE}/hooks`, ca = bueno.cert } = opciones
-    const vistos: unknown[] = []
-    const servidor = https.createServer(par, (req, res) => {
-      vistos.push([(req.socket as tls.TLSSocket).servername, req.headers.host, req.url])
+  async function probar(pair: Par, options: { url?: string; ca?: string | undefined } = {}) {
+    const { url = `https://${NOMBRE}/hooks`, ca = good.cert } = options
+    const seen: unknown[] = []
+    const server = https.createServer(pair, (req, res) => {
+      seen.push([(req.socket as tls.TLSSocket).servername, req.headers.host, req.url])
       // An answer before the final one comes through the same bytes, also encrypted.
       res.writeContinue()
       res.writeHead(204).end()
     })
-    servidor.on('tlsClientError', () => {})
-    await using receptor = await listenAsReceiver(servidor)
+    server.on('tlsClientError', () => {})
+    await using receptor = await listenAsReceiver(server)
     const destinos = desviar(receptor.port)
     const seguro = createSender({ resolver: publico, ca })
-    const respuestas = [await enviar(url, { loopback: false }, seguro), await enviar(url, { loopback: false }, seguro)]
+    const responses = [await send(url, { loopback: false }, seguro), await send(url, { loopback: false }, seguro)]
     await seguro.close()
     return {
-      respuesta: respuestas[0]!,
-      second: respuestas[1]!,
-      seen: vistos,
+      respuesta: responses[0]!,
+      second: responses[1]!,
+      seen,
       destinations: destinos,
       connections: receptor.connections(),
     }
   }
 
   test('a good certificate, to the address that was checked', async () => {
-    const {
-      respuesta,
-      second: segunda,
-      seen: vistos,
-      destinations: destinos,
-      connections: conexiones,
-    } = await probar(bueno)
+    const { respuesta, second, seen, destinations: destinos, connections } = await probar(good)
     expect(respuesta).toMatchObject({ status: 204, error: null, ip: '127.0.0.1' })
     expect(respuesta.tls_ms).toBeGreaterThan(0)
-    expect(segunda).toMatchObject({ status: 204, tls_ms: null })
-    expect(vistos[0]).toEqual([NOMBRE, NOMBRE, '/hooks'])
+    expect(second).toMatchObject({ status: 204, tls_ms: null })
+    expect(seen[0]).toEqual([NOMBRE, NOMBRE, '/hooks'])
     expect(destinos).toEqual([[{ address: '8.8.8.8', family: 4 }]])
-    expect(conexiones).toBe(1)
+    expect(connections).toBe(1)
   })
 
   test('a name with its final dot and a port, and a literal with its own certificate', async () => {
-    const punto = await probar(bueno, { url: `https://${NOMBRE}.:8443/` })
-    expect(punto.respuesta.status).toBe(204)
-    expect(punto.seen[0]).toEqual([NOMBRE, `${NOMBRE}:8443`, '/'])
-    const literal = await probar(bueno, { url: 'https://8.8.8.8/' })
+    const point = await probar(good, { url: `https://${NOMBRE}.:8443/` })
+    expect(point.respuesta.status).toBe(204)
+    expect(point.seen[0]).toEqual([NOMBRE, `${NOMBRE}:8443`, '/'])
+    const literal = await probar(good, { url: 'https://8.8.8.8/' })
     expect(literal.respuesta.status).toBe(204)
     expect(literal.seen[0]).toEqual([false, '8.8.8.8', '/'])
   })
 
-  const ajeno = createCertificate([encodeDnsName(NOMBRE)])
+  const foreign = createCertificate([encodeDnsName(NOMBRE)])
   const otroNombre = createCertificate([encodeDnsName('otro.ejemplo.com')])
   const vencido = createCertificate([encodeDnsName(NOMBRE)], ['2020', '2021'])
   const otraIp = createCertificate([encodeIpName(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
   test.each<[string, Par, { url?: string; ca?: string }, string]>([
-    ['that nobody vouches for', ajeno, {}, 'autofirmado'],
+    ['that nobody vouches for', foreign, {}, 'autofirmado'],
     ['of another name', otroNombre, { ca: otroNombre.cert }, 'otro nombre'],
     ['of another address', otraIp, { ca: otraIp.cert, url: 'https://8.8.8.8/' }, 'otro nombre'],
     ['past its date', vencido, { ca: vencido.cert }, 'venció'],
-  ])('a certificate %s', async (_caso, par, opciones, detalle) => {
+  ])('a certificate %s', async (_caso, pair, options, detalle) => {
     // Not even the usual way to turn verification off may do so here.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-    const { respuesta, seen: vistos } = await probar(par, opciones)
+    const { respuesta, seen } = await probar(pair, options)
     expect(respuesta).toMatchObject({ status: null, error: 'tls', cuerpo: null, tls_ms: null })
     expect(respuesta.detalle).toContain(detalle)
-    expect(vistos).toEqual([])
+    expect(seen).toEqual([])
   })
 
   test('without a `ca`, the well-known authorities alone are trusted', async () => {
     const seguro = createSender({ resolver: publico })
     await using receptor = await listenAsReceiver(
-      https.createServer(bueno, responder(204)).on('tlsClientError', () => {}),
+      https.createServer(good, responder(204)).on('tlsClientError', () => {}),
     )
     desviar(receptor.port)
-    expect((await enviar(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
+    expect((await send(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
     await seguro.close()
   })
 
@@ -109,14 +103,14 @@ describe('TLS', () => {
     ['talks', '220 listo\r\n'],
     ['answers', EMPTY_RESPONSE],
   ])('a receiver that %s before the request gets one connection and no request', async (_caso, bytes) => {
-    const servidor = tls.createServer(bueno, (socket) => socket.on('error', () => {}).resume())
-    await using receptor = await listenAsReceiver(servidor)
+    const server = tls.createServer(good, (socket) => socket.on('error', () => {}).resume())
+    await using receptor = await listenAsReceiver(server)
     // As if it had come together with the end of the handshake.
     desviar(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
-    const seguro = createSender({ resolver: publico, ca: bueno.cert })
-    const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
+    const seguro = createSender({ resolver: publico, ca: good.cert })
+    const response = await send(`https://${NOMBRE}/`, {}, seguro)
     await seguro.close()
-    expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida' })
+    expect(response).toMatchObject({ status: null, error: 'respuesta_invalida' })
     expect(receptor.connections()).toBe(1)
   })
 
@@ -124,17 +118,17 @@ describe('TLS', () => {
     // Node's own server closes without a word; others send this alert.
     const alerta = Object.assign(new Error('alert 116'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })
     let suyo: tls.TLSSocket | undefined
-    const servidor = tls.createServer(bueno, (socket) =>
+    const server = tls.createServer(good, (socket) =>
       socket.on('error', () => {}).once('data', () => suyo!.destroy(alerta)),
     )
-    await using receptor = await listenAsReceiver(servidor)
+    await using receptor = await listenAsReceiver(server)
     desviar(receptor.port, (socket) => {
       suyo = socket
     })
-    const seguro = createSender({ resolver: publico, ca: bueno.cert })
-    const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
+    const seguro = createSender({ resolver: publico, ca: good.cert })
+    const response = await send(`https://${NOMBRE}/`, {}, seguro)
     await seguro.close()
-    expect(respuesta).toMatchObject({ status: null, error: 'tls', detalle: expect.stringContaining('certificado') })
+    expect(response).toMatchObject({ status: null, error: 'tls', detalle: expect.stringContaining('certificado') })
   })
 
   test.each<[string, (socket: net.Socket) => void, string]>([
@@ -145,9 +139,9 @@ describe('TLS', () => {
     const seguro = createSender({ resolver: publico })
     await using receptor = await openRawReceiver(atender)
     desviar(receptor.port)
-    const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
-    expect(respuesta).toMatchObject({ status: null, error, tls_ms: null })
-    expect(respuesta.detalle).toContain('TLS')
+    const response = await send(`https://${NOMBRE}/`, {}, seguro)
+    expect(response).toMatchObject({ status: null, error, tls_ms: null })
+    expect(response.detalle).toContain('TLS')
     await expect.poll(() => receptor.openSockets.size).toBe(0)
     await seguro.close()
   })

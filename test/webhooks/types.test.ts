@@ -1,7 +1,7 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import {
   buildAvisoCode,
   collectCodes,
@@ -12,13 +12,13 @@ import {
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { environment, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, ahora, create, nuevo } = useWebhooks()
 
 describe('types and modes', () => {
   it('each endpoint gets exactly the types it asked for', async () => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const { api } = comercio
-    const filtros: NonNullable<WebhookCreationData['tipos']>[] = [
+    const filters: NonNullable<WebhookCreationData['tipos']>[] = [
       ['*'],
       ['guia.*'],
       ['ubicacion.*'],
@@ -28,14 +28,14 @@ describe('types and modes', () => {
       ['guia.*', 'ubicacion.solicitada'],
     ]
     const suyos = await Promise.all(
-      filtros.map(async (tipos) => {
+      filters.map(async (tipos) => {
         const receptor = await nuevoReceptor()
-        return { tipos, receptor, webhook: (await crear(comercio, receptor, { tipos })).webhook }
+        return { tipos, receptor, webhook: (await create(comercio, receptor, { tipos })).webhook }
       }),
     )
     const { guia: a } = await api.guias.crear(buildGuia())
     const { guia: b } = await api.guias.crear(buildGuiaWithoutDestino())
-    await hasta(async () => (await api.guias.obtener(b)).secuencia === 2)
+    await waitUntil(async () => (await api.guias.obtener(b)).secuencia === 2)
     for (const estado of ['recolectado', 'en_ruta']) await environment.operar('POST', `/guias/${a}/eventos`, { estado })
     await environment.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
     await api.guias.cancelar(b)
@@ -43,28 +43,28 @@ describe('types and modes', () => {
     for (const { tipos, receptor, webhook } of suyos) {
       const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
       const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
-      await hasta(async () => receptor.receivedWebhooks.length >= esperados.length)
-      expect([tipos, receptor.receivedWebhooks.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
+      await waitUntil(async () => receptor.receivedWebhooks.length >= esperados.length)
+      expect([tipos, receptor.receivedWebhooks.map((one) => one.id).sort()]).toEqual([tipos, esperados.sort()])
       expect((await api.webhooks.avisos(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
     }
   })
 
   it('an endpoint hears of its own mode alone', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
-    const viva = new Guias({
+    const alive = new Guias({
       llave: await environment.createLlave(comercio, { modo: 'live' }),
       baseUrl: environment.url,
     })
-    const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
-    await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
-    const { guia: deVerdad } = await viva.guias.crear(buildGuia())
+    const vivo = await create({ api: alive }, { url: 'https://tienda.ejemplo.com/avisos' })
+    await alive.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
+    const { guia: deVerdad } = await alive.guias.crear(buildGuia())
     const { guia: deMentira } = await api.guias.crear(buildGuia())
     await terminada(api, webhook, buildAvisoCode(webhook, deMentira))
-    const suyas = (await viva.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
+    const suyas = (await alive.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
     expect(suyas.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(vivo.webhook, deVerdad)])
     expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, deMentira)])
-    expect(receptor.receivedWebhooks.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
-    expect(await collectCodes('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
+    expect(receptor.receivedWebhooks.map((one) => one.json.datos.guia.guia)).toEqual([deMentira])
+    expect(await collectCodes('webhook', alive.webhooks.listar())).toEqual([vivo.webhook])
     expect(await collectCodes('webhook', api.webhooks.listar())).toEqual([webhook])
     const desde = new Date(ahora() - HOUR_MS).toISOString()
     await waitUntilVisible(api, webhook, desde, 1)
@@ -76,9 +76,9 @@ describe('types and modes', () => {
     // A cursor of one mode is none of the other's.
     await api.guias.crear(buildGuia())
     const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 1 })
-    expect(await readFailureCode(viva.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
+    expect(await readFailureCode(alive.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
       'cursor_invalido',
     )
-    await viva.webhooks.eliminar(vivo.webhook)
+    await alive.webhooks.eliminar(vivo.webhook)
   })
 })

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, expect } from 'vitest'
 import { type Address, type HostResolver, systemResolver } from '../../server/platform/outbound/destination.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { hasta } from '../factories.ts'
+import { waitUntil } from '../factories.ts'
 import { cleanUpNow } from './prune.ts'
 import { type ReceivedWebhook, type TestReceiver, useReceivers } from './receiver.ts'
 
@@ -13,30 +13,30 @@ export const DNS_NAMES: Record<string, string[]> = {
   'mixto.ejemplo.com': ['8.8.8.8', '127.0.0.1'],
   'metadatos.ejemplo.com': ['169.254.169.254'],
 }
-const resolver: HostResolver = async (nombre) => {
-  if (nombre === 'localhost') return systemResolver(nombre)
-  if (!DNS_NAMES[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
-  return DNS_NAMES[nombre].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
+const resolver: HostResolver = async (name) => {
+  if (name === 'localhost') return systemResolver(name)
+  if (!DNS_NAMES[name]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
+  return DNS_NAMES[name].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 export type Api = Comercio['api']
 export type WebhookCreationData = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
 /** An address where nobody listens, and nothing is ever sent to. */
 let urlCount = 0
-export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++urlCount}` })
+export const nobody = () => ({ url: `http://127.0.0.1:9/nadie/${++urlCount}` })
 export const buildAvisoCode = (webhook: string, guia: string, secuencia = 1) =>
   `avi_${webhook.slice(3)}_${guia}_${secuencia}`
-export const collectCodes = async <N extends string>(nombre: N, items: AsyncIterable<Record<N, string>>) => {
+export const collectCodes = async <N extends string>(name: N, items: AsyncIterable<Record<N, string>>) => {
   const codes: string[] = []
-  for await (const { [nombre]: codigo } of items) codes.push(codigo)
+  for await (const { [name]: codigo } of items) codes.push(codigo)
   return codes
 }
 export const terminada = (api: Api, webhook: string, aviso: string, intentos = 1) =>
-  hasta(async () => {
+  waitUntil(async () => {
     const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
     return readAviso.intentos >= intentos && readAviso.estado !== 'pendiente' && readAviso
   })
 export const waitForIntentos = (api: Api, webhook: string, aviso: string, intentos: number) =>
-  hasta(async () => {
+  waitUntil(async () => {
     const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
     return readAviso.intentos >= intentos && readAviso
   })
@@ -50,12 +50,12 @@ export const fallaDeApi = (promise: PromiseLike<unknown>) =>
 export const readFailureCode = async (promise: PromiseLike<unknown>) => (await fallaDeApi(promise)).codigo
 export const readSignatures = (received: ReceivedWebhook) => String(received.cabeceras['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
-export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: ReceivedWebhook) =>
-  `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
+export const firmaDe = (secret: string, { id, cabeceras, cuerpo }: ReceivedWebhook) =>
+  `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
     .update(`${id}.${cabeceras['webhook-timestamp']}.${cuerpo}`)
     .digest('base64')}`
 export const waitForRecovery = (api: Api, webhook: string, recuperacion: string) =>
-  hasta(async () => {
+  waitUntil(async () => {
     const readRecovery = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
     return readRecovery.estado !== 'en_curso' && readRecovery
   })
@@ -64,7 +64,7 @@ export const waitForRecovery = (api: Api, webhook: string, recuperacion: string)
  * as long as it is open; what was seen once stays seen.
  */
 export const waitUntilVisible = (api: Api, webhook: string, desde: string, eventoCount: number) =>
-  hasta(async () => (await api.webhooks.ensayarRecuperacion(webhook, { desde })).eventos === eventoCount)
+  waitUntil(async () => (await api.webhooks.ensayarRecuperacion(webhook, { desde })).eventos === eventoCount)
 
 /** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
 export function useWebhooks() {
@@ -75,7 +75,7 @@ export function useWebhooks() {
   const cleanUp = () => cleanUpNow(environment)
   /** Every secret that was shown. */
   const secretos: string[] = []
-  const crear = async (
+  const create = async (
     { api }: Pick<Comercio, 'api'>,
     { url }: Pick<TestReceiver, 'url'>,
     datos: WebhookCreationData = {},
@@ -94,15 +94,15 @@ export function useWebhooks() {
   }
   /** A merchant with an endpoint. */
   const nuevo = async (responder?: TestReceiver['responder'], datos?: WebhookCreationData) => {
-    const comercio = await environment.nuevoComercio()
+    const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor(responder)
-    return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }
+    return { comercio, api: comercio.api, receptor, ...(await create(comercio, receptor, datos)) }
   }
   /** Looks for every secret that was shown, in whatever form, in the log and in all tables. */
   const checkNoSecretos = async () => {
-    const formas = secretos.flatMap((secreto) => {
-      const bytes = Buffer.from(secreto.slice(6), 'base64')
-      return [secreto.slice(6), bytes.toString('hex'), bytes.toString('base64url')]
+    const formas = secretos.flatMap((secret) => {
+      const bytes = Buffer.from(secret.slice(6), 'base64')
+      return [secret.slice(6), bytes.toString('hex'), bytes.toString('base64url')]
     })
     const { rows: tableRows } = await environment.db.pool.query<{ relation: string }>(
       `select format('%I.%I', table_schema, table_name) as relation from information_schema.tables
@@ -115,10 +115,10 @@ export function useWebhooks() {
       )
       texts.push(rows[0]?.texto ?? '')
     }
-    expect(texts.some((texto) => texto.includes('wh_'))).toBe(true)
-    for (const texto of texts) {
-      expect(texto).not.toContain('whsec_')
-      expect(formas.filter((forma) => texto.includes(forma))).toEqual([])
+    expect(texts.some((text) => text.includes('wh_'))).toBe(true)
+    for (const text of texts) {
+      expect(text).not.toContain('whsec_')
+      expect(formas.filter((forma) => text.includes(forma))).toEqual([])
     }
   }
   afterAll(checkNoSecretos)
@@ -129,7 +129,7 @@ export function useWebhooks() {
     ahora,
     advance,
     cleanUp,
-    create: crear,
+    create,
     rotar,
     nuevo,
     secretos,

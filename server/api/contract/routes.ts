@@ -189,7 +189,7 @@ export function createDepsOf<D extends BinderDeps>(deps: D): (identity: Identity
     if (!identity || !('comercioId' in identity)) return deps
     let scopedDeps = depsByIdentity.get(identity)
     if (!scopedDeps) {
-      scopedDeps = { ...deps, db: deps.db.asRole('guias_api', [identity.comercioId]).de(identity.comercioId) }
+      scopedDeps = { ...deps, db: deps.db.asRole('guias_api', [identity.comercioId]).forComercio(identity.comercioId) }
       depsByIdentity.set(identity, scopedDeps)
     }
     return scopedDeps

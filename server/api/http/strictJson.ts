@@ -9,7 +9,7 @@ export interface JsonFault {
   /** Spanish text with the fault, the remedy and the position. */
   mensaje: string
   /** Line of the fault, from 1. */
-  linea: number
+  line: number
   /** Column of the fault, from 1, in UTF-16 units, as editors count. */
   column: number
   /** JSON Pointer (RFC 6901) to the innermost known place of the fault; '' for the root. */
@@ -31,7 +31,7 @@ export class JsonError extends Error {
  * Limits above which JSON is refused: nesting of objects and arrays, properties of an object, and length of a key in
  * UTF-16 units.
  */
-export const JSON_LIMITS = { depth: 32, properties: 64, largoDeClave: 128 }
+export const JSON_LIMITS = { depth: 32, properties: 64, keyLength: 128 }
 
 /**
  * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `__proto__`, NUL, unpaired surrogates, a BOM and
@@ -42,7 +42,7 @@ export function readJson(bytes: Uint8Array): unknown {
   const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!isUtf8(body)) rejectBytes(body)
   const text = body.toString('utf8')
-  new Revision(text).documento()
+  new Scanner(text).scanDocument()
   return JSON.parse(text)
 }
 
@@ -51,11 +51,11 @@ function rejectBytes(body: Buffer): never {
   const repaired = Buffer.from(body.toString('utf8'))
   let i = 0
   while (i < body.length && body[i] === repaired[i]) i++
-  const revision = new Revision(body.toString('utf8', 0, i))
+  const revision = new Scanner(body.toString('utf8', 0, i))
   try {
-    revision.documento() // Throws at the end of the cut text; `path` then holds the path of the fault's field.
+    revision.scanDocument() // Throws at the end of the cut text; `path` then holds the path of the fault's field.
   } catch {}
-  return revision.fail('El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1', revision.texto.length)
+  return revision.fail('El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1', revision.text.length)
 }
 
 const QUOTE = 0x22
@@ -67,20 +67,20 @@ const ESCAPE =
 
 // `charCodeAt` returns NaN past the end, and every comparison with NaN is false. The scan detects truncated bodies this
 // way.
-class Revision {
-  readonly texto: string
+class Scanner {
+  readonly text: string
   private i = 0
-  private conEscapes = false
+  private hasEscapes = false
   private depth = 0
   /** Current key or index at each depth; null while the key is not known yet. */
   private readonly path: (string | number | null)[] = []
 
   constructor(text: string) {
-    this.texto = text
+    this.text = text
   }
 
-  documento(): void {
-    if (this.texto.startsWith('\ufeff')) this.fail('El cuerpo empieza con una marca BOM: envíelo sin ella')
+  scanDocument(): void {
+    if (this.text.startsWith('\ufeff')) this.fail('El cuerpo empieza con una marca BOM: envíelo sin ella')
     if (Number.isNaN(this.skipSpace())) this.fail('El cuerpo está vacío: envíe un documento JSON')
     this.valor()
     if (!Number.isNaN(this.skipSpace())) this.fail(`Sobra ${this.describeFound()} tras el documento: envíe uno solo`)
@@ -91,10 +91,10 @@ class Revision {
    * @returns character code of the next character; NaN at the end
    */
   private skipSpace(): number {
-    const { texto } = this
+    const { text } = this
     let { i } = this
-    let c = texto.charCodeAt(i)
-    while (c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) c = texto.charCodeAt(++i)
+    let c = text.charCodeAt(i)
+    while (c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) c = text.charCodeAt(++i)
     this.i = i
     return c
   }
@@ -105,8 +105,8 @@ class Revision {
     else if (c === 0x7b) this.readObject()
     else if (c === 0x5b) this.readArray()
     else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) this.numero()
-    else if (this.texto.startsWith('true', this.i) || this.texto.startsWith('null', this.i)) this.i += 4
-    else if (this.texto.startsWith('false', this.i)) this.i += 5
+    else if (this.text.startsWith('true', this.i) || this.text.startsWith('null', this.i)) this.i += 4
+    else if (this.text.startsWith('false', this.i)) this.i += 5
     else this.fail(`Se esperaba un valor JSON y se halló ${this.describeFound()}: los textos van entre comillas dobles`)
   }
 
@@ -164,7 +164,7 @@ class Revision {
   private continues(closer: '}' | ']'): boolean {
     if (this.closes(closer)) return false
     const coma = this.i
-    if (this.texto[coma] !== ',')
+    if (this.text[coma] !== ',')
       this.fail(`Se esperaba "," o "${closer}" y se halló ${this.describeFound()}: revise comas, comillas y cierres`)
     this.i++
     if (this.closes(closer)) this.fail(`Sobra la coma antes de "${closer}": quítela`, coma)
@@ -173,33 +173,33 @@ class Revision {
 
   private clave(): string {
     const start = this.i
-    if (this.texto[start] !== '"')
+    if (this.text[start] !== '"')
       this.fail(`Se esperaba una clave y se halló ${this.describeFound()}: las claves van entre comillas dobles`)
     this.readString()
-    const key: string = this.conEscapes
-      ? JSON.parse(this.texto.slice(start, this.i))
-      : this.texto.slice(start + 1, this.i - 1)
-    if (key.length > JSON_LIMITS.largoDeClave)
-      this.fail(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtela`, start)
+    const key: string = this.hasEscapes
+      ? JSON.parse(this.text.slice(start, this.i))
+      : this.text.slice(start + 1, this.i - 1)
+    if (key.length > JSON_LIMITS.keyLength)
+      this.fail(`La clave tiene más de ${JSON_LIMITS.keyLength} caracteres: acórtela`, start)
     return key
   }
 
   private readString(): void {
-    const { texto, i: start } = this
+    const { text, i: start } = this
     let i = start + 1
-    let c = texto.charCodeAt(i)
-    this.conEscapes = false
+    let c = text.charCodeAt(i)
+    this.hasEscapes = false
     while (c !== QUOTE) {
       if (c >= 0x20 && c !== 0x5c) i++
       else if (c === 0x5c) {
-        this.conEscapes = true
+        this.hasEscapes = true
         i = this.escape(i)
       } else {
         if (Number.isNaN(c)) this.fail('El texto no está cerrado: falta su comilla doble final', start)
         this.i = i
         this.fail(`El texto contiene ${this.describeFound()}, un carácter de control: quítelo o escápelo (\\n, \\t)`)
       }
-      c = texto.charCodeAt(i)
+      c = text.charCodeAt(i)
     }
     this.i = i + 1
   }
@@ -207,8 +207,8 @@ class Revision {
   /** Checks the escape at `i`. Returns the index after the escape. */
   private escape(i: number): number {
     ESCAPE.lastIndex = i
-    if (ESCAPE.test(this.texto)) return ESCAPE.lastIndex
-    const badEscape = this.texto.slice(i, i + 6)
+    if (ESCAPE.test(this.text)) return ESCAPE.lastIndex
+    const badEscape = this.text.slice(i, i + 6)
     if (badEscape === '\\u0000') this.fail('El carácter NUL (\\u0000) no se admite: quítelo', i)
     if (/^\\u[dD][89a-fA-F][\da-fA-F]{2}$/.test(badEscape))
       this.fail(`El escape ${badEscape} es medio carácter (un sustituto sin pareja): envíe el carácter entero`, i)
@@ -216,34 +216,34 @@ class Revision {
   }
 
   private numero(): void {
-    const { texto, i: start } = this
+    const { text, i: start } = this
     MANTISSA.lastIndex = start
-    let end = MANTISSA.test(texto) ? MANTISSA.lastIndex : start
+    let end = MANTISSA.test(text) ? MANTISSA.lastIndex : start
     EXPONENT.lastIndex = end
-    const exponent = (texto.charCodeAt(end) | 0x20) === 0x65 && EXPONENT.test(texto)
+    const exponent = (text.charCodeAt(end) | 0x20) === 0x65 && EXPONENT.test(text)
     if (exponent) end = EXPONENT.lastIndex
-    if (end === start || '0123456789.eE+-'.includes(texto[end] ?? ' '))
+    if (end === start || '0123456789.eE+-'.includes(text[end] ?? ' '))
       this.fail('El número está mal escrito: quite los ceros a la izquierda o complete sus dígitos', start)
     // Without an exponent, only a number with hundreds of digits overflows. Usual numbers skip the conversion.
-    if ((exponent || end - start > 300) && !Number.isFinite(Number(texto.slice(start, end))))
+    if ((exponent || end - start > 300) && !Number.isFinite(Number(text.slice(start, end))))
       this.fail('El número es demasiado grande: envíe uno de magnitud menor que 1.8e308', start)
     this.i = end
   }
 
   /** Describes the current character, by its code point if the character is invisible or not ASCII. */
   private describeFound(): string {
-    const c = this.texto.codePointAt(this.i)
+    const c = this.text.codePointAt(this.i)
     if (c === undefined) return 'el final del cuerpo'
     return c > 0x20 && c < 0x7f ? `«${String.fromCodePoint(c)}»` : `U+${c.toString(16).toUpperCase().padStart(4, '0')}`
   }
 
   fail(faultAndRemedy: string, where = this.i): never {
-    const before = this.texto.slice(0, where)
-    const linea = before.split('\n').length
+    const before = this.text.slice(0, where)
+    const line = before.split('\n').length
     const column = where - before.lastIndexOf('\n')
     let campo = ''
     for (const step of this.path.slice(1, this.depth + 1)) if (step !== null) campo += `/${escapeToken(String(step))}`
-    const place = `línea ${linea}, columna ${column}${campo && `, en ${campo}`}`
-    throw new JsonError({ mensaje: `${faultAndRemedy} (${place}).`, linea, column, campo })
+    const place = `línea ${line}, columna ${column}${campo && `, en ${campo}`}`
+    throw new JsonError({ mensaje: `${faultAndRemedy} (${place}).`, line, column, campo })
   }
 }

@@ -106,13 +106,13 @@ export class Limits {
   readonly #policies = new WeakMap<Rate, { processes: number; texto: string }>()
 
   readonly #operationRate: Rate
-  readonly #deRed: Rate
+  readonly #networkRate: Rate
   readonly #etiquetaRate: Rate
 
   constructor({ processes = () => 1, perOperador, perNetwork, clock, onUnknown = () => {} }: LimitsOptions) {
     this.#onUnknown = onUnknown
     this.#operationRate = operationRate(perOperador)
-    this.#deRed = networkRate(perNetwork)
+    this.#networkRate = networkRate(perNetwork)
     this.#etiquetaRate = labelRate(perNetwork)
     this.#vouchedNetworks = new ExpiringSet(VOUCH_TTL_MS, clock)
     this.#bannedNetworks = new ExpiringSet(BAN_TTL_MS, clock)
@@ -128,8 +128,8 @@ export class Limits {
     }
     // Networks and keys have separate buckets, so that clients without a key cannot evict the buckets of merchants.
     this.#networkLimits = {
-      operaciones: new NetworkLimit(this.#deRed, options),
-      paginas: new NetworkLimit(this.#deRed, options),
+      operaciones: new NetworkLimit(this.#networkRate, options),
+      paginas: new NetworkLimit(this.#networkRate, options),
       intentos: new NetworkLimit(attemptRate(perNetwork), options),
       etiquetas: new NetworkLimit(this.#etiquetaRate, options),
     }
@@ -149,9 +149,10 @@ export class Limits {
     if (repartidor !== undefined) this.#requireKnown(repartidor, this.#searching.de(repartidor), caller)
     for (let i = 0; i < charges.length; i++) {
       const charge = charges[i]!
-      const waitSeconds = this.#de(charge).take(charge.clave, charge.rate, charge.cost)
+      const waitSeconds = this.#bucketsOf(charge).take(charge.clave, charge.rate, charge.cost)
       if (waitSeconds === 0) continue
-      for (const takenCharge of charges.slice(0, i)) this.#de(takenCharge).giveBack(takenCharge.clave, takenCharge.cost)
+      for (const takenCharge of charges.slice(0, i))
+        this.#bucketsOf(takenCharge).giveBack(takenCharge.clave, takenCharge.cost)
       throw this.#refusal(caller, waitSeconds, explainCharge(charge))
     }
     this.#concurrent.add(caller.clave)
@@ -179,7 +180,7 @@ export class Limits {
 
     correct(cost: number) {
       for (const charge of this.#caller.charges) {
-        if (charge.nombre !== 'solicitudes') this.#limits.#de(charge).giveBack(charge.clave, charge.cost - cost)
+        if (charge.nombre !== 'solicitudes') this.#limits.#bucketsOf(charge).giveBack(charge.clave, charge.cost - cost)
       }
     }
 
@@ -235,7 +236,7 @@ export class Limits {
 
   /** Spanish reason why a network has to wait. */
   get networkReason(): string {
-    return explainCharge({ nombre: 'solicitudes', rate: this.#deRed, de: 'de su red' })
+    return explainCharge({ nombre: 'solicitudes', rate: this.#networkRate, de: 'de su red' })
   }
 
   /** Returns the headers that report what is left of a network's rate. */
@@ -360,7 +361,7 @@ export class Limits {
     return singleRateCaller(sesionKey(identity.sesion), SESSION_RATE, 'de su sesión', repartidor)
   }
 
-  #de({ nombre }: Charge): Buckets {
+  #bucketsOf({ nombre }: Charge): Buckets {
     return this.#buckets[nombre]
   }
 
@@ -393,12 +394,12 @@ export class Limits {
   }
 
   #remainder(charge: Charge): Remainder {
-    return this.#de(charge).remaining(charge.clave, charge.rate)
+    return this.#bucketsOf(charge).remaining(charge.clave, charge.rate)
   }
 
   #policy(charge: Charge): string {
     const { nombre, rate } = charge
-    const buckets = this.#de(charge)
+    const buckets = this.#bucketsOf(charge)
     const { processes } = buckets
     const knownPolicy = this.#policies.get(rate)
     if (knownPolicy?.processes === processes) return knownPolicy.texto

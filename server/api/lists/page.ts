@@ -36,14 +36,14 @@ export async function paginate<Row, Item>(
   scope: CursorScope,
   pagination: Pagination,
   source: {
-    leer: (after: CursorPosition | undefined, count: number) => Promise<Row[]>
-    posicion: (row: Row) => CursorPosition
+    read: (after: CursorPosition | undefined, count: number) => Promise<Row[]>
+    positionOf: (row: Row) => CursorPosition
     present: (row: Row) => Item
   },
 ): Promise<Page<Item>> {
   const { datos, cursor_siguiente } = await paginateBounded(cursors, scope, pagination, {
     ...source,
-    leer: async (after, count) => ({ rows: await source.leer(after, count), hasta: undefined }),
+    read: async (after, count) => ({ rows: await source.read(after, count), hasta: undefined }),
   })
   return { datos, cursor_siguiente }
 }
@@ -57,16 +57,16 @@ export async function paginateBounded<Row, Item>(
   scope: CursorScope,
   { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
   source: {
-    leer: (after: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Row>>
-    posicion: (row: Row) => CursorPosition
+    read: (after: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Row>>
+    positionOf: (row: Row) => CursorPosition
     present: (row: Row) => Item
   },
 ): Promise<BoundedPage<Item>> {
   const after = cursor === undefined ? undefined : cursors.decrypt(scope, cursor)
-  const { rows, hasta } = await source.leer(after, limite + 1)
+  const { rows, hasta } = await source.read(after, limite + 1)
   const page = rows.slice(0, limite)
   const hasMore = rows.length > limite
-  const last = hasMore ? source.posicion(page.at(-1)!) : hasta
+  const last = hasMore ? source.positionOf(page.at(-1)!) : hasta
   return {
     datos: page.map(source.present),
     cursor_siguiente: last ? cursors.encrypt(scope, last) : null,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { TAKE_AWAY } from './laying.ts'
+import { DROP_PART_SCHEMAS } from './laying.ts'
 
 // Tables on Citus. Tables with a column `comercio_id` are distributed by it and colocated, so that one machine serves
 // all requests of a merchant. `comercio` is on every machine, for joins. `dueno` is distributed by its own key, for
@@ -127,16 +127,16 @@ export async function distribute(client: pg.Client): Promise<void> {
  * Drops the views through which sessions see the shards of a machine, because PostgreSQL refuses to drop or change
  * columns that a view uses. Does nothing without Citus.
  */
-export async function takeViewsAway(client: pg.Client): Promise<void> {
+export async function dropPartViews(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ exists: boolean }>(
     `select exists (select from pg_extension where extname = 'citus') and to_regclass('parte') is not null as exists`,
   )
-  if (rows[0]!.exists) await client.query(TAKE_AWAY)
+  if (rows[0]!.exists) await client.query(DROP_PART_SCHEMAS)
 }
 
 /**
  * Note for the console: on Citus no replica is read, because a replica of the coordinator does not tell how far the
  * workers' replicas are behind.
  */
-export const NOT_READ =
+export const REPLICA_UNSUPPORTED =
   'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'

@@ -15,7 +15,7 @@ export interface Placement {
 }
 
 /** Part (shards with the rows of some merchants) whose schema is to be created, with the shards that its views show. */
-interface Lay {
+interface PartSchema {
   part: Part
   /** UUID that belongs to no merchant and whose hash lies in the part. */
   nobody: string
@@ -27,7 +27,7 @@ interface Lay {
  * takes the lock that Citus takes to write a shard. A move waits for sessions that hold the lock, and a later session
  * gets SQLSTATE 55006. Without the lock, two moves lost 591 of 6,083 confirmed guides.
  */
-export const LAY = `create schema if not exists partes; grant usage on schema partes to public;
+export const CREATE_MOVE_LOCK = `create schema if not exists partes; grant usage on schema partes to public;
   create or replace function partes.tomar(_shard bigint) returns void language plpgsql security definer as $f$ begin
     perform pg_catalog.lock_shard_metadata(5, array[_shard]);
     if not exists (select from pg_catalog.pg_dist_placement where shardid operator(pg_catalog.=) _shard
@@ -62,7 +62,7 @@ const ERA = 2n ** 44n
 /**
  * SQL that creates the schema of one part. Its last statement records the migration for which the schema was created.
  */
-function schemaOf({ part, nobody, tables }: Lay, version: string): string {
+function schemaOf({ part, nobody, tables }: PartSchema, version: string): string {
   const { schema, era } = part
   const distance = BigInt(era) * ERA
   return [
@@ -96,8 +96,12 @@ function schemaOf({ part, nobody, tables }: Lay, version: string): string {
 }
 
 /** Creates the missing schemas of the parts on a machine. Concurrent calls wait for each other. */
-export async function laid(machine: pg.Client, lastMigration: string, lays: readonly Lay[]): Promise<void> {
-  const versionOf = ({ tables }: Lay) =>
+export async function createPartSchemas(
+  machine: pg.Client,
+  lastMigration: string,
+  lays: readonly PartSchema[],
+): Promise<void> {
+  const versionOf = ({ tables }: PartSchema) =>
     `${lastMigration} ${tables
       .map(({ shardid }) => shardid)
       .sort()
@@ -108,7 +112,7 @@ export async function laid(machine: pg.Client, lastMigration: string, lays: read
     return { there, lays: lays.filter((lay) => there.get(lay.part.schema) !== versionOf(lay)) }
   }
   if ((await missing()).lays.length === 0) return
-  await machine.query(`begin; select pg_advisory_xact_lock(hashtextextended('partes', 0)); ${LAY}`)
+  await machine.query(`begin; select pg_advisory_xact_lock(hashtextextended('partes', 0)); ${CREATE_MOVE_LOCK}`)
   const { there, lays: now } = await missing()
   for (const lay of now) {
     const old = [...there.keys()].filter((schema) => schema.startsWith(`p${lay.part.number}_`))
@@ -119,7 +123,7 @@ export async function laid(machine: pg.Client, lastMigration: string, lays: read
 }
 
 /** SQL for the coordinator that drops the views on all machines, because they would block a migration. */
-export const TAKE_AWAY = `select run_command_on_all_nodes($cmd$do $do$ declare esquema text; begin
+export const DROP_PART_SCHEMAS = `select run_command_on_all_nodes($cmd$do $do$ declare esquema text; begin
   for esquema in select nspname from pg_namespace where nspname ~ '^p[0-9]+_[0-9]+$' loop
     execute format('drop schema %I cascade', esquema);
   end loop; end $do$$cmd$)`

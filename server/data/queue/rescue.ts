@@ -5,7 +5,7 @@ import { type Db, statement } from '../db.ts'
 /** Interval between heartbeats of the jobs that a worker holds, in seconds. */
 export const HEARTBEAT_SECONDS = 1
 /** Interval between two looks at the heartbeats, in milliseconds. */
-export const RESCUE_INTERVAL = 2_000
+export const RESCUE_INTERVAL_MS = 2_000
 /** Age from which a heartbeat counts as silent, in seconds of the database's clock. */
 const SILENCE_S = 3
 /** Delay before a job that failed, or whose worker died, may be claimed again, in seconds. */
@@ -51,11 +51,11 @@ export class Rescue {
    */
   #seenHeartbeats = new Map<string, string>()
 
-  /** @param colas queues whose workers send heartbeats every {@link HEARTBEAT_SECONDS} seconds */
-  constructor(boss: PgBoss, deps: RescueDeps, colas: readonly string[]) {
+  /** @param queues queues whose workers send heartbeats every {@link HEARTBEAT_SECONDS} seconds */
+  constructor(boss: PgBoss, deps: RescueDeps, queues: readonly string[]) {
     this.#boss = boss
     this.#deps = deps
-    this.#queues = colas
+    this.#queues = queues
   }
 
   async look(): Promise<void> {

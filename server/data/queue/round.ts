@@ -50,7 +50,7 @@ export class Rounds {
     this.#onFailure = onFailure
     this.#timers = timers
     this.#pause = busyInterval
-    this.#dar()
+    this.#run()
   }
 
   /** Reports that there is work: the next two runs come soon. */
@@ -67,7 +67,7 @@ export class Rounds {
     await this.#currentRun
   }
 
-  #dar(): void {
+  #run(): void {
     this.#hurried = false
     const startedAt = this.#timers.now()
     this.#currentRun = this.#work()
@@ -85,6 +85,6 @@ export class Rounds {
     this.#timers.clearTimeout(this.#timer)
     if (this.#stopped) return
     this.#dueAt = this.#timers.now() + pause
-    this.#timer = this.#timers.setTimeout(() => this.#dar(), pause)
+    this.#timer = this.#timers.setTimeout(() => this.#run(), pause)
   }
 }

@@ -6,8 +6,8 @@ import type { Handler } from '../operation.ts'
 export const listarAprobaciones: Handler<'listarAprobaciones'> = async ({ query, ...caller }, deps) => {
   const { db, cursors, bitacora } = deps
   const page = await paginate(cursors, { operacion: 'listarAprobaciones', dueno: 'operador' }, query ?? {}, {
-    leer: async (after, take) => (await db.prisma.aprobacion.findMany(newestFirst(after, take))) as AprobacionRow[],
-    posicion: positionOfId,
+    read: async (after, take) => (await db.prisma.aprobacion.findMany(newestFirst(after, take))) as AprobacionRow[],
+    positionOf: positionOfId,
     present: (row) => presentAprobacion(deps, row),
   })
   await bitacora.recordRead(caller, { accion: 'listarAprobaciones', despues: { aprobaciones: page.datos.length } })

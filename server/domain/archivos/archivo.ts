@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import { inTransaction, type Query, type RowOf, statement } from '../../data/db.ts'
-import { noteOwners } from '../../data/owners.ts'
+import { saveOwners } from '../../data/owners.ts'
 import type { archivo } from '../../generated/contract/prisma/client.ts'
 import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
@@ -123,11 +123,11 @@ export async function saveArchivo(
   const archivo = newArchivoCode()
   const guiaKey = guiaKeyOf(guia)
   const { comercio_id } = guia
-  await noteOwners(db, [{ key: archivo, merchant: comercio_id }])
+  await saveOwners(db, [{ key: archivo, merchant: comercio_id }])
   const reserve = (query: Query) => query(RESERVE, { ...guiaKey, archivo, creado_en: clock() })
   if (datos.autor === null) await reserve(db.query)
   else {
-    await inTransaction(db.de(comercio_id), async (query) => {
+    await inTransaction(db.forComercio(comercio_id), async (query) => {
       await query(TURN, guiaKey)
       await requireImageQuota(query, guiaKey, clock())
       await reserve(query)
@@ -142,7 +142,7 @@ export async function saveArchivo(
 }
 
 /** Converts a digest to hexadecimal, the format in the contract. */
-export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+export const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 /** Converts a file row to the contract's `ArchivoDePrueba`, with a new signed link that expires. */
 export function presentArchivo(
@@ -158,7 +158,7 @@ export function presentArchivo(
     bytes,
     ancho,
     alto,
-    sha256: enHexadecimal(sha256),
+    sha256: toHex(sha256),
     capturado_en: capturado_en?.toISOString() ?? null,
   }
 }
@@ -200,7 +200,7 @@ export async function receiveImage(
       bytes,
       ancho,
       alto,
-      sha256: enHexadecimal(sha256),
+      sha256: toHex(sha256),
       capturado_en: capturado_en?.toISOString() ?? null,
       lat,
       lng,

@@ -2,7 +2,7 @@ import { etagMatches } from '../../api/http/conditional.ts'
 import { CROSS_ORIGIN_HEADERS, dispositionOf, downloadHeaders } from '../../api/http/download.ts'
 import { ByteStream } from '../../api/http/stream.ts'
 import { statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import { Problema, uniformProblem } from '../../platform/errors.ts'
 import type { ByteRange } from '../../platform/files/store.ts'
 import type { Handler } from '../operation.ts'
@@ -27,7 +27,7 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   { db, store, archivoLinks },
 ) => {
   const disp = archivoLinks.verify(archivo, query)
-  const [row] = (disp && (await (await whereIs(db, archivo))?.query(FIND, { archivo }))) ?? []
+  const [row] = (disp && (await (await dbOfKey(db, archivo))?.query(FIND, { archivo }))) ?? []
   // A deleted file gets the same response as an invalid link.
   if (!disp || !row) throw uniformProblem('enlace_invalido')
   const { mime, bytes, sha256 } = row

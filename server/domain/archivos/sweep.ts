@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
-import { forgetOwners } from '../../data/owners.ts'
-import { askAll, inEach } from '../../data/spread.ts'
+import { deleteOwners } from '../../data/owners.ts'
+import { queryAllParts, runInEachPart } from '../../data/spread.ts'
 import type { FileStore } from '../../platform/files/store.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
@@ -80,7 +80,7 @@ export async function sweepArchivos({
   log,
 }: Pick<Deps, 'db' | 'store' | 'clock' | 'log'>): Promise<void> {
   const ago = (ms: number) => new Date(clock().getTime() - ms)
-  await inEach(db, async (part) => {
+  await runInEachPart(db, async (part) => {
     await part.query(EXPIRE, { antes_de: ago(UNUSED_MS) })
     // An upload that finishes after this statement fails, because its reservation is marked for deletion.
     await part.query(ABANDON, { antes_de: ago(ABANDONED_MS) })
@@ -94,7 +94,7 @@ async function deleteMarkedArchivos({ db, store, log }: Pick<Deps, 'db' | 'store
     const { deleted, failures } = await deleteFiles(store, archivos)
     if (deleted.length > 0) {
       await db.query(FORGET, { archivos: deleted })
-      await forgetOwners(db, deleted)
+      await deleteOwners(db, deleted)
       log.info({ archivos: deleted.length }, 'files swept')
     }
     // The failed files are still marked for deletion, so the next run tries them first.
@@ -123,11 +123,11 @@ async function deleteFiles(store: FileStore, archivos: readonly string[]) {
 }
 
 const readKnown = (db: Db, claves: readonly string[], antes_de: Date) =>
-  askAll(db, ({ query }) => query(KNOWN, { claves, antes_de }))
+  queryAllParts(db, ({ query }) => query(KNOWN, { claves, antes_de }))
 
 /** Counts the complete files that the database has had since before an instant. */
 const countComplete = async (db: Db, antes_de: Date) =>
-  (await askAll(db, ({ query }) => query(COUNT_COMPLETE, { antes_de }))).reduce((n, { count }) => n + count, 0)
+  (await queryAllParts(db, ({ query }) => query(COUNT_COMPLETE, { antes_de }))).reduce((n, { count }) => n + count, 0)
 
 /**
  * Deletes stored files that the database does not know, because the database was restored to an earlier state.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Db, type Statement, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
-import { askThoseThere, isDistributed } from '../../data/spread.ts'
+import { isDistributed, queryReachableParts } from '../../data/spread.ts'
 import type { eslabon } from '../../generated/contract/prisma/client.ts'
 
 /** Name of a record whose lines form hash chains: the audit record or the events. */
@@ -55,7 +55,7 @@ const CHAINED = statement<{ records: readonly string[] }, { registro: string; xi
  */
 export async function readChains(db: Db, includesQuiet: boolean): Promise<readonly Chain[]> {
   if (!isDistributed(db)) return ONE_OF_EACH
-  const comercioChains = (await askThoseThere(db, ({ query }) => query(OF_COMERCIOS))).map(
+  const comercioChains = (await queryReachableParts(db, ({ query }) => query(OF_COMERCIOS))).map(
     ({ comercio_id, modo, ultimo }) => ({ comercio_id, modo, ultimo, registro: `evento ${comercio_id} ${modo}` }),
   )
   const records = comercioChains.map(({ registro }) => registro)
@@ -111,7 +111,8 @@ const SELECTIONS: Readonly<Record<LineSelection, { de: ChainedTable; condition: 
 const selectionOf = ({ de, comercio_id }: Chain): LineSelection => (comercio_id === null ? de : 'comercioEvento')
 
 /** Returns the database that holds the lines of a chain. */
-export const partOfChain = (db: Db, { comercio_id }: Chain): Db => (comercio_id === null ? db : db.de(comercio_id))
+export const partOfChain = (db: Db, { comercio_id }: Chain): Db =>
+  comercio_id === null ? db : db.forComercio(comercio_id)
 
 /** Position of a line in the order of its record. */
 interface LinePosition {

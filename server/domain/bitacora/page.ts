@@ -79,13 +79,13 @@ export function paginateBitacora<Item>(
     { ...caller, filters: { ...conditions } },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: async (after, count) => {
+      read: async (after, count) => {
         await collectAudit(db)
         const antesDe = [(after?.[0] as string | undefined) ?? AFTER_EVERYTHING, hasta ?? AFTER_EVERYTHING].sort()[0]!
         const values = { ...conditions, desde: desde ?? smallestId(new Date(0)), hasta: antesDe, count }
         return db.query(narrowestStatement(conditions), values)
       },
-      posicion: ({ id }) => [id],
+      positionOf: ({ id }) => [id],
       present,
     },
   )

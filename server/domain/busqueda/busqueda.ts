@@ -1,6 +1,6 @@
 import { type Db, type Query, statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
-import { askAll } from '../../data/spread.ts'
+import { dbOfKey } from '../../data/owners.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import { NUMBERING_PLANS } from '../../generated/contract/plans.ts'
 import type { GuiaHallada, Modo } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
@@ -94,7 +94,9 @@ async function similarWordQueries(db: Db, words: readonly string[]): Promise<str
   // The words themselves are skipped here. They may be frequent, and other conditions already find out whether a guide
   // has them.
   const claves = [...new Set(similarKeys.flatMap(([, ...others]) => others))]
-  const existingKeys = new Set((await askAll(db, ({ query }) => query(EXISTING, { claves }))).map(({ clave }) => clave))
+  const existingKeys = new Set(
+    (await queryAllParts(db, ({ query }) => query(EXISTING, { claves }))).map(({ clave }) => clave),
+  )
   return similarKeys.map(([ownKey, ...others]) =>
     anyKeyQuery([ownKey!, ...others.filter((key) => existingKeys.has(key))]),
   )
@@ -146,7 +148,7 @@ const BY_CONDITIONS = [
 /** Returns the newest guides that fulfil all conditions, from all parts of the data. */
 async function readWith(db: Db, conditions: readonly string[], limite: number): Promise<GuiaMatch[]> {
   const searchStatement = BY_CONDITIONS[conditions.length - 1]!
-  const matches = await askAll(db, ({ query }) => query(searchStatement, { conditions, limite }))
+  const matches = await queryAllParts(db, ({ query }) => query(searchStatement, { conditions, limite }))
   return newestFirst(matches, limite)
 }
 
@@ -220,7 +222,7 @@ async function findByTelefono(
     closeness === 'parecida' ? similarWords(digits).map((similarDigits) => plusSign + similarDigits) : [text]
   const telefonos = [...new Set(texts.flatMap(telephoneReadings))]
   if (telefonos.length === 0) return []
-  const matches = await askAll(db, ({ query }) => query(BY_TELEFONO, { telefonos, limite }))
+  const matches = await queryAllParts(db, ({ query }) => query(BY_TELEFONO, { telefonos, limite }))
   return newestFirst(matches, limite)
 }
 
@@ -233,7 +235,7 @@ const BY_CODE = statement<{ guia: string }, GuiaMatch>(
 /** Returns the guide with a code, in any spelling; none if the text is no code. */
 async function findByCode(db: Db, text: string): Promise<GuiaMatch[]> {
   const guia = normalizeGuideCode(text)
-  const where = guia && (await whereIs(db, guia))
+  const where = guia && (await dbOfKey(db, guia))
   return where ? where.query(BY_CODE, { guia: guia! }) : []
 }
 

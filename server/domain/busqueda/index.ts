@@ -1,6 +1,6 @@
 import { type Db, inTransaction, type Query, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import type { busqueda, busqueda_avance } from '../../generated/contract/prisma/client.ts'
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
@@ -79,10 +79,10 @@ const SAVE = statement<Record<'comercios' | 'modos' | 'guias' | 'claves', readon
  * @returns true if more events may be left
  */
 export const indexGuias = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> =>
-  (await inEach(db, (part) => indexPart(db, part))).includes(true)
+  (await runInEachPart(db, (part) => indexPart(db, part))).includes(true)
 
 async function indexPart(db: Db, part: Db): Promise<boolean> {
-  const number = part.lugar && 'part' in part.lugar ? part.lugar.part : 0
+  const number = part.place && 'part' in part.place ? part.place.part : 0
   const progressKey = { parte: number, version: KEY_VERSION }
   const [from = START] = await db.central.query(PROGRESS, progressKey)
   const nextRows = await inTransaction(part, async (query) => {

@@ -8,11 +8,11 @@ export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ quer
   const allDepartamentos = departamentos(pais)
   const scope = { operacion: 'listarDepartamentos', dueno: `${comercioId}:${modo}`, filters: { pais } }
   const page = await paginate(cursors, scope, query, {
-    async leer(after, take) {
+    async read(after, take) {
       const from = after ? allDepartamentos.findIndex(({ codigo }) => codigo === after[0]) + 1 : 0
       return allDepartamentos.slice(from, from + take)
     },
-    posicion: ({ codigo }) => [codigo],
+    positionOf: ({ codigo }) => [codigo],
     present: (departamento): Departamento => departamento,
   })
   return { status: 200, body: page }

@@ -17,11 +17,11 @@ export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, ide
     filters: { departamento, buscar },
   }
   const page = await paginate(cursors, scope, query, {
-    async leer(after, take) {
+    async read(after, take) {
       const from = after ? matchingMunicipios.findIndex(({ codigo }) => codigo === after[0]) + 1 : 0
       return matchingMunicipios.slice(from, from + take)
     },
-    posicion: ({ codigo }) => [codigo],
+    positionOf: ({ codigo }) => [codigo],
     present: (municipio): Municipio => municipio,
   })
   return { status: 200, body: page }

@@ -20,7 +20,7 @@ export const presentComercio = ({ comercio, nombre, pais, estricto, creado_en, .
   pais: pais as Pais | null,
   estricto,
   ritmos: presentRates(settings),
-  evidencia: presentPolicy(settings),
+  evidencia: presentEvidencePolicy(settings),
   politica_de_intentos: presentIntentosPolicy(settings),
   creado_en: creado_en.toISOString(),
 })
@@ -38,7 +38,7 @@ export type PolicyColumns = Pick<comercio, 'evidencia_fotos' | 'evidencia_firma'
 export const POLICY_SQL = 'c.evidencia_fotos, c.evidencia_firma, c.evidencia_documento'
 
 /** Converts the columns of a merchant's evidence policy to the contract's form. */
-export const presentPolicy = (row: PolicyColumns): PoliticaDeEvidencia => ({
+export const presentEvidencePolicy = (row: PolicyColumns): PoliticaDeEvidencia => ({
   fotos_minimas: row.evidencia_fotos,
   firma: row.evidencia_firma as PoliticaDeEvidencia['firma'],
   documento: row.evidencia_documento as PoliticaDeEvidencia['documento'],
@@ -47,16 +47,16 @@ export const presentPolicy = (row: PolicyColumns): PoliticaDeEvidencia => ({
 // The parameter is named `comercio_id`, so that on Citus both policies are read in the merchant's own part, also within
 // a transaction there.
 
-const POLICY = statement<{ comercio_id: string }, PolicyColumns>(
+const EVIDENCE_POLICY = statement<{ comercio_id: string }, PolicyColumns>(
   'comercios.politica',
   'merchant',
   `select ${POLICY_SQL} from comercio c where c.id = :comercio_id`,
 )
 
 /** Reads the evidence that deliveries of a merchant need now. */
-export async function readPolicy(db: Db, id: string): Promise<PoliticaDeEvidencia> {
-  const [row] = await db.query(POLICY, { comercio_id: id })
-  return presentPolicy(row!)
+export async function readEvidencePolicy(db: Db, id: string): Promise<PoliticaDeEvidencia> {
+  const [row] = await db.query(EVIDENCE_POLICY, { comercio_id: id })
+  return presentEvidencePolicy(row!)
 }
 
 /** Columns of a merchant that say what happens after a failed delivery attempt. */
@@ -78,7 +78,7 @@ export const presentIntentosPolicy = (row: IntentosColumns): PoliticaDeIntentos 
   destinatario_decide: row.politica_de_intentos_destinatario_decide,
 })
 
-const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
+const INTENTOS_POLICY = statement<{ comercio_id: string }, IntentosColumns>(
   'comercios.intentos',
   'merchant',
   `select politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir, politica_de_intentos_al_vencer,
@@ -86,8 +86,8 @@ const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
 )
 
 /** Reads the merchant's present policy about failed delivery attempts. */
-export async function readIntentos(db: Pick<Db, 'query'>, id: string): Promise<PoliticaDeIntentos> {
-  const [row] = await db.query(INTENTOS, { comercio_id: id })
+export async function readIntentosPolicy(db: Pick<Db, 'query'>, id: string): Promise<PoliticaDeIntentos> {
+  const [row] = await db.query(INTENTOS_POLICY, { comercio_id: id })
   return presentIntentosPolicy(row!)
 }
 

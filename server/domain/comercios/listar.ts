@@ -36,8 +36,8 @@ export const listarComercios: Handler<'listarComercios'> = async ({ query }, { d
   }
   const scope = { operacion: 'listarComercios', dueno: 'operador', filters: { texto, comercio } }
   const page = await paginate(cursors, scope, requestedPage, {
-    leer: (after, count) => db.query(LIST, { ...listParams, despues: after ? String(after[0]) : null, count }),
-    posicion: positionOfId,
+    read: (after, count) => db.query(LIST, { ...listParams, despues: after ? String(after[0]) : null, count }),
+    positionOf: positionOfId,
     present: presentComercio,
   })
   return { status: 200, body: page }

@@ -1,7 +1,7 @@
 import type { Advertencia } from '../../generated/contract/types/index.ts'
 import { expiresSoon } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
-import { readIntentos, readPolicy } from './comercio.ts'
+import { readEvidencePolicy, readIntentosPolicy } from './comercio.ts'
 
 export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identity }, { db, clock }) => {
   const { comercioId, comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identity
@@ -16,8 +16,8 @@ export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identity }, { db
       pais,
       estricto,
       ritmos,
-      evidencia: await readPolicy(db, comercioId),
-      politica_de_intentos: await readIntentos(db, comercioId),
+      evidencia: await readEvidencePolicy(db, comercioId),
+      politica_de_intentos: await readIntentosPolicy(db, comercioId),
       advertencias: vence_en && expiresSoon(vence_en, clock()) ? [warnOfExpiry(vence_en)] : [],
     },
   }

@@ -3,7 +3,7 @@ import type { Modo } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso } from '../eventos/evento.ts'
+import { takeStep } from '../eventos/evento.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
 import { explainImplausible } from '../records/advertencias.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
@@ -188,7 +188,7 @@ async function writeCorreccion(
     const hasOtherTelefono = 'telefono' in cambios && storedGuia.telefono !== null
     const mustAsk = hasOtherTelefono && storedGuia.ubicacion_estado !== 'confirmada' && !lugar
     const evento = { guia_id: storedGuia.id, secuencia: storedGuia.secuencia + 1 }
-    const step = await darPaso(stepDeps, storedGuia, {
+    const step = await takeStep(stepDeps, storedGuia, {
       ...commonFields,
       tipo: 'guia.corregida',
       datos: { campos },
@@ -216,7 +216,7 @@ async function writeCorreccion(
     }
   }
   if (!lugar) return currentGuia
-  const step = await darPaso(stepDeps, currentGuia, {
+  const step = await takeStep(stepDeps, currentGuia, {
     ...placeStep(currentGuia, lugar, ahora),
     ...commonFields,
     shortLink: linkToFollow(lugar.enlace, newId),

@@ -2,7 +2,7 @@ import type { Db } from '../../data/db.ts'
 import type { Decision, Dia } from '../../generated/contract/types/index.ts'
 import { dayIn } from '../../platform/time/day.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
-import { readIntentos } from '../comercios/comercio.ts'
+import { readIntentosPolicy } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import {
   ASKED_OTHER_DAY,
@@ -63,7 +63,7 @@ export async function withConsequences(
     return { ...step, followUps: [returnStep(decision, { ...commonFields, repartidor })] }
   if (estado !== 'intento_fallido') return { ...step, decision: afterEstado(decision, estado) }
   const intentos = step.intentos ?? guia.intentos
-  const policy = await readIntentos(db, guia.comercio_id)
+  const policy = await readIntentosPolicy(db, guia.comercio_id)
   const zone = timeZoneOf(guia, settings.timeZone)
   const abierta = openDecision(policy, { intentos, ocurrido_en, registrado_en }, zone)
   const lockedGuia =

@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import type { Decision, Dia, Motivo } from '../../generated/contract/types/index.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
@@ -8,7 +8,7 @@ import { FAR_KM } from '../catalogo/catalogo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
 import { ASKED_OTHER_DAY, daysOf, diasDe, isTaken } from '../estados/decision.ts'
-import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { retryLostRaces, takeStep } from '../eventos/evento.ts'
 import { judgeDestino } from '../records/advertencias.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { IS_LIVE_LINK } from '../records/locationRequest.ts'
@@ -136,7 +136,7 @@ type DecisionRow = GuiaRow & {
 
 async function find(db: Db, token: string): Promise<DecisionRow | undefined> {
   const huella = tokenHash(token)
-  return (await (await whereIs(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
+  return (await (await dbOfKey(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
 }
 
 /** Creates the operations of the page where the recipient decides. */
@@ -327,7 +327,7 @@ async function changePlace(
   proposal: PlaceProposal,
 ): Promise<GuiaRow> {
   if (isSamePlace(guia, proposal)) return guia
-  const step = await darPaso({ db: { query }, notifyJobs }, guia, {
+  const step = await takeStep({ db: { query }, notifyJobs }, guia, {
     ...placeStep(guia, proposal, clock()),
     shortLink: linkToFollow(proposal.enlace, newId),
   })

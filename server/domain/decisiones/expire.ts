@@ -1,6 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
-import { askThoseThere } from '../../data/spread.ts'
+import { queryReachableParts } from '../../data/spread.ts'
 import { isAwaitingDecision } from '../estados/decision.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
@@ -24,7 +24,7 @@ export const readExpiredDecisiones = async (
   { db, clock }: Pick<LockedGuiaDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> => {
-  const rows = await askThoseThere(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))
+  const rows = await queryReachableParts(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))
   return rows.map(({ id, ...data }) => ({ id, data }))
 }
 

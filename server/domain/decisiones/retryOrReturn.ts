@@ -16,7 +16,7 @@ import {
   takeDecision,
 } from '../estados/decision.ts'
 import { isFinalState, nextStates } from '../estados/estados.ts'
-import { darPaso } from '../eventos/evento.ts'
+import { takeStep } from '../eventos/evento.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../records/lockedGuia.ts'
 import { pasoDeDecision, returnStep } from './consequences.ts'
@@ -95,8 +95,8 @@ export async function returnLockedGuia(
 }
 
 /** Writes an event of a locked guide. */
-const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, step: Parameters<typeof darPaso>[2]) =>
-  (await darPaso({ db: { query }, notifyJobs }, guia, step))!.guia
+const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, step: Parameters<typeof takeStep>[2]) =>
+  (await takeStep({ db: { query }, notifyJobs }, guia, step))!.guia
 
 /**
  * Returns the open decision of a guide.
@@ -159,10 +159,10 @@ function requireReturnable({ estado }: GuiaRow): void {
  * Returns the day of the attempt.
  * @throws Problema 422 if it is too early or too late, or nothing is delivered on it
  */
-function requireDay(dias: Dias, requestedDay: Dia | undefined, restDays: RestDays | undefined): Dia {
-  const offeredDays = daysOf(dias, restDays)
+function requireDay(days: Dias, requestedDay: Dia | undefined, restDays: RestDays | undefined): Dia {
+  const offeredDays = daysOf(days, restDays)
   const day = requestedDay ?? offeredDays[0]!
-  if (day < dias.desde || day > dias.hasta) throw dayOutOfRange(dias)
+  if (day < days.desde || day > days.hasta) throw dayOutOfRange(days)
   if (offeredDays.includes(day)) return day
   const other = offeredDays.find((offeredDay) => offeredDay > day) ?? offeredDays.at(-1)!
   const mensaje = `ese día no se reparte; elija otro, por ejemplo ${other}`

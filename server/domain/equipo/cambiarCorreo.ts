@@ -71,14 +71,14 @@ async function spendCorreoCode(
 export async function changeCorreo(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora' | 'signInLimit' | 'notifyJobs'>,
   actor: Person,
-  codigo: string,
+  code: string,
 ): Promise<string> {
   const { db, bitacora, notifyJobs } = deps
   const { identity, red } = actor
   const { personaId: persona_id, persona, nombre } = identity
   const devolver = limitSignIns(deps, red)
   const correo = await inTransaction(db.central, async (query) => {
-    const change = await spendCorreoCode(query, deps, identity, codigo)
+    const change = await spendCorreoCode(query, deps, identity, code)
     if (!change) return undefined
     const { id, huella, actual: anterior } = change
     await query(CHANGE, { id, persona_id, huella, correo: change.correo, anterior })

@@ -13,7 +13,7 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
   const { ambito, ...requestedPage } = query ?? {}
   const list = { operacion: 'listarPersonas', dueno: 'operador', filters: { ambito } }
   const page = await paginate(cursors, list, requestedPage, {
-    leer: async (after, take) => {
+    read: async (after, take) => {
       const { where, ...order } = newestFirst(after, take)
       const de = ambito === undefined ? {} : { membresias: { some: { ambito } } }
       // The row of an erased person stays, but without an address.
@@ -32,7 +32,7 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
         membresias: membresiasByPersona.get(row.id) ?? [],
       }))
     },
-    posicion: positionOfId,
+    positionOf: positionOfId,
     present: presentPersona,
   })
   await bitacora.recordRead(caller, {

@@ -8,7 +8,7 @@ import { deviceOf, isKnownBrowser } from './sesion.ts'
 /** Minutes within which a notice must be sent; later it is dropped. */
 const NOTICE_MINUTES = 1_440
 
-type DepsDeAviso = Pick<Deps, 'secretos' | 'newId' | 'clock' | 'settings'>
+type NoticeDeps = Pick<Deps, 'secretos' | 'newId' | 'clock' | 'settings'>
 
 /** Recipient of a notice. */
 export interface NotifiedPersona {
@@ -16,7 +16,7 @@ export interface NotifiedPersona {
   correo: string
 }
 
-const commonData = ({ clock, settings }: DepsDeAviso, nombre: string) => {
+const commonData = ({ clock, settings }: NoticeDeps, nombre: string) => {
   const { timeZone, urlDePersonas } = settings
   const cuando = createClock(companyTimeZone(timeZone)).formatLong(clock().toISOString())
   return { nombre, cuando, enlace: `${urlDePersonas}/cuenta` }
@@ -25,7 +25,7 @@ const commonData = ({ clock, settings }: DepsDeAviso, nombre: string) => {
 /** Tells a person by mail about a sign-in if the person has not used the browser before. */
 export async function notifySignIn(
   query: Query,
-  deps: DepsDeAviso & Pick<Deps, 'browser'>,
+  deps: NoticeDeps & Pick<Deps, 'browser'>,
   { id, nombre, correo: para }: NotifiedPersona & { id: string },
   { cookie, userAgent }: Record<'cookie' | 'userAgent', string>,
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function notifySignIn(
 /** Tells a person by mail that a passkey was added to the account, or removed. */
 export async function notifyPasskey(
   query: Query,
-  deps: DepsDeAviso,
+  deps: NoticeDeps,
   { nombre, correo: para }: NotifiedPersona,
   change: { agregada: boolean; dispositivo: string },
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function notifyPasskey(
 /** Tells a person by mail what happened to the account's second factor. */
 export async function notifySecondFactor(
   query: Query,
-  deps: DepsDeAviso,
+  deps: NoticeDeps,
   { nombre, correo: para }: NotifiedPersona,
   details: { que: FactorChange; quedan: number },
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function notifySecondFactor(
 /** Tells a person at the former address that the account has another one. The mail does not contain the new address. */
 export async function notifyCorreoChange(
   query: Query,
-  deps: DepsDeAviso,
+  deps: NoticeDeps,
   { nombre, correo: para }: NotifiedPersona,
 ): Promise<void> {
   const datos = commonData(deps, nombre)

@@ -106,7 +106,7 @@ async function spendChallenge(
 export const userHandleOf = (personaId: string) =>
   Buffer.from(personaId.replaceAll('-', ''), 'hex').toString('base64url')
 
-type DepsDePasskey = Pick<Deps, 'db' | 'clock' | 'browser' | 'settings'>
+type PasskeyDeps = Pick<Deps, 'db' | 'clock' | 'browser' | 'settings'>
 
 /** Loads the library at first use, because few requests need it. */
 const loadWebAuthn = () => import('@simplewebauthn/server')
@@ -122,7 +122,7 @@ export type NewPasskey = Pick<PasskeyRow, 'credencial' | 'clave' | 'sincronizada
  * @returns undefined if the answer is not valid for any reason
  */
 export async function verifyRegistration(
-  deps: DepsDePasskey,
+  deps: PasskeyDeps,
   { cookie, personaId }: { cookie: string; personaId: string },
   { credencial, datos_cliente, atestacion }: PasskeyParaAgregar,
 ): Promise<NewPasskey | undefined> {
@@ -181,7 +181,7 @@ export interface Signer {
  * @returns undefined if the signature is not valid, for whatever reason
  */
 export async function verifySignature(
-  deps: DepsDePasskey,
+  deps: PasskeyDeps,
   cookie: string,
   { credencial, datos_cliente, datos_autenticador, firma, usuario }: PasskeyParaEntrar,
 ): Promise<Signer | undefined> {

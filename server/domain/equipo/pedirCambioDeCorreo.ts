@@ -47,7 +47,7 @@ export async function requestCorreoChange(
   text: string,
 ): Promise<Date> {
   const { db, clock, secretos, newId, notifyJobs } = deps
-  const { personaId: persona_id, sesion: huella } = identity
+  const { personaId: persona_id, sesion: digest } = identity
   const correo = requireCorreo(text)
   if (correo === identity.correo) throw sameCorreo()
   limitSignIns(deps, red)
@@ -63,11 +63,11 @@ export async function requestCorreoChange(
         `Se mandaron ${MAX_CODES_PER_DAY} códigos en un día`,
         Math.ceil((ofDay[0]!.creado_en.getTime() + DAY_MS - ahora.getTime()) / 1_000),
       )
-    const codigo_hash = new Uint8Array(sealCode(secretos, huella, codigo))
+    const codigo_hash = new Uint8Array(sealCode(secretos, digest, codigo))
     await query(SAVE, {
       id,
       persona_id,
-      huella: new Uint8Array(huella),
+      huella: new Uint8Array(digest),
       correo,
       codigo_hash,
       intentos: 0,

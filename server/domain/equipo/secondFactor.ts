@@ -25,7 +25,7 @@ const INTENTOS = 5
  */
 export const ATTEMPTS_PER_DAY = 10
 
-type DepsDeFactor = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora'>
+type SecondFactorDeps = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora'>
 
 const START = statement<Omit<entrada_a_medias, 'intentos'>>(
   'equipo.empezarEntrada',
@@ -165,7 +165,7 @@ export const recoveryCodeDigest = (persona_id: string, code: string) =>
  */
 export async function spendSecondFactor(
   query: Query,
-  deps: DepsDeFactor,
+  deps: SecondFactorDeps,
   actor: Actor,
   { persona_id, codigo }: { persona_id: string; codigo: string },
 ): Promise<number> {

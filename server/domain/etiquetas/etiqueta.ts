@@ -29,7 +29,7 @@ const READ = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
 export async function readEtiquetas(db: Db, scope: GuiaScope, codes: readonly string[]): Promise<EtiquetaRow[]> {
   const read = ({ query }: Db, guias: readonly string[]) => query(READ, { guias, ...toScopeColumns(scope) })
-  if (scope !== 'todos') return read(db.de(scope.comercioId), codes)
+  if (scope !== 'todos') return read(db.forComercio(scope.comercioId), codes)
   const rows = await askByKey(db, codes, read)
   return rows.sort((row, otherRow) => codes.indexOf(row.guia) - codes.indexOf(otherRow.guia))
 }

@@ -257,13 +257,13 @@ function drawMunicipality({ canvas, typography, etiqueta }: Sheet, y: number, is
   if (zone === undefined) return drawText(typography, departamento, top, NORMAL, departmentSizes, { ...box, alto: 18 })
   const zoneText = `ZONA ${zone}`
   const style: TextStyle = { ...STRONG, cuerpo: isTight ? 15 : 21, color: '#FFFFFF' }
-  const [ancho, alto] = [typography.measure(zoneText, style) + 14, lineHeight(style)]
+  const [ancho, height] = [typography.measure(zoneText, style) + 14, lineHeight(style)]
   // Letters such as «g» of the municipality reach below their line.
   const zoneTop = top + 3
-  canvas.fill(X + WIDTH - ancho, zoneTop, ancho, alto)
+  canvas.fill(X + WIDTH - ancho, zoneTop, ancho, height)
   typography.write([zoneText], X + WIDTH - ancho, zoneTop, style, { ancho, align: 'centro' })
   drawText(typography, departamento, top, NORMAL, departmentSizes, { ancho: WIDTH - ancho - 8, alto: 18 })
-  return zoneTop + alto
+  return zoneTop + height
 }
 
 /** Draws the contents beside the QR code, upwards from the lower edge. Returns the vertical position of their top. */
@@ -281,10 +281,10 @@ function drawContents({ typography, etiqueta, rule }: Sheet, ancho: number): num
 const NOTE_TOP = LABEL_SHEET.alto - X - 9
 
 /** Draws the line at the lower edge: the meaning of the mark of transcribed texts, or an invitation to scan the code. */
-function drawNote({ typography }: Sheet, ancho: number, hasQr: boolean): void {
+function drawNote({ typography }: Sheet, width: number, hasQr: boolean): void {
   const invitation = hasQr ? 'Siga su envío con el código QR' : ''
   const note = typography.takeTranscribed()
     ? '* Transcrito de otro alfabeto: el original está en el sistema'
     : invitation
-  typography.write(typography.split(note, { cuerpo: 6.4 }, ancho, 1), X, NOTE_TOP, { cuerpo: 6.4 })
+  typography.write(typography.split(note, { cuerpo: 6.4 }, width, 1), X, NOTE_TOP, { cuerpo: 6.4 })
 }

@@ -371,12 +371,12 @@ const CORRECT = statement<
  * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
  * read
  */
-export const darPaso = (deps: DepsDePaso, guia: GuiaRow, step: GuiaStep): Promise<TakenStep | undefined> =>
+export const takeStep = (deps: StepDeps, guia: GuiaRow, step: GuiaStep): Promise<TakenStep | undefined> =>
   inSpan('event', { attributes: { 'guias.guia': guia.guia, 'guias.tipo': step.tipo } }, () =>
     writeEvento(deps, guia, step),
   )
 
-interface DepsDePaso {
+interface StepDeps {
   db: Pick<Db, 'query'>
   notifyJobs: NotifyJobs
 }
@@ -388,7 +388,7 @@ interface TakenStep {
 }
 
 async function writeEvento(
-  { db, notifyJobs }: DepsDePaso,
+  { db, notifyJobs }: StepDeps,
   guia: GuiaRow,
   step: GuiaStep,
 ): Promise<TakenStep | undefined> {
@@ -437,28 +437,28 @@ async function writeEvento(
 }
 
 /**
- * Writes an event like {@link darPaso}, then the events that follow from it, and runs `write`, all in one
+ * Writes an event like {@link takeStep}, then the events that follow from it, and runs `write`, all in one
  * transaction. Notifies workers after the commit.
  * @returns the guide after all events, and the first event; undefined, with nothing written, if another transaction
  * changed the guide since the read
  */
-export async function darPasoCon(
+export async function takeStepAnd(
   { db, notifyJobs }: { db: Db; notifyJobs: NotifyJobs },
   guia: GuiaRow,
   { followUps = [], ...step }: StepWithConsequences,
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown> = async () => {},
-): ReturnType<typeof darPaso> {
+): ReturnType<typeof takeStep> {
   const avisos: Parameters<NotifyJobs>[] = []
-  const result = await inTransaction(db.de(guia.comercio_id), async (query) => {
+  const result = await inTransaction(db.forComercio(guia.comercio_id), async (query) => {
     avisos.length = 0
     const collectAvisos: NotifyJobs = (...aviso) => avisos.push(aviso)
     const stepDeps = { db: { query }, notifyJobs: collectAvisos }
-    const takenStep = await darPaso(stepDeps, guia, step)
+    const takenStep = await takeStep(stepDeps, guia, step)
     if (!takenStep) return undefined
     let currentGuia = takenStep.guia
     // This transaction holds the lock on the guide's row, so no other transaction can have changed it.
     for (const { write: writeJob, ...other } of followUps) {
-      currentGuia = (await darPaso(stepDeps, currentGuia, other))!.guia
+      currentGuia = (await takeStep(stepDeps, currentGuia, other))!.guia
       if (!writeJob) continue
       await writeJob(query, currentGuia)
       collectAvisos()

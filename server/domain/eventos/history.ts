@@ -1,7 +1,7 @@
 import type { Cursors } from '../../api/lists/cursor.ts'
 import { type Page, type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import type { comercio } from '../../generated/contract/prisma/client.ts'
 import type { Evento, PaginaDeEventos } from '../../generated/contract/types/index.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
@@ -124,7 +124,7 @@ export const readAnyGuiaWithEventos = (deps: HistoryDeps, code: string, paginati
     'todos',
     code,
     pagination,
-    async (selection) => (await whereIs(deps.db, selection.guia))?.query(ANY_GUIA_WITH_EVENTOS, selection) ?? [],
+    async (selection) => (await dbOfKey(deps.db, selection.guia))?.query(ANY_GUIA_WITH_EVENTOS, selection) ?? [],
     (row: EventoRowWithAuthor): EventoWithAuthors => ({
       ...presentEvento(row),
       autor: row.autor,
@@ -177,11 +177,11 @@ function readPage<Row extends EventoInJson, E>(
   const guia = requireGuiaCode(code, scope)
   const dueno = scope === 'todos' ? 'operador' : `${scope.comercioId}:${scope.modo}`
   return paginate(cursors, { operacion: 'eventosDeGuia', dueno, filters: { guia } }, pagination, {
-    async leer(after, count) {
+    async read(after, count) {
       const guiaHistory = await read({ guia, despues: Number(after?.[0] ?? 0), count })
       return (guiaHistory ?? throwUnknownGuia(scope)).eventos
     },
-    posicion: ({ secuencia }) => [secuencia],
+    positionOf: ({ secuencia }) => [secuencia],
     present,
   })
 }

@@ -62,8 +62,8 @@ export function findGuiaPage<Item>(
     { ...caller, filters },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: (after, count) => read(db, filters, after?.[0] as string | undefined, count),
-      posicion: ({ id }) => [id],
+      read: (after, count) => read(db, filters, after?.[0] as string | undefined, count),
+      positionOf: ({ id }) => [id],
       present,
     },
   )

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import type { JobDeps } from '../deps.ts'
 import type { EventoRow } from '../eventos/evento.ts'
 import { reencryptChanges } from '../records/storedCorrections.ts'
@@ -30,7 +30,7 @@ type ReencryptionDeps = Pick<JobDeps, 'db' | 'log' | 'secretos'>
  * @returns true if there may be more
  */
 export async function reencryptCorrections({ db, ...deps }: ReencryptionDeps): Promise<boolean> {
-  return (await inEach(db, (shardDb) => reencryptPart({ db: shardDb, ...deps }))).includes(true)
+  return (await runInEachPart(db, (shardDb) => reencryptPart({ db: shardDb, ...deps }))).includes(true)
 }
 
 async function reencryptPart({ db, log, secretos }: ReencryptionDeps): Promise<boolean> {

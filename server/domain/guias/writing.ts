@@ -1,6 +1,6 @@
 import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { type GroupOwner, type GroupRequest, Groups } from '../../data/queue/groups.ts'
-import { askByMerchant, groupOf, letterOf } from '../../data/spread.ts'
+import { codeLetterOf, partKeyOf, queryByComercio } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado, Modo } from '../../generated/contract/types/index.ts'
 import { constraintOf, Problema, translateError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
@@ -51,7 +51,7 @@ export interface GuideWriter {
 
 /** Maximum guides per statement, and maximum concurrent statements per queue (measured: higher values gain nothing). */
 const GROUP_SIZE = 100
-const MAX_IN_FLIGHT = 2
+const MAX_EXCHANGES = 2
 
 const MENSAJES_AND_LINKS = `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
@@ -192,8 +192,8 @@ interface WriterDeps {
 export function createGuideWriter(deps: WriterDeps): GuideWriter {
   const groups = new Groups<CreationOwner, GuiaData, GuiaVerdict>({
     max: GROUP_SIZE,
-    concurrency: MAX_IN_FLIGHT,
-    groupKey: ({ comercioId }) => groupOf(deps.db, comercioId),
+    concurrency: MAX_EXCHANGES,
+    groupKey: ({ comercioId }) => partKeyOf(deps.db, comercioId),
     perform: (requests, isAlone) => insertOrSplit(deps, requests, isAlone),
     isSingleOwnerError: (error) => isDataError(error) || isLockError(error),
   })
@@ -233,8 +233,8 @@ async function insertOrSplit(deps: WriterDeps, requests: CreationGroup, isAlone:
 
 async function insertGroup(deps: WriterDeps, requests: CreationGroup, isAlone: boolean): Promise<GuiaVerdict[]> {
   const comercios = [...new Set(requests.map(({ dueno }) => dueno.comercioId))]
-  const db = (isAlone ? deps.db : deps.impatientDb).asRole('guias_api', comercios).de(comercios[0]!)
-  const newCode = deps.newCode.bind(undefined, await letterOf(db))
+  const db = (isAlone ? deps.db : deps.impatientDb).asRole('guias_api', comercios).forComercio(comercios[0]!)
+  const newCode = deps.newCode.bind(undefined, await codeLetterOf(db))
   const newGuias = requests.flatMap(({ dueno, datos }) =>
     datos.map((guiaData) => buildNewGuia(deps, dueno, guiaData, newCode())),
   )
@@ -320,8 +320,8 @@ async function insertWithKeys(deps: WriterDeps, requests: CreationGroup, error: 
 
 /** Writes a guide and rolls back. Returns the problem of a guide that cannot be written. */
 async function tryWrite(deps: WriterDeps, owner: CreationOwner, datos: GuiaData): Promise<Problema | undefined> {
-  const db = deps.db.asRole('guias_api', [owner.comercioId]).de(owner.comercioId)
-  const newGuia = buildNewGuia(deps, owner, datos, deps.newCode(await letterOf(db)))
+  const db = deps.db.asRole('guias_api', [owner.comercioId]).forComercio(owner.comercioId)
+  const newGuia = buildNewGuia(deps, owner, datos, deps.newCode(await codeLetterOf(db)))
   try {
     await inTransaction(db, async (query) => {
       await query(INSERT_WITH_TASKS, { guias: enJson([newGuia]) })
@@ -440,7 +440,7 @@ type GuiaReference = Pick<GuiaRow, 'comercio_id' | 'modo' | 'external_ref'>
 const claveDe = ({ comercio_id, modo, external_ref }: GuiaReference) => `${comercio_id} ${modo} ${external_ref}`
 
 async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promise<Map<string, GuiaRow>> {
-  const rows = await askByMerchant(db, repetidas, ({ query }, shardReferences) =>
+  const rows = await queryByComercio(db, repetidas, ({ query }, shardReferences) =>
     query(EXISTING, {
       comercios: shardReferences.map((item) => item.comercio_id),
       modos: shardReferences.map(({ modo }) => modo),

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
 import { KEY_LIFETIME_MS } from './idempotencia.ts'
 
@@ -23,6 +23,6 @@ const DELETE = statement<{ hasta: Date }>(
  */
 export async function purgeKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<boolean> {
   const hasta = new Date(clock().getTime() - KEY_LIFETIME_MS)
-  const deletedByPart = await inEach(db, ({ query }) => query(DELETE, { hasta }))
+  const deletedByPart = await runInEachPart(db, ({ query }) => query(DELETE, { hasta }))
   return deletedByPart.some((deletedRows) => deletedRows.length >= MAX_ROWS_PER_STATEMENT)
 }

@@ -7,8 +7,8 @@ import type { Handler } from '../operation.ts'
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursors }) => {
   const { id: comercio_id, comercio } = await requireComercio(db, path.comercio)
   const page = await paginate(cursors, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
-    leer: async (after, take) => db.central.prisma.llave.findMany({ ...newestLlaves({ comercio_id }, after), take }),
-    posicion: llavePosition,
+    read: async (after, take) => db.central.prisma.llave.findMany({ ...newestLlaves({ comercio_id }, after), take }),
+    positionOf: llavePosition,
     present: (row) =>
       presentLlave({
         ...row,

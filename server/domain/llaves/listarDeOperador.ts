@@ -7,8 +7,8 @@ import type { Handler } from '../operation.ts'
 export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async ({ path, query }, { db, cursors }) => {
   const { id: operador_id, operador, revocado_en } = await requireOperador(db, path.operador)
   const page = await paginate(cursors, { operacion: 'listarLlavesDeOperador', dueno: operador }, query ?? {}, {
-    leer: async (after, take) => db.prisma.llave.findMany({ ...newestLlaves({ operador_id }, after), take }),
-    posicion: llavePosition,
+    read: async (after, take) => db.prisma.llave.findMany({ ...newestLlaves({ operador_id }, after), take }),
+    positionOf: llavePosition,
     present: (row) =>
       presentOperadorLlave({
         ...row,

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askByMerchant } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
@@ -117,7 +117,7 @@ export async function claimMensajes(
     huella: tokenHash(tokens.get(id)!).toString('hex'),
   }))
   await noteLinkOwners(db, rows)
-  const claimed = await askByMerchant(db, rows, async (shardDb, rows) => {
+  const claimed = await queryByComercio(db, rows, async (shardDb, rows) => {
     const countsOfOthers = await countOfOtherParts({ db, shardDb, ahora, canal }, rows)
     return shardDb.query(CLAIM_MENSAJES, {
       claimed: JSON.stringify(rows),

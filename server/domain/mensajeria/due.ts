@@ -1,6 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
-import { askThoseThere, inEach } from '../../data/spread.ts'
+import { queryReachableParts, runInEachPart } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { isUnsendableSql } from '../records/locationRequest.ts'
 import type { MensajeDeps, MensajeKey, MensajeRow } from './row.ts'
@@ -22,7 +22,7 @@ const PENDING = statement<
 export const readPendingMensajes =
   (canal: CanalDeMensaje) =>
   async ({ db, clock }: Pick<MensajeDeps, 'db' | 'clock'>, count: number): Promise<JobInsert[]> => {
-    const rows = await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count, canal }))
+    const rows = await queryReachableParts(db, ({ query }) => query(PENDING, { ahora: clock(), count, canal }))
     return rows.map(({ id, mensaje, comercio_id }) => ({ id, data: { mensaje, comercio_id } }))
   }
 
@@ -40,4 +40,4 @@ const BRING_FORWARD = statement<{ ahora: Date }>(
 
 /** Brings forward messages that were scheduled before the clock was set back. */
 export const bringMensajesForward = ({ db, clock }: Pick<MensajeDeps, 'db' | 'clock'>) =>
-  inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock() }))
+  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock() }))

@@ -1,7 +1,7 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { toJob } from '../../data/queue/jobRows.ts'
-import { askByMerchant, askThoseThere } from '../../data/spread.ts'
+import { queryByComercio, queryReachableParts } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { currentTrace } from '../../platform/tracing.ts'
@@ -20,7 +20,7 @@ export const readExpiredRequests = async (
   { db, clock }: Pick<MensajeDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))).map(toJob)
+  (await queryReachableParts(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))).map(toJob)
 
 const EXPIRE = statement<
   { ids: readonly string[]; ahora: Date; final_states: readonly Estado[]; traza: string | null },
@@ -52,7 +52,7 @@ export async function expireRequests(
 ): Promise<void> {
   const ahora = clock()
   const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (traceMensajes) =>
-    askByMerchant(db, traceMensajes, ({ query }, keys) =>
+    queryByComercio(db, traceMensajes, ({ query }, keys) =>
       query(EXPIRE, { ids: idsDe(keys), ahora, final_states: STATE_MACHINE.finales, traza: currentTrace() }),
     ),
   )

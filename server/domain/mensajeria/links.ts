@@ -1,11 +1,11 @@
 import type { Db } from '../../data/db.ts'
-import { noteOwners } from '../../data/owners.ts'
+import { saveOwners } from '../../data/owners.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import type { MensajeDeps } from './row.ts'
 
 /** Records the merchant of each link before the link's row is written. */
 export const noteLinkOwners = (db: Db, rows: readonly { huella: string; comercio_id: string }[]) =>
-  noteOwners(
+  saveOwners(
     db,
     rows.map(({ huella, comercio_id }) => ({ key: huella, merchant: comercio_id })),
   )

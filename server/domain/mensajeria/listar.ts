@@ -19,13 +19,13 @@ export const listarMensajes: Handler<'listarMensajes'> = async (
   const { comercio_id, modo, id: guia_id, guia, comercio } = guiaRow
   const [{ nombre }, zona] = [await requireComercio(db, comercio), timeZoneOf(guiaRow, settings.timeZone)]
   const page = await paginate(cursors, { operacion: 'listarMensajes', dueno: 'operador', filters: { guia } }, query, {
-    leer: async (after, take) =>
+    read: async (after, take) =>
       db.prisma.mensaje.findMany({
         where: { comercio_id, modo, guia_id, numero: { gt: Number(after?.[0] ?? 0) } },
         orderBy: { numero: 'asc' },
         take,
       }),
-    posicion: ({ numero }) => [numero],
+    positionOf: ({ numero }) => [numero],
     present: (row): Mensaje => ({
       mensaje: `men_${row.guia}_${row.numero}`,
       guia: row.guia,

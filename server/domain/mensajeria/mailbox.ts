@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askByMerchant } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/spread.ts'
 import { markSent } from './markSent.ts'
 import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 
@@ -16,7 +16,7 @@ const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
  */
 export async function sendToMailbox(deps: MensajeDeps, mensajes: readonly MensajeKey[]): Promise<void> {
   const pending = (keys: readonly MensajeKey[]) =>
-    askByMerchant(deps.db, keys, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsDe(shardMensajes) }))
+    queryByComercio(deps.db, keys, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsDe(shardMensajes) }))
   for (
     let remaining = await pending(mensajes), before = Infinity;
     remaining.length > 0 && remaining.length < before;

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askByMerchant } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
@@ -106,7 +106,7 @@ export async function markSent(
   })
   await noteLinkOwners(db, rows)
   const entregas = await inTracesOf(db, 'ubicacion.solicitada', rows, (traceRows) =>
-    askByMerchant(db, traceRows, ({ query }, rows) =>
+    queryByComercio(db, traceRows, ({ query }, rows) =>
       query(MARK_SENT, {
         sent: JSON.stringify(rows),
         ahora,

@@ -1,12 +1,12 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { entrante } from '../../generated/contract/prisma/client.ts'
 import { translateError } from '../../platform/errors.ts'
 import { linkWithin, MapLinkError } from '../../platform/maps/links.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { retryLostRaces, takeStep } from '../eventos/evento.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { admitsUbicacion, linkToFollow, placeStep } from '../ubicacion/ubicacion.ts'
 import { markSent } from './markSent.ts'
@@ -116,7 +116,7 @@ async function processStatus(
   { ownId, providerId, estado, en, codigo, motivo }: Extract<InboundItem, { tipo: 'estado' }>,
 ): Promise<InboundResult> {
   const ownMensaje = ownId && UUID.test(ownId) ? [{ id: ownId }] : []
-  const [mensaje] = await askAll(deps.db, async ({ prisma }) => {
+  const [mensaje] = await queryAllParts(deps.db, async ({ prisma }) => {
     const foundMensaje = await prisma.mensaje.findFirst({
       where: { OR: [...ownMensaje, { proveedor_id: providerId }] },
     })
@@ -166,12 +166,12 @@ async function findOpenGuias({ db }: InboundDeps, { telefono, inReplyTo }: Exclu
   const namedMensaje =
     inReplyTo === null
       ? undefined
-      : (await askAll(db, ({ query }) => query(NAMED_MENSAJE, { proveedor_id: inReplyTo })))[0]
+      : (await queryAllParts(db, ({ query }) => query(NAMED_MENSAJE, { proveedor_id: inReplyTo })))[0]
   // WhatsApp may leave out the sender's number, or write it in another way than the guide. Only who got a message can
   // answer it, so the message's number counts.
   const answeredTelefono = namedMensaje?.telefono ?? telefono
   if (!answeredTelefono) return []
-  const rows = await askAll(db, ({ query }) => query(OPEN_GUIAS, { telefono: answeredTelefono }))
+  const rows = await queryAllParts(db, ({ query }) => query(OPEN_GUIAS, { telefono: answeredTelefono }))
   return rows
     .filter((row) => admitsUbicacion(row) && (!namedMensaje || isItsGuia(row, namedMensaje)))
     .sort((left, right) => right.requested_at.getTime() - left.requested_at.getTime() || (left.id < right.id ? 1 : -1))
@@ -219,7 +219,7 @@ const askOnce = (deps: InboundDeps, guia: GuiaRow) =>
 /** Confirms a guide's location. Returns undefined if another request changed the guide. */
 async function confirmPlace(deps: InboundDeps, guia: GuiaRow, place: ToldPlace): Promise<'aplicado' | undefined> {
   const proposal = { ...place, precision_m: null, origen: 'destinatario' as const }
-  const step = await darPaso(deps, guia, {
+  const step = await takeStep(deps, guia, {
     ...placeStep(guia, proposal, deps.clock()),
     shortLink: linkToFollow(place.enlace, deps.newId),
   })

@@ -2,7 +2,7 @@ import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { insertWebhookAvisos } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../records/bodyShape.ts'
 import { fotoSql } from '../records/guiaFields.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 
 // SQL fragments shared by the statements that change a message and the location request of its guide.
 
@@ -47,7 +47,7 @@ export const withSolicitud = (extra: string, members: string) =>
 export type ExtraChange = (extra: string) => string
 
 /**
- * SQL that locks the guides of messages in a fixed order, before their messages. A step of a guide (`darPaso`) closes
+ * SQL that locks the guides of messages in a fixed order, before their messages. A step of a guide (`takeStep`) closes
  * its messages in the same order. This statement then reads the result of a concurrent step, not the state before that
  * step.
  */
@@ -65,7 +65,7 @@ export const IS_LATEST_REQUEST = `not exists (select from mensaje o where o.come
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
 /** Webhook delivery that one of the statements below has written. */
-export type NewEntrega = ClaveDeWebhook & { guia_id: string }
+export type NewEntrega = WebhookKey & { guia_id: string }
 
 /**
  * SQL that ends a statement whose CTE `g` changed the requests of guides. Each of these guides gets an event with its

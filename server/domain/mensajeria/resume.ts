@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { askByMerchant, askThoseThere } from '../../data/spread.ts'
+import { queryByComercio, queryReachableParts } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -24,7 +24,7 @@ const FIND_UNSENT = statement<{ count: number }, { comercio_id: string; modo: st
 const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
 
 /**
- * Locks the guides in a fixed order, before their messages. `darPaso`, which writes an event, takes its locks in the
+ * Locks the guides in a fixed order, before their messages. `takeStep`, which writes an event, takes its locks in the
  * same order.
  */
 const LOCK_GUIAS = statement<{ guias: string }>(
@@ -90,11 +90,11 @@ export async function resumeUnsent({
   whatsappClient,
 }: Pick<JobDeps, 'db' | 'clock' | 'settings' | 'log' | 'notifyJobs' | 'whatsappClient'>): Promise<boolean> {
   if (!whatsappClient) return false
-  const guias = await askThoseThere(db, ({ query }) => query(FIND_UNSENT, { count: MAX_GUIAS_PER_TRANSACTION }))
+  const guias = await queryReachableParts(db, ({ query }) => query(FIND_UNSENT, { count: MAX_GUIAS_PER_TRANSACTION }))
   if (guias.length === 0) return false
   const ahora = clock()
   const desde = new Date(ahora.getTime() - settings.requestHours * HOUR_MS)
-  const changedRows = await askByMerchant(db, guias, (shardDb, shardGuias) =>
+  const changedRows = await queryByComercio(db, guias, (shardDb, shardGuias) =>
     inTransaction(shardDb, async (query) => {
       const guiasJson = JSON.stringify(shardGuias)
       await query(LOCK_GUIAS, { guias: guiasJson })

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askByMerchant } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -38,7 +38,7 @@ export const postponeMensaje = (
   codigo: string,
   motivo: string,
 ) =>
-  db.de(comercio_id).prisma.mensaje.updateMany({
+  db.forComercio(comercio_id).prisma.mensaje.updateMany({
     where: { id, comercio_id, estado: 'enviando' },
     data: { estado: 'pendiente', proximo_en, codigo, motivo },
   })
@@ -77,7 +77,7 @@ export const markDoubtful = (
   const now = clock()
   const vence_en = new Date(now.getTime() + settings.requestHours * HOUR_MS)
   const hasta = onlyExpired ? now : null
-  return askByMerchant(db, mensajes, ({ query }, keys) =>
+  return queryByComercio(db, mensajes, ({ query }, keys) =>
     query(MARK_DOUBTFUL, { ids: idsDe(keys), motivo, hasta, vence_en }),
   )
 }
@@ -118,7 +118,7 @@ export async function markFailed(
   motivo: string,
 ): Promise<void> {
   const entregas = await inTracesOf(db, 'ubicacion.fallida', [{ id, comercio_id }], () =>
-    db.de(comercio_id).query(MARK_FAILED, {
+    db.forComercio(comercio_id).query(MARK_FAILED, {
       id,
       codigo,
       motivo: motivo.slice(0, 500),
@@ -162,4 +162,4 @@ export const recordStatus = (
   estado: string,
   en: Date,
   proveedor_id: string,
-) => db.de(comercio_id).query(RECORD_STATUS, { id, estado, en, proveedor_id })
+) => db.forComercio(comercio_id).query(RECORD_STATUS, { id, estado, en, proveedor_id })

@@ -6,7 +6,7 @@ export { answerChallenge, type InboundItem, isFirmaValid, readInboundItems } fro
 // Client of the WhatsApp Cloud API. Every send ends with one of the four results of `WhatsappResult`.
 
 /** Access to the WhatsApp Cloud API, and the template of its messages. */
-export interface ConfigDeWhatsapp {
+export interface WhatsappConfig {
   /** Base URL, for example https://graph.facebook.com */
   baseUrl: string
   /** Version of the API, for example v23.0 */
@@ -98,7 +98,7 @@ interface ClientOptions {
 }
 
 /** Creates a client of the WhatsApp Cloud API with a connection pool of its own. */
-export function createWhatsappClient(config: ConfigDeWhatsapp, options: ClientOptions = {}): WhatsappClient {
+export function createWhatsappClient(config: WhatsappConfig, options: ClientOptions = {}): WhatsappClient {
   const transport = createTransport(config, options)
   const send = async (
     { id, telefono, inReplyTo }: Omit<FreeMensaje, 'texto'>,
@@ -137,7 +137,7 @@ export function createWhatsappClient(config: ConfigDeWhatsapp, options: ClientOp
 
 // --- Building requests ---
 
-function template(config: ConfigDeWhatsapp, name: string, variables: readonly string[], token: string): object {
+function template(config: WhatsappConfig, name: string, variables: readonly string[], token: string): object {
   const variable = (text: string) => ({ type: 'text', text: toOneLine(text) })
   return {
     type: 'template',
@@ -190,7 +190,7 @@ const CLIENT_CLOSED = fault('the client was closed', 'cerrado')
 const ANSWER_TOO_LONG = fault('the answer is too long', 'respuesta_larga')
 const WRITTEN_TWICE = fault('the request would have been written twice', 'repetida')
 
-function createTransport(config: ConfigDeWhatsapp, options: ClientOptions): Transport {
+function createTransport(config: WhatsappConfig, options: ClientOptions): Transport {
   const { timeout = 15_000, connections = 32, ca } = options
   const base = new URL(config.baseUrl)
   const segments = [config.version, config.phoneNumberId, 'messages'].map(encodeURIComponent)
@@ -317,13 +317,13 @@ function dudoso(cause: Error): WhatsappResult {
   return { resultado: 'dudoso', motivo }
 }
 
-interface ErrorDeGraph {
+interface GraphError {
   code: string
   detalle: string | null
   transient: boolean
 }
 
-function readAnswer(body: string): { error: ErrorDeGraph | null; wamid: string | null } {
+function readAnswer(body: string): { error: GraphError | null; wamid: string | null } {
   const { error, messages } = toObject(readJson(body))
   const { id } = toObject(Array.isArray(messages) ? messages[0] : null)
   const { code, message, error_data, is_transient } = toObject(error)
@@ -347,7 +347,7 @@ function readJson(text: string): unknown {
 const toObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-function judgeError({ code, detalle, transient }: ErrorDeGraph, outcome: Outcome): WhatsappResult {
+function judgeError({ code, detalle, transient }: GraphError, outcome: Outcome): WhatsappResult {
   const verdict = judgeCode(code)
   const motivo = writeReason(code, detalle)
   if (!(verdict?.transient ?? (transient || isTransient(outcome.status)))) {

@@ -30,7 +30,7 @@ export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras
   const onceInput = { identity: { comercioId: comercio_id, modo }, headers: cabeceras, path, body }
   const { result, headers } = await doOnce(deps, 'crearNota', onceInput, {
     perform: (remember) =>
-      inTransaction(db.de(comercio_id), async (query) => {
+      inTransaction(db.forComercio(comercio_id), async (query) => {
         const [row] = await query(CREATE, {
           ...guiaKeyOf(guia),
           ...newId(),
@@ -51,7 +51,9 @@ export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras
       }),
     reread: async (id) => {
       const key = { ...guiaKeyOf(guia), id }
-      const row = await db.de(comercio_id).prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: key } })
+      const row = await db
+        .forComercio(comercio_id)
+        .prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: key } })
       return row ? (row as NotaRow) : undefined
     },
   })

@@ -12,13 +12,13 @@ export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...call
     { operacion: 'listarNotas', dueno: 'operador', filters: { guia } },
     query ?? {},
     {
-      leer: (after, take) =>
-        db.de(comercio_id).prisma.nota.findMany({
+      read: (after, take) =>
+        db.forComercio(comercio_id).prisma.nota.findMany({
           where: { ...guiaKeyOf(guiaRow), ...(after && { id: { gt: String(after[0]) } }) },
           orderBy: { id: 'asc' },
           take,
         }),
-      posicion: ({ id }) => [id],
+      positionOf: ({ id }) => [id],
       present: (row) => row,
     },
   )

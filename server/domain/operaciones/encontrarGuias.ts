@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
-import { askByMerchant } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/spread.ts'
 import { searchGuias } from '../busqueda/busqueda.ts'
 import type { Handler } from '../operation.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
@@ -33,7 +33,7 @@ const READ = statement<{ guias: string }, MatchedGuiaRow>(
 
 /** Returns the guides in the order of the search result. */
 async function readMatches(db: Db, matches: Awaited<ReturnType<typeof searchGuias>>) {
-  const rows = await askByMerchant(db, matches, ({ query }, shardMatches) =>
+  const rows = await queryByComercio(db, matches, ({ query }, shardMatches) =>
     query(READ, { guias: JSON.stringify(shardMatches) }),
   )
   const rowById = new Map(rows.map((row) => [row.id, row]))

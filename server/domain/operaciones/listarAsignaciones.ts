@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { Dia } from '../../generated/contract/types/index.ts'
 import { companyDay } from '../asignaciones/asignacion.ts'
 import { readRepartidorNames, requireRepartidor } from '../identities/repartidor.ts'
@@ -38,8 +38,8 @@ export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query,
   const { fecha = companyDay(deps) } = query ?? {}
   const repartidor = query?.repartidor === undefined ? null : (await requireRepartidor(db, query.repartidor)).repartidor
   const [countRows, guias] = await Promise.all([
-    askAll(db, ({ query: runQuery }) => runQuery(COUNT, { fecha, repartidor })),
-    repartidor === null ? null : askAll(db, ({ query: runQuery }) => runQuery(LIST, { fecha, repartidor })),
+    queryAllParts(db, ({ query: runQuery }) => runQuery(COUNT, { fecha, repartidor })),
+    repartidor === null ? null : queryAllParts(db, ({ query: runQuery }) => runQuery(LIST, { fecha, repartidor })),
   ])
   const repartidorCounts = [...Map.groupBy(countRows, (row) => row.repartidor)].map(([assignee, asignacionCounts]) => ({
     repartidor: assignee,

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
@@ -37,8 +37,8 @@ export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async
   const { repartidor } = await requireRepartidor(db, path.repartidor)
   const toTake = { repartidor, ...toTakeParams(deps, NEXT_DAYS) }
   const [carriedRows, assignedRows] = await Promise.all([
-    askAll(db, ({ query }) => query(CARRIED, { repartidor, estados: HELD_STATES })),
-    askAll(db, ({ query }) => query(ASSIGNED, toTake)),
+    queryAllParts(db, ({ query }) => query(CARRIED, { repartidor, estados: HELD_STATES })),
+    queryAllParts(db, ({ query }) => query(ASSIGNED, toTake)),
   ])
   const rows = carriedRows
     .toSorted((row, otherRow) => otherRow.estado_en.getTime() - row.estado_en.getTime())

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -48,7 +48,7 @@ export const listarGuiasDetenidas: Handler<'listarGuiasDetenidas'> = async ({ qu
     ...CUSTODIA_STATES.map((estado) => ({ estado, antes: new Date(now.getTime() - STALLED_MS) })),
     { estado: 'en_ruta', antes: startOfDay(now, companyTimeZone(settings.timeZone)) },
   ])
-  const stalledRows = await askAll(db, ({ query: runQuery }) => runQuery(STALLED, { modo, limits }))
+  const stalledRows = await queryAllParts(db, ({ query: runQuery }) => runQuery(STALLED, { modo, limits }))
   const rows = stalledRows.toSorted((row, otherRow) => row.estado_en.getTime() - otherRow.estado_en.getTime())
   const guiaViews = await presentOperacionGuias(deps, rows.slice(0, MAX_STALLED))
   const datos = guiaViews.map((guiaView, i) => ({ ...guiaView, detenida_desde: rows[i]!.estado_en.toISOString() }))

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { smallestId } from '../../platform/codes/codes.ts'
 import { startOfDay } from '../../platform/time/day.ts'
@@ -44,9 +44,9 @@ export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db,
   const { modo = 'live' } = query ?? {}
   const from = startOfDay(clock(), companyTimeZone(settings.timeZone))
   const [byEstado, creadas, toDecide] = await Promise.all([
-    askAll(db, ({ query: runQuery }) => runQuery(BY_ESTADO, { modo, estados: ONGOING_STATES })),
-    askAll(db, ({ query: runQuery }) => runQuery(CREATED, { modo, desde: smallestId(from) })),
-    askAll(db, ({ query: runQuery }) => runQuery(TO_DECIDE, { modo })),
+    queryAllParts(db, ({ query: runQuery }) => runQuery(BY_ESTADO, { modo, estados: ONGOING_STATES })),
+    queryAllParts(db, ({ query: runQuery }) => runQuery(CREATED, { modo, desde: smallestId(from) })),
+    queryAllParts(db, ({ query: runQuery }) => runQuery(TO_DECIDE, { modo })),
   ])
   const body = {
     desde: from.toISOString(),

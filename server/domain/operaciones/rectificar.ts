@@ -2,10 +2,10 @@ import { type Query, statement } from '../../data/db.ts'
 import type { Decision, Estado } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
-import { readIntentos } from '../comercios/comercio.ts'
+import { readIntentosPolicy } from '../comercios/comercio.ts'
 import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../estados/decision.ts'
 import { isRectifiable } from '../estados/estados.ts'
-import { darPaso, type EventoRow } from '../eventos/evento.ts'
+import { type EventoRow, takeStep } from '../eventos/evento.ts'
 import type { Handler } from '../operation.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
@@ -72,7 +72,7 @@ async function rectifyLockedGuia(
   if (lockedGuia.datos_borrados_en) throw cannotUndo(lockedGuia.estado, ': los datos de la persona ya se borraron.')
   const { changeToUndo, estado_en, custodio } = findChangeToUndo(await query(CHANGES, guiaKeyOf(lockedGuia)))
   if (lockedGuia.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, ahora)
-  const takenStep = await darPaso({ db: { query }, notifyJobs }, lockedGuia, {
+  const takenStep = await takeStep({ db: { query }, notifyJobs }, lockedGuia, {
     ...caller,
     tipo: 'guia.rectificada',
     estado: changeToUndo.estado_anterior!,
@@ -125,7 +125,7 @@ async function decisionWithout(
   if (!isAwaitingDecision(previous) && tipo !== 'guia.en_devolucion') return { valor: previous, expiry: null }
   if (previous.vence_en === null) return supersede(previous)
   const vence_en = new Date(previous.vence_en)
-  const { al_vencer } = await readIntentos({ query }, comercio_id)
+  const { al_vencer } = await readIntentosPolicy({ query }, comercio_id)
   return {
     valor: { ...previous, estado: 'pendiente', accion: null, fecha: null, franja: null, por: null },
     expiry: al_vencer === 'devolver' && vence_en > now ? vence_en : null,

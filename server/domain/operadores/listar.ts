@@ -8,8 +8,8 @@ export const listarOperadores: Handler<'listarOperadores'> = async (
   { db, cursors, bitacora },
 ) => {
   const page = await paginate(cursors, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
-    leer: async (after, take) => db.prisma.operador.findMany(newestFirst(after, take)),
-    posicion: positionOfId,
+    read: async (after, take) => db.prisma.operador.findMany(newestFirst(after, take)),
+    positionOf: positionOfId,
     present: presentOperador,
   })
   await bitacora.recordRead(caller, { accion: 'listarOperadores', despues: { operadores: page.datos.length } })

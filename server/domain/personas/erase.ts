@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
@@ -38,7 +38,7 @@ export async function eraseOldPersonas({
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>): Promise<boolean> {
   const ahora = clock()
   const antes_de = new Date(ahora.getTime() - settings.personaRetention * DAY_MS)
-  const erasedCounts = await inEach(db, (part) =>
+  const erasedCounts = await runInEachPart(db, (part) =>
     inTransaction(part, async (query) => {
       const erasedGuias = await query(ERASE_OLD, { antes_de, ahora })
       if (erasedGuias.length > 0) {

@@ -151,7 +151,9 @@ export async function eraseTelefono(deps: ErasureDeps, actor: Actor, person: Per
  */
 export async function eraseGuia(deps: ErasureDeps, actor: Actor, { guia }: GuiaQuery): Promise<Erasure> {
   const row = await findGuiaIfAny(deps.db, { guia })
-  const erasedGuias = row ? await eraseOneGuia({ ...deps, db: deps.db.de(row.comercio_id) }, actor, guiaKeyOf(row)) : []
+  const erasedGuias = row
+    ? await eraseOneGuia({ ...deps, db: deps.db.forComercio(row.comercio_id) }, actor, guiaKeyOf(row))
+    : []
   if (erasedGuias.length === 0) await deps.bitacora.record(deps.db.query, actor, guiaLineOf(guia, 0))
   return {
     guias: erasedGuias.length,

@@ -151,7 +151,7 @@ export async function exportPersona(deps: ExportDeps, actor: Actor, person: Pers
 export async function exportGuia(deps: ExportDeps, actor: Actor, { guia }: GuiaQuery) {
   await deps.bitacora.recordRead(actor, { accion: 'exportarPersona', campos: ['guia'], sobre: ['guia', guia] })
   const row = await findGuiaIfAny(deps.db, { guia })
-  const { query } = row ? deps.db.de(row.comercio_id) : deps.db
+  const { query } = row ? deps.db.forComercio(row.comercio_id) : deps.db
   const exportedRows = row ? await query(EXPORT_ONE, guiaKeyOf(row)) : []
   const guias = []
   for (const exportedRow of exportedRows) {

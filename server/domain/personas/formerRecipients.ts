@@ -166,7 +166,7 @@ export async function exportCorrecciones(
   telefono: string,
   key: GuiaKey,
 ) {
-  const correcciones = await readCorrecciones(db.de(key.comercio_id).query, secretos, key)
+  const correcciones = await readCorrecciones(db.forComercio(key.comercio_id).query, secretos, key)
   const desde = correcciones.findLast(({ cambios }) => cambios.telefono)?.secuencia ?? 1
   const periods = [...periodsOf(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
   return ownValues(correcciones, periods)

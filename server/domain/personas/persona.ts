@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
@@ -59,7 +59,7 @@ export const inEachPart = async <R>(
   db: Db,
   { comercio_id }: Pick<PersonQuery, 'comercio_id'>,
   perform: (part: Db) => Promise<R>,
-): Promise<R[]> => (comercio_id === null ? inEach(db, perform) : [await perform(db.de(comercio_id))])
+): Promise<R[]> => (comercio_id === null ? runInEachPart(db, perform) : [await perform(db.forComercio(comercio_id))])
 
 /**
  * Reads a telephone number and the identifier of a merchant.

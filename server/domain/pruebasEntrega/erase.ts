@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { VALE } from './prueba.ts'
@@ -77,7 +77,7 @@ type DeletionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>
 export async function deletePruebas({ db, clock, log, settings }: DeletionDeps): Promise<boolean> {
   const ahora = clock()
   const antes_de = new Date(ahora.getTime() - settings.pruebaRetention * DAY_MS)
-  const deleted = await inEach(db, async ({ query }) => [
+  const deleted = await runInEachPart(db, async ({ query }) => [
     (await query(DELETE_ENTREGAS, { antes_de, ahora }))[0]!.count,
     (await query(DELETE_INTENTOS, { antes_de }))[0]!.count,
   ])

@@ -25,8 +25,8 @@ export const readIntentoPage = (
   query: Pagination | undefined,
 ) =>
   paginate(cursors, { ...scope, filters: { guia: guia.guia } }, query ?? {}, {
-    leer: (after, count) => readIntentos(db, guia, Number(after?.[0] ?? 0), count),
-    posicion: ({ secuencia }) => [secuencia],
+    read: (after, count) => readIntentos(db, guia, Number(after?.[0] ?? 0), count),
+    positionOf: ({ secuencia }) => [secuencia],
     present: (intento) => presentFailedIntento({ archivoLinks }, intento),
   })
 

@@ -4,7 +4,7 @@ import type { JobInsert } from 'pg-boss'
 import { type Db, statement } from '../../data/db.ts'
 import type { HeldJob } from '../../data/queue/job.ts'
 import { fromJob, toJob } from '../../data/queue/jobRows.ts'
-import { askThoseThere, inEach } from '../../data/spread.ts'
+import { queryReachableParts, runInEachPart } from '../../data/spread.ts'
 import type { ClavePublica } from '../../generated/contract/types/index.ts'
 import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
@@ -21,7 +21,7 @@ import {
   readArchivos,
 } from './prueba.ts'
 
-type DepsDePdf = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'store' | 'settings' | 'threads' | 'maps'>
+type PdfDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'store' | 'settings' | 'threads' | 'maps'>
 
 /**
  * Owner of proofs in the queue of the threads. Proofs take turns with merchants' labels like one more merchant, so a
@@ -48,12 +48,12 @@ const PENDING = statement<{ ahora: Date; count: number }, Pick<PruebaRow, 'id' |
 
 /** Returns the proofs whose PDF is due, as jobs. */
 export const readPendingPruebas = async (
-  { db, clock }: Pick<DepsDePdf, 'db' | 'clock'>,
+  { db, clock }: Pick<PdfDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count: Math.min(count, EN_COLA) }))).map(
-    toJob,
-  )
+  (
+    await queryReachableParts(db, ({ query }) => query(PENDING, { ahora: clock(), count: Math.min(count, EN_COLA) }))
+  ).map(toJob)
 
 /** Limits the wait of each proof to the delay that follows its last failure. */
 const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
@@ -65,8 +65,8 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 )
 
 /** Brings forward proofs that were scheduled before the clock was set back. */
-export const bringPruebasForward = ({ db, clock }: Pick<DepsDePdf, 'db' | 'clock'>) =>
-  inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
+export const bringPruebasForward = ({ db, clock }: Pick<PdfDeps, 'db' | 'clock'>) =>
+  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
 
 const READ = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
   'pruebas.leer',
@@ -119,7 +119,7 @@ const FINISH = statement<
  * Creates the documents of these proofs and signs their manifests. A proof that fails is postponed and does not delay
  * the others. If the database accepts no writes, all proofs fail, and none is postponed.
  */
-export async function makePdfs(deps: DepsDePdf, jobs: readonly HeldJob[]): Promise<void> {
+export async function makePdfs(deps: PdfDeps, jobs: readonly HeldJob[]): Promise<void> {
   for (const job of jobs) {
     if (job.signal?.aborted) continue
     const [prueba] = await deps.db.query(READ, fromJob(job))
@@ -144,7 +144,7 @@ export async function makePdfs(deps: DepsDePdf, jobs: readonly HeldJob[]): Promi
  * Creates the PDF and the signed manifest of a proof.
  * @returns false if another process created them meanwhile
  */
-export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Promise<boolean> {
+export async function makePdf(deps: PdfDeps, prueba: PruebaWithRepartidor): Promise<boolean> {
   const { db, clock, secretos, settings, threads } = deps
   const { comercio_id, modo, guia_id, secuencia } = prueba
   const guiaKey = { comercio_id, modo, guia_id }
@@ -181,7 +181,7 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
 }
 
 /** Returns a map of the handover position, or null. */
-async function drawLocationMap({ lat, lng }: PruebaRow, { maps, settings: { tiles } }: DepsDePdf) {
+async function drawLocationMap({ lat, lng }: PruebaRow, { maps, settings: { tiles } }: PdfDeps) {
   if (!maps || !tiles || lat === null || lng === null) return null
   const image = await maps.draw({ lat, lng })
   return image && { image, attribution: tiles.attribution }
@@ -214,7 +214,7 @@ const DE_FIRMA = { side: 900, quality: 92 }
  * the document is made without the picture.
  */
 async function read(
-  { store, log }: DepsDePdf,
+  { store, log }: PdfDeps,
   prueba: PruebaRow,
   row: ReadArchivo['row'],
   { side, quality }: { side: number; quality: number },

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { ManifiestoDePrueba, RecibidoPor } from '../../generated/contract/types/index.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { signJws } from '../../platform/signing/jws.ts'
-import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'
+import { type ArchivoRow, toHex } from '../archivos/archivo.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import type { PruebaWithRepartidor } from './prueba.ts'
 
@@ -43,7 +43,7 @@ export function buildManifest(
       tipo,
       mime,
       bytes,
-      sha256: enHexadecimal(sha256),
+      sha256: toHex(sha256),
     })),
   }
 }

@@ -37,7 +37,7 @@ export async function readPruebaOf(
 async function explainMissingPrueba(db: Db, guia: GuiaRow): Promise<string> {
   if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
   const deletedPrueba = await db
-    .de(guia.comercio_id)
+    .forComercio(guia.comercio_id)
     .prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: guiaKeyOf(guia) } })
   if (!deletedPrueba) return 'La guía se entregó sin prueba.'
   const reason = deletedPrueba.motivo === 'peticion' ? 'a petición de la persona' : 'por la retención de datos'

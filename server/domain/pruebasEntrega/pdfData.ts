@@ -7,7 +7,7 @@ import {
 } from '../../generated/contract/vocabulary.ts'
 import { forDocuments } from '../../platform/brand/brand.ts'
 import type { PreparedImage } from '../../platform/images/prepareImage.ts'
-import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'
+import { type ArchivoRow, toHex } from '../archivos/archivo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { EVENT_WORDS, GUIA_STATE_WORDS } from '../estados/estados.ts'
@@ -81,7 +81,7 @@ export async function collectData(
 const present = ({ row, image }: ReadArchivo, name: string): Archivo => ({
   nombre: `${name} · ${row.archivo}`,
   image,
-  sha256: enHexadecimal(row.sha256),
+  sha256: toHex(row.sha256),
   capturado_en: row.capturado_en?.toISOString() ?? null,
 })
 

@@ -13,12 +13,12 @@ import { distanceBetween } from '../../platform/maps/point.ts'
 import type { ArchivoRow } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import {
-  type darPaso,
-  darPasoCon,
   type EventoRow,
   type EventoWithoutFoto,
   type GuiaStep,
   type StepWithConsequences,
+  type takeStep,
+  takeStepAnd,
 } from '../eventos/evento.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { type EvidencePolicies, judgeEvidence } from './evidence.ts'
@@ -114,8 +114,8 @@ async function takeStepUsing(
   step: StepWithConsequences,
   archivos: readonly string[],
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown>,
-): ReturnType<typeof darPaso> {
-  const takenStep = await darPasoCon({ db, notifyJobs }, guia, step, async (query, evento) => {
+): ReturnType<typeof takeStep> {
+  const takenStep = await takeStepAnd({ db, notifyJobs }, guia, step, async (query, evento) => {
     const used = await query(USE_ARCHIVOS, { ...guiaKeyOf(guia), archivos, usado_en: step.registrado_en })
     if (used.length !== archivos.length)
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
@@ -214,7 +214,7 @@ export const recordIntento = (
   step: StepWithConsequences,
   fotos: readonly string[],
   runLast: InTransaction = async () => {},
-): ReturnType<typeof darPaso> =>
+): ReturnType<typeof takeStep> =>
   takeStepUsing(deps, guia, step, fotos, async (query, { secuencia }) => {
     await query(PROVE_INTENTO, { ...guiaKeyOf(guia), secuencia, fotos, registrado_en: step.registrado_en })
     await runLast(query)

@@ -2,17 +2,17 @@ import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import type { Db } from '../../data/db.ts'
 import type { EntregaParaRegistrar, Falla } from '../../generated/contract/types/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
-import { readPolicy } from '../comercios/comercio.ts'
+import { readEvidencePolicy } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { afterEstado } from '../estados/decision.ts'
 import { isFinalState, requireTransition } from '../estados/estados.ts'
 import {
-  darPaso,
-  darPasoCon,
   findEvento,
   type GuiaStep,
   presentEvento,
   type StepWithConsequences,
+  takeStep,
+  takeStepAnd,
 } from '../eventos/evento.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { findGuia } from '../records/guiaLookup.ts'
@@ -32,7 +32,7 @@ export async function registerWithPrueba(
     async dar(guia, reportedStep) {
       const decision = afterEstado(guia.decision, 'entregado')
       const step = { ...reportedStep, ...decideEntrega(guia, reportedStep.ocurrido_en), decision }
-      const politica = await readPolicy(db, guia.comercio_id)
+      const politica = await readEvidencePolicy(db, guia.comercio_id)
       const doorPolicy = api === '/repartidor/v1' ? body.evidencia : politica
       return (await areUnused(db, guia, requestedArchivosOf(body), { autor: caller.autor, api }))
         ? deliver(deps, guia, step, body, { politica, doorPolicy })
@@ -80,7 +80,7 @@ const requestedArchivosOf = ({ fotos, firma }: EntregaParaRegistrar): RequestedA
 export const takeStepWithFotos =
   (deps: Pick<Deps, 'db' | 'notifyJobs'>, de: ReportSource, fotos: readonly string[] = []) =>
   async (guia: GuiaRow, step: StepWithConsequences) => {
-    if (fotos.length === 0) return step.followUps ? darPasoCon(deps, guia, step) : darPaso(deps, guia, step)
+    if (fotos.length === 0) return step.followUps ? takeStepAnd(deps, guia, step) : takeStep(deps, guia, step)
     return (await areUnused(deps.db, guia, requestedFotos(fotos), de))
       ? recordIntento(deps, guia, step, fotos)
       : undefined

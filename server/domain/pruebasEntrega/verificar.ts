@@ -1,6 +1,6 @@
 import type { ResultadoDeVerificacion } from '../../generated/contract/types/index.ts'
 import { tooMany } from '../../platform/errors.ts'
-import { enHexadecimal } from '../archivos/archivo.ts'
+import { toHex } from '../archivos/archivo.ts'
 import type { Handler } from '../operation.ts'
 import { findGuia } from '../records/guiaLookup.ts'
 import { type PruebaRow, readArchivos, readPruebas } from './prueba.ts'
@@ -17,7 +17,7 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async ({ path, body, 
   )
   const hasThatPdf = ({ pdf }: PruebaRow) => {
     const archivo = pdf === null ? undefined : archivos.get(pdf)
-    return archivo !== undefined && enHexadecimal(archivo.sha256) === body.sha256.toLowerCase()
+    return archivo !== undefined && toHex(archivo.sha256) === body.sha256.toLowerCase()
   }
   const answer = (resultado: ResultadoDeVerificacion, manifiesto: string | null = null) =>
     ({ status: 200, body: { guia: guia.guia, resultado, manifiesto } }) as const

@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
 import { faultOfCode } from '../../platform/codes/codeFault.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
@@ -94,7 +94,7 @@ export const explainGuiaCode = (code: string): string =>
  */
 export async function findGuia(db: Db, scope: GuiaScope, code: string): Promise<GuiaRow & { comercio: string }> {
   const guia = requireGuiaCode(code, scope)
-  const where = scope === 'todos' ? await whereIs(db, guia) : db.de(scope.comercioId)
+  const where = scope === 'todos' ? await dbOfKey(db, guia) : db.forComercio(scope.comercioId)
   const [row] = (await where?.query(FIND_GUIA, { guia, ...toScopeColumns(scope) })) ?? []
   return row ?? throwUnknownGuia(scope)
 }

@@ -45,7 +45,7 @@ export async function withLockedGuia(
 ): Promise<GuiaRow & { comercio: string }> {
   const foundGuia = await findGuia(deps.db, scope, code)
   const avisos: Parameters<Deps['notifyJobs']>[] = []
-  const guia = await inTransaction(deps.db.de(foundGuia.comercio_id), async (query) => {
+  const guia = await inTransaction(deps.db.forComercio(foundGuia.comercio_id), async (query) => {
     avisos.length = 0
     const [lockedGuia] = await query(LOCK_GUIA, guiaKeyOf(foundGuia))
     if (secuencia !== undefined && secuencia !== lockedGuia!.secuencia)

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type {
   AvanceDelDia,
   Decision,
@@ -14,7 +14,7 @@ import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
 import { companyTimeZone, timeZoneOf } from '../catalogo/timeZone.ts'
-import { POLICY_SQL, type PolicyColumns, presentPolicy } from '../comercios/comercio.ts'
+import { POLICY_SQL, type PolicyColumns, presentEvidencePolicy } from '../comercios/comercio.ts'
 import type { Deps, ServiceSettings } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { isFinalState } from '../estados/estados.ts'
@@ -75,7 +75,7 @@ export async function readAssigned(
   repartidor: string,
 ): Promise<GuiaAsignada[]> {
   const searchParams = { repartidor, ...toTakeParams(deps) }
-  const rows = await askAll(deps.db, ({ query }) => query(FIND_ASSIGNED, searchParams))
+  const rows = await queryAllParts(deps.db, ({ query }) => query(FIND_ASSIGNED, searchParams))
   return rows
     .toSorted((row, otherRow) => (`${row.municipio} ${row.guia}` < `${otherRow.municipio} ${otherRow.guia}` ? -1 : 1))
     .slice(0, MAX_CARRIED)
@@ -179,7 +179,7 @@ export function presentRepartoGuia(
     secuencia: guia.secuencia,
     etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
     zona_horaria: timeZoneOf(row, settings.timeZone),
-    evidencia: presentPolicy(row),
+    evidencia: presentEvidencePolicy(row),
     siguientes: stepsFor(row, custodia),
   }
 }

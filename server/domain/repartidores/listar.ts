@@ -8,8 +8,8 @@ export const listarRepartidores: Handler<'listarRepartidores'> = async (
   { db, cursors, bitacora },
 ) => {
   const page = await paginate(cursors, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
-    leer: async (after, take) => db.prisma.repartidor.findMany(newestFirst(after, take)),
-    posicion: positionOfId,
+    read: async (after, take) => db.prisma.repartidor.findMany(newestFirst(after, take)),
+    positionOf: positionOfId,
     present: presentRepartidor,
   })
   await bitacora.recordRead(caller, { accion: 'listarRepartidores', despues: { repartidores: page.datos.length } })

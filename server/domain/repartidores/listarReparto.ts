@@ -1,7 +1,7 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { Estado, Reparto } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
@@ -54,7 +54,7 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...caller
   const { db, cursors, bitacora, clock, settings } = deps
   const from = startOfDay(clock(), companyTimeZone(settings.timeZone))
   const page = await paginate(cursors, { operacion: 'listarReparto', dueno: 'operador' }, query ?? {}, {
-    leer: async (after, take) => {
+    read: async (after, take) => {
       const rows = await db.prisma.repartidor.findMany(newestFirst(after, take))
       const repartidores = rows.map(({ repartidor }) => repartidor)
       const [counts, asignadas] = await Promise.all([
@@ -67,7 +67,7 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...caller
         por_tomar: sumGuias(asignadas.get(row.repartidor) ?? []),
       }))
     },
-    posicion: positionOfId,
+    positionOf: positionOfId,
     present: ({ repartidor, nombre, codigo_hash, counts, por_tomar }): Reparto => ({
       repartidor,
       nombre,
@@ -88,13 +88,13 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...caller
 /** Returns the counts of couriers in all parts, by courier. */
 async function countByRepartidor(db: Db, repartidores: readonly string[], desde: Date): Promise<Map<string, Cuenta[]>> {
   if (repartidores.length === 0) return new Map()
-  const counts = await askAll(db, ({ query }) => query(COUNT, { repartidores, estados: HELD_STATES, desde }))
+  const counts = await queryAllParts(db, ({ query }) => query(COUNT, { repartidores, estados: HELD_STATES, desde }))
   return Map.groupBy(counts, ({ repartidor }) => repartidor)
 }
 
 async function countAssigned(db: Db, params: ToTakeParams & { repartidores: readonly string[] }) {
   if (params.repartidores.length === 0) return new Map<string, Pick<Cuenta, 'guias'>[]>()
-  const counts = await askAll(db, ({ query }) => query(COUNT_ASSIGNED, params))
+  const counts = await queryAllParts(db, ({ query }) => query(COUNT_ASSIGNED, params))
   return Map.groupBy(counts, ({ repartidor }) => repartidor)
 }
 

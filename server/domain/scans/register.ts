@@ -9,7 +9,6 @@ import { withConsequences } from '../decisiones/consequences.ts'
 import type { Deps } from '../deps.ts'
 import { requireCancellable } from '../estados/estados.ts'
 import {
-  darPaso,
   type EventoRow,
   type EventoWithoutFoto,
   type GuiaStep,
@@ -17,6 +16,7 @@ import {
   presentEvento,
   retryLostRaces,
   type StepWithConsequences,
+  takeStep,
 } from '../eventos/evento.ts'
 import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
@@ -57,7 +57,7 @@ export type ReportedStep = Pick<
 >
 
 /** Guide and event after the event was written. */
-type TakenStep = NonNullable<Awaited<ReturnType<typeof darPaso>>>
+type TakenStep = NonNullable<Awaited<ReturnType<typeof takeStep>>>
 
 /** Result of a report: the guide, the event, and whether the event existed before. */
 export type EventoRegistrado<T extends TakenStep = TakenStep> =
@@ -194,7 +194,7 @@ export const cancelGuiaFor = (
     if (guiaRow.estado === 'cancelado') return guiaRow
     requireCancellable(guiaRow.estado)
     const now = clock()
-    const step = await darPaso({ db, notifyJobs }, guiaRow, {
+    const step = await takeStep({ db, notifyJobs }, guiaRow, {
       tipo: 'guia.cancelado',
       estado: 'cancelado',
       motivo,

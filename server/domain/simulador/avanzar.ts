@@ -1,9 +1,9 @@
 import type { Query } from '../../data/db.ts'
 import type { AvanceSimulado, MotivoSinFirma } from '../../generated/contract/types/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
-import { readPolicy } from '../comercios/comercio.ts'
+import { readEvidencePolicy } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { darPasoCon, type StepWithConsequences } from '../eventos/evento.ts'
+import { type StepWithConsequences, takeStepAnd } from '../eventos/evento.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { deliver, recordIntento } from '../pruebasEntrega/prueba.ts'
@@ -53,12 +53,12 @@ async function dar(
   runLast: (query: Query) => Promise<void>,
 ) {
   if (step.estado === 'entregado') {
-    const politica = await readPolicy(deps.db, guia.comercio_id)
+    const politica = await readEvidencePolicy(deps.db, guia.comercio_id)
     const evidencia = await sampleEvidence(deps, guia, politica, step.ocurrido_en, sin_firma)
     const { lat = null, lng = null } = evidencia
     return deliver(deps, guia, { ...step, lat, lng }, evidencia, { politica, doorPolicy: politica }, runLast)
   }
   if (step.estado === 'intento_fallido')
     return recordIntento(deps, guia, step, [await samplePhoto(deps, guia, step.ocurrido_en)], runLast)
-  return darPasoCon(deps, guia, step, runLast)
+  return takeStepAnd(deps, guia, step, runLast)
 }

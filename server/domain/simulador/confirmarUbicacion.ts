@@ -3,7 +3,7 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { centreOf } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { nextUbicacionStates } from '../estados/estados.ts'
-import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { retryLostRaces, takeStep } from '../eventos/evento.ts'
 import type { Handler } from '../operation.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { findGuia } from '../records/guiaLookup.ts'
@@ -38,7 +38,7 @@ export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body
 }
 
 async function confirmProposal({ db, notifyJobs, clock }: Deps, guia: GuiaRow, proposal: PlaceProposal) {
-  const step = await darPaso({ db, notifyJobs }, guia, placeStep(guia, proposal, clock()))
+  const step = await takeStep({ db, notifyJobs }, guia, placeStep(guia, proposal, clock()))
   return step?.guia
 }
 

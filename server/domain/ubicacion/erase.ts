@@ -1,6 +1,6 @@
 import { statement } from '../../data/db.ts'
-import { forgetOwners } from '../../data/owners.ts'
-import { inEach } from '../../data/spread.ts'
+import { deleteOwners } from '../../data/owners.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
@@ -71,11 +71,11 @@ export async function eraseUbicaciones({
 }: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
   const daysAgo = (days: number) => new Date(clock().getTime() - days * DAY_MS)
   const oldParams = { final_states: STATE_MACHINE.finales, antes_de: daysAgo(settings.ubicacionRetention) }
-  const erasedCounts = await inEach(db, async ({ query }) => (await query(ERASE, oldParams)).length)
+  const erasedCounts = await runInEachPart(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
   await db.query(ERASE_INCOMING, { antes_de: daysAgo(7) })
-  const erasedLinks = await inEach(db, ({ query }) => query(ERASE_LINKS, { antes_de: daysAgo(30) }))
-  await forgetOwners(
+  const erasedLinks = await runInEachPart(db, ({ query }) => query(ERASE_LINKS, { antes_de: daysAgo(30) }))
+  await deleteOwners(
     db,
     erasedLinks.flat().map(({ clave }) => clave),
   )

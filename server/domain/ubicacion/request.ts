@@ -1,10 +1,10 @@
 import { statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { retryLostRaces, takeStep } from '../eventos/evento.ts'
 import { judgeDestino } from '../records/advertencias.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { IS_LIVE_LINK } from '../records/locationRequest.ts'
@@ -126,7 +126,7 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
   const { db, clock } = deps
   const find = async (token: string) => {
     const huella = tokenHash(token)
-    return (await (await whereIs(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
+    return (await (await dbOfKey(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
   }
   return {
     async leer(token) {
@@ -141,7 +141,7 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
         if (!row) return { ok: false, motivo: 'desconocida' }
         const earlyResult = await judgePlace(deps, row, place, proposal)
         if (earlyResult) return earlyResult
-        const step = await darPaso(deps, row, {
+        const step = await takeStep(deps, row, {
           ...placeStep(row, proposal, clock()),
           shortLink: linkToFollow(proposal.enlace, deps.newId),
         })
@@ -159,7 +159,7 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
         if ('motivo' in proposal) return { ok: false, ...proposal }
         const earlyResult = await judgeChange(db, row, proposal)
         if (earlyResult) return earlyResult
-        const step = await darPaso(deps, row, placeStep(row, proposal, clock()))
+        const step = await takeStep(deps, row, placeStep(row, proposal, clock()))
         return step && { ok: true }
       }),
     async requestAnother(token): Promise<AnotherLinkResult> {

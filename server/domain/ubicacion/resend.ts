@@ -1,5 +1,5 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import { inTurn } from '../../data/turns.ts'
 import type { mensaje } from '../../generated/contract/prisma/client.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
@@ -96,10 +96,10 @@ export async function requestAgain(
   // and merchant.
   return inTurn(db, `${modo} ${telefono}`, async () => {
     const desde = new Date(ahora.getTime() - DAY_MS)
-    const countsByPart = await askAll(db.asRole('guias_operacion'), ({ query }) =>
+    const countsByPart = await queryAllParts(db.asRole('guias_operacion'), ({ query }) =>
       query(COUNT_OF_TELEFONO, { modo, telefono, desde }),
     )
-    const shardDb = db.de(comercio_id)
+    const shardDb = db.forComercio(comercio_id)
     const [cuenta] = await shardDb.query(COUNT_REQUESTS, { ...guiaKeyOf(storedGuia), telefono })
     const per_telefono = countsByPart.reduce((sum, { count }) => sum + count, 0)
     const excessProblem = checkLimits({ ...cuenta!, per_telefono })

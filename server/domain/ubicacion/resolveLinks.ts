@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { fromJob, toJob } from '../../data/queue/jobRows.ts'
-import { askByMerchant, askThoseThere, inEach } from '../../data/spread.ts'
+import { queryByComercio, queryReachableParts, runInEachPart } from '../../data/spread.ts'
 import type { enlace_corto } from '../../generated/contract/prisma/client.ts'
 import type { JobDeps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { darPaso } from '../eventos/evento.ts'
+import { takeStep } from '../eventos/evento.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
@@ -26,7 +26,7 @@ export const readPendingLinks = async (
   { db, clock }: Pick<LinkDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count }))).map(toJob)
+  (await queryReachableParts(db, ({ query }) => query(PENDING, { ahora: clock(), count }))).map(toJob)
 
 /** Limits the wait of each link to the delay after its last failure. */
 const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
@@ -38,7 +38,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 
 /** Brings forward links that were scheduled before the clock was set back. */
 export const bringLinksForward = ({ db, clock }: Pick<LinkDeps, 'db' | 'clock'>) =>
-  inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
+  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
 
 const READ = statement<{ ids: readonly string[] }, LinkToFollow>(
   'enlaces.leer',
@@ -60,7 +60,7 @@ type LinkToFollow = GuiaRow & { enlace_id: string; pending_url: string; times: n
  */
 export async function resolveLinks(deps: LinkDeps, jobs: readonly { id: string; data: object }[]): Promise<void> {
   const { db } = deps
-  const rows = await askByMerchant(db, jobs.map(fromJob), ({ query }, partLinks) =>
+  const rows = await queryByComercio(db, jobs.map(fromJob), ({ query }, partLinks) =>
     query(READ, { ids: partLinks.map(({ id }) => id) }),
   )
   await Promise.all(rows.map((row) => followLink(deps, row)))
@@ -79,11 +79,11 @@ async function followLink(deps: LinkDeps, row: LinkToFollow): Promise<void> {
   if (resolved.tipo === 'coordenadas' && isAwaitingPlace(row)) {
     const now = clock()
     const proposal = { ...ubicacionPlaceOf(row), ...resolved.coordenadas, origen: row.ubicacion_origen! }
-    const step = await darPaso(deps, row, keepReviewAdvertencia(row, placeStep(row, proposal, now)))
+    const step = await takeStep(deps, row, keepReviewAdvertencia(row, placeStep(row, proposal, now)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!step) return postpone(now)
   }
-  await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...guiaKeyOf(row), id } })
+  await db.forComercio(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...guiaKeyOf(row), id } })
 }
 
 /**

@@ -7,7 +7,7 @@ import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { darPaso, type GuiaStep, type GuiaUbicacion, retryLostRaces } from '../eventos/evento.ts'
+import { type GuiaStep, type GuiaUbicacion, retryLostRaces, takeStep } from '../eventos/evento.ts'
 import { explainImplausible, judgeDestino, type StoredAdvertencia } from '../records/advertencias.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { findGuia, type GuiaScope } from '../records/guiaLookup.ts'
@@ -171,7 +171,7 @@ export function confirmPlace(
     const step = placeStep(storedGuia, proposal, clock())
     const faults = explainImplausible({ ...storedGuia, ...step.ubicacion }, proposal.enlace !== null)
     if (estricto && faults.length > 0) throw problemOfFaults('validacion', faults)
-    const paso = await darPaso({ db, notifyJobs }, storedGuia, {
+    const paso = await takeStep({ db, notifyJobs }, storedGuia, {
       ...step,
       autor,
       ...(descripcion === undefined ? {} : { descripcion }),

@@ -3,7 +3,7 @@ import type { JobInsert } from 'pg-boss'
 import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import { toJob } from '../../data/queue/jobRows.ts'
-import { askThoseThere } from '../../data/spread.ts'
+import { queryReachableParts } from '../../data/spread.ts'
 import type { webhook } from '../../generated/contract/prisma/client.ts'
 import type { Deps } from '../deps.ts'
 import {
@@ -35,7 +35,7 @@ const PENDING_STEPS = statement<{ count: number }, Paso>(
  * next.
  */
 export async function readPendingRecoveries({ db }: { db: Db }, count: number): Promise<JobInsert[]> {
-  return (await askThoseThere(db, ({ query }) => query(PENDING_STEPS, { count }))).map(toJob)
+  return (await queryReachableParts(db, ({ query }) => query(PENDING_STEPS, { count }))).map(toJob)
 }
 
 type TakenRecovery = RecoveryRow & Pick<WebhookRow, 'tipos'> & { webhook_estado: webhook['estado'] }
@@ -112,7 +112,7 @@ async function advanceRecovery(
   { db, log, clock, notifyJobs }: RecoveryDeps,
   { id: paso, comercio_id }: Paso,
 ): Promise<void> {
-  const hasAdvanced = await inTransaction(db.de(comercio_id), async (query) => {
+  const hasAdvanced = await inTransaction(db.forComercio(comercio_id), async (query) => {
     const [row] = await query(TAKE_STEP, { paso, comercio_id })
     if (!row) return false
     const ahora = clock()

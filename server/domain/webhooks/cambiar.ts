@@ -1,6 +1,6 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import { findCodeByUrl } from './crear.ts'
 import type { DecidedWebhookColumn } from './fields.ts'
 import { sendTest } from './probar.ts'
@@ -22,7 +22,7 @@ type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | nu
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
  * they no longer describe it.
  */
-const CHANGE_WEBHOOK = statement<ClaveDeWebhook & WebhookChange & { ahora: Date; needs_verification: boolean }>(
+const CHANGE_WEBHOOK = statement<WebhookKey & WebhookChange & { ahora: Date; needs_verification: boolean }>(
   'webhooks.cambiar',
   'merchant',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),

@@ -24,7 +24,7 @@ import { removeNewMembers } from '../records/bodyShape.ts'
 import { BODY_COLUMNS, type GuiaRow } from '../records/guiaFields.ts'
 import { presentStored } from '../records/guiaPresentation.ts'
 import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../records/storedCorrections.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import type { ExchangeResult } from './attempt.ts'
 import type { WebhookScope } from './webhook.ts'
 
@@ -55,7 +55,7 @@ export interface StoredSuccess extends Omit<ExchangeResult, 'error' | 'detalle' 
 }
 
 /** Key of a delivery: an endpoint, and the event that goes to it. */
-export type Clave = ClaveDeWebhook & Pick<WebhookAvisoRow, 'guia_id' | 'secuencia'>
+export type Clave = WebhookKey & Pick<WebhookAvisoRow, 'guia_id' | 'secuencia'>
 
 /**
  * Due time of a delivery that is sent on request. It comes before all other due times, and the delivery is sent in any
@@ -122,7 +122,7 @@ const SHAPE = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
  * id.
  */
-const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number }, WebhookAvisoRow>(
+const FIND_AVISO = statement<WebhookKey & { guia: string; secuencia: number }, WebhookAvisoRow>(
   'webhookEntregas.buscar',
   'merchant',
   `select e.* from webhook_aviso e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook

@@ -1,13 +1,13 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import { throwUnknownWebhook } from './webhook.ts'
 
 /**
  * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may
  * be millions.
  */
-const DELETE_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }>(
+const DELETE_WEBHOOK = statement<WebhookKey & { ahora: Date }>(
   'webhooks.eliminar',
   'merchant',
   `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
@@ -18,7 +18,7 @@ const DELETE_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }>(
  * Deletes the secrets of an endpoint, after its row is locked. A rotation in progress has then ended, and the secret
  * that it wrote is visible.
  */
-const DELETE_SECRETOS = statement<ClaveDeWebhook>(
+const DELETE_SECRETOS = statement<WebhookKey>(
   'webhooks.eliminarSecretos',
   'merchant',
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',

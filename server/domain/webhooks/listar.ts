@@ -30,7 +30,7 @@ export const readWebhookPage = (
   query: Pagination | undefined,
 ) =>
   paginate(cursors, { operacion, dueno: `${comercioId}:${modo}` }, query ?? {}, {
-    leer: (after, limite) =>
+    read: (after, limite) =>
       db.query(LIST_WEBHOOKS, {
         comercio_id: comercioId,
         modo,
@@ -39,6 +39,6 @@ export const readWebhookPage = (
         limite,
         ahora: clock(),
       }),
-    posicion: ({ creado_en, webhook }) => [creado_en.getTime(), webhook],
+    positionOf: ({ creado_en, webhook }) => [creado_en.getTime(), webhook],
     present: presentWebhook,
   })

@@ -7,7 +7,7 @@ import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { readGuideFilter } from '../records/guiaLookup.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import { AVISO_COLUMNS, type AvisoInJson, presentWebhookAviso, type WebhookAvisoRow } from './delivery.ts'
 import { requireWebhook, type WebhookScope } from './webhook.ts'
 
@@ -30,13 +30,13 @@ export function readAvisoPage(
   const { limite: _limit, cursor: _cursor, ...filters } = query ?? {}
   const scope = { operacion, dueno: `${comercioId}:${modo}:${webhook}`, filters }
   return paginate(cursors, scope, query ?? {}, {
-    async leer(after, count) {
+    async read(after, count) {
       const rows = await read(db, { comercio_id: comercioId, modo, webhook }, filters, after, count)
       // An empty page may mean that the webhook does not exist, which must return 404.
       if (rows.length === 0) await requireWebhook(db, { comercioId, modo }, webhook, clock())
       return rows
     },
-    posicion: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
+    positionOf: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
     present: presentWebhookAviso,
   })
 }
@@ -60,7 +60,7 @@ const OF_STATE: Readonly<Record<EstadoDeAvisoDeWebhook, string>> = {
 
 function read(
   db: Db,
-  { comercio_id, modo, webhook }: ClaveDeWebhook,
+  { comercio_id, modo, webhook }: WebhookKey,
   { estado, tipo, guia, creado_desde, creado_hasta }: AvisoFilters,
   after: CursorPosition | undefined,
   limite: number,

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { askAll } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/spread.ts'
 import type { Modo, WebhookConFallas } from '../../generated/contract/types/index.ts'
 import type { Handler } from '../operation.ts'
 import type { WebhookAvisoRow } from './delivery.ts'
@@ -60,7 +60,7 @@ export const listarWebhooksConFallas: Handler<'listarWebhooksConFallas'> = async
 ) => {
   const { modo = 'live', estado } = query ?? {}
   const deshabilitado = estado === undefined ? null : estado === 'deshabilitado'
-  const rows = await askAll(db, ({ query }) => query(FAILING_WEBHOOKS, { modo, deshabilitado }))
+  const rows = await queryAllParts(db, ({ query }) => query(FAILING_WEBHOOKS, { modo, deshabilitado }))
   const datos = rows.map(present).toSorted((left, other) => Date.parse(left.desde) - Date.parse(other.desde))
   await bitacora.recordRead(caller, { accion: 'listarWebhooksConFallas', despues: { webhooks: datos.length } })
   return { status: 200, body: { datos: datos.slice(0, MAX_FAILING), hay_mas: datos.length > MAX_FAILING } }

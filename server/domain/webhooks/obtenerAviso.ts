@@ -99,8 +99,8 @@ export async function readWithIntentos(
 ): Promise<AvisoDeWebhookConIntentos> {
   const aviso = await requireWebhookAviso(db, scope, webhook, code)
   const [intentos, content] = await Promise.all([
-    readIntentos(db.de(scope.comercioId), aviso),
-    loadContent({ db: db.de(scope.comercioId), secretos, log }, aviso),
+    readIntentos(db.forComercio(scope.comercioId), aviso),
+    loadContent({ db: db.forComercio(scope.comercioId), secretos, log }, aviso),
   ])
   return {
     ...presentWebhookAviso(aviso),

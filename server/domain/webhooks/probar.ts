@@ -2,7 +2,7 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generated/contract/types/index.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import { AT_ONCE, avisoCodeOf, presentWebhookAviso, readAvisoDeWebhook, type WebhookAvisoRow } from './delivery.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import { presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
@@ -12,7 +12,7 @@ import { presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
  * and the row stores the data of the body.
  */
 const INSERT_OWN_EVENTO = statement<
-  ClaveDeWebhook &
+  WebhookKey &
     Pick<WebhookAvisoRow, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
       datos: { webhook: Webhook }
     },
@@ -26,7 +26,7 @@ const INSERT_OWN_EVENTO = statement<
 )
 
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
-const PENDING_TEST = statement<ClaveDeWebhook & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
+const PENDING_TEST = statement<WebhookKey & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
   'webhookEntregas.pruebaPendiente',
   'merchant',
   `select * from webhook_aviso where comercio_id = :comercio_id and modo = :modo and webhook = :webhook

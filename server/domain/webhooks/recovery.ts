@@ -3,7 +3,7 @@ import type { recuperacion } from '../../generated/contract/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../../generated/contract/types/index.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
 import { type EventoRow, subscribesTo } from '../eventos/evento.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import type { WebhookRow, WebhookScope } from './webhook.ts'
 
 /** Row of `recuperacion`. */
@@ -35,7 +35,7 @@ export const presentRecovery = (row: RecoveryRow): Recuperacion => ({
   terminado_en: row.terminado_en?.toISOString() ?? null,
 })
 
-const FIND_RECOVERY = statement<ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion'>, RecoveryRow>(
+const FIND_RECOVERY = statement<WebhookKey & Pick<RecoveryRow, 'recuperacion'>, RecoveryRow>(
   'recuperacion.buscar',
   'merchant',
   `select r.* from recuperacion r
@@ -115,7 +115,7 @@ export async function findRange(db: Db, scope: WebhookScope, from: Date, until: 
 }
 
 /** Parameters of {@link eventosToRecoverSql} and {@link isToSendSql}. */
-export type RecoveryParameters = ClaveDeWebhook &
+export type RecoveryParameters = WebhookKey &
   Pick<WebhookRow, 'tipos'> &
   Pick<RecoveryRow, 'desde' | 'hasta' | 'todas'> &
   Omit<RecoveryPosition, 'fin'>

@@ -8,12 +8,12 @@ import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import { findRange, presentRecovery, type RecoveryRow, readRecovery } from './recovery.ts'
 import { requireWebhook } from './webhook.ts'
 
 const CREATE_RECOVERY = statement<
-  ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
+  WebhookKey & Pick<RecoveryRow, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
   RecoveryRow
 >(
   'recuperacion.crear',
@@ -94,7 +94,7 @@ async function startRecovery(input: RecoveryInput, deps: RecoveryStartDeps, reme
   return created
 }
 
-async function refuseSecond(db: Db, { comercio_id, modo, webhook }: ClaveDeWebhook): Promise<never> {
+async function refuseSecond(db: Db, { comercio_id, modo, webhook }: WebhookKey): Promise<never> {
   const current = await db.prisma.recuperacion.findFirst({ where: { comercio_id, modo, webhook, estado: 'en_curso' } })
   throw new Problema(
     'recuperacion_en_curso',

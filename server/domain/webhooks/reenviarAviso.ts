@@ -59,7 +59,7 @@ export async function resendAviso(
     {
       async perform(remember) {
         const aviso = await requireWebhookAviso(db, scope, path.webhook, path.aviso)
-        const row = await inTransaction(db.de(comercioId), async (query) => {
+        const row = await inTransaction(db.forComercio(comercioId), async (query) => {
           const [resent] = await query(RESEND, { ...aviso, proximo_en: AT_ONCE })
           const sobre = ['aviso', path.aviso] as const
           const line = { accion: operation, sobre, de: { comercio_id: comercioId, modo } }

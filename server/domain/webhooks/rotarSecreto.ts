@@ -2,7 +2,7 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import { presentWebhook, requireWebhook, throwUnknownWebhook } from './webhook.ts'
@@ -13,14 +13,14 @@ const DEFAULT_OVERLAP_HOURS = 24
  * Locks the endpoint for a rotation. Rotations run one after another, and each ends the secret of the rotation before
  * it, and no other.
  */
-const ROTATION_LOCK = statement<ClaveDeWebhook>(
+const ROTATION_LOCK = statement<WebhookKey>(
   'webhooks.turnoDeRotar',
   'merchant',
   `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado <> 'eliminado' for update`,
 )
 
-const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
+const ULTIMA = statement<WebhookKey, { version: number | null }>(
   'webhooks.ultimaVersion',
   'merchant',
   `select max(version) as version from webhook_secreto
@@ -31,7 +31,7 @@ const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
  * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
  * signatures would accumulate.
  */
-const ROTATE = statement<ClaveDeWebhook & Pick<SecretoRow, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
+const ROTATE = statement<WebhookKey & Pick<SecretoRow, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',
   'merchant',
   `with v as (

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/spread.ts'
 import { keyIdOf } from '../../platform/sealing.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
@@ -115,7 +115,7 @@ const OLDER_CIPHERTEXTS = statement<
  * @returns true if there is more to delete
  */
 export async function cleanWebhooks({ db, ...deps }: CleanupDeps): Promise<boolean> {
-  return (await inEach(db, (shardDb) => cleanShard({ db: shardDb, ...deps }))).includes(true)
+  return (await runInEachPart(db, (shardDb) => cleanShard({ db: shardDb, ...deps }))).includes(true)
 }
 
 async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): Promise<boolean> {

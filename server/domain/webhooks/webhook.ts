@@ -16,7 +16,7 @@ import {
   readDestination,
   resolveDestination,
 } from '../../platform/outbound/destination.ts'
-import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookKey } from '../records/webhookKey.ts'
 import {
   CAMPOS_DE_WEBHOOK,
   DECIDED_WEBHOOK_COLUMNS,
@@ -96,7 +96,7 @@ export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
     and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
 
-const FIND_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }, WebhookRow>(
+const FIND_WEBHOOK = statement<WebhookKey & { ahora: Date }, WebhookRow>(
   'webhooks.buscar',
   'merchant',
   `select ${WEBHOOK_COLUMNS} from webhook w

@@ -11,7 +11,7 @@ import { type Office, officePage } from './shell.ts'
 /** Maximum guides that one form changes. */
 export const MAX_CHOSEN = 100
 /** Number of guides that are changed at the same time, and number that the page's script sends in one request. */
-export const SLICE = 10
+export const MAX_ITEMS_PER_SLICE = 10
 
 /**
  * Fields of the form for several guides, besides the guides. Each guide's idempotency key begins with `idempotencia`.
@@ -103,7 +103,7 @@ export function confirmPage(
     titulo: text,
     place: 'guias',
     cuerpo: html`<h1 tabindex="-1">${text}: ${counted(guias)}</h1>
-<form id="varias" class="accion" method="post" action="${root}central/varias" data-tanda="${SLICE}">
+<form id="varias" class="accion" method="post" action="${root}central/varias" data-tanda="${MAX_ITEMS_PER_SLICE}">
 <p class="suave">${says}</p>
 <input type="hidden" name="accion" value="${accion}"><input type="hidden" name="idempotencia" value="${key}"><input type="hidden" name="volver" value="${returnTo}">
 ${guias.map((guia) => html`<input type="hidden" name="guia" value="${guia}">`)}

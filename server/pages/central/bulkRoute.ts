@@ -12,7 +12,7 @@ import {
   type Chosen,
   confirmPage,
   MAX_CHOSEN,
-  SLICE,
+  MAX_ITEMS_PER_SLICE,
   unchosenPage,
   type Verdict,
   verdictPage,
@@ -94,7 +94,7 @@ async function doAll(
     }
   }
   const verdicts: Verdict[] = []
-  for (let i = 0; i < guias.length; i += SLICE)
-    verdicts.push(...(await Promise.all(guias.slice(i, i + SLICE).map(doOne))))
+  for (let i = 0; i < guias.length; i += MAX_ITEMS_PER_SLICE)
+    verdicts.push(...(await Promise.all(guias.slice(i, i + MAX_ITEMS_PER_SLICE).map(doOne))))
   return verdicts
 }

@@ -199,13 +199,13 @@ function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint
   })
 }
 
-const campoDeDia = (eleccion: RecipientChoice, dias: NonNullable<DecisionData['dias']>, draft: Draft): Html =>
+const campoDeDia = (eleccion: RecipientChoice, days: NonNullable<DecisionData['dias']>, draft: Draft): Html =>
   campo(eleccion, draft, {
     nombre: 'fecha',
     etiqueta: '¿Qué día?',
-    hint: addDays(dias[0]!, dias.length - 1) === dias.at(-1) ? undefined : 'Solo los días en que repartimos.',
+    hint: addDays(days[0]!, days.length - 1) === days.at(-1) ? undefined : 'Solo los días en que repartimos.',
     control: (attributes, value) =>
-      html`<select ${attributes}>${dias.map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
+      html`<select ${attributes}>${days.map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
   })
 
 const campoDeEnlace = (draft: Draft): Html =>

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
@@ -101,7 +101,7 @@ type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hasMore' | 'ahora'>
 export const createShipmentReader =
   ({ db, readDb, settings, clock }: Pick<Deps, 'db' | 'readDb' | 'settings' | 'clock'>): ReadShipment =>
   async (code) => {
-    const ownerDb = await whereIs(db, code)
+    const ownerDb = await dbOfKey(db, code)
     const find = async (reading: ReadDb | undefined) => (await reading?.query(READ, { guia: code }))?.[0]
     // A replica may lag behind. A guide that the replica does not have is therefore read from the primary database.
     const row = (readDb === db ? undefined : await find(readDb)) ?? (await find(ownerDb))

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { whereIs } from '../../data/owners.ts'
+import { dbOfKey } from '../../data/owners.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { VALE } from '../../domain/pruebasEntrega/prueba.ts'
@@ -55,7 +55,7 @@ export async function readEntrega(
   { db, settings }: Pick<Deps, 'db' | 'settings'>,
   code: string,
 ): Promise<Entrega | undefined> {
-  const [row] = (await (await whereIs(db, code))?.query(READ, { guia: code })) ?? []
+  const [row] = (await (await dbOfKey(db, code))?.query(READ, { guia: code })) ?? []
   if (!row) return undefined
   const { departamento, municipio, ...entrega } = row
   const undoneEntregas = row.undoneEntregas.map((entry) => ({

@@ -6,22 +6,22 @@ import { readTelephone, showTelephone } from '../telephones/telephone.ts'
 import { readRestDays } from '../time/restDays.ts'
 import { type ConfigTable, type Environment, readTable, type ValueReader } from './table.ts'
 
-const readerOf = <T>(falla: string, leer: ValueReader<T>['leer']): ValueReader<T> => ({ leer, falla })
-const conForma = (shape: RegExp, fault: string) => readerOf(fault, (text) => (shape.test(text) ? text : undefined))
+const readerOf = <T>(fault: string, read: ValueReader<T>['read']): ValueReader<T> => ({ read, fault })
+const matching = (shape: RegExp, fault: string) => readerOf(fault, (text) => (shape.test(text) ? text : undefined))
 
-const entre = (minimum: number, maximum: number, fault: string) =>
+const integerBetween = (minimum: number, maximum: number, fault: string) =>
   readerOf(fault, (text) =>
     /^\d{1,5}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum ? Number(text) : undefined,
   )
 
 /** Reads a TCP port, from 0 to 65535. */
-export const port = entre(0, 65_535, 'debe ser un número de 0 a 65535')
+export const port = integerBetween(0, 65_535, 'debe ser un número de 0 a 65535')
 /**
  * Makes a reader of whole numbers from `minimum` to `maximum`. The fault's message names the counted things (`de`, in
  * Spanish).
  */
 export const number = (minimum: number, maximum: number, de: string) =>
-  entre(minimum, maximum, `debe ser un número de ${de} de ${minimum} a ${maximum}`)
+  integerBetween(minimum, maximum, `debe ser un número de ${de} de ${minimum} a ${maximum}`)
 
 /** Reads a number of processes on one port. PORT must not be 0, because each process would choose a port of its own. */
 export const processes = readerOf('debe ser un número de procesos de 1 a 64, y PORT no puede ser 0', (text, { env }) =>
@@ -36,7 +36,7 @@ export const flag = readerOf('debe ser 1 (sí) o 0 (no)', (text) =>
 )
 
 /** Makes a reader that accepts any text. */
-const anyText = <T>(leer: (text: string, environment: Environment) => T): ValueReader<T> => ({ leer, falla: () => [] })
+const anyText = <T>(read: (text: string, environment: Environment) => T): ValueReader<T> => ({ read, fault: () => [] })
 /** Reads any text as it is. */
 export const text = anyText((text) => text)
 
@@ -45,7 +45,7 @@ export const oneOf = <const V extends string>(allowedValues: readonly V[]) =>
   readerOf(`debe ser uno de ${allowedValues.join(', ')}`, (text) => allowedValues.find((value) => value === text))
 
 /** Reads a host name or an IP address. */
-export const host = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
+export const host = matching(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
 
 /** Reads the path of a folder, relative to the working directory. */
 export const folder = anyText((text, { cwd }) => resolve(cwd, text))
@@ -106,7 +106,7 @@ export const mapTiles = <T extends ConfigTable>(table: T) =>
   })
 
 /** Reads master keys: 32 bytes in base64 each, separated by commas. */
-export const masterKeyTexts: ValueReader<readonly Buffer[]> = { leer: readKeys, falla: explainKeys }
+export const masterKeyTexts: ValueReader<readonly Buffer[]> = { read: readKeys, fault: explainKeys }
 
 /** Reads a name of 1 to 80 visible characters in one line, and normalises it to NFC. */
 export const displayName = readerOf('debe tener de 1 a 80 caracteres visibles, en una sola línea', (text) =>
@@ -122,11 +122,11 @@ const formatContrast = (contrastRatio: number) => (Math.floor(contrastRatio * 10
 
 /** Reads a colour that is legible on white, and on which white is legible. */
 export const readableColor: ValueReader<string> = {
-  leer: (text) => {
+  read: (text) => {
     const color = enHex(text)
     return color && contrastWithWhite(color) >= MIN_CONTRAST ? color : undefined
   },
-  falla: (text) => {
+  fault: (text) => {
     const color = enHex(text)
     if (!color) return ['debe ser un color como #0b6b3a']
     return [
@@ -148,11 +148,11 @@ export const smtp = <T extends ConfigTable>(table: T) =>
 
 /** Reads a telephone number as people write it, with its country code. */
 export const telephone: ValueReader<{ e164: string; visible: string }> = {
-  leer: (text) => {
+  read: (text) => {
     const reading = readTelephone(text)
     return 'e164' in reading ? { e164: reading.e164, visible: showTelephone(reading.e164) } : undefined
   },
-  falla: (text) => {
+  fault: (text) => {
     const reading = readTelephone(text)
     return 'error' in reading ? [reading.error] : []
   },
@@ -179,12 +179,12 @@ export const restDays = readerOf(
 )
 
 /** Reads the name of a bucket. */
-export const bucket = conForma(
+export const bucket = matching(
   /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
   'debe ser el nombre de un bucket: de 3 a 63 minúsculas, cifras, puntos y guiones',
 )
 /** Reads the name of a region of an S3 server. */
-export const region = conForma(/^[a-z0-9-]{2,40}$/, 'debe ser una región, por ejemplo us-east-1')
+export const region = matching(/^[a-z0-9-]{2,40}$/, 'debe ser una región, por ejemplo us-east-1')
 
 /** Reads the beginning of every name in a bucket. The result has a final slash. */
 export const prefix = readerOf('debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /', (text) =>

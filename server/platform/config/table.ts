@@ -5,18 +5,18 @@ export interface Environment {
   fallas: string[]
 }
 
-/** Reader of a variable's text. `leer` returns undefined for a text that it does not accept. */
+/** Reader of a variable's text. `read` returns undefined for a text that it does not accept. */
 export interface ValueReader<T> {
-  leer: (text: string, environment: Environment) => T | undefined
+  read: (text: string, environment: Environment) => T | undefined
   /**
-   * Fault of a text that `leer` does not accept, in Spanish. A function returns several sentences for several faults.
+   * Fault of a text that `read` does not accept, in Spanish. A function returns several sentences for several faults.
    */
-  falla: string | ((text: string) => readonly string[])
+  fault: string | ((text: string) => readonly string[])
 }
 
 /** Row of a table of configuration. */
 export interface ConfigVariable<T> extends ValueReader<T> {
-  nombre: string
+  name: string
   /** Value of the variable if it is unset or blank. */
   defaultValue: T | ((environment: Environment) => T)
   /** Returns, in Spanish, why the variable must be set now; undefined if it may be left out. */
@@ -40,7 +40,7 @@ export interface ConfigVariable<T> extends ValueReader<T> {
 export type ConfigTable = Readonly<Record<string, ConfigVariable<unknown>>>
 export type ConfigValues<T> = { readonly [K in keyof T]: T[K] extends ConfigVariable<infer V> ? V : never }
 
-type VariableRow<T> = Omit<ConfigVariable<T>, 'leer' | 'falla' | 'defaultValue'>
+type VariableRow<T> = Omit<ConfigVariable<T>, 'read' | 'fault' | 'defaultValue'>
 
 /** Makes a row from the reader of the variable's text, and the value without a text. */
 export const variable = <T, const D = T>({
@@ -66,10 +66,10 @@ export function choiceOfTables<const G extends Readonly<Record<string, ConfigTab
   return {
     defaultNote: defaultValue,
     ...row,
-    leer: (text, environment) => (Object.hasOwn(opciones, text) ? choose(text, environment) : undefined),
-    falla: `debe ser ${Object.keys(opciones).join(' o ')}`,
+    read: (text, environment) => (Object.hasOwn(opciones, text) ? choose(text, environment) : undefined),
+    fault: `debe ser ${Object.keys(opciones).join(' o ')}`,
     defaultValue: (environment) => choose(defaultValue, environment),
-    groups: Object.entries(opciones).map(([type, table]) => ({ using: `${row.nombre}=${type}`, table })),
+    groups: Object.entries(opciones).map(([type, table]) => ({ using: `${row.name}=${type}`, table })),
   }
 }
 
@@ -78,21 +78,20 @@ export const readTable = <T extends ConfigTable>(table: T, environment: Environm
   Object.fromEntries(Object.entries(table).map(([member, row]) => [member, read(row, environment)])) as ConfigValues<T>
 
 function read(row: ConfigVariable<unknown>, environment: Environment): unknown {
-  const { nombre, leer, falla, defaultValue, requiredWhen } = row
-  const addFaults = (faults: readonly string[]) =>
-    environment.fallas.push(...faults.map((fault) => `${nombre}: ${fault}`))
-  const text = readText(environment.env, nombre)
-  const value = text && leer(text, environment)
+  const { name, read: readValue, fault, defaultValue, requiredWhen } = row
+  const addFaults = (faults: readonly string[]) => environment.fallas.push(...faults.map((one) => `${name}: ${one}`))
+  const text = readText(environment.env, name)
+  const value = text && readValue(text, environment)
   if (text && value !== undefined) {
     const conflict = row.findConflict?.(value, environment.env)
     if (conflict !== undefined) addFaults([conflict])
     return value
   }
-  addFaults(text ? (typeof falla === 'string' ? [falla] : falla(text)) : faltas(requiredWhen?.(environment.env)))
+  addFaults(text ? (typeof fault === 'string' ? [fault] : fault(text)) : missing(requiredWhen?.(environment.env)))
   return typeof defaultValue === 'function' ? defaultValue(environment) : defaultValue
 }
 
-const faltas = (motivo: string | undefined) => (motivo === undefined ? [] : [`hace falta ${motivo}`])
+const missing = (reason: string | undefined) => (reason === undefined ? [] : [`hace falta ${reason}`])
 
 /** Returns the text of a variable; undefined if it is unset or blank. */
 export const readText = (env: Environment['env'], name: string): string | undefined => env[name]?.trim() || undefined

@@ -12,7 +12,7 @@ const OSM_TILES = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', selfH
 
 const TILES = {
   attribution: variable({
-    nombre: 'MAP_TILES_ATTRIBUTION',
+    name: 'MAP_TILES_ATTRIBUTION',
     reader: readers.text,
     defaultValue: OSM,
     meaning: 'whom the map must name',
@@ -48,7 +48,7 @@ const onlyUnexposed = {
 /** Variables of a bucket of Amazon S3 or of a compatible server. */
 const S3 = {
   bucket: variable({
-    nombre: 'S3_BUCKET',
+    name: 'S3_BUCKET',
     reader: readers.bucket,
     defaultValue: '',
     requiredWhen: () => 'con STORAGE=s3',
@@ -56,7 +56,7 @@ const S3 = {
     meaning: 'it stays private',
   }),
   region: variable({
-    nombre: 'S3_REGION',
+    name: 'S3_REGION',
     reader: readers.region,
     defaultValue: 'us-east-1',
     requiredWhen: (env) => (readText(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
@@ -64,20 +64,20 @@ const S3 = {
     meaning: 'where the bucket is',
   }),
   endpoint: variable({
-    nombre: 'S3_ENDPOINT',
+    name: 'S3_ENDPOINT',
     reader: readers.server,
     defaultValue: undefined,
     defaultNote: 'Amazon S3',
     meaning: "a server of your own, `http(s)://host[:port]`, reachable by the people who open a file's link",
   }),
   pathStyle: variable({
-    nombre: 'S3_PATH_STYLE',
+    name: 'S3_PATH_STYLE',
     reader: readers.flag,
     defaultValue: false,
     meaning: "1 for servers that don't know buckets by host name",
   }),
   accessKeyId: variable({
-    nombre: 'S3_ACCESS_KEY_ID',
+    name: 'S3_ACCESS_KEY_ID',
     reader: readers.text,
     defaultValue: undefined,
     requiredWhen: (env) => reasonIfSet(env, 'S3_SECRET_ACCESS_KEY', 'con S3_SECRET_ACCESS_KEY'),
@@ -85,14 +85,14 @@ const S3 = {
     meaning: "unset: a profile, a role, the container's credentials",
   }),
   secretAccessKey: variable({
-    nombre: 'S3_SECRET_ACCESS_KEY',
+    name: 'S3_SECRET_ACCESS_KEY',
     reader: readers.text,
     defaultValue: undefined,
     requiredWhen: (env) => reasonIfSet(env, 'S3_ACCESS_KEY_ID', 'con S3_ACCESS_KEY_ID'),
     meaning: 'the other half of `S3_ACCESS_KEY_ID`',
   }),
   prefix: variable({
-    nombre: 'S3_PREFIX',
+    name: 'S3_PREFIX',
     reader: readers.prefix,
     defaultValue: '',
     defaultNote: 'none',
@@ -100,60 +100,64 @@ const S3 = {
   }),
 } satisfies ConfigTable
 
-const conWhatsapp = { defaultValue: '', requiredWhen: () => 'con MESSAGING=whatsapp', defaultNote: 'required' }
+const REQUIRED_FOR_WHATSAPP = {
+  defaultValue: '',
+  requiredWhen: () => 'con MESSAGING=whatsapp',
+  defaultNote: 'required',
+}
 
 /** Variables of an account of the WhatsApp Cloud API. */
 const WHATSAPP = {
   baseUrl: variable({
-    nombre: 'WHATSAPP_BASE_URL',
+    name: 'WHATSAPP_BASE_URL',
     reader: readers.address,
     defaultValue: 'https://graph.facebook.com',
     meaning: "the provider's API",
   }),
   version: variable({
-    nombre: 'WHATSAPP_API_VERSION',
+    name: 'WHATSAPP_API_VERSION',
     reader: readers.text,
     defaultValue: 'v23.0',
     meaning: 'the version of that API',
   }),
   phoneNumberId: variable({
-    nombre: 'WHATSAPP_PHONE_NUMBER_ID',
+    name: 'WHATSAPP_PHONE_NUMBER_ID',
     reader: readers.text,
-    ...conWhatsapp,
+    ...REQUIRED_FOR_WHATSAPP,
     meaning: 'the number that writes',
   }),
   token: variable({
-    nombre: 'WHATSAPP_TOKEN',
+    name: 'WHATSAPP_TOKEN',
     reader: readers.text,
-    ...conWhatsapp,
+    ...REQUIRED_FOR_WHATSAPP,
     meaning: 'the access token of the account',
   }),
   appSecret: variable({
-    nombre: 'WHATSAPP_APP_SECRET',
+    name: 'WHATSAPP_APP_SECRET',
     reader: readers.text,
-    ...conWhatsapp,
+    ...REQUIRED_FOR_WHATSAPP,
     meaning: 'what the provider signs its notifications with',
   }),
   verifyToken: variable({
-    nombre: 'WHATSAPP_VERIFY_TOKEN',
+    name: 'WHATSAPP_VERIFY_TOKEN',
     reader: readers.text,
-    ...conWhatsapp,
+    ...REQUIRED_FOR_WHATSAPP,
     meaning: "what it says when the notifications' address is registered",
   }),
   template: variable({
-    nombre: 'WHATSAPP_TEMPLATE',
+    name: 'WHATSAPP_TEMPLATE',
     reader: readers.text,
     defaultValue: 'confirmar_ubicacion',
     meaning: 'the approved template that asks for a place',
   }),
   decisionTemplate: variable({
-    nombre: 'WHATSAPP_DECISION_TEMPLATE',
+    name: 'WHATSAPP_DECISION_TEMPLATE',
     reader: readers.text,
     defaultValue: 'decidir_entrega',
     meaning: 'the approved template that asks what to do with a parcel after a failed attempt',
   }),
   language: variable({
-    nombre: 'WHATSAPP_TEMPLATE_LANGUAGE',
+    name: 'WHATSAPP_TEMPLATE_LANGUAGE',
     reader: readers.text,
     defaultValue: 'es',
     meaning: 'the language of the templates',
@@ -162,7 +166,7 @@ const WHATSAPP = {
 
 const CORREO = {
   desde: variable({
-    nombre: 'MAIL_FROM',
+    name: 'MAIL_FROM',
     reader: readers.mailAddress,
     defaultValue: '',
     requiredWhen: () => 'con SMTP_URL',
@@ -173,7 +177,7 @@ const CORREO = {
 
 const POOLER = {
   supportsNames: variable({
-    nombre: 'DATABASE_PREPARED',
+    name: 'DATABASE_PREPARED',
     reader: readers.flag,
     defaultValue: true,
     meaning: '0: the pooler knows no prepared statements (PgBouncer before 1.21)',
@@ -182,7 +186,7 @@ const POOLER = {
 
 const EXTERNAL = {
   motor: variable({
-    nombre: 'DATABASE_ENGINE',
+    name: 'DATABASE_ENGINE',
     reader: readers.oneOf(['postgres', 'citus']),
     defaultValue: undefined,
     defaultNote: 'found out',
@@ -190,13 +194,13 @@ const EXTERNAL = {
       '`citus`: the coordinator of a Citus cluster; `postgres`: no cluster, whatever is installed; unset: Citus where the database has its extension',
   }),
   readUrl: variable({
-    nombre: 'DATABASE_URL_READ',
+    name: 'DATABASE_URL_READ',
     reader: readers.postgresUrl,
     defaultValue: undefined,
     meaning: 'a streaming replica of that server, for tracking pages and operators’ searches',
   }),
   pooler: variable({
-    nombre: 'DATABASE_POOLER_URL',
+    name: 'DATABASE_POOLER_URL',
     reader: readers.pooler(POOLER),
     defaultValue: undefined,
     meaning: 'a pooler in transaction mode (PgBouncer) before that server',
@@ -206,7 +210,7 @@ const EXTERNAL = {
 
 const BACKUP = {
   keyFile: variable({
-    nombre: 'BACKUP_KEY_FILE',
+    name: 'BACKUP_KEY_FILE',
     reader: readers.folder,
     defaultValue: '',
     requiredWhen: () => 'con BACKUP_DIR',
@@ -214,7 +218,7 @@ const BACKUP = {
     meaning: 'a file with the passphrase of the backups, of 20 characters or more; keep a copy elsewhere',
   }),
   dias: variable({
-    nombre: 'BACKUP_DAYS',
+    name: 'BACKUP_DAYS',
     reader: readers.number(1, 30, 'días'),
     defaultValue: 14,
     meaning: 'how many days back one can restore; each day takes as much room as the database',
@@ -224,19 +228,19 @@ const BACKUP = {
 /** All variables of the service: source of the reader, the types, the faults and docs/operacion/configuration.md. */
 export const VARIABLES = {
   port: variable({
-    nombre: 'PORT',
+    name: 'PORT',
     reader: readers.port,
     defaultValue: 3000,
     meaning: 'the TCP port it listens on; 0 takes any free one',
   }),
   host: variable({
-    nombre: 'HOST',
+    name: 'HOST',
     reader: readers.host,
     defaultValue: '127.0.0.1',
     meaning: 'the address it listens on',
   }),
   database: variable({
-    nombre: 'DATABASE_URL',
+    name: 'DATABASE_URL',
     reader: readers.postgres(EXTERNAL),
     defaultValue: { tipo: 'embebida' },
     defaultNote: 'unset',
@@ -244,7 +248,7 @@ export const VARIABLES = {
     groups: [{ using: 'DATABASE_URL', table: EXTERNAL }],
   }),
   dataDir: variable({
-    nombre: 'DATA_DIR',
+    name: 'DATA_DIR',
     reader: readers.folder,
     defaultValue: ({ cwd }) => resolve(cwd, '.datos'),
     defaultNote: '`.datos`',
@@ -252,7 +256,7 @@ export const VARIABLES = {
       "the embedded default's data and keys; photos, signatures and PDFs (`archivos`): processes over one database must share it, or use S3; uploads under way (`subidas`, at most 320 MB a process)",
   }),
   backup: variable({
-    nombre: 'BACKUP_DIR',
+    name: 'BACKUP_DIR',
     reader: readers.folderWith(BACKUP),
     defaultValue: undefined,
     findConflict: (_, env) =>
@@ -265,7 +269,7 @@ export const VARIABLES = {
     groups: [{ using: 'BACKUP_DIR', table: BACKUP }],
   }),
   masterKeys: variable({
-    nombre: 'MASTER_KEYS',
+    name: 'MASTER_KEYS',
     reader: readers.masterKeyTexts,
     defaultValue: undefined,
     requiredWhen: (env) =>
@@ -274,78 +278,78 @@ export const VARIABLES = {
     meaning: 'base64 keys of 32 bytes, comma-separated, the first is the present one; required with `DATABASE_URL`',
   }),
   publicUrl: variable({
-    nombre: 'PUBLIC_URL',
+    name: 'PUBLIC_URL',
     reader: readers.linkBase,
     defaultValue: undefined,
     defaultNote: 'the address listened on',
     meaning: 'base of every link given out, the QR code of a proof among them: set it for `npm run worker`, too',
   }),
   workers: variable({
-    nombre: 'WORKERS',
+    name: 'WORKERS',
     reader: readers.flag,
     defaultValue: true,
     meaning: "0: no background work in the API's process; run `npm run worker` beside it",
   }),
   apiProcesses: variable({
-    nombre: 'API_PROCESSES',
+    name: 'API_PROCESSES',
     reader: readers.processes,
     defaultValue: undefined,
     meaning:
       'number of API processes on one `PORT` (not 0), which a supervisor replaces when they die and on SIGHUP; unset: one, by itself',
   }),
   metricsPort: variable({
-    nombre: 'METRICS_PORT',
+    name: 'METRICS_PORT',
     reader: readers.port,
     defaultValue: undefined,
     meaning:
       'a port on `HOST` for `/metrics` (Prometheus), `/healthz` and `/readyz`, without a key: keep it inside your network',
   }),
   webhooksLoopback: variable({
-    nombre: 'WEBHOOKS_LOOPBACK',
+    name: 'WEBHOOKS_LOOPBACK',
     reader: readers.flag,
     ...onlyUnexposed,
     meaning:
       'test keys may register webhooks at `http` on loopback, except through a proxy; 1 with another `PUBLIC_URL` or `TRUST_PROXY` stops the start',
   }),
   buzon: variable({
-    nombre: 'MAILBOX',
+    name: 'MAILBOX',
     reader: readers.flag,
     ...onlyUnexposed,
     meaning:
       'serves `/buzon`, the messages to recipients of test guides, and `/ui`, the components of the pages, without a key, to this machine, except through a proxy; 1 with another `PUBLIC_URL` or `TRUST_PROXY` stops the start',
   }),
   webhookRetention: variable({
-    nombre: 'WEBHOOK_RETENTION_DAYS',
+    name: 'WEBHOOK_RETENTION_DAYS',
     reader: readers.number(1, 3_650, 'días'),
     defaultValue: 90,
     meaning: 'how long webhook deliveries that are over are kept',
   }),
   storage: choiceOfTables({
-    nombre: 'STORAGE',
+    name: 'STORAGE',
     opciones: { local: {}, s3: S3 },
     defaultValue: 'local',
     meaning: '`s3`: photos, signatures and PDFs in a bucket of Amazon S3 or a compatible server',
   }),
   linkMinutes: variable({
-    nombre: 'FILE_LINK_MINUTES',
+    name: 'FILE_LINK_MINUTES',
     reader: readers.number(1, 1_440, 'minutos'),
     defaultValue: 15,
     meaning: 'how long signed links (files of a proof, labels) are good for (at most 1440)',
   }),
   pruebaRetention: variable({
-    nombre: 'PROOF_RETENTION_DAYS',
+    name: 'PROOF_RETENTION_DAYS',
     reader: readers.number(1, 3_650, 'días'),
     defaultValue: 730,
     meaning: 'how long proofs and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
   }),
   brandName: variable({
-    nombre: 'BRAND_NAME',
+    name: 'BRAND_NAME',
     reader: readers.displayName,
     defaultValue: 'Guías',
     meaning: 'the courier company, as pages, messages, labels and proofs name it',
   }),
   brandLogo: variable({
-    nombre: 'BRAND_LOGO',
+    name: 'BRAND_LOGO',
     reader: readers.fileOrAddress,
     defaultValue: undefined,
     defaultNote: 'the name',
@@ -353,34 +357,34 @@ export const VARIABLES = {
       'path or `http(s)` address of an SVG or PNG of at most 512 KB, visible on white; drawn anew as PNG at start. An address that does not answer leaves the name',
   }),
   brandColor: variable({
-    nombre: 'BRAND_COLOR',
+    name: 'BRAND_COLOR',
     reader: readers.readableColor,
     defaultValue: DEFAULT_COLOR,
     meaning: 'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white',
   }),
   helpPhone: variable({
-    nombre: 'SUPPORT_PHONE',
+    name: 'SUPPORT_PHONE',
     reader: readers.telephone,
     defaultValue: null,
     defaultNote: 'unset',
     meaning: 'the telephone for recipients and couriers, with its country code',
   }),
   repartidorReach: variable({
-    nombre: 'COURIER_REACH',
+    name: 'COURIER_REACH',
     reader: readers.oneOf(['custodia', 'cualquiera', 'asignado']),
     defaultValue: 'custodia',
     meaning:
       "guides that a courier sees whole and finishes: `custodia`, those that the courier carries; `cualquiera`, everybody's; `asignado`, as `custodia`, and guides that are not assigned to the courier are hidden",
   }),
   timeZone: variable({
-    nombre: 'TIME_ZONE',
+    name: 'TIME_ZONE',
     reader: readers.timeZone,
     defaultValue: undefined,
     meaning:
       "IANA zone in which documents and pages tell times; unset: that of the destination, and Guatemala's for the office",
   }),
   restDays: variable({
-    nombre: 'REST_DAYS',
+    name: 'REST_DAYS',
     reader: readers.restDays,
     defaultValue: GUATEMALAN_REST_DAYS,
     defaultNote: '`domingo,guatemala`',
@@ -388,7 +392,7 @@ export const VARIABLES = {
       'days that recipients are not offered for another attempt, separated by commas: days of the week, `guatemala` (its national holidays), days of every year (`12-24`) or of one (`2026-12-24`); `none`: every day is offered',
   }),
   mensajeria: choiceOfTables({
-    nombre: 'MESSAGING',
+    name: 'MESSAGING',
     opciones: { buzon: {}, whatsapp: WHATSAPP },
     defaultValue: 'buzon',
     requiredWhen: (env) =>
@@ -402,7 +406,7 @@ export const VARIABLES = {
       'how recipients of live guides are asked for their place: `whatsapp`, over the WhatsApp Cloud API; `buzon`, not at all (warning `sin_mensajeria`)',
   }),
   correo: variable({
-    nombre: 'SMTP_URL',
+    name: 'SMTP_URL',
     reader: readers.smtp(CORREO),
     defaultValue: undefined,
     meaning:
@@ -410,44 +414,44 @@ export const VARIABLES = {
     groups: [{ using: 'SMTP_URL', table: CORREO }],
   }),
   companyIdleMinutes: variable({
-    nombre: 'OFFICE_IDLE_MINUTES',
+    name: 'OFFICE_IDLE_MINUTES',
     reader: readers.number(5, 720, 'minutos'),
     defaultValue: 30,
     meaning: "minutes after which the unused session of a courier company's person ends; it ends after 12 hours anyway",
   }),
   cajaIdleMinutes: variable({
-    nombre: 'CASHIER_IDLE_MINUTES',
+    name: 'CASHIER_IDLE_MINUTES',
     reader: readers.number(5, 720, 'minutos'),
     defaultValue: 15,
     meaning: 'the same for a person with scope `caja`; at most `OFFICE_IDLE_MINUTES` counts',
   }),
   comercioIdleHours: variable({
-    nombre: 'SHOP_IDLE_HOURS',
+    name: 'SHOP_IDLE_HOURS',
     reader: readers.number(1, 720, 'horas'),
     defaultValue: 168,
     meaning: "hours after which the unused session of a merchant's person ends; it ends after 30 days anyway",
   }),
   requestHours: variable({
-    nombre: 'LOCATION_REQUEST_HOURS',
+    name: 'LOCATION_REQUEST_HOURS',
     reader: readers.number(1, 720, 'horas'),
     defaultValue: 72,
     meaning: "how long a recipient's link is good for",
   }),
   ubicacionRetention: variable({
-    nombre: 'LOCATION_RETENTION_DAYS',
+    name: 'LOCATION_RETENTION_DAYS',
     reader: readers.number(1, 3_650, 'días'),
     defaultValue: 365,
     meaning: "how long places, links and phones of messages are kept after a guide's end",
   }),
   personaRetention: variable({
-    nombre: 'PERSON_RETENTION_DAYS',
+    name: 'PERSON_RETENTION_DAYS',
     reader: readers.number(1, 3_650, 'días'),
     defaultValue: 365,
     meaning:
       "how long names, telephones, addresses, contents and the words of the history are kept after a guide's end (at most 3650)",
   }),
   tiles: variable({
-    nombre: 'MAP_TILES_URL',
+    name: 'MAP_TILES_URL',
     reader: readers.mapTiles(TILES),
     defaultValue: OSM_TILES,
     defaultNote: "OpenStreetMap's",
@@ -456,44 +460,44 @@ export const VARIABLES = {
     groups: [{ using: 'MAP_TILES_URL', table: TILES }],
   }),
   proxies: variable({
-    nombre: 'TRUST_PROXY',
+    name: 'TRUST_PROXY',
     reader: readers.number(0, 10, 'servidores intermedios'),
     defaultValue: 0,
     meaning: 'number of reverse proxies before the service; without it all clients behind one share a rate limit',
   }),
   securityContact: variable({
-    nombre: 'SECURITY_CONTACT',
+    name: 'SECURITY_CONTACT',
     reader: readers.contact,
     defaultValue: undefined,
     meaning:
       '`mailto:`, `tel:` or `https:` address for reports of weaknesses, at `/.well-known/security.txt`; unset: no such file',
   }),
   networkRate: variable({
-    nombre: 'REQUESTS_PER_NETWORK',
+    name: 'REQUESTS_PER_NETWORK',
     reader: readers.number(1, 10_000, 'solicitudes por segundo'),
     defaultValue: 50,
     meaning: 'requests per second without a key (pages, signed links, notifications) of one network',
   }),
   operadorRate: variable({
-    nombre: 'REQUESTS_PER_OPERATOR_KEY',
+    name: 'REQUESTS_PER_OPERATOR_KEY',
     reader: readers.number(1, 10_000, 'solicitudes por segundo'),
     defaultValue: 50,
     meaning: "requests per second of one operator's key; a merchant's are his own (`ritmos`, by an operator)",
   }),
   connectionsPerNetwork: variable({
-    nombre: 'CONNECTIONS_PER_NETWORK',
+    name: 'CONNECTIONS_PER_NETWORK',
     reader: readers.number(1, 10_000, 'conexiones'),
     defaultValue: 500,
     meaning: 'open connections of one network in each process; with `TRUST_PROXY` the proxy bounds them',
   }),
   logLevel: variable({
-    nombre: 'LOG_LEVEL',
+    name: 'LOG_LEVEL',
     reader: readers.oneOf(LOG_LEVELS),
     defaultValue: 'info',
     meaning: LOG_LEVELS.join(', '),
   }),
   traces: variable({
-    nombre: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     reader: readers.text,
     // Other standard `OTEL_*` variables also start OpenTelemetry's SDK.
     defaultValue: ({ env }): string | undefined =>

@@ -3,7 +3,7 @@ import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
 import { type FuzzTarget, requireHolds } from '../target.ts'
 
 /** The rows of a file that comes in such pieces, or why it has none. */
-async function leer(chunks: Iterable<string>): Promise<string[][] | string> {
+async function read(chunks: Iterable<string>): Promise<string[][] | string> {
   const yieldChunks = async function* () {
     yield* chunks
   }
@@ -44,13 +44,13 @@ export const target: FuzzTarget = {
     '😀',
   ],
   async probar(input) {
-    const texto = input.toString('utf8')
-    const rows = await leer([texto])
-    const middle = input.length % (texto.length + 1)
-    for (const chunks of [texto.split(''), [texto.slice(0, middle), texto.slice(middle)], ['', texto]])
-      requireHolds(isDeepStrictEqual(await leer(chunks), rows), 'it has the same rows in whatever pieces it comes')
+    const text = input.toString('utf8')
+    const rows = await read([text])
+    const middle = input.length % (text.length + 1)
+    for (const chunks of [text.split(''), [text.slice(0, middle), text.slice(middle)], ['', text]])
+      requireHolds(isDeepStrictEqual(await read(chunks), rows), 'it has the same rows in whatever pieces it comes')
     if (typeof rows === 'string') return
     const writtenText = rows.map((row) => escribirCsv(row)).join('')
-    requireHolds(isDeepStrictEqual(await leer([writtenText]), rows), 'what is written is what is read')
+    requireHolds(isDeepStrictEqual(await read([writtenText]), rows), 'what is written is what is read')
   },
 }

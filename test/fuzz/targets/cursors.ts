@@ -12,9 +12,9 @@ const SCOPES: readonly CursorScope[] = [
   { operacion: 'listarEventos', dueno: 'uno/test' },
 ]
 const POSICION: CursorPosition = ['019a9d3e-0000-7000-8000-000000000001', 42]
-const issuedCursors = SCOPES.map((ambito) => [
-  cursors.encrypt(ambito, POSICION),
-  previousCursors.encrypt(ambito, POSICION),
+const issuedCursors = SCOPES.map((scope) => [
+  cursors.encrypt(scope, POSICION),
+  previousCursors.encrypt(scope, POSICION),
 ])
 
 /** A cursor opens only for the list for which it was given out, and only letter by letter as it was given out. */
@@ -34,8 +34,8 @@ export const target: FuzzTarget = {
   ],
   probar(input) {
     const cursor = input.toString('utf8')
-    SCOPES.forEach((ambito, i) => {
-      const decrypted = catchExpected(() => cursors.decrypt(ambito, cursor), Problema)
+    SCOPES.forEach((scope, i) => {
+      const decrypted = catchExpected(() => cursors.decrypt(scope, cursor), Problema)
       requireHolds(
         !(decrypted instanceof Problema) || decrypted.codigo === 'cursor_invalido',
         'it is refused as a cursor',

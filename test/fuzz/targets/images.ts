@@ -10,17 +10,17 @@ import { type FuzzTarget, requireHolds } from '../target.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guias-fuzz-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
-const ruta = join(folder, 'imagen')
+const path = join(folder, 'imagen')
 
 /** The same PNG with the checksums that its pieces should have: or none of what was changed would be looked at. */
 function fixChecksums(input: Buffer): Buffer {
   if (input.toString('latin1', 1, 4) !== 'PNG') return input
   const fixedPng = Buffer.from(input)
   for (let i = 8; i + 12 <= fixedPng.length; ) {
-    const fin = i + 8 + fixedPng.readUInt32BE(i)
-    if (fin + 4 > fixedPng.length) break
-    fixedPng.writeUInt32BE(crc32(fixedPng.subarray(i + 4, fin)), fin)
-    i = fin + 4
+    const end = i + 8 + fixedPng.readUInt32BE(i)
+    if (end + 4 > fixedPng.length) break
+    fixedPng.writeUInt32BE(crc32(fixedPng.subarray(i + 4, end)), end)
+    i = end + 4
   }
   return fixedPng
 }
@@ -64,9 +64,9 @@ export const target: FuzzTarget = {
     '0000:00:00 00:00:00',
   ],
   async probar(input) {
-    writeFileSync(ruta, fixChecksums(input))
+    writeFileSync(path, fixChecksums(input))
     const tipo = input.length % 2 === 0 ? 'foto' : 'firma'
-    const parsedImage = await readImage(ruta, tipo).catch((error: unknown) => {
+    const parsedImage = await readImage(path, tipo).catch((error: unknown) => {
       if (error instanceof Problema && error.codigo === 'imagen_invalida') return undefined
       throw error
     })

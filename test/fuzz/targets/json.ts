@@ -14,37 +14,37 @@ function parseLoosely(input: Uint8Array): { texto: string; valor: unknown } | un
   }
 }
 
-const listMembers = (valor: unknown): [string, unknown][] =>
-  typeof valor === 'object' && valor !== null ? Object.entries(valor) : []
-const countMembers = (valor: unknown): number =>
-  listMembers(valor).reduce(
+const listMembers = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : []
+const countMembers = (value: unknown): number =>
+  listMembers(value).reduce(
     (sum, [, member]) => sum + countMembers(member),
-    Array.isArray(valor) ? 0 : listMembers(valor).length,
+    Array.isArray(value) ? 0 : listMembers(value).length,
   )
-const measureDepth = (valor: unknown): number =>
-  typeof valor === 'object' && valor !== null
-    ? 1 + listMembers(valor).reduce((mayor, [, member]) => Math.max(mayor, measureDepth(member)), 0)
+const measureDepth = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? 1 + listMembers(value).reduce((mayor, [, member]) => Math.max(mayor, measureDepth(member)), 0)
     : 0
 
-const isGoodText = (texto: string) => texto.isWellFormed() && !texto.includes('\0')
+const isGoodText = (text: string) => text.isWellFormed() && !text.includes('\0')
 
 /** The rules that a value keeps or breaks, whatever its text was like. */
-function isAcceptable(valor: unknown): boolean {
-  if (typeof valor === 'string') return isGoodText(valor)
-  if (typeof valor === 'number') return Number.isFinite(valor)
-  const ownMembers = listMembers(valor)
-  if (Array.isArray(valor)) return ownMembers.every(([, member]) => isAcceptable(member))
+function isAcceptable(value: unknown): boolean {
+  if (typeof value === 'string') return isGoodText(value)
+  if (typeof value === 'number') return Number.isFinite(value)
+  const ownMembers = listMembers(value)
+  if (Array.isArray(value)) return ownMembers.every(([, member]) => isAcceptable(member))
   return (
     ownMembers.length <= JSON_LIMITS.properties &&
     ownMembers.every(
-      ([clave, member]) =>
-        clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && isGoodText(clave) && isAcceptable(member),
+      ([key, member]) =>
+        key !== '__proto__' && key.length <= JSON_LIMITS.keyLength && isGoodText(key) && isAcceptable(member),
     )
   )
 }
 
 /** Every colon outside texts stands behind a key: with a key twice there are more of them than members. */
-const dosPuntos = (texto: string) => texto.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
+const dosPuntos = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
 
 /** What is accepted is what keeps all rules, told by other means; and means what JSON.parse says it means. */
 export const target: FuzzTarget = {
@@ -86,9 +86,9 @@ export const target: FuzzTarget = {
     const looseResult = parseLoosely(input)
     const ownResult = catchExpected(() => ({ valor: readJson(input) }), JsonError)
     if (ownResult instanceof JsonError) {
-      const { linea, column, campo, mensaje } = ownResult.fault
+      const { line, column, campo, mensaje } = ownResult.fault
       requireHolds(
-        linea >= 1 && column >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
+        line >= 1 && column >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
         'it says where',
       )
     }

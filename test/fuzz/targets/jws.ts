@@ -22,17 +22,17 @@ const ownSecrets = createSecrets([Buffer.alloc(32, 1)])
 const ownSigned = await signJws(ownSecrets, TIPO, MANIFIESTO)
 const deOtroTipo = await signJws(ownSecrets, 'sello-de-bitacora+jws', MANIFIESTO)
 const foreignSigned = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
-const claves = [ownSigned.publicKey]
+const keys = [ownSigned.publicKey]
 
-const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
+const deBase64url = (text: string) => Buffer.from(text, 'base64url').toString()
 /** As three lines, so that mutations reach what its parts say. */
 const enLineas = (jws: string) => {
-  const [header = '', cuerpo = '', firma = ''] = jws.split('.')
-  return [deBase64url(header), deBase64url(cuerpo), firma].join('\n')
+  const [header = '', body = '', firma = ''] = jws.split('.')
+  return [deBase64url(header), deBase64url(body), firma].join('\n')
 }
-const deLineas = (texto: string) => {
-  const [header = '', cuerpo = '', firma = ''] = texto.split('\n')
-  return [Buffer.from(header).toString('base64url'), Buffer.from(cuerpo).toString('base64url'), firma].join('.')
+const deLineas = (text: string) => {
+  const [header = '', body = '', firma = ''] = text.split('\n')
+  return [Buffer.from(header).toString('base64url'), Buffer.from(body).toString('base64url'), firma].join('.')
 }
 
 /** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
@@ -59,14 +59,14 @@ export const target: FuzzTarget = {
     '}',
   ],
   async probar(input) {
-    const texto = input.toString('utf8')
-    const jws = texto.startsWith('{') ? deLineas(texto) : texto
-    const reading = await readSigned(claves, TIPO, jws)
+    const text = input.toString('utf8')
+    const jws = text.startsWith('{') ? deLineas(text) : text
+    const reading = await readSigned(keys, TIPO, jws)
     requireHolds(
       reading === undefined || isDeepStrictEqual(reading, MANIFIESTO),
       'the server believes what was signed, or nothing',
     )
-    const verified = await verificarPrueba({ manifiesto: jws, claves: { keys: claves } }).catch((error: unknown) => {
+    const verified = await verificarPrueba({ manifiesto: jws, claves: { keys } }).catch((error: unknown) => {
       if (error instanceof ErrorPrueba) return undefined
       throw error
     })

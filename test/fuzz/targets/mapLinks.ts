@@ -94,14 +94,14 @@ export const target: FuzzTarget = {
     '９',
   ],
   probar(input) {
-    const texto = input.toString('utf8')
-    const reading = catchExpected(() => readMapLink(texto), MapLinkError)
+    const text = input.toString('utf8')
+    const reading = catchExpected(() => readMapLink(text), MapLinkError)
     if (reading instanceof MapLinkError) {
       requireHolds(/^[A-Z«].*\.$/s.test(reading.message), 'it says why')
       return
     }
-    requireHolds(texto.length <= 2_048, 'it is of a length that is admitted')
-    const url = new URL(texto)
+    requireHolds(text.length <= 2_048, 'it is of a length that is admitted')
+    const url = new URL(text)
     const site = url.hostname + url.pathname
     requireHolds(
       url.protocol === 'geo:' ||

@@ -49,16 +49,16 @@ export const target: FuzzTarget = {
     '+',
   ],
   probar(input) {
-    const texto = input.toString('utf8')
-    const [nombre = '', ...queryParts] = texto.split('?')
+    const text = input.toString('utf8')
+    const [name = '', ...queryParts] = text.split('?')
     const searchParams = new URLSearchParams(queryParts.join('?'))
     const linkParameters: LinkParameters = Object.fromEntries(searchParams)
     // As it would stand if nothing but what is verified were written down.
     const { v, exp, kid, disp, formato, firma } = linkParameters
     const conFormato = formato === undefined ? '' : `&formato=${formato}`
-    const writtenLink = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
+    const writtenLink = `${name}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
     for (const { links, validLinks } of FOLDERS) {
-      const expectedToPass = links.verify(nombre, linkParameters)
+      const expectedToPass = links.verify(name, linkParameters)
       requireHolds(
         (expectedToPass !== undefined) === validLinks.has(writtenLink),
         'it is good if, and only if, it was made',

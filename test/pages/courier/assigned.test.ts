@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../../browser.ts'
 import { useEnvironment } from '../../environment.ts'
-import { buildGuia, hasta } from '../../factories.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
   dar,
   dumpPhoneDatabase,
-  enlace,
   evaluateOnPhone,
   goHome,
   groupCode,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -25,7 +25,7 @@ import {
 usePhone(useEnvironment({}, () => ({ COURIER_REACH: 'asignado' })))
 
 const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12', contenido: 'Zapatos' }
-const nueva = async (municipio: string) =>
+const fresh = async (municipio: string) =>
   (await phoneComercio.api.guias.crear(buildGuia({ ...PERSONA, municipio }))).guia
 const asignar = (guias: string[], { repartidor }: { repartidor: string }) =>
   phoneEnvironment.operar('POST', '/asignaciones', { guias, repartidor })
@@ -40,8 +40,8 @@ const masTarde = () =>
 describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
   it('is on the phone after signing in, by municipality, also without coverage, and without the people', async () => {
     const yo = await createTestRepartidor()
-    const [mixco, otra, chinautla] = [await nueva('Mixco'), await nueva('Mixco'), await nueva('Chinautla')]
-    await asignar([mixco, otra, chinautla], yo)
+    const [mixco, other, chinautla] = [await fresh('Mixco'), await fresh('Mixco'), await fresh('Chinautla')]
+    await asignar([mixco, other, chinautla], yo)
     await openPhone()
     await signInOnPage(yo.codigo)
     await pagina.getByRole('heading', { name: 'Asignados (3)' }).waitFor()
@@ -49,23 +49,23 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
     await checkWindow('asignados')
     await phoneContext.setOffline(true)
     await pagina.getByText('Mixco (2)').tap()
-    for (const guia of [mixco, otra]) await enlace(groupCode(guia)).waitFor()
+    for (const guia of [mixco, other]) await link(groupCode(guia)).waitFor()
     await pagina.goto(`${new URL(pagina.url()).href.split('#')[0]}#/mas`)
     await goHome()
     await pagina.getByRole('heading', { name: 'Asignados (3)' }).waitFor()
-    const guardado = await dumpPhoneDatabase()
-    expect(guardado).toContain(chinautla)
-    for (const dato of [...Object.values(PERSONA), '31481676']) expect(guardado).not.toContain(dato)
+    const saved = await dumpPhoneDatabase()
+    expect(saved).toContain(chinautla)
+    for (const dato of [...Object.values(PERSONA), '31481676']) expect(saved).not.toContain(dato)
   })
 
   it('shows where it goes once the courier takes it, and is then in the list of stops', async () => {
     const yo = await createTestRepartidor()
-    const guia = await nueva('Mixco')
+    const guia = await fresh('Mixco')
     await asignar([guia], yo)
     await openPhone()
     await signInOnPage(yo.codigo)
     await pagina.getByText('Mixco (1)').tap()
-    await enlace(groupCode(guia)).tap()
+    await link(groupCode(guia)).tap()
     await pagina.getByText('No la lleva nadie. A quién va y adónde se ve al tomarla.').waitFor()
     await pagina.getByText('Mixco', { exact: true }).waitFor()
     await checkWindow('asignada')
@@ -76,36 +76,38 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
   })
 
   it('changes while the page is open: what is reassigned disappears, unless the courier carries it', async () => {
-    const [yo, otro] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
-    const [libre, tomada, despues] = [await nueva('Mixco'), await nueva('Mixco'), await nueva('Palencia')]
-    await asignar([libre, tomada], yo)
+    const [yo, other] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
+    const [free, tomada, after] = [await fresh('Mixco'), await fresh('Mixco'), await fresh('Palencia')]
+    await asignar([free, tomada], yo)
     await openPhone()
     await signInOnPage(yo.codigo)
     await pagina.getByRole('heading', { name: 'Asignados (2)' }).waitFor()
-    await openGuiaPage(libre)
+    await openGuiaPage(free)
     await pagina.getByText('Mixco', { exact: true }).waitFor()
     await dar(tomada, 'Recoger el paquete')
-    await hasta(async () => (await phoneEnvironment.operar('GET', `/guias/${tomada}`)).cuerpo.estado === 'recolectado')
-    await asignar([libre, tomada], otro)
-    await asignar([despues], yo)
+    await waitUntil(
+      async () => (await phoneEnvironment.operar('GET', `/guias/${tomada}`)).cuerpo.estado === 'recolectado',
+    )
+    await asignar([free, tomada], other)
+    await asignar([after], yo)
     await goHome()
     await masTarde()
     await pagina.getByText('Palencia (1)').waitFor()
     expect(await municipios()).toEqual(['Palencia (1)'])
     await pagina.getByText('5a avenida norte 12').first().waitFor()
-    await hasta(
-      async () => (await evaluateOnPhone<number>(`document.querySelectorAll('[href$="${libre}"]').length`)) === 0,
+    await waitUntil(
+      async () => (await evaluateOnPhone<number>(`document.querySelectorAll('[href$="${free}"]').length`)) === 0,
     )
     await pagina.goto(`${pagina.url().split('#')[0]}#/buscar`)
     await pagina.getByRole('heading', { name: 'Buscar' }).waitFor()
-    await hasta(async () => (await evaluateOnPhone<number>(`document.querySelectorAll('.lista li').length`)) === 1)
+    await waitUntil(async () => (await evaluateOnPhone<number>(`document.querySelectorAll('.lista li').length`)) === 1)
   })
 })
 
 describe.skipIf(!hasBrowser)('a guide that is not assigned to the courier', () => {
   it('says what to do, offers no step, and opens once it is assigned', async () => {
     const yo = await createTestRepartidor()
-    const guia = await nueva('Mixco')
+    const guia = await fresh('Mixco')
     await openPhone()
     await signInOnPage(yo.codigo)
     await openGuiaPage(guia)
@@ -115,17 +117,17 @@ describe.skipIf(!hasBrowser)('a guide that is not assigned to the courier', () =
     await checkWindow('sin-asignar')
     await asignar([guia], yo)
     await masTarde()
-    await enlace('Recoger el paquete').waitFor()
+    await link('Recoger el paquete').waitFor()
   })
 
   it('keeps a scan without coverage on the phone, with the reason', async () => {
     const yo = await createTestRepartidor()
-    const guia = await nueva('Mixco')
+    const guia = await fresh('Mixco')
     await openPhone()
     await signInOnPage(yo.codigo)
     await phoneContext.setOffline(true)
     await openGuiaPage(guia)
-    await enlace('Recoger el paquete').tap()
+    await link('Recoger el paquete').tap()
     await locateButton('Registrar').tap()
     await pagina.locator('.palomita').waitFor()
     await phoneContext.setOffline(false)

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
   dar,
   dumpPhoneDatabase,
-  enlace,
   fillEntrega,
   goHome,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -24,6 +23,7 @@ import {
   signInOnPage,
   signOutOfPage,
   tapSendNow,
+  today,
   usePhone,
   waitForInstall,
 } from './phone.ts'
@@ -31,7 +31,7 @@ import {
 usePhone()
 
 const persona = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
-const nueva = async () =>
+const fresh = async () =>
   (await phoneComercio.api.guias.crear(buildGuia({ ...persona, contenido: '2 pares de zapatos' }))).guia
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
@@ -40,13 +40,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     FULL_RUN_ONLY,
     async () => {
       const { codigo } = await createTestRepartidor()
-      const guia = await nueva()
+      const guia = await fresh()
       await openPhone()
       await signInOnPage(codigo)
       await openGuiaPage(guia)
       await pagina.getByRole('region', { name: 'Se recoge en' }).getByText('Bodega Zona 12').waitFor()
       await pagina.getByText('Lleva: 2 pares de zapatos').waitFor()
-      expect(await enlace('Google Maps').getAttribute('href')).toContain('destination=14.583611%2C-90.548611')
+      expect(await link('Google Maps').getAttribute('href')).toContain('destination=14.583611%2C-90.548611')
       expect(await pagina.locator('.barra a, .pasos a').allTextContents()).toEqual(['Recoger el paquete'])
       expect(await dumpPhoneDatabase()).not.toMatch(/María|5a avenida|\+502/)
       await checkWindow('por-recoger')
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says that another carries a guide, and takes it where it changes hands', FULL_RUN_ONLY, async () => {
     const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
-    const guia = await nueva()
+    const guia = await fresh()
     for (const estado of ['recolectado', 'en_ruta'])
       await registerAsOperador(guia, { estado, repartidor: berta.repartidor })
     await openPhone()
@@ -77,20 +77,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await dar(guia, 'Salir a ruta')
     await openGuiaPage(guia)
     await pagina.getByText(persona.destinatario).waitFor()
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
   })
 
   it('lists what a courier carries without being told, apart from the rest', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [suya, libre] = [await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor), await nueva()]
+    const [suya, free] = [await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor), await fresh()]
     await openPhone()
     await signInOnPage(codigo)
     const laSuya = pagina.locator(`.parada #g-${suya}`)
     await laSuya.waitFor()
-    await openGuiaPage(libre)
+    await openGuiaPage(free)
     await pagina.getByText('No la lleva nadie').waitFor()
     await goHome()
-    await pagina.getByRole('region', { name: 'Otras a mano' }).locator(`#g-${libre}`).waitFor()
+    await pagina.getByRole('region', { name: 'Otras a mano' }).locator(`#g-${free}`).waitFor()
     await checkWindow('suyas-y-otras')
     // Again at the next sign-in, however soon: the phone forgot them when the courier left.
     await signOutOfPage()
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('sends in its order what was collected and delivered without coverage', FULL_RUN_ONLY, async () => {
     const { codigo } = await createTestRepartidor()
-    const guia = await nueva()
+    const guia = await fresh()
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
@@ -115,13 +115,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
     await phoneContext.setOffline(false)
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     expect(await readShortEventoTypes(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
   })
 
   it('keeps a delivery of what its courier never said to carry, and sends it once he does', FULL_RUN_ONLY, async () => {
     const { codigo } = await createTestRepartidor()
-    const guia = await nueva()
+    const guia = await fresh()
     for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guia, { estado })
     await openPhone()
     await signInOnPage(codigo)
@@ -131,18 +131,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
     await phoneContext.setOffline(false)
-    await enlace('Vea por qué').tap()
+    await link('Vea por qué').tap()
     await pagina.getByText('La guía no está en sus manos').waitFor()
     await pagina.getByText('No la lleva nadie todavía. Si la tiene usted').waitFor()
     await checkWindow('sin-custodia')
     await locateButton('La tenía yo').tap()
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await readPrueba(guia)).status === 200
     })
     expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {} })
     expect(await readShortEventoTypes(guia)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'entregado'])
-    await hoy()
+    await today()
     await pagina.getByText('Enviado hoy (2)').waitFor()
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fotoTime } from '../../../server/pages/courier/browser/time.ts'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   countDarkPixels,
@@ -11,12 +11,12 @@ import {
   createTestRepartidor,
   drawFirma,
   dumpPhoneDatabase,
-  enlace,
   evaluateOnPhone,
   expectOccurredBetween,
   failIntento,
   fillEntrega,
   goHome,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -40,8 +40,8 @@ usePhone()
 describe('the time of a photo', () => {
   it('is that of its file, unless it lies in the future', async () => {
     const tomada = (lastModified: number) => fotoTime(new File(['una foto'], 'foto.jpg', { lastModified }))
-    const antes = Date.now() - 60_000
-    expect(await tomada(antes)).toBe(new Date(antes).toISOString())
+    const before = Date.now() - 60_000
+    expect(await tomada(before)).toBe(new Date(before).toISOString())
     expect(await tomada(Date.now() + 86_400_000)).toBeNull()
   })
 })
@@ -54,19 +54,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').tap()
+    await link('Entregar').tap()
     await titulo('Tome una foto').waitFor()
     await checkWindow('entregar-fotos')
-    const entrada = pagina.locator('input[type=file]')
+    const input = pagina.locator('input[type=file]')
     const grande = await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#3a6' } })
       .withMetadata({ orientation: 6 })
       .jpeg()
       .toBuffer()
-    await entrada.setInputFiles({ name: 'grande.jpg', mimeType: 'image/jpeg', buffer: grande })
+    await input.setInputFiles({ name: 'grande.jpg', mimeType: 'image/jpeg', buffer: grande })
     await pagina.getByAltText('Foto 1').waitFor()
-    await entrada.setInputFiles(await createColorFoto('#36c'))
+    await input.setInputFiles(await createColorFoto('#36c'))
     await pagina.getByAltText('Foto 2').waitFor()
-    await entrada.setInputFiles(await createColorFoto('#c63'))
+    await input.setInputFiles(await createColorFoto('#c63'))
     await pagina.getByAltText('Foto 3').waitFor()
     await locateButton('Quitar la foto 2').tap()
     expect(await pagina.locator('.fotos img').count()).toBe(2)
@@ -84,10 +84,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await drawFirma()
     await checkWindow('entregar-firma')
     // Turned: nothing of it is lost.
-    const antes = await countDarkPixels()
+    const before = await countDarkPixels()
     await pagina.setViewportSize({ width: 740, height: 360 })
     await expect.poll(() => evaluateOnPhone('document.querySelector("canvas.firma").clientWidth')).toBeGreaterThan(500)
-    await expect.poll(async () => Math.abs((await countDarkPixels()) - antes) / antes).toBeLessThan(0.35)
+    await expect.poll(async () => Math.abs((await countDarkPixels()) - before) / before).toBeLessThan(0.35)
     await pagina.setViewportSize({ width: 360, height: 740 })
     // The camera's own app pushed the page out of memory.
     await pagina.reload()
@@ -100,8 +100,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const momento = Date.now()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    const hecho = Date.now()
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    const done = Date.now()
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     const { cuerpo } = await readPrueba(guia)
     expect(cuerpo).toMatchObject({
       recibido_por: { nombre: 'María López', documento: '2456 78901 0101', relacion: 'destinatario' },
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       lng: -90.6442,
       precision_m: 8,
     })
-    expectOccurredBetween(cuerpo.entregado_en, momento, hecho)
+    expectOccurredBetween(cuerpo.entregado_en, momento, done)
     // Upright, and no larger than has to be sent.
     expect(cuerpo.fotos.map(({ ancho, alto }: { ancho: number; alto: number }) => [ancho, alto])).toEqual([
       [1_920, 2_560],
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(guia)
     await pagina.getByText('Sin permiso para ver dónde está').waitFor()
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     expect((await readPrueba(guia)).cuerpo).toMatchObject({ lat: null, lng: null, firma: null })
   })
 
@@ -150,18 +150,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await fillEntrega(guia, { firmar: true })
     await openStep(guia, 'fotos')
-    const entrada = pagina.locator('input[type=file]')
-    await entrada.setInputFiles({ name: 'x.heic', mimeType: 'image/heic', buffer: Buffer.from('nada') })
+    const input = pagina.locator('input[type=file]')
+    await input.setInputFiles({ name: 'x.heic', mimeType: 'image/heic', buffer: Buffer.from('nada') })
     await pagina.getByText('no pudo leer esa foto').waitFor()
-    await entrada.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('tampoco') })
+    await input.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('tampoco') })
     await expect.poll(() => pagina.locator('.fotos li').count()).toBe(2)
     await openStep(guia, 'confirmar')
     await pagina.getByText('precisión de unos 8 m').waitFor()
     const momento = Date.now()
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()
-    const hecho = Date.now()
-    await enlace('Vea por qué').tap()
+    const done = Date.now()
+    await link('Vea por qué').tap()
     await pagina.getByText('(la foto 2)').waitFor()
     await checkWindow('foto-mala')
     await locateButton('Corregir').tap()
@@ -171,10 +171,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Quitar la foto 2').tap()
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     // Who signed is gone by now: neither that nor the place is asked for again.
     expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {}, lat: 14.7189, precision_m: 8 })
-    expectOccurredBetween((await readPrueba(guia)).cuerpo.entregado_en, momento, hecho)
+    expectOccurredBetween((await readPrueba(guia)).cuerpo.entregado_en, momento, done)
   })
 
   it('loses no photo when a delivery comes back while another try is half filled in', FULL_RUN_ONLY, async () => {
@@ -184,15 +184,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await fillEntrega(guia)
     await openStep(guia, 'fotos')
-    const entrada = pagina.locator('input[type=file]')
-    await entrada.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('no es') })
+    const input = pagina.locator('input[type=file]')
+    await input.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('no es') })
     await expect.poll(() => pagina.locator('.fotos li').count()).toBe(2)
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()
     await fillEntrega(guia, { nombre: 'Otra Persona' })
     await openGuiaPage(guia)
-    await enlace('Vea por qué').tap()
+    await link('Vea por qué').tap()
     await locateButton('Corregir').tap()
     await pagina.getByText('Corrige la entrega de las').waitFor()
     await openStep(guia, 'fotos')
@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Quitar la foto 2').tap()
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}, {}], recibido_por: { nombre: 'María López' } })
   })
 
@@ -212,12 +212,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(guia, { firmar: true })
     phoneBridge.cutRequest(/\/entrega$/)
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => phoneBridge.forwardedRequests.some((que) => que.includes('tipo=firma')))
+    await waitUntil(async () => phoneBridge.forwardedRequests.some((que) => que.includes('tipo=firma')))
     await phoneEnvironment.db.pool.query('delete from archivo where guia_id = (select id from guia where guia = $1)', [
       guia,
     ])
     await goHome()
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await readPrueba(guia)).status === 200
     })
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says which photo a proxy on the way finds too large', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [conFoto, otra] = [
+    const [conFoto, other] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
@@ -236,14 +236,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(conFoto)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()
-    await failIntento(otra)
-    await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
+    await failIntento(other)
+    await waitUntil(async () => (await readShortEventoTypes(other)).includes('intento_fallido'))
     phoneBridge.heal()
     await openGuiaPage(conFoto)
-    await enlace('Vea por qué').tap()
+    await link('Vea por qué').tap()
     await pagina.getByText('(la foto 1)').waitFor()
     await locateButton('Intentar otra vez').tap()
-    await hasta(async () => (await readPrueba(conFoto)).status === 200)
+    await waitUntil(async () => (await readPrueba(conFoto)).status === 200)
   })
 
   it('says that the phone is full before anything is lost', FULL_RUN_ONLY, async () => {
@@ -266,11 +266,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // The photo's refusal still stands there when the delivery's comes.
     const negados = await evaluateOnPhone<number>('window.negados')
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => (await evaluateOnPhone<number>('window.negados')) > negados)
+    await waitUntil(async () => (await evaluateOnPhone<number>('window.negados')) > negados)
     await pagina.getByText('no tiene espacio').waitFor()
     await evaluateOnPhone('window.vaciar()')
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     // Done, it leaves nothing of the person behind, nor does looking at it again.
     await pagina.reload()
     await openGuiaPage(guia)

@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { createFoto } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import { checkBars, checkLargeText } from '../inspect.ts'
 import {
   checkWindow,
@@ -50,20 +50,20 @@ const MARIA = { destinatario: 'María López', telefono: '+50231480001', direcci
 const LUIS = { destinatario: 'Luis Pérez', telefono: '+50231480002', direccion: DIRECCION }
 const ROSA = { destinatario: 'Rosa Caal', telefono: '+50231480003', direccion: DIRECCION }
 
-const casilla = (guia: string) => pagina.getByRole('checkbox', { name: groupCode(guia) })
+const checkbox = (guia: string) => pagina.getByRole('checkbox', { name: groupCode(guia) })
 /** The card of another parcel, offered or asked about. */
 const tarjeta = (guia: string) => pagina.locator('.otra').filter({ hasText: groupCode(guia) })
 const dialogo = () => pagina.getByRole('dialog')
 const pruebasDe = (guias: string[]) =>
-  hasta(async () => {
-    const todas = await Promise.all(guias.map(readPrueba))
-    return todas.every(({ status }) => status === 200) && todas.map(({ cuerpo }) => cuerpo)
+  waitUntil(async () => {
+    const all = await Promise.all(guias.map(readPrueba))
+    return all.every(({ status }) => status === 200) && all.map(({ cuerpo }) => cuerpo)
   })
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('offers parcels of one door, asks without a confirmed place, and records a receiver for each', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const one = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
     const deLuis = { ...LUIS, contenido: 'Zapatos' }
     const vecina = await enRutaCon(repartidor, { ...deLuis, ...alNorte(20), direccion: 'ALDEA  Loma Alta.' })
     const delMismoTelefono = await enRutaCon(repartidor, { ...MARIA, ...alNorte(45), direccion: 'Junto a la escuela' })
@@ -85,8 +85,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('6 por entregar').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
-    await fillEntrega(una, { nombre: '', firmar: true, documento: '2456 78901 0101' })
-    await casilla(vecina).waitFor()
+    await fillEntrega(one, { nombre: '', firmar: true, documento: '2456 78901 0101' })
+    await checkbox(vecina).waitFor()
     expect(await pagina.getByRole('checkbox').count()).toBe(2)
     expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(0)
     expect(await tarjeta(delMismoTelefono).count()).toBe(1)
@@ -102,12 +102,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     for (const dicho of [groupCode(sinLugar), DIRECCION]) await dialogo().getByText(dicho).waitFor()
     await checkWindow('puerta-pregunta')
     await locateButton('No, es otra puerta').tap()
-    expect(await casilla(sinLugar).count()).toBe(0)
+    expect(await checkbox(sinLugar).count()).toBe(0)
     await tarjeta(sinLugar).getByRole('button').tap()
     await locateButton('Sí, es esta puerta').tap()
-    await casilla(sinLugar).waitFor()
+    await checkbox(sinLugar).waitFor()
 
-    for (const guia of [vecina, delMismoTelefono]) await casilla(guia).check()
+    for (const guia of [vecina, delMismoTelefono]) await checkbox(guia).check()
     const relacion = tarjeta(vecina).getByLabel('Quién es para Luis Pérez')
     expect(await relacion.inputValue()).toBe('')
     await locateButton('Confirmar las 4 entregas').tap()
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForDone('Entregado: 4 guías')
 
     await phoneContext.setOffline(false)
-    const pruebas = await pruebasDe([una, vecina, delMismoTelefono, sinLugar])
+    const pruebas = await pruebasDe([one, vecina, delMismoTelefono, sinLugar])
     const maria = { nombre: 'María López', documento: '2456 78901 0101' }
     expect(pruebas).toMatchObject([
       { recibido_por: { ...maria, relacion: 'destinatario' }, fotos: [{}], firma: {} },
@@ -140,12 +140,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('compares where the courier is with the place of each parcel, and warns of the one that is far', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const una = await enRutaSinLugar(repartidor, MARIA)
+    const one = await enRutaSinLugar(repartidor, MARIA)
     const lejana = await enRutaCon(repartidor, { ...LUIS, ...alNorte(3_300) })
     const cercana = await enRutaCon(repartidor, { ...ROSA, ...alNorte(100) })
     await openPhone()
     await signInOnPage(codigo)
-    await fillEntrega(una)
+    await fillEntrega(one)
     await pagina.getByText('precisión de unos 8 m').waitFor()
     expect(await pagina.getByRole('checkbox').count()).toBe(0)
     for (const guia of [lejana, cercana]) {
@@ -161,11 +161,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await dialogo().getByText('Rosa Caal').count()).toBe(0)
     await checkWindow('puerta-lejos')
     await locateButton('Volver').tap()
-    expect((await readPrueba(una)).status).toBe(404)
+    expect((await readPrueba(one)).status).toBe(404)
     await locateButton('Confirmar las 3 entregas').tap()
     await locateButton('Entregar aquí').tap()
     await waitForDone('Entregado: 3 guías')
-    const avisadas = (await pruebasDe([una, lejana, cercana])).map(({ distancia_m, distancia_avisada_m }) => [
+    const avisadas = (await pruebasDe([one, lejana, cercana])).map(({ distancia_m, distancia_avisada_m }) => [
       distancia_m,
       distancia_avisada_m,
     ])
@@ -178,38 +178,38 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('leaves out a ticked parcel that changed meanwhile, and says so', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
-    const otra = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
+    const one = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const other = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
     await openPhone()
     await signInOnPage(codigo)
-    await fillEntrega(una)
-    await casilla(otra).check()
-    await tarjeta(otra).getByRole('combobox').selectOption('familiar')
-    await registerAsOperador(otra, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
+    await fillEntrega(one)
+    await checkbox(other).check()
+    await tarjeta(other).getByRole('combobox').selectOption('familiar')
+    await registerAsOperador(other, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
     await pagina.reload()
-    await pagina.getByText(`La guía ${groupCode(otra)} ya no va con esta entrega`).waitFor()
-    expect(await casilla(otra).count()).toBe(0)
+    await pagina.getByText(`La guía ${groupCode(other)} ya no va con esta entrega`).waitFor()
+    expect(await checkbox(other).count()).toBe(0)
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    await pruebasDe([una])
-    expect((await readPrueba(otra)).status).toBe(404)
+    await pruebasDe([one])
+    expect((await readPrueba(other)).status).toBe(404)
   })
 
   it('does not keep «destinatario» once the receiver is renamed', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
-    const otra = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
+    const one = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const other = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
     await openPhone()
     await signInOnPage(codigo)
-    await fillEntrega(una, { nombre: '' })
+    await fillEntrega(one, { nombre: '' })
     await pagina.getByText('Recibe María López, es el destinatario').first().waitFor()
-    await casilla(otra).check()
-    const relacion = tarjeta(otra).getByRole('combobox')
-    await tarjeta(otra).getByRole('button', { name: 'Lo recibe Luis Pérez' }).tap()
+    await checkbox(other).check()
+    const relacion = tarjeta(other).getByRole('combobox')
+    await tarjeta(other).getByRole('button', { name: 'Lo recibe Luis Pérez' }).tap()
     await expect.poll(() => relacion.inputValue()).toBe('destinatario')
-    await tarjeta(otra).getByLabel('Quién lo recibe').fill('Pedro Choc')
+    await tarjeta(other).getByLabel('Quién lo recibe').fill('Pedro Choc')
     await expect.poll(() => relacion.inputValue()).toBe('')
-    await openStep(una, 'quien')
+    await openStep(one, 'quien')
     await pagina.getByLabel('Nombre').fill('Pedro Choc')
     await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('')
     await checkBars(pagina)
@@ -218,24 +218,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('warns far from the confirmed place, with the distance, and the proof says so', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [lejos, cerca] = [
-      await enRutaCon(repartidor, {}),
-      await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 }),
-    ]
+    const [far, cerca] = [await enRutaCon(repartidor, {}), await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 })]
     await openPhone({ geolocation: { latitude: 14.73, longitude: -90.64417, accuracy: 9 } })
     await signInOnPage(codigo)
-    await fillEntrega(lejos)
+    await fillEntrega(far)
     await pagina.getByText('Está a 1,2 km del lugar confirmado.').waitFor()
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByRole('dialog').getByText('Está a 1,2 km del lugar confirmado').waitFor()
     await checkWindow('lejos')
     await locateButton('Volver').tap()
-    expect((await readPrueba(lejos)).status).toBe(404)
+    expect((await readPrueba(far)).status).toBe(404)
     await locateButton('Confirmar la entrega').tap()
     await locateButton('Entregar aquí').tap()
     await waitForDone('Entregado')
-    const prueba = await hasta(async () => {
-      const dada = await readPrueba(lejos)
+    const prueba = await waitUntil(async () => {
+      const dada = await readPrueba(far)
       return dada.status === 200 && dada.cuerpo
     })
     expect(prueba).toMatchObject({ distancia_m: 1_235, distancia_avisada_m: 1_235 })
@@ -243,11 +240,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('precisión de unos 9 m').waitFor()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    const otra = await hasta(async () => {
+    const other = await waitUntil(async () => {
       const dada = await readPrueba(cerca)
       return dada.status === 200 && dada.cuerpo
     })
-    expect(otra).toMatchObject({ distancia_m: 167, distancia_avisada_m: null })
+    expect(other).toMatchObject({ distancia_m: 167, distancia_avisada_m: null })
   })
 
   it('keeps when a photo was taken, though the page makes it anew', async () => {
@@ -265,15 +262,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         .jpeg()
         .toBuffer(),
     })
-    const entrada = pagina.locator('input[type=file]')
-    await entrada.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-05:00' }))
+    const input = pagina.locator('input[type=file]')
+    await input.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-05:00' }))
     await pagina.getByAltText('Foto 2', { exact: true }).waitFor()
     // Without a zone of its own the camera's clock is the phone's.
-    await entrada.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 09:30:00' }))
+    await input.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 09:30:00' }))
     await pagina.getByAltText('Foto 3', { exact: true }).waitFor()
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
-    const { fotos } = await hasta(async () => {
+    const { fotos } = await waitUntil(async () => {
       const dada = await readPrueba(guia)
       return dada.status === 200 && dada.cuerpo
     })

@@ -12,7 +12,7 @@ import {
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { captureScreen, hasBrowser } from '../../browser.ts'
 import type { Comercio } from '../../environment.ts'
-import { buildGuia, hasta } from '../../factories.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
 import { parsePdf } from '../../pruebasEntrega/readPdf.ts'
 import { checkBars, checkLargeText } from '../inspect.ts'
 import {
@@ -21,10 +21,10 @@ import {
   createTestRepartidor,
   drawFirma,
   dumpPhoneDatabase,
-  enlace,
   evaluateOnPhone,
   fillEntrega,
   goHome,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -94,9 +94,9 @@ describe('the evidence of one delivery of several parcels', () => {
   })
 
   it('says how many photos are missing', () => {
-    const nada = { fotos: [], strokes: null, sin_firma: '', documento: '' }
-    expect(findMissingEvidence(politica(), nada)).toEqual({ fotos: 'Tome una foto por lo menos.' })
-    expect(findMissingEvidence(politica({ fotos_minimas: 3 }), { ...nada, fotos: [1, 2] })).toEqual({
+    const nothing = { fotos: [], strokes: null, sin_firma: '', documento: '' }
+    expect(findMissingEvidence(politica(), nothing)).toEqual({ fotos: 'Tome una foto por lo menos.' })
+    expect(findMissingEvidence(politica({ fotos_minimas: 3 }), { ...nothing, fotos: [1, 2] })).toEqual({
       fotos: 'Falta 1 foto: el comercio pide 3 por lo menos.',
     })
   })
@@ -106,32 +106,32 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   let comercio: Comercio
   usePhone()
   beforeAll(async () => {
-    comercio = await phoneEnvironment.nuevoComercio()
+    comercio = await phoneEnvironment.createComercio()
   })
 
-  const pedir = (evidencia: PoliticaDeEvidencia) =>
+  const request = (evidencia: PoliticaDeEvidencia) =>
     phoneEnvironment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia })
   const conPdf = (guia: string) =>
-    hasta(async () => {
+    waitUntil(async () => {
       const prueba = await comercio.api.guias.pruebaEntrega(guia).catch(() => undefined)
       return prueba && prueba.pdf !== null && prueba
     })
   const bytesDe = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-  async function empezar(evidencia: PoliticaDeEvidencia) {
-    await pedir(evidencia)
+  async function start(evidencia: PoliticaDeEvidencia) {
+    await request(evidencia)
     const { codigo, repartidor } = await createTestRepartidor()
     const guia = await createGuiaOnRoute(phoneEnvironment, comercio, repartidor)
     await openPhone()
     await signInOnPage(codigo)
     return { guia, repartidor }
   }
-  const tomarFoto = async (numero: number) => {
+  const tomarFoto = async (number: number) => {
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
-    await pagina.getByAltText(`Foto ${numero}`, { exact: true }).waitFor()
+    await pagina.getByAltText(`Foto ${number}`, { exact: true }).waitFor()
   }
 
   it('tells that a required signature is missing, and delivers with the reason, which every document states', async () => {
-    const { guia } = await empezar(politica({ firma: 'obligatoria' }))
+    const { guia } = await start(politica({ firma: 'obligatoria' }))
     await openStep(guia, 'fotos')
     await tomarFoto(1)
     await locateButton('Seguir').tap()
@@ -166,21 +166,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const pdf = await bytesDe(prueba.pdf!.url)
     expect(parsePdf(pdf).texto).toContain('Sin firma: se negó')
 
-    const carpeta = await mkdtemp(join(tmpdir(), 'guias-evidencia-'))
+    const folder = await mkdtemp(join(tmpdir(), 'guias-evidencia-'))
     try {
-      await writeFile(join(carpeta, 'prueba.pdf'), pdf)
+      await writeFile(join(folder, 'prueba.pdf'), pdf)
       const verificar = await phoneContext.newPage()
       await verificar.goto(`${phoneBridge.url}/verificar/${guia}`)
-      await verificar.getByLabel('Elegir el PDF').setInputFiles(join(carpeta, 'prueba.pdf'))
+      await verificar.getByLabel('Elegir el PDF').setInputFiles(join(folder, 'prueba.pdf'))
       await verificar.getByText('No: se negó').waitFor()
       await verificar.close()
     } finally {
-      await rm(carpeta, { recursive: true, force: true })
+      await rm(folder, { recursive: true, force: true })
     }
   })
 
   it('asks for as many photos and the document as the merchant needs', async () => {
-    const { guia } = await empezar({ fotos_minimas: 3, firma: 'no', documento: 'obligatoria' })
+    const { guia } = await start({ fotos_minimas: 3, firma: 'no', documento: 'obligatoria' })
     await openStep(guia, 'fotos')
     await pagina.getByText('De 3 a 10.').waitFor()
     await tomarFoto(1)
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('asks for neither signature nor document where the merchant admits none', async () => {
-    const { guia } = await empezar({ fotos_minimas: 1, firma: 'no', documento: 'no' })
+    const { guia } = await start({ fotos_minimas: 1, firma: 'no', documento: 'no' })
     await fillEntrega(guia)
     expect(await pagina.getByLabel(/documento/i).count()).toBe(0)
     expect(await pagina.locator('canvas.firma').count()).toBe(0)
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('sends what an earlier page queued, which is accepted and marked', async () => {
-    const { guia } = await empezar(politica())
+    const { guia } = await start(politica())
     await waitForInstall()
     await openGuiaPage(guia)
     await phoneContext.setOffline(true)
@@ -240,7 +240,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
           const { evidencia, sin_firma, ...entrega } = cursor.result.value.entrega
           cursor.result.update({ ...cursor.result.value, entrega }); cursor.result.continue() }
         tx.oncomplete = () => { db.close(); hecho(1) } } })`)
-    await pedir(politica({ firma: 'obligatoria' }))
+    await request(politica({ firma: 'obligatoria' }))
     await phoneContext.setOffline(false)
     await goHome()
     const prueba = await conPdf(guia)
@@ -253,14 +253,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('judges what was queued without coverage by what was asked for at the door', async () => {
-    const { guia } = await empezar(politica())
+    const { guia } = await start(politica())
     await waitForInstall()
     await openGuiaPage(guia)
     await phoneContext.setOffline(true)
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
     await titulo('Entregado').waitFor()
-    await pedir(politica({ fotos_minimas: 2 }))
+    await request(politica({ fotos_minimas: 2 }))
     await phoneContext.setOffline(false)
     await goHome()
     expect(await conPdf(guia)).toMatchObject({
@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('takes apart a parcel of the same door whose own receiver has to sign', async () => {
-    const { guia, repartidor } = await empezar(politica({ firma: 'obligatoria' }))
+    const { guia, repartidor } = await start(politica({ firma: 'obligatoria' }))
     const vecina = await comercio.api.guias.crear(buildGuia({ destinatario: 'Luis Pérez' }))
     for (const estado of ['recolectado', 'en_ruta'])
       await phoneEnvironment.operar('POST', `/guias/${vecina.guia}/eventos`, { estado, repartidor })
@@ -287,6 +287,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForDone('Entregado')
     expect(await conPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
     await openGuiaPage(vecina.guia)
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
   })
 })

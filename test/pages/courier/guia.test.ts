@@ -3,17 +3,16 @@ import { createClock } from '../../../server/platform/time/clock.ts'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
 import { CON_ROSA, useQuestions } from '../../decisiones/questions.ts'
-import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
-  enlace,
   evaluateOnPhone,
   expectOccurredBetween,
   failIntento,
   goHome,
   groupCode,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -25,6 +24,7 @@ import {
   registerAsOperador,
   signInOnPage,
   titulo,
+  today,
   usePhone,
 } from './phone.ts'
 
@@ -75,11 +75,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says with which neighbour the recipient wants it left, and on which day', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const { createComercio: tienda, enlaceDe, send: enviar } = useQuestions(phoneEnvironment)
-    const guia = await createGuiaOnRoute(phoneEnvironment, await tienda(), repartidor)
+    const { createComercio: shop, enlaceDe, send } = useQuestions(phoneEnvironment)
+    const guia = await createGuiaOnRoute(phoneEnvironment, await shop(), repartidor)
     await registerAsOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await phoneEnvironment.waitForQuiet()
-    expect((await enviar(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
+    expect((await send(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
     await openPhone({ timezoneId: 'America/Guatemala' })
     await signInOnPage(codigo)
     await pagina.getByText(/Intento fallido · Otro intento el \d\d\/\d\d\/\d{4}/).waitFor()
@@ -97,13 +97,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     for (const estado of ['recolectado', 'en_ruta']) await registerAsOperador(guia, { estado, repartidor })
     await openPhone()
     await signInOnPage(codigo)
-    await enlace('Buscar').tap()
+    await link('Buscar').tap()
     const campo = pagina.getByLabel('Código, teléfono o nombre')
-    const otra = '7K3M9QX2A1B4'
-    await campo.fill(otra.slice(0, 11))
+    const other = '7K3M9QX2A1B4'
+    await campo.fill(other.slice(0, 11))
     await locateButton('Abrir').tap()
     await pagina.getByText('aquí hay 11').waitFor()
-    await campo.fill(`${otra.slice(0, 11)}7`)
+    await campo.fill(`${other.slice(0, 11)}7`)
     await locateButton('Abrir').tap()
     await pagina.getByText('alguna letra está cambiada').waitFor()
     await campo.fill(groupCode(guia).toLowerCase().replace(/0/g, 'o').replace(/1/g, 'l'))
@@ -111,9 +111,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo(groupCode(guia)).waitFor()
     await pagina.getByText('María José Ajú').waitFor()
     await pagina.getByText('5a avenida norte 12, San Juan Sacatepéquez, Guatemala').waitFor()
-    expect(await enlace('Llamar').getAttribute('href')).toBe('tel:+50231481676')
-    expect(await enlace('Google Maps').getAttribute('href')).toContain('destination=14.71889%2C-90.64417')
-    expect(await enlace('Waze').getAttribute('href')).toContain('ll=14.71889%2C-90.64417')
+    expect(await link('Llamar').getAttribute('href')).toBe('tel:+50231481676')
+    expect(await link('Google Maps').getAttribute('href')).toContain('destination=14.71889%2C-90.64417')
+    expect(await link('Waze').getAttribute('href')).toContain('ll=14.71889%2C-90.64417')
     expect(await pagina.locator('.barra a').allTextContents()).toEqual(['Entregar', 'No se pudo entregar'])
     expect(await pagina.locator('.pasos a').allTextContents()).toEqual([
       'Dejar en bodega',
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('No se pudo entregar').tap()
+    await link('No se pudo entregar').tap()
     await locateButton('Registrar').tap()
     await pagina.getByText('Elija el motivo.').waitFor()
     await checkWindow('intento')
@@ -141,10 +141,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Registrar').tap()
     await pagina.getByText('Intento fallido').waitFor()
     await openGuiaPage(guia)
-    await enlace('Anotar algo').tap()
+    await link('Anotar algo').tap()
     await pagina.getByLabel('Nota').fill('Que llamen antes')
     await locateButton('Guardar la nota').tap()
-    await hasta(async () => (await readShortEventoTypes(guia)).includes('nota'))
+    await waitUntil(async () => (await readShortEventoTypes(guia)).includes('nota'))
     expect((await readEventos(guia)).slice(-3)).toMatchObject([
       { tipo: 'guia.intento_fallido', motivo: 'otro', descripcion: 'Hay un perro bravo' },
       { tipo: 'guia.decision_pendiente' },
@@ -163,10 +163,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await openPhone({ timezoneId: 'America/Bogota' })
       await signInOnPage(codigo)
       await failIntento(guia)
-      await hasta(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
+      await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
       const { hora } = createClock('America/Guatemala')
       const suya = hora((await readEventos(guia)).at(-1)!.ocurrido_en)
-      await hoy()
+      await today()
       await pagina.getByText(`${suya} (hora de Guatemala)`).tap()
       await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
     },
@@ -180,8 +180,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await openGuiaPage(guia)
     await pagina.getByText('falta confirmar el lugar').waitFor()
-    expect(await enlace('Salir a ruta').count()).toBe(0)
-    expect(await enlace('Dejar en bodega').count()).toBe(1)
+    expect(await link('Salir a ruta').count()).toBe(0)
+    expect(await link('Dejar en bodega').count()).toBe(1)
   })
 
   it('corrects the phone’s clock, and says when it is wrong', FULL_RUN_ONLY, async () => {
@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const momento = Date.now()
     await failIntento(guia)
     expectOccurredBetween(
-      (await hasta(async () => (await readEventos(guia)).find(({ motivo }) => motivo)))!.ocurrido_en,
+      (await waitUntil(async () => (await readEventos(guia)).find(({ motivo }) => motivo)))!.ocurrido_en,
       momento,
       Date.now(),
     )
@@ -205,12 +205,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    const leida = Date.parse((await readEventos(guia)).at(-1)!.ocurrido_en)
+    const read = Date.parse((await readEventos(guia)).at(-1)!.ocurrido_en)
     await evaluateOnPhone('void (Date.now = ((antes) => () => antes() - 3_600_000)(Date.now))')
     await failIntento(guia)
-    const evento = await hasta(async () => (await readEventos(guia)).find(({ motivo }) => motivo))
+    const evento = await waitUntil(async () => (await readEventos(guia)).find(({ motivo }) => motivo))
     expect(evento).toMatchObject({ tipo: 'guia.intento_fallido', motivo: 'destinatario_ausente' })
-    expect(Date.parse(evento!.ocurrido_en)).toBeGreaterThanOrEqual(leida)
+    expect(Date.parse(evento!.ocurrido_en)).toBeGreaterThanOrEqual(read)
   })
 
   it('is used with a keyboard', FULL_RUN_ONLY, async () => {
@@ -221,7 +221,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.keyboard.press('Tab')
     await pagina.keyboard.type(codigo)
     await pagina.keyboard.press('Enter')
-    await enlace('Escanear').waitFor()
+    await link('Escanear').waitFor()
     for (const donde of ['', 'Buscar']) {
       await pagina.keyboard.press('Tab')
       expect(await evaluateOnPhone('document.activeElement.textContent')).toBe(donde)
@@ -230,7 +230,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(() => evaluateOnPhone('document.activeElement.id')).toBe('guia')
     await pagina.keyboard.type(guia)
     await pagina.keyboard.press('Enter')
-    await enlace('No se pudo entregar').press('Enter')
+    await link('No se pudo entregar').press('Enter')
     await titulo('No se pudo entregar').waitFor()
     // The title takes the focus, and the keys go on from there.
     await expect.poll(() => evaluateOnPhone('document.activeElement.tagName')).toBe('H1')
@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // Photos, the note, the button.
     for (let i = 0; i < 3; i++) await pagina.keyboard.press('Tab')
     await pagina.keyboard.press('Enter')
-    await hasta(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
+    await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
     expect((await readEventos(guia)).slice(-2)).toMatchObject([
       { tipo: 'guia.intento_fallido', motivo: 'destinatario_ausente' },
       { tipo: 'guia.decision_pendiente' },

@@ -9,11 +9,11 @@ import {
   createColorFoto,
   createGuiaIn,
   createTestRepartidor,
-  enlace,
   evaluateOnPhone,
   failIntento,
   goHome,
   groupCode,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -59,12 +59,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ]
     await openPhone()
     await signInOnPage(codigo)
-    const lugar = async (nombre: string) => {
-      const region = pagina.getByRole('region', { name: nombre })
+    const place = async (name: string) => {
+      const region = pagina.getByRole('region', { name })
       await region.waitFor()
       const enlaces: Record<string, string> = {}
-      for (const uno of await region.getByRole('link').all())
-        enlaces[(await uno.textContent())!] = (await uno.getAttribute('href'))!
+      for (const one of await region.getByRole('link').all())
+        enlaces[(await one.textContent())!] = (await one.getAttribute('href'))!
       return { texto: await region.textContent(), enlaces }
     }
     const aBodega = {
@@ -72,13 +72,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       Waze: expect.stringContaining('ll=14.583611%2C-90.548611'),
     }
     await openGuiaPage(porRecoger)
-    expect(await lugar('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    expect(await place('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
     await openGuiaPage(vuelve)
-    expect(await lugar('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    expect(await place('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
     expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
     await checkWindow('vuelve')
     await openGuiaPage(enRuta)
-    const destino = await lugar('Se entrega a')
+    const destino = await place('Se entrega a')
     expect(destino.texto).toContain('5a avenida norte 12')
     expect(destino.enlaces).toEqual({
       Llamar: 'tel:+50231481676',
@@ -109,8 +109,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await region.waitFor()
     expect(await region.textContent()).toMatch(/Luis Batz, .*Bodega Zona 12, 12 avenida 3-40.*Portón azul/s)
     expect(await region.getByRole('link', { name: 'Llamar' }).getAttribute('href')).toBe('tel:+50255551234')
-    const escribir = await region.getByRole('link', { name: 'WhatsApp' }).getAttribute('href')
-    expect(decodeURIComponent(escribir!)).toContain('Hola, Luis Batz. Soy Carlos Méndez, vengo a recoger un paquete de')
+    const write = await region.getByRole('link', { name: 'WhatsApp' }).getAttribute('href')
+    expect(decodeURIComponent(write!)).toContain('Hola, Luis Batz. Soy Carlos Méndez, vengo a recoger un paquete de')
     await checkWindow('recogida')
   })
 
@@ -126,12 +126,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await openPhone()
       await signInOnPage(codigo)
       await openGuiaPage(guia)
-      await enlace('Entregar').waitFor()
+      await link('Entregar').waitFor()
       for (const y of [0, 400, 10_000]) {
         await evaluateOnPhone(`scrollTo(0, ${y})`)
-        const [fin, alto] = await abajo()
-        expect(fin).toBeLessThanOrEqual(alto)
-        expect(fin).toBeGreaterThan(alto - 40)
+        const [end, height] = await abajo()
+        expect(end).toBeLessThanOrEqual(height)
+        expect(end).toBeGreaterThan(height - 40)
       }
       expect(await pagina.locator('.barra a').allTextContents()).toEqual(['Entregar', 'No se pudo entregar'])
       const apartados = pagina.getByRole('navigation', { name: 'Si ya no se entrega' })
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').tap()
+    await link('Entregar').tap()
     await titulo('Tome una foto').waitFor()
     const dicho = (campo: string) =>
       evaluateOnPhone<[string, string]>(`(() => { const campo = document.querySelector(${JSON.stringify(campo)})
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(activo).toBe('nombre')
     await checkWindow('entregar-fallas')
     await openGuiaPage(guia)
-    await enlace('No se pudo entregar').tap()
+    await link('No se pudo entregar').tap()
     await locateButton('Registrar').tap()
     await pagina.getByText('Elija el motivo.').waitFor()
     expect(await dicho('[role=radiogroup]')).toEqual(['true', 'Elija el motivo.'])
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('No se pudo entregar').tap()
+    await link('No se pudo entregar').tap()
     await pagina.getByRole('radio').first().waitFor()
     const visible = `(() => { const bar = document.querySelector('.barra').getBoundingClientRect().top
       return [...document.querySelectorAll('.motivos .opcion')].filter((e) => e.getBoundingClientRect().bottom <= bar).length })()`
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says that it is done, and goes on with the next one', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const lejos = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
+    const far = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
       destinatario: 'Zoila',
       direccion: '9a calle 1',
     })
@@ -211,21 +211,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     })
     await openPhone()
     await signInOnPage(codigo)
-    await openGuiaPage(lejos)
-    await failIntento(lejos)
+    await openGuiaPage(far)
+    await failIntento(far)
     await titulo('Intento fallido').waitFor()
     await pagina.getByText('Zoila').waitFor()
     await pagina.getByText('Enviado.').waitFor()
     await checkWindow('hecho')
-    const [fin, alto] = await abajo()
-    expect(fin).toBeLessThanOrEqual(alto)
-    await enlace('Siguiente').tap()
+    const [end, height] = await abajo()
+    expect(end).toBeLessThanOrEqual(height)
+    await link('Siguiente').tap()
     await titulo(groupCode(cerca)).waitFor()
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
     await checkBars(pagina)
     await checkLargeText(pagina)
     await goHome()
-    await enlace('Escanear').waitFor()
+    await link('Escanear').waitFor()
     await checkLargeText(pagina)
   })
 })

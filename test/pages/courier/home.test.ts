@@ -6,9 +6,9 @@ import {
   createGuiaIn,
   createTestRepartidor,
   dumpPhoneDatabase,
-  enlace,
   evaluateOnPhone,
   goHome,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -31,15 +31,15 @@ const LARGA = {
   indicaciones: 'Portón negro, frente a la tienda La Bendición',
 }
 const parada = () => pagina.locator('.parada')
-const botones = () => parada().locator('.par a').allTextContents()
+const buttons = () => parada().locator('.par a').allTextContents()
 const situar = (metros: number) =>
   phoneContext.setGeolocation({ latitude: aMetros(metros).lat, longitude: AQUI.lng, accuracy: 8 })
 
 /** Parcels at these distances to the north, in the hands of a courier who has just signed in. */
-async function llevar(estados: readonly string[], ...lejos: number[]) {
+async function llevar(estados: readonly string[], ...far: number[]) {
   const { codigo, repartidor } = await createTestRepartidor()
   const guias: string[] = []
-  for (const [i, metros] of lejos.entries()) {
+  for (const [i, metros] of far.entries()) {
     const datos = i === 0 ? LARGA : { destinatario: `Vecina ${i}`, direccion: `${i}a avenida 5-67, zona 3` }
     guias.push(await createGuiaIn(repartidor, estados, { ...datos, ...aMetros(metros) }))
   }
@@ -51,14 +51,14 @@ async function llevar(estados: readonly string[], ...lejos: number[]) {
 
 describe.skipIf(!hasBrowser)('the first screen', () => {
   it('shows the next stop with what to do there, and the two after it, on a small phone', async () => {
-    const [primera] = await llevar(['recolectado', 'en_ruta'], 330, 700, 1_200, 2_000)
+    const [first] = await llevar(['recolectado', 'en_ruta'], 330, 700, 1_200, 2_000)
     await titulo('4 por entregar').waitFor()
     await parada().getByText('a 330 m').waitFor()
     for (const dicho of [LARGA.direccion, LARGA.destinatario, LARGA.indicaciones, 'San Juan Sacatepéquez, Guatemala'])
       await parada().getByText(dicho, { exact: true }).waitFor()
     expect(await parada().getByRole('link', { name: 'Llamar' }).getAttribute('href')).toBe('tel:+50231481676')
     expect(await parada().getByRole('link', { name: 'Ir' }).getAttribute('href')).toContain('maps/dir/')
-    expect(await botones()).toEqual(['Ir', 'Entregar'])
+    expect(await buttons()).toEqual(['Ir', 'Entregar'])
     // With the longest texts, one more stop is whole above the bar; with short ones, two are.
     const visibles = () =>
       evaluateOnPhone<number>(`(() => { const bar = document.querySelector('.pestanas').getBoundingClientRect().top
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
     await checkWindow('inicio')
     await checkBars(pagina)
     await checkLargeText(pagina)
-    await registerAsOperador(primera, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await registerAsOperador(first, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await pagina.reload()
     await parada().getByText('Vecina 1').waitFor()
     await titulo('3 por entregar').waitFor()
@@ -77,25 +77,25 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
 
   it('offers the way from afar, and the delivery at the door', async () => {
     await llevar(['recolectado', 'en_ruta'], 330, 700)
-    expect(await botones()).toEqual(['Ir', 'Entregar'])
+    expect(await buttons()).toEqual(['Ir', 'Entregar'])
     await situar(300)
     await parada().getByText('Ya está aquí').waitFor()
-    expect(await botones()).toEqual(['Entregar', 'No se pudo entregar'])
+    expect(await buttons()).toEqual(['Entregar', 'No se pudo entregar'])
     await checkWindow('inicio-en-la-puerta')
-    await enlace('Entregar').tap()
+    await link('Entregar').tap()
     await titulo('Tome una foto').waitFor()
   })
 
   it('takes all parcels out from the first screen, and says of one door how many it gets', async () => {
     await llevar(['recolectado'], 330, 700)
-    expect(await botones()).toEqual(['Salir a ruta con 2'])
-    await enlace('Salir a ruta con 2').tap()
+    expect(await buttons()).toEqual(['Salir a ruta con 2'])
+    await link('Salir a ruta con 2').tap()
     await titulo('Marcar varias').waitFor()
     expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(2)
     await locateButton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
-    await enlace('Ver la lista').tap()
-    await expect.poll(botones).toEqual(['Ir', 'Entregar'])
+    await link('Ver la lista').tap()
+    await expect.poll(buttons).toEqual(['Ir', 'Entregar'])
   })
 
   it('counts the parcels of one door', async () => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
       evaluateOnPhone<string>(`[...document.querySelectorAll('meta[name=theme-color]')]
         .filter(({ media }) => matchMedia(media).matches).map(({ content }) => content).join()`)
     const [claro, barraClara] = [await fondo(), await barra()]
-    await enlace('Más').tap()
+    await link('Más').tap()
     await pagina.getByText('Oscuro').tap()
     await expect.poll(fondo).not.toBe(claro)
     expect(await barra()).toBe('#0d1110')
@@ -126,21 +126,21 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
     await pagina.getByLabel('Su código de repartidor').waitFor()
     expect(await fondo()).not.toBe(claro)
     await signInOnPage(codigo)
-    await enlace('Más').tap()
+    await link('Más').tap()
     await pagina.getByText('Del teléfono').tap()
     await expect.poll(fondo).toBe(claro)
     expect(await barra()).toBe(barraClara)
   })
 
   it('leads to what is to be sent, and to a delivery that is not finished', async () => {
-    const [primera] = await llevar(['recolectado', 'en_ruta'], 330)
+    const [first] = await llevar(['recolectado', 'en_ruta'], 330)
     await phoneContext.setOffline(true)
-    await openGuiaPage(primera)
-    await enlace('Anotar algo').tap()
+    await openGuiaPage(first)
+    await link('Anotar algo').tap()
     await pagina.getByRole('textbox').fill('El portón está cerrado')
     await locateButton('Guardar la nota').tap()
     await locateButton('Guardar la nota').waitFor({ state: 'detached' })
-    await openStep(primera, 'quien')
+    await openStep(first, 'quien')
     await pagina.getByLabel('Nombre').fill('María López')
     await expect.poll(dumpPhoneDatabase).toContain('María López')
     await goHome()

@@ -2,17 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { checkDigit } from '../../../server/platform/codes/guideCode.ts'
 import { ROOT } from '../../../server/platform/root.ts'
 import { hasBrowser } from '../../browser.ts'
-import { buildEstadoReport, buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildEstadoReport, buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createGuiaIn,
   createTestRepartidor,
-  enlace,
   evaluateOnPhone,
   fillEntrega,
   goHome,
   groupCode,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -25,17 +24,18 @@ import {
   registerAsOperador,
   signInOnPage,
   titulo,
+  today,
   usePhone,
 } from './phone.ts'
 
 usePhone()
 
 /** A day's guides, in that courier's hands or to be collected by him; each lies a little farther north than the one before. */
-async function nuevas(cuantas: number, repartidor: string, estado = 'recolectado'): Promise<string[]> {
+async function nuevas(count: number, repartidor: string, estado = 'recolectado'): Promise<string[]> {
   const guias: string[] = []
-  for (let i = 0; i < cuantas; i += 100) {
+  for (let i = 0; i < count; i += 100) {
     const { resultados } = await phoneComercio.api.guias.crearLote({
-      guias: Array.from({ length: Math.min(100, cuantas - i) }, (_, j) =>
+      guias: Array.from({ length: Math.min(100, count - i) }, (_, j) =>
         buildGuia({
           destinatario: `Vecina ${i + j}`,
           direccion: `${i + j}a calle 5`,
@@ -44,7 +44,7 @@ async function nuevas(cuantas: number, repartidor: string, estado = 'recolectado
         }),
       ),
     })
-    guias.push(...resultados.map((uno) => (uno.ok ? uno.guia : '')))
+    guias.push(...resultados.map((one) => (one.ok ? one.guia : '')))
   }
   await phoneEnvironment.db.pool.query('update guia set estado = $1, custodio = $2 where guia = any($3)', [
     estado,
@@ -78,27 +78,27 @@ const eventosDeTodas = async (guias: string[], tipo: string) =>
 
 describe('the progress of the day', () => {
   const AHORA = Date.parse('2026-11-24T20:00:00Z')
-  const una = { repartidor: 'rep_1', estado: 'entregado', status: 'pendiente', ocurrido_en: '2026-11-24T15:00:00Z' }
+  const one = { repartidor: 'rep_1', estado: 'entregado', status: 'pendiente', ocurrido_en: '2026-11-24T15:00:00Z' }
   const acciones = [
-    { ...una, guia: 'A' },
-    { ...una, guia: 'B', estado: 'devuelto', status: 'enviada' },
-    { ...una, guia: 'C', status: 'atencion' },
-    { ...una, guia: 'D', ocurrido_en: '2026-11-24T05:59:00Z' },
-    { ...una, guia: 'E', repartidor: 'rep_2' },
+    { ...one, guia: 'A' },
+    { ...one, guia: 'B', estado: 'devuelto', status: 'enviada' },
+    { ...one, guia: 'C', status: 'atencion' },
+    { ...one, guia: 'D', ocurrido_en: '2026-11-24T05:59:00Z' },
+    { ...one, guia: 'E', repartidor: 'rep_2' },
   ]
-  const contar = async (hoy?: object) => {
+  const count = async (today?: object) => {
     // Its types are those of a browser, which this project's tests do not have.
     const { terminadas } = await import(new URL('server/pages/courier/browser/list.ts', ROOT).href)
-    return terminadas(acciones, 'rep_1', hoy, AHORA)
+    return terminadas(acciones, 'rep_1', today, AHORA)
   }
 
   it('counts what was delivered or returned, but nothing that the service refused', async () => {
-    expect(await contar()).toBe(3)
+    expect(await count()).toBe(3)
   })
 
   it('counts what another phone did, each guide once, and nothing of yesterday', async () => {
-    expect(await contar({ desde: '2026-11-24T06:00:00.000Z', terminadas: ['B', 'X', 'Y'] })).toBe(4)
-    expect(await contar({ desde: '2026-11-23T06:00:00.000Z', terminadas: ['X', 'Y'] })).toBe(3)
+    expect(await count({ desde: '2026-11-24T06:00:00.000Z', terminadas: ['B', 'X', 'Y'] })).toBe(4)
+    expect(await count({ desde: '2026-11-23T06:00:00.000Z', terminadas: ['X', 'Y'] })).toBe(3)
   })
 })
 
@@ -109,15 +109,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone({ permissions: [] })
     await signInOnPage(codigo)
     await titulo('200 por entregar').waitFor()
-    const antes = await readStops()
-    expect(antes).toHaveLength(200)
-    expect(antes.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
+    const before = await readStops()
+    expect(before).toHaveLength(200)
+    expect(before.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
     expect(await filas().first().textContent()).toBe('1a calle 5 Vecina 1 · Recolectado')
     // What changes a guide, or brings it anew, leaves its place to it.
     await registerAsOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
     await pagina.reload()
     await titulo('200 por entregar').waitFor()
-    expect(await readStops()).toEqual(antes)
+    expect(await readStops()).toEqual(before)
     // Of all rows only those at the window are laid out and painted; scrolled, others are.
     const dibujadas = () =>
       evaluateOnPhone<number[]>(`[...document.querySelectorAll('.lista li')].flatMap((li, i) =>
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // Back from a guide the list is where it was left.
     await pagina.locator(`#g-${guias[180]!}`).tap()
     await titulo(groupCode(guias[180]!)).waitFor()
-    await enlace('Inicio').tap()
+    await link('Inicio').tap()
     await expect.poll(() => evaluateOnPhone('document.activeElement.id')).toBe(`g-${guias[180]!}`)
     expect(await evaluateOnPhone<number>('scrollY')).toBeGreaterThan(2_000)
   })
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await titulo('12 por entregar, 3 por devolver').waitFor()
     await pagina.getByText('0 de 15 entregadas').waitFor()
-    await enlace('Buscar').tap()
+    await link('Buscar').tap()
     const campo = pagina.getByLabel('Código, teléfono o nombre')
     await expect.poll(() => filas().count()).toBe(15)
     expect(await filas().first().textContent()).toMatch(
@@ -187,12 +187,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('12 por entregar').waitFor()
     expect((await readStops())[0]).toBe('0a calle 5')
     expect(await evaluateOnPhone('window.pedidos')).toBe(0)
-    await enlace('Más').tap()
+    await link('Más').tap()
     await locateButton('Ordenar desde aquí').tap()
     await pagina.getByText('No se sabe dónde está').waitFor()
     expect(await evaluateOnPhone('window.pedidos')).toBe(1)
     await goHome()
-    await enlace('Escanear').waitFor()
+    await link('Escanear').waitFor()
     expect((await readStops())[0]).toBe('0a calle 5')
   })
 
@@ -206,7 +206,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await signInOnPage(codigo)
       await titulo('200 por entregar').waitFor()
       await phoneContext.setOffline(true)
-      await enlace('Salir a ruta con 200').tap()
+      await link('Salir a ruta con 200').tap()
       await pagina.getByText('200 marcadas').waitFor()
       await locateButton('No marcar ninguna').tap()
       await filas().first().getByRole('checkbox').check()
@@ -215,12 +215,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await pagina.getByText('200 marcadas').waitFor()
       await locateButton('Salir a ruta con 200').tap()
       await titulo('En ruta: 200 guías').waitFor()
-      await hoy()
+      await today()
       await pagina.getByText('Por enviar (200)').waitFor()
       // The first answer is lost: what is sent again is known by its key.
       phoneBridge.loseResponse(/POST .*\/eventos$/)
       await phoneContext.setOffline(false)
-      await hasta(async () => (await eventosDeTodas(guias, 'guia.en_ruta')).length === 200)
+      await waitUntil(async () => (await eventosDeTodas(guias, 'guia.en_ruta')).length === 200)
       const eventos = await eventosDeTodas(guias, 'guia.en_ruta')
       expect(new Set(eventos.map(({ guia }) => guia)).size).toBe(200)
       expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
@@ -234,22 +234,22 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('shows on another phone what the courier did today, and counts what this phone adds', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [una, otra] = await nuevas(4, repartidor, 'en_ruta')
-    for (const guia of [una!, otra!]) await registerAsOperador(guia, buildEstadoReport('entregado'))
+    const [one, other] = await nuevas(4, repartidor, 'en_ruta')
+    for (const guia of [one!, other!]) await registerAsOperador(guia, buildEstadoReport('entregado'))
     // Where the third parcel goes.
     await openPhone({ geolocation: { latitude: 14.602, longitude: -90.6, accuracy: 8 } })
     await signInOnPage(codigo)
     await pagina.getByText('2 de 4 entregadas').waitFor()
     await pagina.getByText('Ya está aquí').waitFor()
-    const tercera = (await pagina.locator('.donde').getAttribute('id'))!.slice(2)
+    const third = (await pagina.locator('.donde').getAttribute('id'))!.slice(2)
     await phoneContext.setOffline(true)
-    await fillEntrega(tercera)
+    await fillEntrega(third)
     await locateButton('Confirmar la entrega').tap()
     await titulo('Entregado').waitFor()
     await goHome()
     await pagina.getByText('3 de 4 entregadas').waitFor()
     await phoneContext.setOffline(false)
-    await hoy()
+    await today()
     await pagina.getByText('Enviado hoy (1)').waitFor()
     await goHome()
     await pagina.getByText('3 de 4 entregadas').waitFor()
@@ -267,7 +267,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await titulo('4 por entregar').waitFor()
-    await enlace('Buscar').tap()
+    await link('Buscar').tap()
     const campo = pagina.getByLabel('Código, teléfono o nombre')
     for (const searched of ['5550 1234', '+502 5550-1234', '00502 55501234', '1234', 'licuadora', datos.external_ref]) {
       await campo.fill('')
@@ -284,18 +284,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('says which of the ticked it could not take along', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     await nuevas(3, repartidor)
-    const [otra] = await nuevas(1, repartidor, 'en_devolucion')
+    const [other] = await nuevas(1, repartidor, 'en_devolucion')
     await openPhone()
     await signInOnPage(codigo)
     await titulo('3 por entregar, 1 por devolver').waitFor()
-    await enlace('Más').tap()
-    await enlace('Marcar varias').tap()
+    await link('Más').tap()
+    await link('Marcar varias').tap()
     await locateButton('Marcar las 4').tap()
     await expectWholeRows()
     await checkWindow('marcadas')
     await locateButton('Salir a ruta con 3').tap()
     await titulo('En ruta: 3 guías').waitFor()
-    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(otra!)).waitFor()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(other!)).waitFor()
     await checkWindow('lote-hecho')
   })
 

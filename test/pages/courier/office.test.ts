@@ -5,7 +5,7 @@ const con = useEnvironment({}, () => ({ SUPPORT_PHONE: '+502 2345-6789' }))
 const sin = useEnvironment()
 
 it('brings the central’s number, where there is one, to be called without coverage, too', async () => {
-  const pagina = async ({ url }: typeof con) => (await fetch(`${url}/repartidor`)).text()
-  expect(await pagina(con)).toMatch(/data-central="[^"]*2345[^"]*6789" data-llamar="\+50223456789"/)
-  expect(await pagina(sin)).toContain('data-central="" data-llamar=""')
+  const page = async ({ url }: typeof con) => (await fetch(`${url}/repartidor`)).text()
+  expect(await page(con)).toMatch(/data-central="[^"]*2345[^"]*6789" data-llamar="\+50223456789"/)
+  expect(await page(sin)).toContain('data-central="" data-llamar=""')
 })

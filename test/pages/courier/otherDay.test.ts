@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../../server/platform/time/units.ts'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { hasta } from '../../factories.ts'
+import { waitUntil } from '../../factories.ts'
 import { checkBars, checkLargeText } from '../inspect.ts'
 import {
   checkWindow,
   createTestRepartidor,
-  enlace,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -25,9 +25,9 @@ import {
 usePhone()
 
 /** The day after some days, by the calendar of the phone, which is this machine's. */
-const enDias = (dias: number) => {
-  const dia = new Date(Date.now() + dias * DAY_MS)
-  return new Date(dia.getTime() - dia.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+const enDias = (days: number) => {
+  const day = new Date(Date.now() + days * DAY_MS)
+  return new Date(day.getTime() - day.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
 }
 
 async function anteElIntento() {
@@ -36,7 +36,7 @@ async function anteElIntento() {
   await openPhone()
   await signInOnPage(codigo)
   await openGuiaPage(guia)
-  await enlace('No se pudo entregar').tap()
+  await link('No se pudo entregar').tap()
   await pagina.getByLabel('Pidió otro día').check()
   return guia
 }
@@ -45,7 +45,7 @@ const decisionDe = async (guia: string) => (await phoneComercio.api.guias.obtene
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {
     const guia = await anteElIntento()
-    const dia = pagina.getByLabel('¿Qué día lo quiere?')
+    const day = pagina.getByLabel('¿Qué día lo quiere?')
     await waitForInstall()
     await phoneContext.setOffline(true)
     await locateButton('Registrar').tap()
@@ -53,18 +53,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkWindow('otro-dia')
     await checkBars(pagina)
     await checkLargeText(pagina)
-    for (const malo of [enDias(0), enDias(31)]) {
-      await dia.fill(malo)
+    for (const bad of [enDias(0), enDias(31)]) {
+      await day.fill(bad)
       await locateButton('Registrar').tap()
       await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
     }
     const pedido = enDias(4)
-    await dia.fill(pedido)
+    await day.fill(pedido)
     await locateButton('Registrar').tap()
     await titulo('Intento fallido').waitFor()
     await phoneContext.setOffline(false)
     await waitForDone('Intento fallido')
-    await hasta(async () => (await decisionDe(guia))?.estado === 'tomada')
+    await waitUntil(async () => (await decisionDe(guia))?.estado === 'tomada')
     expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: pedido })
     await openGuiaPage(guia)
     await pagina.getByText(`Otro intento el ${pedido.split('-').reverse().join('/')}`).waitFor()
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByLabel('No dijo qué día').check()
     await locateButton('Registrar').tap()
     await waitForDone('Intento fallido')
-    await hasta(async () => (await decisionDe(guia)) !== null)
+    await waitUntil(async () => (await decisionDe(guia)) !== null)
     expect(await decisionDe(guia)).toMatchObject({ estado: 'pendiente', fecha: null })
   })
 })

@@ -24,7 +24,7 @@ export function usePhone(environment: TestEnvironment = shareEnvironment()) {
   beforeAll(async () => {
     // A file before this one, of the same worker, may have left its own.
     complaints.length = requestedUrls.length = 0
-    phoneComercio = await phoneEnvironment.nuevoComercio()
+    phoneComercio = await phoneEnvironment.createComercio()
     phoneBridge = await createBridge(() => phoneEnvironment.url)
   })
   afterAll(() => phoneBridge?.close())
@@ -59,8 +59,8 @@ export const readEventos = async (guia: string): Promise<Evento[]> =>
   (await phoneEnvironment.operar('GET', `/guias/${guia}`)).cuerpo.eventos.datos
 export const readShortEventoTypes = async (guia: string) =>
   (await readEventos(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
-export const registerAsOperador = (guia: string, cuerpo: object) =>
-  phoneEnvironment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+export const registerAsOperador = (guia: string, body: object) =>
+  phoneEnvironment.operar('POST', `/guias/${guia}/eventos`, body)
 export const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
 /** A guide in one state after another, in the hands of that courier. */
 export async function createGuiaIn(repartidor: string, estados: readonly string[], datos: object = PERSONA) {
@@ -76,11 +76,11 @@ export async function createGuiaIn(repartidor: string, estados: readonly string[
 export const readPrueba = (guia: string) =>
   phoneEnvironment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: phoneComercio.llave })
 /** The page on a new phone: with a script that runs before its own, or in a browser of the test's. */
-export async function openPhone(opciones: BrowserContextOptions & { initScript?: string } = {}, browser?: Browser) {
+export async function openPhone(options: BrowserContextOptions & { initScript?: string } = {}, browser?: Browser) {
   complaints.length = 0
   requestedUrls.length = 0
   phoneBridge.forwardedRequests.length = 0
-  const { initScript, ...contextOptions } = opciones
+  const { initScript, ...contextOptions } = options
   const telefono: BrowserContextOptions = {
     viewport: { width: 360, height: 740 },
     deviceScaleFactor: 2,
@@ -120,23 +120,23 @@ export const postponeQueue = (ms: number) =>
         tx.oncomplete = () => { db.close(); resolver() } } })`)
 const TOUCH_TARGETS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
-export async function checkWindow(nombre: string) {
+export async function checkWindow(name: string) {
   const ventana = pagina.viewportSize()!
   const height = Math.max(ventana.height, await evaluateOnPhone<number>('document.documentElement.scrollHeight'))
   await pagina.setViewportSize({ ...ventana, height })
-  await checkPage({ pagina, nombre: `repartidor-${nombre}`, touchTargets: TOUCH_TARGETS })
-  await checkLayout(pagina, nombre)
+  await checkPage({ pagina, nombre: `repartidor-${name}`, touchTargets: TOUCH_TARGETS })
+  await checkLayout(pagina, name)
   await pagina.setViewportSize(ventana)
 }
 export const locateButton = (name: string | RegExp) => pagina.getByRole('button', { name })
-export const enlace = (name: string) => pagina.getByRole('link', { name, exact: true })
+export const link = (name: string) => pagina.getByRole('link', { name, exact: true })
 export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })
 /** A screen's title once it has the focus: a key pressed before goes to a control that loses it. */
 export const abierta = (name: string | RegExp) => titulo(name).and(pagina.locator(':focus'))
 export async function signInOnPage(codigo: string) {
   await pagina.getByLabel('Su código de repartidor').fill(codigo)
   await locateButton('Entrar').tap()
-  await enlace('Escanear').waitFor()
+  await link('Escanear').waitFor()
 }
 export async function openGuiaPage(guia: string) {
   await pagina.goto(`${phoneBridge.url}/repartidor#/guia/${guia}`)
@@ -144,7 +144,7 @@ export async function openGuiaPage(guia: string) {
 }
 export const goHome = () => pagina.goto(`${phoneBridge.url}/repartidor#/`)
 /** The screen of what was done and what still has to be sent. */
-export const hoy = () => pagina.goto(`${phoneBridge.url}/repartidor#/hoy`)
+export const today = () => pagina.goto(`${phoneBridge.url}/repartidor#/hoy`)
 export async function signOutOfPage() {
   await pagina.goto(`${phoneBridge.url}/repartidor#/mas`)
   await locateButton('Salir').tap()
@@ -164,7 +164,7 @@ export async function waitForDone(title: string) {
 }
 export async function reportIntento(guia: string, motivo: string, conFoto = false) {
   await openGuiaPage(guia)
-  await enlace('No se pudo entregar').tap()
+  await link('No se pudo entregar').tap()
   await pagina.getByLabel(motivo).check()
   if (conFoto) {
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
@@ -176,9 +176,9 @@ export async function failIntento(guia: string, motivo = 'No había nadie', conF
   await reportIntento(guia, motivo, conFoto)
   await waitForDone('Intento fallido')
 }
-export async function dar(guia: string, paso: string) {
+export async function dar(guia: string, step: string) {
   await openGuiaPage(guia)
-  await enlace(paso).tap()
+  await link(step).tap()
   await locateButton('Registrar').tap()
   await pagina.locator('.palomita').waitFor()
   await endUndo()
@@ -194,15 +194,15 @@ export const createColorFoto = async (color?: string) => ({
   buffer: await createFoto(color ? { color } : {}),
 })
 /** Opens a step of a delivery by its address. */
-export const openStep = (guia: string, paso: string) =>
-  pagina.goto(`${phoneBridge.url}/repartidor#/guia/${guia}/entregar/${paso}`)
+export const openStep = (guia: string, step: string) =>
+  pagina.goto(`${phoneBridge.url}/repartidor#/guia/${guia}/entregar/${step}`)
 /** Goes through the steps of a delivery up to the last one. Without a name, the recipient receives the parcel. */
 export async function fillEntrega(
   guia: string,
   { nombre = 'María López', fotos = 1, firmar = false, documento = '' } = {},
 ) {
   await openGuiaPage(guia)
-  await enlace('Entregar').tap()
+  await link('Entregar').tap()
   await titulo('Tome una foto').waitFor()
   for (let i = 1; i <= fotos; i++) {
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
@@ -224,11 +224,11 @@ export async function drawFirma() {
   const canvas = pagina.locator('canvas.firma')
   await canvas.scrollIntoViewIfNeeded()
   const { x, y, width, height } = (await canvas.boundingBox())!
-  for (const desde of [0.2, 0.5]) {
-    await pagina.mouse.move(x + width * desde, y + height * 0.3)
+  for (const from of [0.2, 0.5]) {
+    await pagina.mouse.move(x + width * from, y + height * 0.3)
     await pagina.mouse.down()
     for (let i = 1; i <= 12; i++) {
-      await pagina.mouse.move(x + width * (desde + i / 50), y + height * (0.3 + (i % 4) / 8))
+      await pagina.mouse.move(x + width * (from + i / 50), y + height * (0.3 + (i % 4) / 8))
       // Drawn before it goes on: points of one frame are taken for one.
       await evaluateOnPhone('new Promise(requestAnimationFrame)')
     }
@@ -240,8 +240,8 @@ export const countDarkPixels = () =>
       const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data
       let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] < 128) n++; return n / (d.length / 4) })()`)
 /** That it happened between two readings of this machine's clock, as far as a phone that heard whole seconds knows. */
-export const expectOccurredBetween = (instant: string, desde: number, hasta: number) => {
-  expect(Date.parse(instant)).toBeGreaterThan(desde - 2_000)
+export const expectOccurredBetween = (instant: string, from: number, hasta: number) => {
+  expect(Date.parse(instant)).toBeGreaterThan(from - 2_000)
   expect(Date.parse(instant)).toBeLessThan(hasta + 2_000)
 }
 /** Everything that lies in the database of the page, as text. */

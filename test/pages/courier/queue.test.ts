@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createColorFoto,
   createTestRepartidor,
   dar,
-  enlace,
   evaluateOnPhone,
   expectOccurredBetween,
   failIntento,
   fillEntrega,
   goHome,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -30,6 +29,7 @@ import {
   signInOnPage,
   tapSendNow,
   titulo,
+  today,
   usePhone,
   waitForInstall,
   watchTab,
@@ -50,10 +50,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await openPhone()
       await signInOnPage(codigo)
       await openGuiaPage(guia)
-      await enlace('No se pudo entregar').waitFor()
+      await link('No se pudo entregar').waitFor()
       await waitForInstall()
       await phoneContext.setOffline(true)
-      await enlace('No se pudo entregar').tap()
+      await link('No se pudo entregar').tap()
       await pagina.getByLabel('No había nadie').check()
       for (const [i, color] of ['#36c', '#c63', '#3c6'].entries()) {
         await pagina.locator('input[type=file]').setInputFiles(await createColorFoto(color))
@@ -68,9 +68,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       // Its first photo arrives and is gone before the event gets there.
       phoneBridge.cutRequest(/POST .*\/eventos$/)
       await phoneContext.setOffline(false)
-      await hasta(async () => phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length === 2)
+      await waitUntil(async () => phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length === 2)
       await phoneEnvironment.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
-      await hoy()
+      await today()
       await tapSendNow()
       await pagina.getByText('Enviado hoy (1)').waitFor()
       const { datos } = await phoneComercio.api.guias.intentos(guia)
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('works without coverage: everything arrives once, in order, with its own time', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [una, otra] = [
+    const [one, other] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
@@ -91,9 +91,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(sinDatos, { estado })
     await openPhone()
     await signInOnPage(codigo)
-    for (const guia of [una, otra]) {
+    for (const guia of [one, other]) {
       await openGuiaPage(guia)
-      await enlace('Entregar').waitFor()
+      await link('Entregar').waitFor()
     }
     await waitForInstall()
     await phoneContext.setOffline(true)
@@ -101,52 +101,52 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.reload()
     await pagina.getByText('Sin cobertura.').waitFor()
 
-    const primero = Date.now()
-    await failIntento(una)
+    const first = Date.now()
+    await failIntento(one)
     await pagina.getByText('Por enviar:').waitFor()
     const trasPrimero = Date.now()
     // What is offered follows from what is still to be sent.
-    await openGuiaPage(una)
+    await openGuiaPage(one)
     expect((await pagina.locator('.barra a').allTextContents())[0]).toBe('Salir a ruta')
-    await dar(una, 'Salir a ruta')
+    await dar(one, 'Salir a ruta')
     await pagina.getByText('Por enviar:').waitFor()
-    await fillEntrega(una, { fotos: 2, firmar: true })
+    await fillEntrega(one, { fotos: 2, firmar: true })
     const antesDeEntregar = Date.now()
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
     const entregado = Date.now()
     await pagina.reload()
     await pagina.getByText('Por enviar:').waitFor()
-    await failIntento(otra, 'No contesta')
+    await failIntento(other, 'No contesta')
     // One of which nothing is known but its code.
     await goHome()
-    await enlace('Buscar').tap()
+    await link('Buscar').tap()
     await pagina.getByLabel('Código, teléfono o nombre').fill(sinDatos)
     await locateButton('Abrir').tap()
     await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
     await checkWindow('sin-datos')
     await dar(sinDatos, 'Salir a ruta')
     await failIntento(sinDatos)
-    await hoy()
+    await today()
     await pagina.getByRole('heading', { name: 'Por enviar (6)' }).waitFor()
     await pagina.getByText('Espera cobertura').first().waitFor()
     await checkWindow('sin-cobertura')
-    expect(await readShortEventoTypes(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
+    expect(await readShortEventoTypes(one)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
 
     // Coverage comes in pieces, and the page is closed and opened in between.
     phoneBridge.loseResponse(/POST .*\/eventos$/)
     phoneBridge.cutRequest(/POST .*tipo=firma$/)
     phoneBridge.loseResponse(/POST .*\/entrega$/)
     await phoneContext.setOffline(false)
-    for (const falla of [1, 2, 3]) {
-      await hasta(async () => phoneBridge.fallas() === falla)
+    for (const fault of [1, 2, 3]) {
+      await waitUntil(async () => phoneBridge.fallas() === fault)
       await pagina.reload()
       await titulo('Lo que hizo').waitFor()
       await tapSendNow()
     }
     await pagina.getByText('Enviado hoy (6)').waitFor()
 
-    expect(await readShortEventoTypes(una)).toEqual([
+    expect(await readShortEventoTypes(one)).toEqual([
       'aceptado',
       'recolectado',
       'en_ruta',
@@ -155,16 +155,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       'en_ruta',
       'entregado',
     ])
-    const eventos = (await readEventos(una)).slice(3)
-    expectOccurredBetween(eventos[0]!.ocurrido_en, primero, trasPrimero)
+    const eventos = (await readEventos(one)).slice(3)
+    expectOccurredBetween(eventos[0]!.ocurrido_en, first, trasPrimero)
     expectOccurredBetween(eventos[3]!.ocurrido_en, antesDeEntregar, entregado)
-    const prueba = (await readPrueba(una)).cuerpo
+    const prueba = (await readPrueba(one)).cuerpo
     expect(prueba.fotos).toHaveLength(2)
     expect(prueba.firma).not.toBeNull()
     // Photos that had arrived were not sent again, unless the first reload took the answer.
     const subidas = phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length
     expect([2, 3]).toContain(subidas)
-    expect(await readShortEventoTypes(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
+    expect(await readShortEventoTypes(other)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
     expect(await readShortEventoTypes(sinDatos)).toEqual([
       'aceptado',
       'recolectado',
@@ -174,40 +174,40 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ])
     const { rows } = await phoneEnvironment.db.pool.query(
       'select count(*)::int as n from evento where guia = any($1)',
-      [[una, otra, sinDatos]],
+      [[one, other, sinDatos]],
     )
     expect(rows).toEqual([{ n: 7 + 5 + 6 }])
   })
 
   it('shows what the service refused, and goes on with the rest', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [cancelada, movida, libre] = [
+    const [cancelled, movida, free] = [
       (await phoneComercio.api.guias.crear(buildGuia())).guia,
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
     await openPhone()
     await signInOnPage(codigo)
-    for (const guia of [cancelada, movida, libre]) {
+    for (const guia of [cancelled, movida, free]) {
       await openGuiaPage(guia)
       await pagina.locator('.barra').waitFor()
     }
     await waitForInstall()
     await phoneContext.setOffline(true)
-    await phoneComercio.api.guias.cancelar(cancelada)
-    await dar(cancelada, 'Recoger el paquete')
-    await dar(cancelada, 'Dejar en bodega')
+    await phoneComercio.api.guias.cancelar(cancelled)
+    await dar(cancelled, 'Recoger el paquete')
+    await dar(cancelled, 'Dejar en bodega')
     await failIntento(movida)
-    await failIntento(libre)
+    await failIntento(free)
     await registerAsOperador(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
     await phoneContext.setOffline(false)
-    await hoy()
+    await today()
     await pagina.getByText('Enviado hoy (2)').waitFor()
     await pagina.getByText('Necesita su atención').waitFor()
     // Older than what the depot read meanwhile: noted, and told.
     await pagina.getByText('anotado, sin cambiar el estado').waitFor()
-    expect(await readShortEventoTypes(libre)).toContain('intento_fallido')
-    expect(await readShortEventoTypes(cancelada)).toEqual(['aceptado', 'cancelado'])
+    expect(await readShortEventoTypes(free)).toContain('intento_fallido')
+    expect(await readShortEventoTypes(cancelled)).toEqual(['aceptado', 'cancelado'])
     await pagina.locator('.lista .atencion a').first().tap()
     await pagina.locator('.nota.mal').waitFor()
     expect(await pagina.locator('.nota.mal').textContent()).toContain('cancelado')
@@ -220,15 +220,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await pagina.getByText('¿Descartar esta acción?').waitFor()
       if (quedan === 1) await checkWindow('descartar')
       await pagina.getByRole('dialog').getByRole('button', { name: 'Descartar' }).tap()
-      await enlace('Escanear').waitFor()
-      await hoy()
+      await link('Escanear').waitFor()
+      await today()
       if (quedan === 1) {
         await pagina.getByText('Necesita su atención').waitFor()
         await pagina.locator('.lista .atencion a').first().tap()
       }
     }
     expect(await pagina.getByText('Por enviar').count()).toBe(0)
-    expect(await readShortEventoTypes(cancelada)).toEqual(['aceptado', 'cancelado'])
+    expect(await readShortEventoTypes(cancelled)).toEqual(['aceptado', 'cancelado'])
   })
 
   it('uploads a refused photo anew once, and asks the courier when it is refused again', async () => {
@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       errores: [{ campo: '/fotos/0', mensaje: 'No hay tal archivo' }],
     })
     await failIntento(guia, 'No había nadie', true)
-    await hoy()
+    await today()
     await pagina.getByText('Necesita su atención').waitFor()
     expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
   })
@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await failIntento(guias[1]!)
     await goHome()
     watchTab(aqui)
-    await hoy()
+    await today()
     await pagina.getByRole('heading', { name: 'Por enviar (2)' }).waitFor()
     await phoneContext.setOffline(false)
     await pagina.getByText('Enviado hoy (2)').waitFor()
@@ -284,10 +284,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     phoneBridge.reject(/\/eventos$/, 2)
     const momento = Date.now()
     await failIntento(guia)
-    const hecho = Date.now()
-    await hoy()
+    const done = Date.now()
+    await today()
     await pagina.getByText('Por enviar (1)').waitFor()
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await readShortEventoTypes(guia)).includes('intento_fallido')
     })
@@ -296,12 +296,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       [guia],
     )
     expect(rows.at(-1).registrado_en.getTime() - momento).toBeGreaterThan(2_000)
-    expectOccurredBetween((await readEventos(guia)).at(-1)!.ocurrido_en, momento, hecho)
+    expectOccurredBetween((await readEventos(guia)).at(-1)!.ocurrido_en, momento, done)
   })
 
   it('goes on with the rest when only one thing does not get through', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [conFoto, otra] = [
+    const [conFoto, other] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
@@ -312,12 +312,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(conFoto)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
-    await failIntento(otra)
-    await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
+    await failIntento(other)
+    await waitUntil(async () => (await readShortEventoTypes(other)).includes('intento_fallido'))
     expect(await readShortEventoTypes(conFoto)).not.toContain('entregado')
     phoneBridge.heal()
     await goHome()
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await readPrueba(conFoto)).status === 200
     })
@@ -325,14 +325,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('keeps the later action of a guide behind its failed one', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [guia, otra] = [
+    const [guia, other] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('No se pudo entregar').waitFor()
+    await link('No se pudo entregar').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
     await failIntento(guia, 'No había nadie', true)
@@ -341,11 +341,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // The photo does not pass, so the attempt stays on the phone.
     phoneBridge.cutRequest(/\/archivos/, 1_000)
     await phoneContext.setOffline(false)
-    await failIntento(otra)
+    await failIntento(other)
     await goHome()
-    await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
+    await waitUntil(async () => (await readShortEventoTypes(other)).includes('intento_fallido'))
     phoneBridge.heal()
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await readShortEventoTypes(guia)).length === 6
     })
@@ -358,14 +358,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
     await failIntento(guia)
     await postponeQueue(86_400_000)
     await phoneContext.setOffline(false)
     await goHome()
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await readShortEventoTypes(guia)).includes('intento_fallido')
     })
@@ -378,7 +378,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForInstall()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
     phoneBridge.cutRequest(/\/sesion$/, 100)
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
@@ -390,7 +390,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const registro = new Promise<string>((resolve) => {
       sesion.on(
         'ServiceWorker.workerRegistrationUpdated',
-        ({ registrations: [uno] }) => uno && resolve(uno.registrationId),
+        ({ registrations: [one] }) => one && resolve(one.registrationId),
       )
     })
     await sesion.send('ServiceWorker.enable')
@@ -402,7 +402,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       tag: 'cola',
       lastChance: false,
     })
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     watchTab(testigo)
   })
 
@@ -412,17 +412,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').waitFor()
-    const [antes] = (await waitForInstall()) as string[]
+    await link('Entregar').waitFor()
+    const [before] = (await waitForInstall()) as string[]
     phoneBridge.cutRequest(/\/sesion$/, 50)
     await failIntento(guia)
-    phoneBridge.cambiar = (ruta, cuerpo) =>
-      ruta.endsWith('servicio.js') ? cuerpo.replace(/"version":"\w+"/, '"version":"otra"') : cuerpo
+    phoneBridge.cambiar = (path, body) =>
+      path.endsWith('servicio.js') ? body.replace(/"version":"\w+"/, '"version":"otra"') : body
     await evaluateOnPhone(
       'navigator.serviceWorker.getRegistration("/repartidor").then((r) => r.update()).then(() => 0)',
     )
     await pagina.getByText('Hay una versión nueva.').waitFor()
-    expect(await evaluateOnPhone<string[]>('caches.keys()')).toContain(antes)
+    expect(await evaluateOnPhone<string[]>('caches.keys()')).toContain(before)
     await locateButton('Cargarla').tap()
     await expect.poll(() => evaluateOnPhone<string[]>('caches.keys()').catch(() => [])).toEqual(['repartidor-otra'])
     await pagina.getByText('Por enviar:').waitFor()

@@ -30,8 +30,8 @@ describe('the door of two parcels', () => {
     ['otra', 0, OTRA],
     ['otra', 0, { direccion: '', telefono: OTRA.telefono }],
   ] as const)('is «%s» at %d m with %j', (comparacion, metros, cambios) => {
-    const otra = { ...PUERTA, ...cambios, point: alNorte(metros) }
-    expect([compareDoors(PUERTA, otra), compareDoors(otra, PUERTA)]).toEqual([comparacion, comparacion])
+    const other = { ...PUERTA, ...cambios, point: alNorte(metros) }
+    expect([compareDoors(PUERTA, other), compareDoors(other, PUERTA)]).toEqual([comparacion, comparacion])
   })
 
   it('is the courier’s to tell while either place is not confirmed, if address or telephone is equal', () => {
@@ -77,12 +77,12 @@ describe('the door of two parcels', () => {
 
 describe('a person who receives another parcel', () => {
   const MARIA = { nombre: 'María López', relacion: 'destinatario' }
-  const otra = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', wasAsked: false }
-  const con = (cambios: object) => ({ ...otra, ...cambios })
+  const other = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', wasAsked: false }
+  const con = (cambios: object) => ({ ...other, ...cambios })
 
   it('is the same person, who is nothing to another recipient until the courier says so', () => {
-    expect(receiverOf(otra, MARIA, false)).toEqual({ nombre: 'María López', relacion: '' })
-    expect(lacksRelation(otra, MARIA, false)).toBe(true)
+    expect(receiverOf(other, MARIA, false)).toEqual({ nombre: 'María López', relacion: '' })
+    expect(lacksRelation(other, MARIA, false)).toBe(true)
     expect(receiverOf(con({ relacion: 'familiar' }), MARIA, false)).toEqual({
       nombre: 'María López',
       relacion: 'familiar',
@@ -91,8 +91,8 @@ describe('a person who receives another parcel', () => {
   })
 
   it('is to the same recipient what the same person is to him with the first parcel', () => {
-    expect(receiverOf(otra, MARIA, true)).toEqual(MARIA)
-    expect(lacksRelation(otra, MARIA, true)).toBe(false)
+    expect(receiverOf(other, MARIA, true)).toEqual(MARIA)
+    expect(lacksRelation(other, MARIA, true)).toBe(false)
     const pedro = con({ nombre: 'Pedro Choc' })
     expect(receiverOf(pedro, MARIA, true)).toEqual({ nombre: 'Pedro Choc', relacion: '' })
     expect(lacksRelation(pedro, MARIA, true)).toBe(true)
@@ -103,7 +103,7 @@ describe('a person who receives another parcel', () => {
     expect(renameInOther(elegida, 'Pedro', MARIA.nombre)).toMatchObject({ nombre: 'Pedro', relacion: '' })
     expect(renameInOther(elegida, MARIA.nombre, MARIA.nombre)).toMatchObject({ nombre: null, relacion: '' })
     const propia = con({ nombre: 'Luis Pérez', relacion: 'destinatario' })
-    expect(afterRename([elegida, propia])).toEqual([otra, propia])
+    expect(afterRename([elegida, propia])).toEqual([other, propia])
     expect(isSameReceiver(con({ nombre: 'María López ' }), MARIA)).toBe(true)
   })
 
@@ -119,11 +119,11 @@ describe('a person who receives another parcel', () => {
   })
 
   it('has one recipient for two parcels only with the same name and the same telephone', () => {
-    const una = { destinatario: 'María López', telefono: '+50231480001' }
-    expect(isSameDestinatario(una, { ...una, destinatario: 'MARIA LÓPEZ' })).toBe(true)
-    expect(isSameDestinatario(una, { ...una, telefono: '+50231480002' })).toBe(false)
-    expect(isSameDestinatario(una, { ...una, destinatario: 'Luis' })).toBe(false)
-    expect(isSameDestinatario({ ...una, destinatario: null }, { ...una, destinatario: null })).toBe(false)
-    expect(isSameDestinatario({ ...una, telefono: null }, { ...una, telefono: null })).toBe(false)
+    const one = { destinatario: 'María López', telefono: '+50231480001' }
+    expect(isSameDestinatario(one, { ...one, destinatario: 'MARIA LÓPEZ' })).toBe(true)
+    expect(isSameDestinatario(one, { ...one, telefono: '+50231480002' })).toBe(false)
+    expect(isSameDestinatario(one, { ...one, destinatario: 'Luis' })).toBe(false)
+    expect(isSameDestinatario({ ...one, destinatario: null }, { ...one, destinatario: null })).toBe(false)
+    expect(isSameDestinatario({ ...one, telefono: null }, { ...one, telefono: null })).toBe(false)
   })
 })

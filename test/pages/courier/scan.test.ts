@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { barsOf, qrOf } from '../../../server/platform/pdf/barcodes.ts'
 import { createFoto, createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser, openBrowserWithCamera } from '../../browser.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
-  enlace,
   evaluateOnPhone,
   goHome,
   groupCode,
+  link,
   locateButton,
   openPhone,
   pagina,
@@ -37,7 +37,7 @@ usePhone()
 function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) {
   const grises = Buffer.alloc(ancho * alto, 0xee)
   const rectangulo = (x: number, y: number, w: number, h: number) => {
-    for (let fila = y; fila < y + h; fila++) grises.fill(0, fila * ancho + x, fila * ancho + x + w)
+    for (let row = y; row < y + h; row++) grises.fill(0, row * ancho + x, row * ancho + x + w)
   }
   if (que.barras) {
     const anchos = barsOf(que.barras)!
@@ -74,20 +74,20 @@ const png = ({ grises, ancho, alto }: Dibujo) =>
     .toBuffer()
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  let carpeta: string
+  let folder: string
   let navegador: Browser
   /** The guide whose label the camera sees. */
   let enCamara: string
 
   beforeAll(async () => {
-    carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
+    folder = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
     enCamara = (await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Etiquetas' }))).guia
-    await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
-    navegador = await openBrowserWithCamera(join(carpeta, 'etiqueta.y4m'))
+    await writeFile(join(folder, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
+    navegador = await openBrowserWithCamera(join(folder, 'etiqueta.y4m'))
   })
   afterAll(async () => {
     await navegador?.close()
-    await rm(carpeta, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   })
 
   it('reads bars with the camera and a QR from a photo, without a reader of the browser', FULL_RUN_ONLY, async () => {
@@ -103,15 +103,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       navegador,
     )
     await waitForInstall()
-    expect(requestedUrls.filter((una) => una.includes('lector.'))).toEqual([])
+    expect(requestedUrls.filter((one) => one.includes('lector.'))).toEqual([])
     await signInOnPage(codigo)
     expect(await evaluateOnPhone('typeof BarcodeDetector')).toBe('undefined')
-    await enlace('Escanear').tap()
+    await link('Escanear').tap()
     await titulo(groupCode(enCamara)).waitFor()
     await pagina.getByText('Lleva: Etiquetas').waitFor()
     await goHome()
     await evaluateOnPhone('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
-    await enlace('Escanear').tap()
+    await link('Escanear').tap()
     await pagina.getByLabel('Cargar varias').check()
     await evaluateOnPhone('window.soltar()')
     await pagina.getByText('1 guía').waitFor()
@@ -123,16 +123,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await goHome()
     await phoneContext.clearPermissions()
     await phoneContext.grantPermissions(['geolocation'])
-    await enlace('Escanear').tap()
+    await link('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
-    const entrada = pagina.locator('input[type=file]')
-    await entrada.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await createFoto() })
+    const input = pagina.locator('input[type=file]')
+    await input.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await createFoto() })
     await pagina.getByText('No se ve ningún código').waitFor()
-    const ajeno = await png(dibujo({ qr: 'https://example.com/menu' }))
-    await entrada.setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: ajeno })
+    const foreign = await png(dibujo({ qr: 'https://example.com/menu' }))
+    await input.setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: foreign })
     await pagina.getByText('Ese código no es de una guía').waitFor()
-    const propio = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
-    await entrada.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: propio })
+    const own = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
+    await input.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: own })
     await pagina.getByText('Lleva: Cuadros').waitFor()
   })
 
@@ -143,12 +143,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guia, { estado })
       return guia
     }
-    const [una, otra] = [await enBodega(), await enBodega()]
+    const [one, other] = [await enBodega(), await enBodega()]
     const suya = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
     await openPhone({ permissions: [] }, navegador)
     await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
-    await enlace('Escanear').tap()
+    await link('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
     await pagina.getByLabel('Cargar varias').check()
     const mostrar = async (guia: string) =>
@@ -157,20 +157,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         mimeType: 'image/png',
         buffer: await png(dibujo({ barras: guia })),
       })
-    for (const guia of [una, otra, suya]) {
+    for (const guia of [one, other, suya]) {
       await mostrar(guia)
       await pagina.getByText(`${groupCode(guia)} en la lista.`).waitFor()
     }
-    await mostrar(una)
+    await mostrar(one)
     await pagina.getByText('3 guías').waitFor()
     await checkWindow('tomar-varias')
     await locateButton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
     await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(suya)).waitFor()
-    for (const guia of [una, otra]) await hasta(async () => (await readShortEventoTypes(guia)).includes('en_ruta'))
+    for (const guia of [one, other]) await waitUntil(async () => (await readShortEventoTypes(guia)).includes('en_ruta'))
     await goHome()
     await titulo('3 por entregar').waitFor()
-    expect((await readShortEventoTypes(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
+    expect((await readShortEventoTypes(one)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
   })
 
   it('uses the browser’s own reader where there is one', async () => {
@@ -183,8 +183,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       navegador,
     )
     await signInOnPage(codigo)
-    await enlace('Escanear').tap()
+    await link('Escanear').tap()
     await titulo(groupCode(enCamara)).waitFor()
-    expect(phoneBridge.forwardedRequests.some((una) => una.includes('lector.'))).toBe(false)
+    expect(phoneBridge.forwardedRequests.some((one) => one.includes('lector.'))).toBe(false)
   })
 })

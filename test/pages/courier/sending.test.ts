@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { hasta } from '../../factories.ts'
+import { waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
-  enlace,
   failIntento,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -21,6 +20,7 @@ import {
   signInOnPage,
   tapSendNow,
   titulo,
+  today,
   usePhone,
   waitForInstall,
 } from './phone.ts'
@@ -28,19 +28,19 @@ import {
 usePhone()
 
 /** A courier on a new phone without coverage, who tried to deliver as many parcels. */
-async function conIntentos(cuantos: number, antes = async (_guias: readonly string[]) => {}) {
+async function conIntentos(count: number, before = async (_guias: readonly string[]) => {}) {
   const { codigo, repartidor } = await createTestRepartidor()
   const guias: string[] = []
-  for (let i = 0; i < cuantos; i++) guias.push(await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor))
+  for (let i = 0; i < count; i++) guias.push(await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor))
   await openPhone()
   await signInOnPage(codigo)
-  await titulo(`${cuantos} por entregar`).waitFor()
+  await titulo(`${count} por entregar`).waitFor()
   await waitForInstall()
   await phoneContext.setOffline(true)
-  await antes(guias)
+  await before(guias)
   for (const guia of guias) await failIntento(guia)
-  await hoy()
-  await pagina.getByText(`Por enviar (${cuantos})`).waitFor()
+  await today()
+  await pagina.getByText(`Por enviar (${count})`).waitFor()
   return guias
 }
 const envios = () => phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))
@@ -48,22 +48,22 @@ const conIntento = async (guia: string) => (await readShortEventoTypes(guia)).in
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('sends what waited in one request, and asks only about the action that is refused', async () => {
-    const [una, perdida, otra] = await conIntentos(3, async ([, segunda]) => {
-      await registerAsOperador(segunda!, { estado: 'extraviado', motivo: 'perdida' })
+    const [one, lost, other] = await conIntentos(3, async ([, second]) => {
+      await registerAsOperador(second!, { estado: 'extraviado', motivo: 'perdida' })
     })
     await phoneContext.setOffline(false)
     await pagina.getByText('Enviado hoy (2)').waitFor({ timeout: 20_000 })
     await pagina.getByText('Por enviar (1)').waitFor()
     await pagina.getByText('Necesita su atención').waitFor()
     expect(envios()).toEqual(['POST /repartidor/v1/eventos'])
-    expect([await conIntento(una!), await conIntento(perdida!), await conIntento(otra!)]).toEqual([true, false, true])
+    expect([await conIntento(one!), await conIntento(lost!), await conIntento(other!)]).toEqual([true, false, true])
   })
 
   it('sends each action by itself once two requests with all of them failed', async () => {
     const guias = await conIntentos(3)
     phoneBridge.answerWith(/POST .*\/v1\/eventos$/, 500, { codigo: 'error_interno', titulo: 'Falló algo nuestro' })
     await phoneContext.setOffline(false)
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapSendNow()
       return (await Promise.all(guias.map(conIntento))).every(Boolean)
     })
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setOffline(true)
     await pagina.reload()
     await openGuiaPage(guia)
-    await enlace('Entregar').tap()
+    await link('Entregar').tap()
     await titulo('Tome una foto').waitFor()
   })
 
@@ -97,6 +97,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkWindow('falta-una-parte')
     phoneBridge.heal()
     await locateButton('Cargarla otra vez').tap()
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
   })
 })

@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createColorFoto,
   createTestRepartidor,
   dumpPhoneDatabase,
-  enlace,
   evaluateOnPhone,
   failIntento,
   fillEntrega,
   goHome,
   groupCode,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -27,6 +26,7 @@ import {
   signInOnPage,
   signOutOfPage,
   titulo,
+  today,
   usePhone,
   waitForInstall,
 } from './phone.ts'
@@ -46,7 +46,7 @@ async function conDosRepartidores() {
   await openPhone()
   await signInOnPage(carlos.codigo)
   await openGuiaPage(guia)
-  await enlace('Entregar').waitFor()
+  await link('Entregar').waitFor()
   return { carlos, berta, guia, deBerta }
 }
 
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').tap()
+    await link('Entregar').tap()
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
     await expect.poll(() => dumpPhoneDatabase()).not.toMatch(/"drafts",\[\]|"imagenes",\[\]/)
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Salir de todos modos').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     const quedan = await dumpPhoneDatabase()
-    for (const almacen of ['actions', 'drafts', 'guias', 'imagenes']) expect(quedan).toContain(`["${almacen}",[]]`)
+    for (const store of ['actions', 'drafts', 'guias', 'imagenes']) expect(quedan).toContain(`["${store}",[]]`)
   })
 
   it('keeps what was done when the session ends, and never sends it for another courier', FULL_RUN_ONLY, async () => {
@@ -118,21 +118,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // The operator takes the code away.
     const nuevo = (await phoneEnvironment.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).cuerpo.codigo
     const [galleta] = await deSesion()
-    await hasta(async () => {
+    await waitUntil(async () => {
       const Cookie = `${galleta!.name}=${galleta!.value}`
       return (await phoneEnvironment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401
     })
     await failIntento(guia)
     await pagina.getByText('Su sesión venció').waitFor()
-    await hoy()
+    await today()
     await pagina.getByText('Espera a que entre otra vez').waitFor()
     await checkWindow('vencida')
-    await enlace('Entre otra vez para enviar').tap()
+    await link('Entre otra vez para enviar').tap()
     await signInOnPage(berta.codigo)
-    await hoy()
+    await today()
     await pagina.getByText('Espera a Carlos Méndez').waitFor()
     await failIntento(deBerta)
-    await hasta(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
+    await waitUntil(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
     expect(await readShortEventoTypes(guia)).not.toContain('intento_fallido')
     // What was at hand for one isn't for the other.
     expect(await pagina.locator('main').textContent()).not.toContain(groupCode(guia))
@@ -143,8 +143,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Salir de todos modos').tap()
     await pagina.getByText('guarda una acción sin enviar').waitFor()
     await signInOnPage(nuevo)
-    await hasta(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
-    await hoy()
+    await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
+    await today()
     await pagina.getByText('Enviado hoy (1)').waitFor()
     await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
@@ -158,14 +158,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(carlos.codigo)
     await fillEntrega(guia)
     // A photo that is under way while the phone changes hands.
-    const soltar = phoneBridge.holdResponse(/\/archivos/)
+    const release = phoneBridge.holdResponse(/\/archivos/)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
     await signOutOfPage()
     await locateButton('Salir de todos modos').tap()
-    soltar()
+    release()
     await signInOnPage(berta.codigo)
-    await hasta(async () => (await readPrueba(guia)).status === 200)
+    await waitUntil(async () => (await readPrueba(guia)).status === 200)
     const { rows } = await phoneEnvironment.db.pool.query(
       'select autor from evento where guia = $1 order by secuencia',
       [guia],
@@ -182,10 +182,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setOffline(false)
     await pagina.getByText('Su sesión venció').waitFor()
     await goHome()
-    await enlace('Entre otra vez para enviar').tap()
+    await link('Entre otra vez para enviar').tap()
     await signInOnPage(berta.codigo)
     await failIntento(deBerta)
-    await hasta(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
+    await waitUntil(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
     const status =
       await evaluateOnPhone<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
@@ -201,16 +201,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').waitFor()
-    const soltar = phoneBridge.holdResponse(/^GET .*\/guias/)
-    const tarde = pagina.waitForResponse(/\/guias/)
+    await link('Entregar').waitFor()
+    const release = phoneBridge.holdResponse(/^GET .*\/guias/)
+    const late = pagina.waitForResponse(/\/guias/)
     await pagina.reload()
     // The phone's own copy, as long as no answer comes.
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
     await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    soltar()
-    await (await tarde).finished()
+    release()
+    await (await late).finished()
     await expect.poll(() => dumpPhoneDatabase()).not.toContain(guia)
   })
 

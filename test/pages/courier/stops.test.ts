@@ -5,10 +5,9 @@ import { hasBrowser } from '../../browser.ts'
 import {
   createGuiaIn,
   createTestRepartidor,
-  enlace,
   evaluateOnPhone,
   goHome,
-  hoy,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -21,6 +20,7 @@ import {
   signInOnPage,
   signOutOfPage,
   titulo,
+  today,
   usePhone,
   waitForInstall,
 } from './phone.ts'
@@ -29,18 +29,18 @@ usePhone()
 
 describe('the order of the stops', () => {
   const HOY = '2026-11-25'
-  const en = (nombre: string, lat: number | null, lng: number | null, mas: object = {}) => ({
+  const en = (nombre: string, lat: number | null, lng: number | null, more: object = {}) => ({
     nombre,
     final: false,
     datos: { decision: null },
     heading: { lugar: { lat, lng, maps_url: null } },
-    ...mas,
+    ...more,
   })
   const paraEl = (fecha: string | null) => ({ datos: { decision: { fecha } } })
-  const ordenar = async (filas: object[], desde: object | null) => {
+  const ordenar = async (rows: object[], from: object | null) => {
     // Its types are those of a browser, which this project's tests do not have.
     const { inStopOrder } = await import(new URL('server/pages/courier/browser/stops.ts', ROOT).href)
-    return inStopOrder(filas, desde, HOY).map(({ nombre }: { nombre: string }) => nombre)
+    return inStopOrder(rows, from, HOY).map(({ nombre }: { nombre: string }) => nombre)
   }
   const NORTE = [en('a 3', 14.63, -90.5), en('a 1', 14.61, -90.5), en('a 2', 14.62, -90.5), en('al sur', 14.585, -90.5)]
 
@@ -56,12 +56,12 @@ describe('the order of the stops', () => {
   })
 
   it('counts a degree of longitude for less than one of latitude, far from the equator', async () => {
-    const filas = [en('al norte', 60.0015, 10), en('al este', 60, 10.002)]
-    expect(await ordenar(filas, { lat: 60, lng: 10 })).toEqual(['al este', 'al norte'])
+    const rows = [en('al norte', 60.0015, 10), en('al este', 60, 10.002)]
+    expect(await ordenar(rows, { lat: 60, lng: 10 })).toEqual(['al este', 'al norte'])
   })
 
   it('puts last stops without a place, those that go back, those for a later day, and finished ones', async () => {
-    const filas = [
+    const rows = [
       en('terminada', 14.6, -90.5, { final: true }),
       en('mañana', 14.6, -90.5, paraEl('2026-11-26')),
       en('intentada', 14.6, -90.5, { estado: 'intento_fallido' }),
@@ -72,7 +72,7 @@ describe('the order of the stops', () => {
       en('hoy', 14.7, -90.5, paraEl(HOY)),
       en('de ayer', 14.69, -90.5, paraEl('2026-11-24')),
     ]
-    expect(await ordenar(filas, { lat: 14.6, lng: -90.5 })).toEqual([
+    expect(await ordenar(rows, { lat: 14.6, lng: -90.5 })).toEqual([
       'otra vez hoy',
       'de ayer',
       'hoy',
@@ -83,7 +83,7 @@ describe('the order of the stops', () => {
       'mañana',
       'terminada',
     ])
-    expect(await ordenar(filas, null)).toEqual([
+    expect(await ordenar(rows, null)).toEqual([
       'otra vez hoy',
       'sin lugar',
       'sin datos',
@@ -119,7 +119,7 @@ async function tres(repartidor: string) {
 }
 const fallarAqui = async (guia: string) => {
   await openGuiaPage(guia)
-  await enlace('No se pudo entregar').tap()
+  await link('No se pudo entregar').tap()
   await pagina.getByLabel('No había nadie').check()
   await locateButton('Registrar').tap()
   await titulo('Intento fallido').waitFor()
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setGeolocation({ latitude: AQUI.lat, longitude: AQUI.lng, accuracy: 8 })
     await fallarAqui(cerca)
     await pagina.getByText('Sigue: 2a calle').waitFor()
-    await enlace('Siguiente').tap()
+    await link('Siguiente').tap()
     await titulo(new RegExp(media.slice(0, 4))).waitFor()
     // From the far end, the way goes back.
     await phoneContext.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(carlos.codigo)
     await titulo('1 por entregar').waitFor()
     await fallarAqui((await evaluateOnPhone<string>(`document.querySelector('[id^=g-]').id`)).slice(2))
-    await hoy()
+    await today()
     await pagina.getByText('Enviado hoy (1)').waitFor()
     await signOutOfPage()
     await signInOnPage(berta.codigo)

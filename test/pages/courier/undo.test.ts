@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
-import { hasta } from '../../factories.ts'
+import { waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createGuiaIn,
   createTestRepartidor,
   dumpPhoneDatabase,
-  enlace,
   fillEntrega,
+  link,
   locateButton,
   openGuiaPage,
   openPhone,
@@ -32,9 +32,9 @@ usePhone()
 describe.skipIf(!hasBrowser)('a step that was just taken', () => {
   it('comes back as it was filled in, with the other parcel of the door, and is sent once it is confirmed again', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const lugar = { lat: 14.7189, lng: -90.6442 }
-    const guia = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana Tzoc', ...lugar })
-    const otra = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Luis Pérez', ...lugar })
+    const place = { lat: 14.7189, lng: -90.6442 }
+    const guia = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana Tzoc', ...place })
+    const other = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Luis Pérez', ...place })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(guia, { nombre: '', firmar: true })
@@ -54,8 +54,8 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     await titulo('Entregado: 2 guías').waitFor()
     await pagina.getByText('Enviado.').waitFor()
     expect(await locateButton('Deshacer').count()).toBe(0)
-    for (const cada of [guia, otra]) {
-      await hasta(async () => (await readPrueba(cada)).status === 200)
+    for (const cada of [guia, other]) {
+      await waitUntil(async () => (await readPrueba(cada)).status === 200)
       expect(await readShortEventoTypes(cada)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
     }
   })
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
-    await enlace('Entregar').waitFor()
+    await link('Entregar').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
     await reportIntento(guia, 'No contesta')
@@ -89,9 +89,9 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     expect(await pagina.getByRole('radio', { checked: true }).count()).toBe(0)
     expect(await dumpPhoneDatabase()).not.toContain('"motivo":"sin_respuesta"')
     await reportIntento(guia, 'No había nadie')
-    await enlace('Ver la lista').tap()
+    await link('Ver la lista').tap()
     await pagina.getByText('No había nadie').waitFor()
-    await hasta(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
+    await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
     await expect.poll(() => pagina.getByText('por enviar', { exact: true }).count()).toBe(0)
     await pagina.getByText('No había nadie').waitFor()
     expect((await readShortEventoTypes(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)

@@ -10,10 +10,10 @@ const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d1
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   const {
-    open: abrir,
-    button: boton,
+    open,
+    button,
     waitForTiles,
-    context: contexto,
+    context,
     readFocused,
     enlace,
     evaluate,
@@ -31,8 +31,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   } = useRecipientPage()
 
   it('weighs little before anybody wants the map', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest())
-    const sesion = await contexto().newCDPSession(pagina())
+    await open(fakePages.createRequest())
+    const sesion = await context().newCDPSession(pagina())
     let bytes = 0
     sesion.on('Network.loadingFinished', ({ encodedDataLength }) => {
       bytes += encodedDataLength
@@ -43,9 +43,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     console.log(`the page with headers, gzip: ${bytes} bytes in ${new Set(pedidas).size} requests`)
     expect(bytes).toBeGreaterThan(4_000)
     expect(bytes).toBeLessThan(15_000)
-    expect(pedidas.filter((una) => una.includes('/mapa.'))).toEqual([])
+    expect(pedidas.filter((one) => one.includes('/mapa.'))).toEqual([])
     await revisar('inicio')
-    await boton('Señalarlo en el mapa').tap()
+    await button('Señalarlo en el mapa').tap()
     await waitForTiles()
     await pagina().waitForLoadState('networkidle')
     console.log(`with the map and its tiles: ${bytes} bytes`)
@@ -64,13 +64,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       'Mozilla/5.0 (Linux; Android 14; SM-A155M; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/130.0.0.0 Mobile Safari/537.36 WhatsApp/2.24.20.89',
       '«Abrir en el navegador»',
     ],
-  ])('without permission says what to tap in %s', async (nombre, userAgent, paso) => {
-    await abrir(fakePages.createRequest(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
-    await boton('Usar mi ubicación').tap()
+  ])('without permission says what to tap in %s', async (name, userAgent, step) => {
+    await open(fakePages.createRequest(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
+    await button('Usar mi ubicación').tap()
     await texto('no nos dio permiso').waitFor()
-    expect(await texto(paso).isVisible()).toBe(true)
+    expect(await texto(step).isVisible()).toBe(true)
     expect(await readHiddenField('metodo')).toBe('')
-    await revisar(`gps-denegado-${nombre}`)
+    await revisar(`gps-denegado-${name}`)
   })
 
   it('works without JavaScript, by a link or a description', FULL_RUN_ONLY, async () => {
@@ -79,12 +79,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         ? { ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace no es de un mapa.' }
         : undefined,
     )
-    await abrir(fakePages.createRequest(), { javaScriptEnabled: false })
-    for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await boton(cual).count()).toBe(0)
+    await open(fakePages.createRequest(), { javaScriptEnabled: false })
+    for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await button(cual).count()).toBe(0)
     await captureScreen(pagina(), 'ubicacion-sin-js')
     await enlace().fill('https://example.com/x')
     await referencia().fill('portón verde')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await pagina().getByRole('alert').getByText('Ese enlace no es de un mapa.').waitFor()
     expect(await readFocused()).toBe('errores')
     expect([await enlace().inputValue(), await referencia().inputValue()]).toEqual([
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ])
     await captureScreen(pagina(), 'ubicacion-sin-js-error')
     await enlace().fill('https://maps.app.goo.gl/abc')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations.at(-1)).toEqual({
       acceptsDistance: false,
@@ -104,17 +104,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     })
     await pagina().goto(`${url}/u/${fakePages.createRequest()}`)
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
-    await boton('No tengo enlace: basta con la descripción').tap()
+    await button('No tengo enlace: basta con la descripción').tap()
     await waitForThanks()
     expect(fakePages.confirmations.at(-1)).toMatchObject({ method: 'descripcion' })
   })
 
   it('shows the pin of a link that names its point, and of a wrong link the error alone', async () => {
-    await abrir(fakePages.createRequest())
-    await boton('Pegar un enlace de mapa').tap()
+    await open(fakePages.createRequest())
+    await button('Pegar un enlace de mapa').tap()
     expect(await readFocused()).toBe('enlace')
     await enlace().fill('https://example.com/')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await texto('«example.com» no es un mapa admitido').waitFor()
     expect([await readFocused(), await enlace().getAttribute('aria-invalid'), await readHiddenField('metodo')]).toEqual(
       ['enlace', 'true', ''],
@@ -135,32 +135,32 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { y, height } = (await pagina().locator('#mapa').boundingBox())!
     expect([y >= 0, y + height <= (await readConfirmTop())]).toEqual([true, true])
     await revisar('enlace')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations).toMatchObject([{ method: 'enlace', enlace: ENLACE }])
   })
 
   it('says what the server refuses at its field, with what was filled in', FULL_RUN_ONLY, async () => {
     fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace ya no sirve.' }))
-    await abrir(fakePages.createRequest())
-    await boton('Pegar un enlace de mapa').tap()
+    await open(fakePages.createRequest())
+    await button('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await pagina().getByRole('link', { name: 'Ese enlace ya no sirve.' }).tap()
     expect([await readFocused(), await enlace().inputValue()]).toEqual(['enlace', 'https://maps.app.goo.gl/abc'])
     await revisar('enlace-rechazado')
   })
 
   it('takes a description alone, if it is one', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest())
-    await boton('Describirlo con palabras').tap()
+    await open(fakePages.createRequest())
+    await button('Describirlo con palabras').tap()
     await referencia().fill('casa')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await texto('Describa el lugar con más detalle').waitFor()
     expect([await readFocused(), await referencia().getAttribute('aria-invalid')]).toEqual(['referencia', 'true'])
     await revisar('descripcion-corta')
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations).toMatchObject([
       { method: 'descripcion', referencia: 'Aldea El Carmen, casa azul tras la escuela' },
@@ -168,14 +168,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('goes back to the choice by the phone’s own button, and chooses anew', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest(), en(9))
-    await boton('Usar mi ubicación').tap()
+    await open(fakePages.createRequest(), en(9))
+    await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await pagina().goBack()
     await titulo('¿Dónde le entregamos su paquete?').waitFor()
-    await boton('Describirlo con palabras').tap()
+    await button('Describirlo con palabras').tap()
     expect([await readHiddenField('metodo'), await readHiddenField('lat')]).toEqual(['descripcion', ''])
-    await boton('Atrás').tap()
+    await button('Atrás').tap()
     await titulo('¿Dónde le entregamos su paquete?').waitFor()
   })
 
@@ -183,22 +183,22 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     'keeps what was filled in when there is no network, says so in full view, and sends it when there is',
     FULL_RUN_ONLY,
     async () => {
-      await abrir(fakePages.createRequest(), en(9))
-      await boton('Usar mi ubicación').tap()
+      await open(fakePages.createRequest(), en(9))
+      await button('Usar mi ubicación').tap()
       await texto('precisión de unos 9 metros').waitFor()
       await waitForStillMap()
-      const antes = await readConfirmTop()
-      await contexto().setOffline(true)
-      await boton('Confirmar').tap()
+      const before = await readConfirmTop()
+      await context().setOffline(true)
+      await button('Confirmar').tap()
       await texto('No hay señal').waitFor()
       const caja = (await texto('No hay señal').boundingBox())!
       expect(caja.y).toBeGreaterThanOrEqual(0)
       expect(caja.y + caja.height).toBeLessThanOrEqual(740)
-      expect(await readConfirmTop()).toBe(antes)
+      expect(await readConfirmTop()).toBe(before)
       await revisar('sin-red')
       expect(fakePages.confirmations).toEqual([])
       expect(await readHiddenField('lat')).toBe('14.6400000')
-      await contexto().setOffline(false)
+      await context().setOffline(false)
       await titulo('¡Gracias, María!').waitFor()
       expect(fakePages.confirmations).toHaveLength(1)
       expect(fakePages.confirmations[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
@@ -206,8 +206,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   )
 
   it('remembers what was filled in when Android drops the page', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest())
-    await boton('Pegar un enlace de mapa').tap()
+    await open(fakePages.createRequest())
+    await button('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
     await pagina().reload()
     await titulo('Pegue el enlace').waitFor()
@@ -221,40 +221,40 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     fakePages.responder(({ acceptsDistance }) =>
       acceptsDistance ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 },
     )
-    await abrir(fakePages.createRequest(), en(9))
-    await boton('Usar mi ubicación').tap()
+    await open(fakePages.createRequest(), en(9))
+    await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await titulo('¿Seguro que es ahí?').waitFor()
     await revisar('lejos')
-    await boton(/No, quiero/).tap()
+    await button(/No, quiero/).tap()
     await titulo('¿Es aquí?').waitFor()
     expect(await readHiddenField('lat')).toBe('14.6400000')
-    await boton('Confirmar').tap()
-    await boton(/^Sí/).tap()
+    await button('Confirmar').tap()
+    await button(/^Sí/).tap()
     await titulo('¡Gracias, María!').waitFor()
     expect(fakePages.confirmations.map(({ acceptsDistance }) => acceptsDistance)).toEqual([false, false, true])
   })
 
   it('says the place anew afterwards, by the same link, and leads to the tracking', async () => {
-    await abrir(fakePages.createRequest(), en(9))
-    await boton('Usar mi ubicación').tap()
+    await open(fakePages.createRequest(), en(9))
+    await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
-    const enlaces = pagina().getByRole('link')
-    expect(await enlaces.filter({ hasText: 'Seguir mi paquete' }).getAttribute('href')).toBe('../r/7K3M9QX2A1B4')
-    await enlaces.filter({ hasText: 'Cambiar el lugar' }).tap()
+    const links = pagina().getByRole('link')
+    expect(await links.filter({ hasText: 'Seguir mi paquete' }).getAttribute('href')).toBe('../r/7K3M9QX2A1B4')
+    await links.filter({ hasText: 'Cambiar el lugar' }).tap()
     await texto('Diga otra vez el lugar').waitFor()
     await revisar('cambiar')
-    await boton('Describirlo con palabras').tap()
+    await button('Describirlo con palabras').tap()
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await titulo('¿Quitamos el lugar del mapa?').waitFor()
     await revisar('quitar-el-lugar')
-    await boton(/^Quitar el lugar/).tap()
+    await button(/^Quitar el lugar/).tap()
     await waitForThanks()
-    expect(fakePages.confirmations.map(({ method: metodo, cambiar }) => [metodo, cambiar])).toEqual([
+    expect(fakePages.confirmations.map(({ method, cambiar }) => [method, cambiar])).toEqual([
       ['gps', false],
       ['descripcion', true],
       ['descripcion', true],
@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       correctable: true,
       confirmed: { ...confirmado, lectura: 'leyendo' },
     })
-    await abrir(token)
+    await open(token)
     await titulo('Estamos leyendo su enlace').waitFor()
     await revisar('leyendo-el-enlace')
     fakePages.cambiar(token, { confirmed: { ...confirmado, lectura: 'sin_lugar' } })
@@ -280,16 +280,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('does not mind a map that opens after the place was sent', async () => {
     const { promise: puedeAbrir, resolve: dejarAbrir } = Promise.withResolvers<void>()
-    await abrir(fakePages.createRequest(), en(9))
-    await contexto().route(/mapa[^/]*\.js/, async (ruta) => {
+    await open(fakePages.createRequest(), en(9))
+    await context().route(/mapa[^/]*\.js/, async (path) => {
       await puedeAbrir
-      await ruta.continue()
+      await path.continue()
     })
-    await boton('Usar mi ubicación').tap()
+    await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
-    const abierto = pagina().waitForResponse((respuesta) => /mapa[^/]*\.js/.test(respuesta.url()))
+    const abierto = pagina().waitForResponse((response) => /mapa[^/]*\.js/.test(response.url()))
     dejarAbrir()
     await (await abierto).finished()
     // The page complains, if it does, before it draws again twice.
@@ -298,9 +298,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('offers another link where one is no longer good', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest({ estado: 'vencida' }))
+    await open(fakePages.createRequest({ estado: 'vencida' }))
     await revisar('vencida')
-    await boton('Mandarme otro enlace').tap()
+    await button('Mandarme otro enlace').tap()
     await titulo('Le mandamos otro enlace').waitFor()
     expect(await texto(/teléfono que termina en 76/).isVisible()).toBe(true)
     expect(fakePages.others).toHaveLength(1)
@@ -308,38 +308,38 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it.each(['cerrada', 'desconocida'] as const)('is readable when the request is %s', FULL_RUN_ONLY, async (estado) => {
-    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : fakePages.createRequest({ estado }))
+    await open(estado === 'desconocida' ? 'desconocido0000000000A' : fakePages.createRequest({ estado }))
     await revisar(estado)
   })
 
   it('breaks no word in letters twice as large', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest(), en(1_800))
-    const mirar = async (nombre: string) => {
-      await captureScreen(pagina(), `ubicacion-200-${nombre}`)
-      expect([nombre, await palabrasRotas()]).toEqual([nombre, []])
+    await open(fakePages.createRequest(), en(1_800))
+    const look = async (name: string) => {
+      await captureScreen(pagina(), `ubicacion-200-${name}`)
+      expect([name, await palabrasRotas()]).toEqual([name, []])
       expect(await evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     }
     await checkLargeText(pagina())
-    await mirar('elegir')
-    await boton('Usar mi ubicación').tap()
+    await look('elegir')
+    await button('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar').waitFor()
-    await boton('Confirmar').tap()
-    await mirar('gps')
-    await boton('Atrás').tap()
-    await boton('Pegar un enlace de mapa').tap()
-    await mirar('enlace')
-    await boton('Atrás').tap()
-    await boton('Describirlo con palabras').tap()
+    await button('Confirmar').tap()
+    await look('gps')
+    await button('Atrás').tap()
+    await button('Pegar un enlace de mapa').tap()
+    await look('enlace')
+    await button('Atrás').tap()
+    await button('Describirlo con palabras').tap()
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
-    await mirar('descripcion')
-    await boton('Confirmar').tap()
+    await look('descripcion')
+    await button('Confirmar').tap()
     await waitForThanks()
-    await mirar('gracias')
+    await look('gracias')
   })
 
   it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
-    await abrir(fakePages.createRequest(), en(8))
-    await boton('Usar mi ubicación').tap()
+    await open(fakePages.createRequest(), en(8))
+    await button('Usar mi ubicación').tap()
     await waitForTiles()
     const enLaVentana = () =>
       evaluate<boolean>(`(() => {
@@ -364,9 +364,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       departamento: 'San Marcos',
       centre: null,
     })
-    await abrir(token)
+    await open(token)
     await revisar('largo')
-    await boton('Señalarlo en el mapa').tap()
+    await button('Señalarlo en el mapa').tap()
     await waitForTiles()
     await pagina().setViewportSize({ width: 1280, height: 800 })
     await captureScreen(pagina(), 'ubicacion-ancho')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../../browser.ts'
-import { FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import { en, PHONE_POSITION, useRecipientPage } from './phone.ts'
 import { fakePages, MIXCO, tileReferers, tileServer, tilesUrl, url, useUbicacionService } from './service.ts'
 
@@ -8,10 +8,10 @@ useUbicacionService()
 
 describe.skipIf(!hasBrowser)('a place on the map', () => {
   const {
-    open: abrir,
-    button: boton,
+    open,
+    button,
     waitForTiles,
-    context: contexto,
+    context,
     readFocused,
     evaluate,
     waitForThanks,
@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   } = useRecipientPage()
 
   it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
-    await abrir(fakePages.createRequest(), en(12))
+    await open(fakePages.createRequest(), en(12))
     // Whose parcel it is, what is in it and which; and all the ways, at once.
     for (const cual of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
       expect(await texto(cual).isVisible()).toBe(true)
@@ -35,22 +35,22 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
       `Math.max(...[...document.querySelectorAll('.formas button')].map((b) => b.getBoundingClientRect().bottom))`,
     )
     expect(bajo).toBeLessThanOrEqual(740)
-    await boton('Usar mi ubicación').tap()
+    await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
-    const antes = await readConfirmTop()
+    const before = await readConfirmTop()
     await waitForTiles()
     await texto('precisión de unos 12 metros').waitFor()
     await waitForStillMap()
-    expect([await readConfirmTop(), await evaluate('scrollY')]).toEqual([antes, 0])
-    expect(antes).toBeLessThanOrEqual(740 - 64)
+    expect([await readConfirmTop(), await evaluate('scrollY')]).toEqual([before, 0])
+    expect(before).toBeLessThanOrEqual(740 - 64)
     // The pin stands where the phone says, within its circle.
     expect(await pagina().locator('.pin').isVisible()).toBe(true)
     expect(await pagina().locator('#mapa .precision').count()).toBe(1)
     await revisar('gps')
     await pagina().mouse.wheel(0, 300)
     await expect.poll(() => evaluate<number>('scrollY')).toBeGreaterThan(0)
-    expect(await readConfirmTop()).toBe(antes)
-    await boton('Confirmar').tap()
+    expect(await readConfirmTop()).toBe(before)
+    await button('Confirmar').tap()
     await titulo('¡Gracias, María!').waitFor()
     expect(fakePages.confirmations).toEqual([
       {
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await titulo('¡Gracias, María!').waitFor()
     // How the door looks is asked now, and can be put right later.
     const senas = pagina().getByLabel('¿Cómo se reconoce la puerta?')
-    const guardar = boton('Guardar las señas')
+    const guardar = button('Guardar las señas')
     await senas.fill('portón verde, frente a la tienda')
     await guardar.tap()
     await texto('Cambiar las señas').waitFor()
@@ -84,43 +84,43 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('asks to move the pin of a position that is no door, or to say that it will do', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest(), en(1_800))
-    await boton('Usar mi ubicación').tap()
+    await open(fakePages.createRequest(), en(1_800))
+    await button('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 1.8 km').waitFor()
     await waitForTiles()
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await texto('Ponga el pin en su puerta, o marque que está bien.').waitFor()
     expect(await readFocused()).toBe('aproximado')
     expect(fakePages.confirmations).toEqual([])
     await revisar('gps-impreciso')
     // The pin that somebody put is as exact as he put it.
-    await hasta(async () => {
+    await waitUntil(async () => {
       await tapMap(200, 60)
       return (await readHiddenField('metodo')) === 'mapa'
     })
     expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
     expect(await pagina().locator('#mapa .precision').count()).toBe(0)
-    await boton('Atrás').tap()
-    await boton('Usar mi ubicación').tap()
+    await button('Atrás').tap()
+    await button('Usar mi ubicación').tap()
     await pagina().getByLabel('Está bien así, aunque sea cerca').check()
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations).toMatchObject([{ method: 'gps', precision_m: 1_800 }])
     await texto('Cerca del punto que dio su teléfono, a 1.8 km o menos.').waitFor()
   })
 
   it('prefers a better position', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest(), en(1_450))
-    await boton('Usar mi ubicación').tap()
+    await open(fakePages.createRequest(), en(1_450))
+    await button('Usar mi ubicación').tap()
     await texto('Seguimos buscando').waitFor()
-    await contexto().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
+    await context().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
     await texto('precisión de unos 18 metros').waitFor()
     expect([await readHiddenField('lat'), await readHiddenField('precision_m')]).toEqual(['14.6410000', '18'])
     expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
   })
 
   it('goes on looking for a better position when the phone fails after the first one', async () => {
-    await abrir(fakePages.createRequest())
+    await open(fakePages.createRequest())
     await evaluate(`navigator.geolocation.watchPosition = (hallar, fallar) => {
       hallar({ coords: { latitude: 14.64, longitude: -90.61, accuracy: 1450 } })
       setTimeout(() => {
@@ -129,35 +129,35 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
       })
       return 1
     }, 0`)
-    await boton('Usar mi ubicación').tap()
+    await button('Usar mi ubicación').tap()
     await expect.poll(() => evaluate('document.title')).toBe('falló')
     expect(await evaluate('document.querySelector("#estado-gps").textContent')).toMatch(/^Buscando/)
   })
 
   it('asks again whether a position will do when a new one takes its place', async () => {
-    await abrir(fakePages.createRequest(), en(1_800))
+    await open(fakePages.createRequest(), en(1_800))
     const aproximado = pagina().getByLabel('Está bien así, aunque sea cerca')
-    await boton('Usar mi ubicación').tap()
+    await button('Usar mi ubicación').tap()
     await aproximado.check()
-    await boton('Atrás').tap()
-    await contexto().setGeolocation({ ...PHONE_POSITION, accuracy: 2_500 })
-    await boton('Usar mi ubicación').tap()
+    await button('Atrás').tap()
+    await context().setGeolocation({ ...PHONE_POSITION, accuracy: 2_500 })
+    await button('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 2.5 km').waitFor()
     expect(await aproximado.isChecked()).toBe(false)
   })
 
   it('shows a map, and takes the pin where it is put', async () => {
     tileReferers.length = 0
-    await abrir(fakePages.createRequest())
-    expect(pedidas.some((una) => una.startsWith(tilesUrl))).toBe(false)
-    await boton('Señalarlo en el mapa').tap()
-    const antes = await readConfirmTop()
+    await open(fakePages.createRequest())
+    expect(pedidas.some((one) => one.startsWith(tilesUrl))).toBe(false)
+    await button('Señalarlo en el mapa').tap()
+    const before = await readConfirmTop()
     await waitForTiles()
     await waitForStillMap()
-    expect(await readConfirmTop()).toBe(antes)
-    await boton('Confirmar').tap()
+    expect(await readConfirmTop()).toBe(before)
+    await button('Confirmar').tap()
     await texto('El pin todavía no está en su puerta. Mueva el mapa, o toque su casa en él.').waitFor()
-    expect([await readHiddenField('metodo'), await readConfirmTop()]).toEqual(['', antes])
+    expect([await readHiddenField('metodo'), await readConfirmTop()]).toEqual(['', before])
     await revisar('falta-pin')
     await tapMap(220, 220)
     await texto(/El pin está a .* al sureste del centro de Mixco/).waitFor()
@@ -175,18 +175,18 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     const map = (await pagina().locator('#mapa').boundingBox())!
     expect([pin!.x + 24 - map.x, pin!.y + 58 - map.y]).toEqual([map.width / 2, map.height / 2])
     // Zooming drops tiles that are on their way.
-    for (const nombre of ['Acercar el mapa', 'Acercar el mapa', 'Alejar el mapa']) await boton(nombre).tap()
+    for (const name of ['Acercar el mapa', 'Acercar el mapa', 'Alejar el mapa']) await button(name).tap()
     await waitForStillMap()
     await texto('Mover el pin con botones').tap()
     const previa = Number(await readHiddenField('lng'))
-    await boton('Este →').tap()
+    await button('Este →').tap()
     expect(Number(await readHiddenField('lng'))).toBeGreaterThan(previa)
     await waitForStillMap()
     await revisar('mapa')
     expect(await texto('© OpenStreetMap').count()).toBe(1)
     // OpenStreetMap wants to know the site. The token is none of its business.
     expect(new Set(tileReferers)).toEqual(new Set([`${url}/`]))
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations[0]).toMatchObject({ method: 'mapa', acceptsDistance: false })
     // The thanks show the place, with tiles that are asked for alike.
@@ -200,18 +200,18 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
 
   it('takes no blind tap: without tiles the other ways lead', async () => {
     tileServer.isFailing = true
-    await abrir(fakePages.createRequest())
-    await boton('Señalarlo en el mapa').tap()
-    const antes = await readConfirmTop()
+    await open(fakePages.createRequest())
+    await button('Señalarlo en el mapa').tap()
+    const before = await readConfirmTop()
     await texto('No se pudo cargar el mapa').waitFor()
     const { x, y } = await evaluate<{ x: number; y: number }>(
       `(({ x, y }) => ({ x: x + 150, y: y + 5 }))(document.querySelector('#con-mapa').getBoundingClientRect())`,
     )
     for (const abajo of [60, 120, 180]) await pagina().touchscreen.tap(x, y + abajo - 40)
     expect([await pagina().locator('.pin').isVisible(), await readHiddenField('metodo')]).toEqual([false, ''])
-    expect(await readConfirmTop()).toBe(antes)
+    expect(await readConfirmTop()).toBe(before)
     await revisar('sin-mapa')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     expect(fakePages.confirmations).toEqual([])
     tileServer.isFailing = false
     await pagina().locator('#con-mapa').getByRole('button', { name: 'Cargar el mapa otra vez' }).tap()
@@ -220,8 +220,8 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('takes a place where the map’s picture hasn’t come once it comes', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest())
-    await boton('Señalarlo en el mapa').tap()
+    await open(fakePages.createRequest())
+    await button('Señalarlo en el mapa').tap()
     await waitForTiles()
     await waitForStillMap()
     await tapMap(100, 100)
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await tapMap(200, 180)
     await texto('Ahí todavía no se ve el mapa').waitFor()
     expect(await readHiddenField('lat')).toBe('')
-    await boton('Confirmar').tap()
+    await button('Confirmar').tap()
     await texto('Ahí todavía no se ve el mapa').waitFor()
     expect(fakePages.confirmations).toEqual([])
     await evaluate(`document.querySelectorAll('.leaflet-tile').forEach((una) => {
@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('can be done with the keyboard alone', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.createRequest())
+    await open(fakePages.createRequest())
     const { keyboard } = pagina()
     const llegarA = async (cual: string) => {
       for (let i = 0; i < 30 && (await readFocused()) !== cual; i++) await keyboard.press('Tab')

@@ -31,7 +31,7 @@ function usePhone() {
     requestedUrls,
     context: () => context,
     pagina: () => pagina,
-    async open(token: string, opciones: BrowserContextOptions = {}) {
+    async open(token: string, options: BrowserContextOptions = {}) {
       complaints.length = 0
       requestedUrls.length = 0
       context = await openContext({
@@ -39,7 +39,7 @@ function usePhone() {
         deviceScaleFactor: 2,
         hasTouch: true,
         isMobile: true,
-        ...opciones,
+        ...options,
       })
       context.on('request', (solicitud) => requestedUrls.push(solicitud.url()))
       context.on('console', (mensaje) => {
@@ -47,7 +47,7 @@ function usePhone() {
         if (['error', 'warning'].includes(mensaje.type()) && !isExpected) complaints.push(mensaje.text().slice(0, 300))
       })
       context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().message}`))
-      if (opciones.javaScriptEnabled !== false) {
+      if (options.javaScriptEnabled !== false) {
         await context.exposeFunction('violada', (violation: string) => complaints.push(`CSP: ${violation}`))
         await context.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
           window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
@@ -57,14 +57,14 @@ function usePhone() {
     },
     /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
     evaluate: <T>(expression: string) => evaluateIn<T>(pagina, expression),
-    check: (nombre: string) =>
+    check: (name: string) =>
       checkPage({
         pagina,
-        nombre: `ubicacion-${nombre}`,
+        nombre: `ubicacion-${name}`,
         touchTargets:
           'button, a.boton, input:not([type=hidden], [type=checkbox]), textarea, summary, label.casilla, .errores a, dd a, .pin',
       }),
-    readHiddenField: (nombre: string) => pagina.locator(`input[name=${nombre}]`).inputValue(),
+    readHiddenField: (name: string) => pagina.locator(`input[name=${name}]`).inputValue(),
     button: (name: string | RegExp) => pagina.getByRole('button', { name }),
     readFocused: () => evaluateIn<string>(pagina, 'document.activeElement.id || document.activeElement.tagName'),
     /** Where the button to confirm stands in the window, from its top. */

@@ -12,10 +12,10 @@ describe('the location page', () => {
   it('is private, strict and without effect, however often it is opened', async () => {
     const token = fakePages.createRequest()
     for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
-    const respuesta = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
-    expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
+    const response = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
     expect(fakePages.confirmations).toEqual([])
-    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
@@ -23,7 +23,7 @@ describe('the location page', () => {
       'x-content-type-options': 'nosniff',
       'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${BRAND_STYLE_HASH}; img-src 'self' data: ${tilesUrl}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     })
-    expect(respuesta.headers.get('set-cookie')).toBeNull()
+    expect(response.headers.get('set-cookie')).toBeNull()
   })
 
   it('says whose parcel it is, what is in it, as far as it is short, and which', async () => {
@@ -56,34 +56,34 @@ describe('the location page', () => {
     ['badly encoded', 'tok_0000000000000000%ZZ', 404],
     ['below another', 'tok_000000000000000001/x', 404],
   ])('says 404 for a token that is %s', async (_que, token, status) => {
-    const respuesta = await fetch(`${url}/u/${token}`)
-    expect(respuesta.status).toBe(status)
-    expect(await respuesta.text()).toContain('No encontramos este enlace')
+    const response = await fetch(`${url}/u/${token}`)
+    expect(response.status).toBe(status)
+    expect(await response.text()).toContain('No encontramos este enlace')
   })
 
   it.each([
     ['vencida', 410, 'Este enlace ya venció'],
     ['cerrada', 200, 'Ya no hace falta confirmar'],
-  ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, titulo) => {
+  ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, title) => {
     const token = fakePages.createRequest({ estado })
-    for (const respuesta of [await fetch(`${url}/u/${token}`), await submitForm(token, { enlace: 'geo:14.6,-90.5' })]) {
-      expect(respuesta.status).toBe(status)
-      const html = await respuesta.text()
-      expect(html).toContain(titulo)
+    for (const response of [await fetch(`${url}/u/${token}`), await submitForm(token, { enlace: 'geo:14.6,-90.5' })]) {
+      expect(response.status).toBe(status)
+      const html = await response.text()
+      expect(html).toContain(title)
       expect(html).not.toMatch(/María|Zapatería|Mixco|calle/)
     }
   })
 
   it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('knows no %s', async (method) => {
-    const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, { method })
-    expect([respuesta.status, respuesta.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+    const response = await fetch(`${url}/u/${fakePages.createRequest()}`, { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
   })
 
   it('escapes all values that it shows', async () => {
-    const malo = `"><script>alert(1)</script>'&`
-    const token = fakePages.createRequest({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
-    fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
-    const html = await (await submitForm(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })).text()
+    const bad = `"><script>alert(1)</script>'&`
+    const token = fakePages.createRequest({ comercio: bad, destinatario: bad, direccion: bad, municipio: bad })
+    fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: bad }))
+    const html = await (await submitForm(token, { referencia: `${bad}</textarea>`, enlace: bad, lat: bad })).text()
     expect(html).not.toMatch(/<script>|<\/textarea>[^<]*<\/textarea>/)
     expect(html.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6)
   })
@@ -91,10 +91,10 @@ describe('the location page', () => {
   it('answers an error of ours with a page, and no details', async () => {
     const token = fakePages.createRequest()
     const espia = vi.spyOn(fakePages.requestsPort, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
-    const respuesta = await fetch(`${url}/u/${token}`)
+    const response = await fetch(`${url}/u/${token}`)
     espia.mockRestore()
-    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
-    const html = await respuesta.text()
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10'])
+    const html = await response.text()
     expect(html).toContain('Algo nos falló')
     expect(html).not.toContain(token)
   })
@@ -108,43 +108,43 @@ describe('the location page', () => {
       readShipment: fakePages.readShipment,
       tiles: null,
     })
-    const otro = createServer(app)
-    const respuesta = await fetch(`${await listenOnFreePort(otro)}/u/${fakePages.createRequest()}`)
-    expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
-    expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
-    otro.closeAllConnections()
-    otro.close()
+    const other = createServer(app)
+    const response = await fetch(`${await listenOnFreePort(other)}/u/${fakePages.createRequest()}`)
+    expect(await response.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
+    expect(response.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
+    other.closeAllConnections()
+    other.close()
   })
 })
 
 describe('the files of the location page', () => {
   it('have names that change with them, and are kept for ever', async () => {
     const html = await (await fetch(`${url}/u/${fakePages.createRequest()}`)).text()
-    const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
-    expect(nombres.map((nombre) => nombre.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
+    const names = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, name]) => name!)
+    expect(names.map((name) => name.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
       ['estilo.#.css', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
     )
-    for (const nombre of nombres) {
+    for (const name of names) {
       for (const codificacion of ['br', 'gzip', 'identity']) {
-        const respuesta = await fetch(`${url}/${nombre}`, { headers: { 'Accept-Encoding': codificacion } })
-        expect(respuesta.status).toBe(200)
-        expect(respuesta.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-        expect(respuesta.headers.get('x-content-type-options')).toBe('nosniff')
-        expect(respuesta.headers.get('content-type')).toMatch(
-          { js: /^text\/javascript/, css: /^text\/css/, svg: /^image\/svg/ }[nombre.split('.').at(-1)!]!,
+        const response = await fetch(`${url}/${name}`, { headers: { 'Accept-Encoding': codificacion } })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(response.headers.get('content-type')).toMatch(
+          { js: /^text\/javascript/, css: /^text\/css/, svg: /^image\/svg/ }[name.split('.').at(-1)!]!,
         )
-        expect((await respuesta.text()).length).toBeGreaterThan(100)
+        expect((await response.text()).length).toBeGreaterThan(100)
       }
     }
-    expect((await fetch(`${url}/${nombres[0]!.replace(/[0-9a-f]{12}/, '0'.repeat(12))}`)).status).toBe(404)
-    expect((await fetch(`${url}/${nombres[0]}`, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(`${url}/${names[0]!.replace(/[0-9a-f]{12}/, '0'.repeat(12))}`)).status).toBe(404)
+    expect((await fetch(`${url}/${names[0]}`, { method: 'POST' })).status).toBe(405)
   })
 })
 
 describe('a posted form', () => {
   it('is confirmed and answered with the way back', async () => {
     const token = fakePages.createRequest()
-    const respuesta = await submitForm(token, {
+    const response = await submitForm(token, {
       lat: '14.6349',
       lng: '-90.5069',
       precision_m: '12',
@@ -152,7 +152,7 @@ describe('a posted form', () => {
       enlace: 'https://maps.app.goo.gl/viejo',
       referencia: '  portón\r\nverde\u202e ',
     })
-    expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
+    expect([response.status, response.headers.get('location')]).toEqual([303, token])
     expect(fakePages.confirmations).toEqual([
       {
         acceptsDistance: false,
@@ -195,11 +195,11 @@ describe('a posted form', () => {
     ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
   ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
-    const respuesta = await submitForm(fakePages.createRequest(), campos)
-    expect(respuesta.status).toBe(422)
-    const html = await respuesta.text()
+    const response = await submitForm(fakePages.createRequest(), campos)
+    expect(response.status).toBe(422)
+    const html = await response.text()
     expect(html).toContain(mensaje)
-    for (const valor of Object.values(campos)) expect(html).toContain(valor)
+    for (const value of Object.values(campos)) expect(html).toContain(value)
     expect(fakePages.confirmations).toEqual([])
   })
 
@@ -231,9 +231,9 @@ describe('a posted form', () => {
     const agotada = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
     const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null, lectura: null }
-    const tarde = fakePages.createRequest({ estado: 'confirmada', confirmed: confirmado, correctable: false })
-    expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
-    expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
+    const late = fakePages.createRequest({ estado: 'confirmada', confirmed: confirmado, correctable: false })
+    expect(await (await fetch(`${url}/u/${late}`)).text()).not.toContain('?cambiar')
+    expect(await (await fetch(`${url}/u/${late}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
   })
 
   it('says what became of the parcel once the courier has left, and no thanks', async () => {
@@ -265,12 +265,12 @@ describe('a posted form', () => {
     ['referencia_larga', 'referencia'],
   ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
     fakePages.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
-    const respuesta = await submitForm(fakePages.createRequest(), {
+    const response = await submitForm(fakePages.createRequest(), {
       enlace: 'https://example.com/',
       referencia: 'portón',
     })
-    expect(respuesta.status).toBe(422)
-    const html = await respuesta.text()
+    expect(response.status).toBe(422)
+    const html = await response.text()
     expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
     expect(html).toContain('value="https://example.com/"')
     expect(html).toContain('portón')
@@ -287,9 +287,9 @@ describe('a posted form', () => {
     const html = await pregunta.text()
     expect(html).toContain('172\u00a0km')
     expect(html).toContain('Mixco, Guatemala')
-    const corregida = await submitForm(token, { ...campos, accion: 'corregir' })
-    expect(corregida.status).toBe(200)
-    expect(await corregida.text()).toContain('frente al muelle')
+    const corrected = await submitForm(token, { ...campos, accion: 'corregir' })
+    expect(corrected.status).toBe(200)
+    expect(await corrected.text()).toContain('frente al muelle')
     expect((await submitForm(token, { ...campos, seguro: '1' })).status).toBe(303)
     expect(fakePages.confirmations.at(-1)).toMatchObject({
       acceptsDistance: true,
@@ -307,31 +307,31 @@ describe('a posted form', () => {
     ['half an escape', 'enlace=%4', {}, 400],
     ['something that is not UTF-8', 'enlace=%ff', {}, 400],
   ] as [string, string, Record<string, string>, number][])('with %s is refused', async (_que, body, extra, status) => {
-    const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, {
+    const response = await fetch(`${url}/u/${fakePages.createRequest()}`, {
       method: 'POST',
       body,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
     })
-    expect(respuesta.status).toBe(status)
-    expect(await respuesta.text()).toContain('No pudimos leer eso')
+    expect(response.status).toBe(status)
+    expect(await response.text()).toContain('No pudimos leer eso')
     expect(fakePages.confirmations).toEqual([])
   })
 })
 
 it('the service reads no more of a form than the limit, also without an announced length', async () => {
   const mucho = new ReadableStream({
-    start(salida) {
-      salida.enqueue(new TextEncoder().encode(`enlace=${'x'.repeat(9_000)}`))
-      salida.close()
+    start(output) {
+      output.enqueue(new TextEncoder().encode(`enlace=${'x'.repeat(9_000)}`))
+      output.close()
     },
   })
-  const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, {
+  const response = await fetch(`${url}/u/${fakePages.createRequest()}`, {
     method: 'POST',
     body: mucho,
     duplex: 'half',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   } as RequestInit)
-  expect(respuesta.status).toBe(413)
+  expect(response.status).toBe(413)
 })
 
 describe('the limits', () => {
@@ -340,24 +340,24 @@ describe('the limits', () => {
       const token = fakePages.createRequest({ estado: 'vencida' })
       expect((await submitForm(token, { accion: 'otro' })).status).toBe(200)
     }
-    const ultima = await submitForm(fakePages.createRequest({ estado: 'vencida' }), { accion: 'otro' })
-    expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
+    const last = await submitForm(fakePages.createRequest({ estado: 'vencida' }), { accion: 'otro' })
+    expect([last.status, (await last.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
     expect(fakePages.others).toHaveLength(30)
   })
 
   it('hold per address and link, and say for how long', async () => {
-    const [token, otro] = [fakePages.createRequest(), fakePages.createRequest()]
+    const [token, other] = [fakePages.createRequest(), fakePages.createRequest()]
     for (let i = 0; i < 10; i++) expect((await submitForm(token, {})).status).toBe(422)
-    const respuesta = await submitForm(token, {})
-    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([429, '6'])
-    expect(await respuesta.text()).toContain('en 6 segundos')
-    expect((await submitForm(otro, {})).status).toBe(422)
+    const response = await submitForm(token, {})
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '6'])
+    expect(await response.text()).toContain('en 6 segundos')
+    expect((await submitForm(other, {})).status).toBe(422)
     expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
     advanceClock(6_000)
     expect((await submitForm(token, {})).status).toBe(422)
-    for (let i = 0; i < 59; i++) await fetch(`${url}/u/${otro}`)
-    expect((await fetch(`${url}/u/${otro}`)).status).toBe(200)
-    expect((await fetch(`${url}/u/${otro}`)).status).toBe(429)
+    for (let i = 0; i < 59; i++) await fetch(`${url}/u/${other}`)
+    expect((await fetch(`${url}/u/${other}`)).status).toBe(200)
+    expect((await fetch(`${url}/u/${other}`)).status).toBe(429)
   })
 
   it('hold for a client that asks among many others', () => {

@@ -37,28 +37,28 @@ function createFakePages() {
   /** State of every parcel. */
   const parcel = { estado: 'en_bodega' as ShownShipment['estado'] }
   let readCount = 0
-  let responder: ((lugar: ProposedPlace) => ConfirmationResult | undefined) | undefined
+  let responder: ((place: ProposedPlace) => ConfirmationResult | undefined) | undefined
   const requestsPort: UbicacionRequests = {
     async leer(token) {
       readCount++
       return solicitudes.get(token)
     },
-    async confirm(token, lugar) {
-      confirmations.push(lugar)
+    async confirm(token, place) {
+      confirmations.push(place)
       const datos = solicitudes.get(token)
       if (!datos) return { ok: false, motivo: 'desconocida' }
       if (datos.estado === 'vencida' || datos.estado === 'cerrada') return { ok: false, motivo: datos.estado }
-      const resultado = responder?.(lugar)
-      if (resultado) return resultado
+      const result = responder?.(place)
+      if (result) return result
       const anterior = datos.confirmed
       if (
-        lugar.method === 'descripcion' &&
-        !lugar.removesPoint &&
+        place.method === 'descripcion' &&
+        !place.removesPoint &&
         anterior &&
         (anterior.enlace ?? anterior.lat) !== null
       )
         return { ok: false, motivo: 'con_punto' }
-      const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = lugar
+      const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = place
       const confirmedPlace = { lat, lng, precision_m, enlace, referencia, lectura: null }
       solicitudes.set(token, { ...datos, estado: 'confirmada', confirmed: confirmedPlace, correctable: true })
       return { ok: true }
@@ -120,11 +120,11 @@ const TILE_PNG = (() => {
     }
   }
   const toPngChunk = (tipo: string, datos: Buffer) => {
-    const cuerpo = Buffer.concat([Buffer.from(tipo), datos])
-    const [largo, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
-    largo.writeUInt32BE(datos.length)
-    checksum.writeUInt32BE(crc32(cuerpo))
-    return Buffer.concat([largo, cuerpo, checksum])
+    const body = Buffer.concat([Buffer.from(tipo), datos])
+    const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
+    length.writeUInt32BE(datos.length)
+    checksum.writeUInt32BE(crc32(body))
+    return Buffer.concat([length, body, checksum])
   }
   const header = Buffer.from([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0])
   return Buffer.concat([
@@ -145,9 +145,9 @@ export const tileServer = { isFailing: false }
 // Where a file's tests find them: the page, and the map's tiles.
 export let url = ''
 export let tilesUrl = ''
-let ahora = 0
+let now = 0
 export const advanceClock = (ms: number) => {
-  ahora += ms
+  now += ms
 }
 
 /** Called once at the top of a test file. */
@@ -168,7 +168,7 @@ export function useUbicacionService() {
       solicitudes: fakePages.requestsPort,
       readShipment: fakePages.readShipment,
       tiles: { url: `${tilesUrl}/{z}/{x}/{y}.png`, attribution: '© OpenStreetMap' },
-      clock: () => ahora,
+      clock: () => now,
     })
     const server = createServer(app)
     url = await listenOnFreePort(server)
@@ -187,10 +187,10 @@ export function useUbicacionService() {
   })
 }
 
-export const submitForm = (token: string, campos: Record<string, string>, cabeceras: Record<string, string> = {}) =>
+export const submitForm = (token: string, campos: Record<string, string>, headers: Record<string, string> = {}) =>
   fetch(`${url}/u/${token}`, {
     method: 'POST',
     body: new URLSearchParams(campos).toString(),
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...cabeceras },
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
     redirect: 'manual',
   })

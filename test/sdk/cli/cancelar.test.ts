@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../../factories.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
 import { enTerminal, hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias, launch } = cli
-const nueva = async () => (await cli.comercio.api.guias.crear(buildGuia())).guia
+const { write, guias, launch } = cli
+const fresh = async () => (await cli.comercio.api.guias.crear(buildGuia())).guia
 const estado = async (guia: string) => (await cli.comercio.api.guias.obtener(guia)).estado
 
 describe('guias cancelar', () => {
   it('cancels nothing unasked where there is nobody to ask, and with --si without asking', async () => {
-    const guia = await nueva()
+    const guia = await fresh()
     const sin = await guias(['cancelar', guia])
     expect([sin.codigo, sin.output, sin.errores]).toEqual([2, '', expect.stringContaining('repita la orden con --si')])
     expect(await estado(guia)).toBe('aceptado')
@@ -20,18 +20,18 @@ describe('guias cancelar', () => {
   })
 
   it('takes many, also from a file, and says of each that it could not', async () => {
-    const [una, otra, ida] = [await nueva(), await nueva(), await nueva()]
+    const [one, other, ida] = [await fresh(), await fresh(), await fresh()]
     await cli.comercio.api.simulador.avanzar(ida, { estado: 'recolectado' })
-    const archivo = await escribir('codigos.txt', `${una}\n\n${ida} , 7K3M9QX2A1B4\n${otra.toLowerCase()}\n${una}\n`)
-    const { codigo, output: salida, errores } = await guias(['cancelar', '--archivo', archivo, '--si'])
-    expect([codigo, salida]).toEqual([1, `${una}  cancelado\n${otra}  cancelado\n`])
+    const file = await write('codigos.txt', `${one}\n\n${ida} , 7K3M9QX2A1B4\n${other.toLowerCase()}\n${one}\n`)
+    const { codigo, output, errores } = await guias(['cancelar', '--archivo', file, '--si'])
+    expect([codigo, output]).toEqual([1, `${one}  cancelado\n${other}  cancelado\n`])
     expect(errores).toMatch(
       new RegExp(
         `^${ida} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}«7K3M9QX2A1B4» no es el código ni la referencia`,
       ),
     )
     expect(errores).toMatch(/\n2 canceladas, 2 no\.\n$/)
-    expect(await guias(['cancelar', '--archivo', archivo, una])).toMatchObject({ codigo: 2 })
+    expect(await guias(['cancelar', '--archivo', file, one])).toMatchObject({ codigo: 2 })
     expect(await guias(['cancelar', '--archivo', '-', '--si'], { input: ' \n' })).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('La entrada no trae ningún código'),
@@ -44,15 +44,15 @@ describe('guias cancelar', () => {
     const codes = await Promise.all(
       references.map(async (external_ref) => (await cli.comercio.api.guias.crear(buildGuia({ external_ref }))).guia),
     )
-    const { codigo, output: salida, errores } = await guias(['cancelar', ...references, '--si'])
-    expect([codigo, salida, errores]).toEqual([0, codes.map((code) => `${code}  cancelado\n`).join(''), ''])
+    const { codigo, output, errores } = await guias(['cancelar', ...references, '--si'])
+    expect([codigo, output, errores]).toEqual([0, codes.map((code) => `${code}  cancelado\n`).join(''), ''])
   })
 
   describe.skipIf(!hasTerminal)('on a terminal', () => {
     const preguntar = async (guia: string) => {
-      const proceso = launch([], { program: enTerminal(['cancelar', guia]), input: null })
-      await hasta(async () => proceso.output.includes('[s/N]'))
-      return proceso
+      const child = launch([], { program: enTerminal(['cancelar', guia]), input: null })
+      await waitUntil(async () => child.output.includes('[s/N]'))
+      return child
     }
     it.each([
       ['s\n', 0, 'cancelado'],
@@ -60,12 +60,12 @@ describe('guias cancelar', () => {
       ['\n', 130, 'aceptado'],
       ['\x04', 130, 'aceptado'],
       ['\x03', 130, 'aceptado'],
-    ])('asks first; answered %j it ends with %i and the guide is %s', async (respuesta, codigo, queda) => {
-      const guia = await nueva()
-      const proceso = await preguntar(guia)
-      proceso.child.stdin.write(respuesta)
-      expect(await proceso.fin).toBe(codigo)
-      expect(proceso.output).toContain(`¿Cancelar la guía ${guia}? No se puede deshacer. [s/N]`)
+    ])('asks first; answered %j it ends with %i and the guide is %s', async (response, codigo, queda) => {
+      const guia = await fresh()
+      const child = await preguntar(guia)
+      child.child.stdin.write(response)
+      expect(await child.fin).toBe(codigo)
+      expect(child.output).toContain(`¿Cancelar la guía ${guia}? No se puede deshacer. [s/N]`)
       expect(await estado(guia)).toBe(queda)
     })
   })

@@ -4,16 +4,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta } from '../../factories.ts'
+import { waitUntil } from '../../factories.ts'
 import { hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias, launch } = cli
+const { write, guias, launch } = cli
 const ejecutar = promisify(execFile)
 
 /** Where a shell is on this machine. */
 const hallar = (shell: string) =>
-  ['/bin', '/usr/bin', '/usr/local/bin'].map((en) => join(en, shell)).find((uno) => existsSync(uno))
+  ['/bin', '/usr/bin', '/usr/local/bin'].map((en) => join(en, shell)).find((one) => existsSync(one))
 const [BASH, ZSH, FISH] = ['bash', 'zsh', 'fish'].map((shell) => {
   const donde = hallar(shell)
   if (!donde) console.warn(`\n*** There is no ${shell} here: what completes the CLI in it is NOT tested. ***\n`)
@@ -41,9 +41,9 @@ const ordenadas = (palabras: string[]) => [...palabras].sort()
 describe('guias completar', () => {
   beforeAll(async () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
-      const { codigo, output: salida, errores } = await guias(['completar', shell], { env: { GUIAS_LLAVE: '' } })
+      const { codigo, output, errores } = await guias(['completar', shell], { env: { GUIAS_LLAVE: '' } })
       expect([codigo, errores]).toEqual([0, ''])
-      await escribir(`completar.${shell}`, salida)
+      await write(`completar.${shell}`, output)
     }
     await writeFile(join(cli.folder, 'pedido.json'), '')
   })
@@ -56,9 +56,9 @@ describe('guias completar', () => {
   })
 
   describe.skipIf(!BASH)('bash', () => {
-    it.each(CASOS)('completes «%s»', async (linea, palabras) => {
+    it.each(CASOS)('completes «%s»', async (line, palabras) => {
       const guion = `source completar.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _guias; printf '%s\\n' "\${COMPREPLY[@]}"`
-      const { stdout } = await ejecutar(BASH!, ['--norc', '-c', guion, 'bash', ...linea.split(' ')], {
+      const { stdout } = await ejecutar(BASH!, ['--norc', '-c', guion, 'bash', ...line.split(' ')], {
         cwd: cli.folder,
       })
       expect(ordenadas(stdout.trim().split('\n'))).toEqual(ordenadas(palabras))
@@ -70,7 +70,7 @@ describe('guias completar', () => {
         input: null,
         env: { TERM: 'dumb', PS1: 'listo> ', BASH_SILENCE_DEPRECATION_WARNING: '1' },
       })
-      await hasta(async () => bash.output.includes('listo>'))
+      await waitUntil(async () => bash.output.includes('listo>'))
       bash.child.stdin.write('source completar.bash; guias() { echo "<$*>"; }\n')
       for (const [tecleado, queda] of [
         ['guias webhooks rot\t wh_1 --sol\t\n', '<webhooks rotar-secreto wh_1 --solapamiento>'],
@@ -78,22 +78,22 @@ describe('guias completar', () => {
         ['guias crear pedi\t\n', '<crear pedido.json>'],
       ]) {
         bash.child.stdin.write(tecleado)
-        await hasta(async () => bash.output.includes(queda!))
+        await waitUntil(async () => bash.output.includes(queda!))
       }
       bash.child.stdin.end('exit\n')
       await bash.fin
     })
   })
 
-  it.skipIf(!FISH).each(CASOS)('fish completes «%s»', async (linea, palabras) => {
+  it.skipIf(!FISH).each(CASOS)('fish completes «%s»', async (line, palabras) => {
     const guion = 'source completar.fish; complete -C $argv[1]'
-    const { stdout } = await ejecutar(FISH!, ['--no-config', '-c', guion, linea], { cwd: cli.folder })
+    const { stdout } = await ejecutar(FISH!, ['--no-config', '-c', guion, line], { cwd: cli.folder })
     expect(
       ordenadas(
         stdout
           .trim()
           .split('\n')
-          .map((una) => una.split('\t')[0]!),
+          .map((one) => one.split('\t')[0]!),
       ),
     ).toEqual(ordenadas(palabras))
   })
@@ -104,14 +104,14 @@ describe('guias completar', () => {
       input: null,
       env: { TERM: 'dumb', PS1: 'listo> ' },
     })
-    await hasta(async () => zsh.output.includes('listo>'))
+    await waitUntil(async () => zsh.output.includes('listo>'))
     zsh.child.stdin.write('source completar.zsh; guias() { print -r -- "<$*>" }; print com"pinit"\n')
-    await hasta(async () => zsh.output.includes('compinit'))
+    await waitUntil(async () => zsh.output.includes('compinit'))
     const unicos = CASOS.filter(([, palabras]) => palabras.length === 1)
-    for (const [linea, [palabra]] of unicos) {
-      zsh.child.stdin.write(`${linea}\t\n`)
-      const queda = `<${linea.split(' ').slice(1, -1).concat(palabra!).join(' ')}>`
-      await hasta(async () => zsh.output.includes(queda))
+    for (const [line, [palabra]] of unicos) {
+      zsh.child.stdin.write(`${line}\t\n`)
+      const queda = `<${line.split(' ').slice(1, -1).concat(palabra!).join(' ')}>`
+      await waitUntil(async () => zsh.output.includes(queda))
     }
     zsh.child.stdin.end('exit\n')
     await zsh.fin

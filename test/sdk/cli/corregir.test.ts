@@ -4,16 +4,12 @@ import { useCli } from './run.ts'
 
 const cli = useCli()
 const { guias } = cli
-const nueva = async () => (await cli.comercio.api.guias.crear(buildGuia({ indicaciones: 'Portón verde' }))).guia
+const fresh = async () => (await cli.comercio.api.guias.crear(buildGuia({ indicaciones: 'Portón verde' }))).guia
 
 describe('guias corregir', () => {
   it('changes what the options say, and tells what to review', async () => {
-    const guia = await nueva()
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await guias([
+    const guia = await fresh()
+    const { codigo, output, errores } = await guias([
       'corregir',
       guia.toLowerCase(),
       '--telefono',
@@ -25,7 +21,7 @@ describe('guias corregir', () => {
       '--recogida-contacto',
       'Ana Tzul',
     ])
-    expect([codigo, salida]).toEqual([0, `${guia}  aceptado, secuencia 2\n`])
+    expect([codigo, output]).toEqual([0, `${guia}  aceptado, secuencia 2\n`])
     expect(errores).toMatch(/^Revise .*conserva el lugar/)
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
       telefono: '+50259871234',
@@ -59,9 +55,9 @@ describe('guias corregir', () => {
   })
 
   it('needs something to correct, and the sequence that it was told', async () => {
-    const guia = await nueva()
-    for (const nada of [[], ['--pais', 'SV'], ['--secuencia', '1']])
-      expect(await guias(['corregir', guia, ...nada])).toMatchObject({
+    const guia = await fresh()
+    for (const nothing of [[], ['--pais', 'SV'], ['--secuencia', '1']])
+      expect(await guias(['corregir', guia, ...nothing])).toMatchObject({
         codigo: 2,
         errores: expect.stringContaining('Falta qué'),
       })

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
 
-const leer = (...trozos: string[]) =>
+const leer = (...chunks: string[]) =>
   Array.fromAsync(
     leerCsv(
       (async function* () {
-        yield* trozos
+        yield* chunks
       })(),
     ),
   )
@@ -39,25 +39,25 @@ const NUMBERS = ['+50231481676', '+502 3148-1676', '-90.5', '-90,5', '-1', '14.6
 
 describe('CSV', () => {
   it('knows the separator by a first line that goes on within quotes', async () => {
-    const texto = 'uno,"dos;;;\ntres",cuatro\n1,2,3\n'
-    const filas = [
+    const text = 'uno,"dos;;;\ntres",cuatro\n1,2,3\n'
+    const rows = [
       ['uno', 'dos;;;\ntres', 'cuatro'],
       ['1', '2', '3'],
     ]
-    expect(await leer(texto)).toEqual(filas)
-    expect(await leer(...texto)).toEqual(filas)
+    expect(await leer(text)).toEqual(rows)
+    expect(await leer(...text)).toEqual(rows)
   })
 
   it('has one mark at its beginning, in pieces of any size', async () => {
-    for (const trozos of [['\ufeff\ufeffa\n'], ['\ufeff', '\ufeffa\n'], ['', '\ufeff', '', '\ufeff', 'a\n']])
-      expect(await leer(...trozos)).toEqual([['\ufeffa']])
+    for (const chunks of [['\ufeff\ufeffa\n'], ['\ufeff', '\ufeffa\n'], ['', '\ufeff', '', '\ufeff', 'a\n']])
+      expect(await leer(...chunks)).toEqual([['\ufeffa']])
   })
 
   it('knows the separator after a mark and blank lines, in pieces of any size', async () => {
-    const texto = '\ufeff\n\r\na;b\n'
-    const filas = [[''], [''], ['a', 'b']]
-    expect(await leer(texto)).toEqual(filas)
-    expect(await leer(...texto)).toEqual(filas)
+    const text = '\ufeff\n\r\na;b\n'
+    const rows = [[''], [''], ['a', 'b']]
+    expect(await leer(text)).toEqual(rows)
+    expect(await leer(...text)).toEqual(rows)
   })
 
   it.each([',', ';', '\t', '|'])('reads columns between %j, also as the line of Excel names it', async (separator) => {
@@ -81,7 +81,7 @@ describe('CSV', () => {
     [[' ', '']],
     [['sep=', '']],
     [['sep=;']],
-  ])('%j is read as it is written', async (fila) => expect(await leer(escribirCsv(fila))).toEqual([fila]))
+  ])('%j is read as it is written', async (row) => expect(await leer(escribirCsv(row))).toEqual([row]))
 
   it('reads every table as it is written, with any texts', async () => {
     const text = fc.oneof(
@@ -143,10 +143,10 @@ describe('CSV', () => {
     ['a,b\nx "c, d",e\n'],
     ['a,b,c\nx "d\nzona 1",e,f\n'],
     [`a,b\n"${'c'.repeat(600_000)}`, 'd'.repeat(600_000), '",e\n'],
-  ])('gives up on quotes in a wrong place, in their row: %j', async (...trozos) => {
+  ])('gives up on quotes in a wrong place, in their row: %j', async (...chunks) => {
     const rows: string[][] = []
     const read = async () => {
-      for await (const row of leerCsv(ReadableStream.from(trozos))) rows.push(row)
+      for await (const row of leerCsv(ReadableStream.from(chunks))) rows.push(row)
     }
     await expect(read()).rejects.toThrow(/comillas/)
     expect(rows).toHaveLength(1)

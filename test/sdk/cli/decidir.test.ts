@@ -15,12 +15,15 @@ const fallida = async () => {
 describe('guias reintentar', () => {
   it('decides the window, corrects what the options say, and shows the decision', async () => {
     const guia = await fallida()
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await guias(['reintentar', guia.toLowerCase(), '--franja', '14:00-18:00', '--telefono', '5987 1234'])
-    expect([codigo, errores, salida]).toEqual([
+    const { codigo, output, errores } = await guias([
+      'reintentar',
+      guia.toLowerCase(),
+      '--franja',
+      '14:00-18:00',
+      '--telefono',
+      '5987 1234',
+    ])
+    expect([codigo, errores, output]).toEqual([
       0,
       '',
       expect.stringMatching(new RegExp(`^${guia}  intento_fallido, reintentar \\d{4}-\\d{2}-\\d{2}\n$`)),
@@ -50,19 +53,15 @@ describe('guias devolver', () => {
   it('needs a reason and an answer, and returns several', async () => {
     const dos = [await fallida(), await fallida()]
     expect(await guias(['devolver', ...dos])).toMatchObject({ codigo: 2, errores: expect.stringContaining('--razon') })
-    const { codigo, output: salida } = await guias(['devolver', ...dos, '--razon', 'No lo quiere', '--si'])
-    expect([codigo, salida]).toEqual([0, dos.map((guia) => `${guia}  en_devolucion, devolver aplicada\n`).join('')])
+    const { codigo, output } = await guias(['devolver', ...dos, '--razon', 'No lo quiere', '--si'])
+    expect([codigo, output]).toEqual([0, dos.map((guia) => `${guia}  en_devolucion, devolver aplicada\n`).join('')])
   })
 
   it('fails if one of several cannot return, and returns the others', async () => {
-    const [buena, otra] = [await fallida(), (await cli.comercio.api.guias.crear(buildGuia())).guia]
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await guias(['devolver', otra, buena, '--razon', 'No lo quiere', '--si'])
-    expect([codigo, salida]).toEqual([1, `${buena}  en_devolucion, devolver aplicada\n`])
-    expect(errores).toMatch(new RegExp(`^${otra} .*\n1 decididas, 1 no\\.\n$`, 's'))
+    const [good, other] = [await fallida(), (await cli.comercio.api.guias.crear(buildGuia())).guia]
+    const { codigo, output, errores } = await guias(['devolver', other, good, '--razon', 'No lo quiere', '--si'])
+    expect([codigo, output]).toEqual([1, `${good}  en_devolucion, devolver aplicada\n`])
+    expect(errores).toMatch(new RegExp(`^${other} .*\n1 decididas, 1 no\\.\n$`, 's'))
   })
 })
 
@@ -70,9 +69,9 @@ describe('guias listar', () => {
   it('writes the state of the decision as CSV', async () => {
     const guia = await fallida()
     await cli.comercio.api.guias.reintentar(guia)
-    const { output: salida } = await guias(['listar', '--csv', '--decision', 'tomada', '--limite', '1'])
-    const [cabecera = '', fila = ''] = salida.split('\r\n')
-    expect(fila.split(',')[0]).toBe(guia)
-    expect(fila.split(',')[cabecera.split(',').indexOf('decision')]).toBe('tomada')
+    const { output } = await guias(['listar', '--csv', '--decision', 'tomada', '--limite', '1'])
+    const [header = '', row = ''] = output.split('\r\n')
+    expect(row.split(',')[0]).toBe(guia)
+    expect(row.split(',')[header.split(',').indexOf('decision')]).toBe('tomada')
   })
 })

@@ -8,15 +8,15 @@ const { environment, guias } = cli
 
 describe('guias disparar', () => {
   it.each(Object.keys(STATE_MACHINE.transiciones))('takes a test guide to %s', async (estado) => {
-    const { codigo, output: salida, errores } = await guias(['disparar', `guia.${estado}`, '--json'])
+    const { codigo, output, errores } = await guias(['disparar', `guia.${estado}`, '--json'])
     expect([codigo, errores]).toEqual([0, ''])
-    expect(JSON.parse(salida).estado).toBe(estado)
+    expect(JSON.parse(output).estado).toBe(estado)
   })
 
   it.each(['solicitada', 'confirmada', 'vencida', 'fallida'])('and its location to %s', async (estado) => {
-    const { codigo, output: salida, errores } = await guias(['disparar', `ubicacion.${estado}`, '--json'])
+    const { codigo, output, errores } = await guias(['disparar', `ubicacion.${estado}`, '--json'])
     expect([codigo, errores]).toEqual([0, ''])
-    expect(JSON.parse(salida).ubicacion.estado).toBe(estado)
+    expect(JSON.parse(output).ubicacion.estado).toBe(estado)
   })
 
   it.each([
@@ -26,9 +26,9 @@ describe('guias disparar', () => {
     ['rechazo', 'en_devolucion', 'devolver'],
     ['ninguna', 'en_devolucion', 'devolver'],
   ])('and decides %s for its recipient', async (eleccion, estado, accion) => {
-    const { codigo, output: salida, errores } = await guias(['disparar', `decision.${eleccion}`])
+    const { codigo, output, errores } = await guias(['disparar', `decision.${eleccion}`])
     expect([codigo, errores]).toEqual([0, ''])
-    expect(salida).toMatch(new RegExp(`^[0-9A-Z]{12}  ${estado}, ubicación confirmada, ${accion}\n$`))
+    expect(output).toMatch(new RegExp(`^[0-9A-Z]{12}  ${estado}, ubicación confirmada, ${accion}\n$`))
   })
 
   it('decides about a guide, with a neighbour and a day', async () => {
@@ -36,20 +36,20 @@ describe('guias disparar', () => {
     const { guia } = await api.guias.crear(buildGuia())
     await guias(['disparar', 'intento_fallido', '--guia', guia])
     const { fecha_desde } = (await api.guias.obtener(guia)).decision!
-    const opciones = ['--guia', guia, '--vecino', 'Rosa Caal', '--fecha', fecha_desde!]
-    expect((await guias(['disparar', 'decision.vecino', ...opciones])).errores).toBe('')
+    const options = ['--guia', guia, '--vecino', 'Rosa Caal', '--fecha', fecha_desde!]
+    expect((await guias(['disparar', 'decision.vecino', ...options])).errores).toBe('')
     expect(await api.guias.obtener(guia)).toMatchObject({
       indicaciones: 'Dejar con un vecino: Rosa Caal',
       decision: { fecha: fecha_desde, por: 'destinatario' },
     })
-    const otra = await guias(['disparar', 'decision.rechazo', '--guia', guia])
-    expect([otra.codigo, otra.errores]).toEqual([1, expect.stringContaining('ya decidió')])
+    const other = await guias(['disparar', 'decision.rechazo', '--guia', guia])
+    expect([other.codigo, other.errores]).toEqual([1, expect.stringContaining('ya decidió')])
     expect((await guias(['disparar', 'decision.nada'])).codigo).toBe(2)
   })
 
   it('delivers without a signature', async () => {
-    const { output: salida } = await guias(['disparar', 'entregado', '--sin-firma', 'se_nego', '--json'])
-    expect(await cli.comercio.api.guias.pruebaEntrega(JSON.parse(salida).guia)).toMatchObject({
+    const { output } = await guias(['disparar', 'entregado', '--sin-firma', 'se_nego', '--json'])
+    expect(await cli.comercio.api.guias.pruebaEntrega(JSON.parse(output).guia)).toMatchObject({
       firma: null,
       sin_firma: 'se_nego',
     })
@@ -61,10 +61,12 @@ describe('guias disparar', () => {
     expect((await guias(['disparar', 'entregado', '--guia', guia])).output).toBe(
       `${guia}  entregado, ubicación confirmada\n`,
     )
-    const tarde = await guias(['disparar', 'en_ruta', '--guia', guia])
-    expect([tarde.codigo, tarde.errores]).toEqual([1, expect.stringContaining('transicion_invalida')])
-    const viva = await environment.createLlave(cli.comercio, { modo: 'live' })
-    const { codigo, errores } = await guias(['disparar', 'recolectado', '--guia', guia], { env: { GUIAS_LLAVE: viva } })
+    const late = await guias(['disparar', 'en_ruta', '--guia', guia])
+    expect([late.codigo, late.errores]).toEqual([1, expect.stringContaining('transicion_invalida')])
+    const alive = await environment.createLlave(cli.comercio, { modo: 'live' })
+    const { codigo, errores } = await guias(['disparar', 'recolectado', '--guia', guia], {
+      env: { GUIAS_LLAVE: alive },
+    })
     expect([codigo, errores]).toEqual([1, expect.stringMatching(/guia_desconocida/)])
   })
 })

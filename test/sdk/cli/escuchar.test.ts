@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type AvisoDeGuia, Guias, verificarWebhook } from '@guias/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../../environment.ts'
-import { buildGuia, hasta } from '../../factories.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
 import { findFreePort } from '../../ports.ts'
 import { SECRETO } from '../signatures.ts'
 import { NO_PAUSE_COMMAND, serveRequests, useCli } from './run.ts'
@@ -20,17 +20,17 @@ describe('guias escuchar', () => {
     cuerpo: string
   }
   const llegadas: Llegada[] = []
-  let contestar = () => 204
+  let answer = () => 204
   let destino = ''
   const receptor = createServer(async (req, res) => {
-    const trozos: Buffer[] = []
-    for await (const trozo of req) trozos.push(trozo)
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk)
     llegadas.push({
       path: req.url!,
       cabeceras: req.headers as Record<string, string>,
-      cuerpo: Buffer.concat(trozos).toString(),
+      cuerpo: Buffer.concat(chunks).toString(),
     })
-    res.writeHead(contestar()).end('gracias')
+    res.writeHead(answer()).end('gracias')
   })
   beforeAll(async () => {
     await new Promise<void>((listo) => receptor.listen(0, '127.0.0.1', listo))
@@ -40,26 +40,26 @@ describe('guias escuchar', () => {
     receptor.closeAllConnections()
     receptor.close()
   })
-  const avisos = (ruta: string) =>
-    llegadas.filter((una) => una.path === ruta).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
-  const escuchar = async (suyo: Comercio, args: string[], mas: Record<string, string> = {}) => {
-    const proceso = launch(['escuchar', '--intervalo', '0.1', ...args], {
+  const avisos = (path: string) =>
+    llegadas.filter((one) => one.path === path).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
+  const escuchar = async (suyo: Comercio, args: string[], more: Record<string, string> = {}) => {
+    const child = launch(['escuchar', '--intervalo', '0.1', ...args], {
       program: NO_PAUSE_COMMAND,
-      env: { GUIAS_LLAVE: suyo.llave, ...mas },
+      env: { GUIAS_LLAVE: suyo.llave, ...more },
     })
-    await hasta(async () => proceso.errores.includes('Escuchando'))
-    const cerrar = async () => {
-      proceso.child.kill('SIGINT')
-      return proceso.fin
+    await waitUntil(async () => child.errores.includes('Escuchando'))
+    const close = async () => {
+      child.child.kill('SIGINT')
+      return child.fin
     }
-    return Object.assign(proceso, { close: cerrar })
+    return Object.assign(child, { close })
   }
 
   it('sends what a webhook would, signed the same', async () => {
-    const suyo = await environment.nuevoComercio()
+    const suyo = await environment.createComercio()
     await suyo.api.guias.crear(buildGuia())
     await suyo.api.webhooks.crear({ url: `${destino}/real` })
-    const proceso = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
+    const child = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
     const { guia } = await suyo.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) {
       await suyo.api.simulador.avanzar(guia, {
@@ -67,41 +67,41 @@ describe('guias escuchar', () => {
         ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),
       })
     }
-    await hasta(async () => avisos('/local').length === 5 && avisos('/real').length === 5)
+    await waitUntil(async () => avisos('/local').length === 5 && avisos('/real').length === 5)
     // Only what came after it began, in order.
     expect(avisos('/local').map(({ tipo, datos }) => [tipo, datos.guia.guia, datos.guia.estado])).toEqual([
       ...['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'].map((estado) => [`guia.${estado}`, guia, estado]),
       ['guia.decision_pendiente', guia, 'intento_fallido'],
     ])
-    const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.decision_pendiente')
-    expect(ultimo('/local')).toEqual(ultimo('/real'))
-    const [una] = llegadas.filter(({ path: ruta }) => ruta === '/local')
-    expect(await verificarWebhook(una!.cuerpo, una!.cabeceras, SECRETO)).toMatchObject({
-      id: una!.cabeceras['webhook-id'],
+    const last = (path: string) => avisos(path).find(({ tipo }) => tipo === 'guia.decision_pendiente')
+    expect(last('/local')).toEqual(last('/real'))
+    const [one] = llegadas.filter(({ path }) => path === '/local')
+    expect(await verificarWebhook(one!.cuerpo, one!.cabeceras, SECRETO)).toMatchObject({
+      id: one!.cabeceras['webhook-id'],
     })
-    expect(una!.cabeceras['content-type']).toBe('application/json')
-    expect(proceso.output).toMatch(new RegExp(`guia.intento_fallido +${guia} {2}→ 204 \\(\\d+ ms\\)`))
+    expect(one!.cabeceras['content-type']).toBe('application/json')
+    expect(child.output).toMatch(new RegExp(`guia.intento_fallido +${guia} {2}→ 204 \\(\\d+ ms\\)`))
 
     // The next time it goes on from there, and sends what happened in between.
-    expect(await proceso.close()).toBe(0)
+    expect(await child.close()).toBe(0)
     await suyo.api.guias.cancelar((await suyo.api.guias.crear(buildGuia())).guia)
-    const otra = await escuchar(suyo, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
-    await hasta(async () => avisos('/luego').length === 2)
+    const other = await escuchar(suyo, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
+    await waitUntil(async () => avisos('/luego').length === 2)
     expect(avisos('/luego').map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
-    expect(await otra.close()).toBe(0)
-    expect(otra.errores).not.toContain('whsec_')
+    expect(await other.close()).toBe(0)
+    expect(other.errores).not.toContain('whsec_')
   })
 
   it('begins with one request, however long the feed is', async () => {
     const pedidas: string[] = []
-    const servicio = createServer((req, res) => {
+    const service = createServer((req, res) => {
       pedidas.push(req.url!)
-      const desde = new URL(req.url!, 'http://x').searchParams.get('desde')
-      if (!desde) return void res.writeHead(401).end('{"codigo":"no_autenticado","mensaje":"No."}')
+      const from = new URL(req.url!, 'http://x').searchParams.get('desde')
+      if (!from) return void res.writeHead(401).end('{"codigo":"no_autenticado","mensaje":"No."}')
       res.end(JSON.stringify({ datos: [], cursor_siguiente: 'aqui' }))
     })
-    await new Promise<void>((listo) => servicio.listen(0, '127.0.0.1', listo))
-    const baseUrl = `http://127.0.0.1:${(servicio.address() as AddressInfo).port}`
+    await new Promise<void>((listo) => service.listen(0, '127.0.0.1', listo))
+    const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
     try {
       await guias(['escuchar', '--url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.folder, 'nuevo')])
       expect(pedidas).toEqual([
@@ -109,24 +109,24 @@ describe('guias escuchar', () => {
         '/api/v1/eventos?limite=50&tipo=guia.*&cursor=aqui',
       ])
     } finally {
-      servicio.closeAllConnections()
-      servicio.close()
+      service.closeAllConnections()
+      service.close()
     }
   })
 
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
-    const suyo = await environment.nuevoComercio()
+    const suyo = await environment.createComercio()
     const { guia } = await suyo.api.guias.crear(buildGuia())
     await suyo.api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const todo = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
-    await hasta(async () => avisos('/todo').length === 2)
-    const [, secreto = ''] = /(whsec_\S+)/.exec(todo.errores) ?? []
-    const [una] = llegadas.filter(({ path: ruta }) => ruta === '/todo')
-    await verificarWebhook(una!.cuerpo, una!.cabeceras, secreto)
-    await todo.close()
+    const all = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
+    await waitUntil(async () => avisos('/todo').length === 2)
+    const [, secret = ''] = /(whsec_\S+)/.exec(all.errores) ?? []
+    const [one] = llegadas.filter(({ path }) => path === '/todo')
+    await verificarWebhook(one!.cuerpo, one!.cabeceras, secret)
+    await all.close()
 
-    const desde = new Date(Date.now() + 3_600_000).toISOString()
-    const nada = await escuchar(suyo, ['--reenviar', `${destino}/nada`, '--desde', desde])
+    const from = new Date(Date.now() + 3_600_000).toISOString()
+    const nothing = await escuchar(suyo, ['--reenviar', `${destino}/nada`, '--desde', from])
     const algunos = await escuchar(suyo, [
       '--reenviar',
       `${destino}/algunos`,
@@ -137,45 +137,45 @@ describe('guias escuchar', () => {
       '--cursor',
       join(cli.folder, 'aparte', 'cursor'),
     ])
-    await hasta(async () => avisos('/algunos').length === 1)
+    await waitUntil(async () => avisos('/algunos').length === 1)
     expect(avisos('/algunos').map(({ tipo }) => tipo)).toEqual(['guia.recolectado'])
     // The cursor is written after the notice was taken.
-    await hasta(async () =>
+    await waitUntil(async () =>
       /^\S+\n$/.test(await readFile(join(cli.folder, 'aparte', 'cursor'), 'utf8').catch(() => '')),
     )
     expect(avisos('/nada')).toEqual([])
-    expect([await nada.close(), await algunos.close()]).toEqual([0, 0])
+    expect([await nothing.close(), await algunos.close()]).toEqual([0, 0])
   })
 
   it('insists while the local server fails, and goes on when it will not have it', async () => {
-    const suyo = await environment.nuevoComercio()
+    const suyo = await environment.createComercio()
     await suyo.api.guias.crear(buildGuia())
-    let veces = 0
-    contestar = () => (++veces < 2 ? 500 : 204)
-    const proceso = await escuchar(suyo, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
-    await hasta(async () => avisos('/terco').length === 2)
-    await hasta(async () => proceso.output.trim().split('\n').length === 2)
+    let times = 0
+    answer = () => (++times < 2 ? 500 : 204)
+    const child = await escuchar(suyo, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
+    await waitUntil(async () => avisos('/terco').length === 2)
+    await waitUntil(async () => child.output.trim().split('\n').length === 2)
     expect(
-      proceso.output
+      child.output
         .trim()
         .split('\n')
-        .map((linea) => JSON.parse(linea)),
+        .map((line) => JSON.parse(line)),
     ).toMatchObject([
       { intento: 1, status: 500, ok: false },
       { intento: 2, status: 204, ok: true },
     ])
-    await proceso.close()
-    contestar = () => 500
+    await child.close()
+    answer = () => 500
     const rendido = await escuchar(suyo, ['--reenviar', `${destino}/no`, '--desde', 'principio', '--reintentos', '0'])
-    await hasta(async () => rendido.errores.includes('no aceptó'))
+    await waitUntil(async () => rendido.errores.includes('no aceptó'))
     await rendido.close()
     expect(avisos('/no')).toHaveLength(1)
     const otraVez = ['--reenviar', `${destino}/dos`, '--desde', 'principio', '--reintentos', '1']
     const insistente = await escuchar(suyo, otraVez)
-    await hasta(async () => insistente.errores.includes('no aceptó'))
+    await waitUntil(async () => insistente.errores.includes('no aceptó'))
     await insistente.close()
     expect(avisos('/dos')).toHaveLength(2)
-    const nadie = await escuchar(suyo, [
+    const nobody = await escuchar(suyo, [
       '--reenviar',
       `http://127.0.0.1:${await findFreePort()}`,
       '--desde',
@@ -183,38 +183,38 @@ describe('guias escuchar', () => {
       '--reintentos',
       '0',
     ])
-    await hasta(async () => nadie.output.includes('ECONNREFUSED'))
-    expect(await nadie.close()).toBe(0)
-    contestar = () => 204
+    await waitUntil(async () => nobody.output.includes('ECONNREFUSED'))
+    expect(await nobody.close()).toBe(0)
+    answer = () => 204
   })
 
   it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
-    const suyo = await environment.nuevoComercio()
+    const suyo = await environment.createComercio()
     const anterior = await suyo.api.guias.crear(buildGuia())
     const cursor = join(cli.folder, 'ajeno')
-    const ajeno = await cli.comercio.api.eventos.listar({ limite: 1 })
-    await writeFile(cursor, `${ajeno.cursor_siguiente}\n`)
-    const proceso = await escuchar(suyo, ['--cursor', cursor, '--json'])
-    await hasta(async () => proceso.errores.includes('ya no vale'))
+    const foreign = await cli.comercio.api.eventos.listar({ limite: 1 })
+    await writeFile(cursor, `${foreign.cursor_siguiente}\n`)
+    const child = await escuchar(suyo, ['--cursor', cursor, '--json'])
+    await waitUntil(async () => child.errores.includes('ya no vale'))
     const { guia } = await new Guias({ llave: suyo.llave, baseUrl: environment.url }).guias.crear(buildGuia())
-    await hasta(async () => proceso.output.includes(guia))
+    await waitUntil(async () => child.output.includes(guia))
     // What happened before is not shown.
-    expect(proceso.output).not.toContain(anterior.guia)
-    expect(JSON.parse(proceso.output)).toMatchObject({ tipo: 'guia.aceptado', guia })
-    expect(await proceso.close()).toBe(0)
+    expect(child.output).not.toContain(anterior.guia)
+    expect(JSON.parse(child.output)).toMatchObject({ tipo: 'guia.aceptado', guia })
+    expect(await child.close()).toBe(0)
   })
 
   it('says once of each outage why and when it tries again, also before the first answer', async () => {
     let llamadas = 0
     // The client repeats a 502 by itself, so an outage lasts for several requests.
     const caido = await serveRequests((_req, res) => {
-      const [status, cuerpo] =
+      const [status, body] =
         ++llamadas <= 20
           ? [502, 'no']
           : llamadas <= 22
             ? [200, JSON.stringify({ datos: [], cursor_siguiente: 'a' })]
             : [401, '{"codigo":"no_autenticado","mensaje":"No."}']
-      res.writeHead(status).end(cuerpo)
+      res.writeHead(status).end(body)
     })
     const args = ['escuchar', '--url', caido, '--intervalo', '0.1', '--cursor', join(cli.folder, 'nuevo.cursor')]
     const { codigo, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
@@ -228,7 +228,7 @@ describe('guias escuchar', () => {
   })
 
   it('waits out a service that is away, but not a key that is none', async () => {
-    const paginas = [
+    const pages = [
       { status: 503, cuerpo: '<html>' },
       {
         status: 200,
@@ -238,15 +238,15 @@ describe('guias escuchar', () => {
       { status: 401, cuerpo: { codigo: 'no_autenticado', mensaje: 'No.' } },
     ]
     const caido = createServer((_req, res) => {
-      const { status, cuerpo } = paginas.shift()!
+      const { status, cuerpo } = pages.shift()!
       res.writeHead(status, { 'Retry-After': '3600' }).end(typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo))
     })
     await new Promise<void>((listo) => caido.listen(0, '127.0.0.1', listo))
     const baseUrl = `http://127.0.0.1:${(caido.address() as AddressInfo).port}`
     try {
       const args = ['escuchar', '--desde', 'principio', '--url', baseUrl, '--intervalo', '0.1']
-      const { codigo, output: salida, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
-      expect([codigo, salida]).toEqual([1, expect.stringMatching(/guia\.nota +G\n$/)])
+      const { codigo, output, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
+      expect([codigo, output]).toEqual([1, expect.stringMatching(/guia\.nota +G\n$/)])
       expect(errores).toMatch(
         /\/\/127\.0\.0\.1:\d+ contestó 503\. Lo intento otra vez cada 5 s\.\nEl servicio contesta otra vez\.\n.*no_autenticado/s,
       )

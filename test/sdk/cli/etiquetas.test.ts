@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias, launch } = cli
-const leer = (nombre: string) => readFile(join(cli.folder, nombre), 'latin1')
-const hojas = async (nombre: string) => (await leer(nombre)).match(/\/Type \/Page\b/g)?.length
+const { write, guias, launch } = cli
+const read = (name: string) => readFile(join(cli.folder, name), 'latin1')
+const hojas = async (name: string) => (await read(name)).match(/\/Type \/Page\b/g)?.length
 
 describe('guias etiquetas', () => {
   const suyas: string[] = []
@@ -16,23 +16,23 @@ describe('guias etiquetas', () => {
   })
 
   it('downloads one PDF, and writes over none unless it is told to', async () => {
-    const [una = '', otra = ''] = suyas
-    expect(await guias(['etiquetas', una, otra.toLowerCase(), una])).toEqual({
+    const [one = '', other = ''] = suyas
+    expect(await guias(['etiquetas', one, other.toLowerCase(), one])).toEqual({
       codigo: 0,
       output: 'etiquetas.pdf  2 etiquetas\n',
       errores: '',
     })
-    expect([(await leer('etiquetas.pdf')).slice(0, 5), await hojas('etiquetas.pdf')]).toEqual(['%PDF-', 2])
+    expect([(await read('etiquetas.pdf')).slice(0, 5), await hojas('etiquetas.pdf')]).toEqual(['%PDF-', 2])
     // Nobody is asked for what could not be kept.
-    const nadie = { env: { GUIAS_URL: 'http://127.0.0.1:1' } }
-    const segunda = await guias(['etiquetas', una], nadie)
-    expect([segunda.codigo, segunda.errores]).toEqual([
+    const nobody = { env: { GUIAS_URL: 'http://127.0.0.1:1' } }
+    const second = await guias(['etiquetas', one], nobody)
+    expect([second.codigo, second.errores]).toEqual([
       2,
       expect.stringMatching(/etiquetas\.pdf ya existe: .*--salida.*--forzar/),
     ])
     expect(await hojas('etiquetas.pdf')).toBe(2)
-    const forzada = await guias(['etiquetas', una, '--forzar', '--json'])
-    expect(JSON.parse(forzada.output)).toEqual({ archivo: 'etiquetas.pdf', guias: [una] })
+    const forzada = await guias(['etiquetas', one, '--forzar', '--json'])
+    expect(JSON.parse(forzada.output)).toEqual({ archivo: 'etiquetas.pdf', guias: [one] })
     expect(await hojas('etiquetas.pdf')).toBe(1)
   })
 
@@ -40,18 +40,18 @@ describe('guias etiquetas', () => {
     const csv = ['31481676', '1', '31481677'].map((telefono, i) => `${telefono},Guatemala,Mixco,E-${i}`).join('\n')
     await guias([
       'lote',
-      await escribir('tres.csv', `telefono,departamento,municipio,external_ref\n${csv}\n`),
+      await write('tres.csv', `telefono,departamento,municipio,external_ref\n${csv}\n`),
       ...RECOGIDA_ARGS,
     ])
     const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
     expect([deLote.codigo, deLote.output]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
-    const entrada = (await guias(['listar', '--limite', '2', '--json'])).output
-    const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { input: entrada })
+    const input = (await guias(['listar', '--limite', '2', '--json'])).output
+    const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { input })
     expect([porTubo.codigo, porTubo.output.slice(0, 5), porTubo.errores]).toEqual([0, '%PDF-', ''])
-    const lineas = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
+    const lines = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
       input: suyas.join('\r\n'),
     })
-    expect(lineas.output).toBe('a/b/l.pdf  3 etiquetas\n')
+    expect(lines.output).toBe('a/b/l.pdf  3 etiquetas\n')
     expect(await guias(['etiquetas', '--archivo', '-'], { input: '{"guia":' })).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('no son JSON'),
@@ -59,16 +59,9 @@ describe('guias etiquetas', () => {
   })
 
   it('puts four on a letter sheet, and names the formats that there are', async () => {
-    const { codigo, output: salida } = await guias([
-      'etiquetas',
-      ...suyas,
-      '--formato',
-      'carta',
-      '--salida',
-      'carta.pdf',
-    ])
-    expect([codigo, salida]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
-    expect([await hojas('carta.pdf'), (await leer('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([1, true])
+    const { codigo, output } = await guias(['etiquetas', ...suyas, '--formato', 'carta', '--salida', 'carta.pdf'])
+    expect([codigo, output]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
+    expect([await hojas('carta.pdf'), (await read('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([1, true])
     expect(await guias(['etiquetas', ...suyas, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
       codigo: 2,
       errores: expect.stringMatching(/--formato debe ser uno de: 10x15, carta, zpl, y llegó «a4»/),
@@ -82,64 +75,54 @@ describe('guias etiquetas', () => {
       output: 'etiquetas.zpl  3 etiquetas\n',
       errores: '',
     })
-    expect(await leer('etiquetas.zpl')).toBe(Buffer.from(await deZpl(203)).toString('latin1'))
+    expect(await read('etiquetas.zpl')).toBe(Buffer.from(await deZpl(203)).toString('latin1'))
     const fina = await guias(['etiquetas', ...suyas, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
     expect([fina.codigo, fina.output]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
     expect(fina.output).not.toBe(Buffer.from(await deZpl(203)).toString())
-    for (const [opciones, dicho] of [
+    for (const [options, dicho] of [
       [['--formato', 'zpl', '--ppp', '600'], /--ppp debe ser 203 o 300, y llegó «600»/],
       [['--ppp', '300'], /--ppp es de las etiquetas en ZPL: va con --formato zpl/],
     ] as const)
-      expect(await guias(['etiquetas', ...suyas, ...opciones, '--salida', 'no.zpl'])).toMatchObject({
+      expect(await guias(['etiquetas', ...suyas, ...options, '--salida', 'no.zpl'])).toMatchObject({
         codigo: 2,
         errores: expect.stringMatching(dicho),
       })
   })
 
   it('makes a file of each hundred', async () => {
-    const filas = Array.from({ length: 101 }, (_, i) => `31481676,Guatemala,Mixco,C-${i}`)
+    const rows = Array.from({ length: 101 }, (_, i) => `31481676,Guatemala,Mixco,C-${i}`)
     await guias([
       'lote',
-      await escribir('cien.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`),
+      await write('cien.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`),
       ...RECOGIDA_ARGS,
     ])
-    const { codigo, output: salida } = await guias([
-      'etiquetas',
-      '--archivo',
-      'cien.resultados.csv',
-      '--salida',
-      'cien.PDF',
-    ])
-    expect([codigo, salida]).toEqual([0, 'cien-1.PDF  100 etiquetas\ncien-2.PDF  1 etiqueta\n'])
+    const { codigo, output } = await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', 'cien.PDF'])
+    expect([codigo, output]).toEqual([0, 'cien-1.PDF  100 etiquetas\ncien-2.PDF  1 etiqueta\n'])
     expect([await hojas('cien-1.PDF'), await hojas('cien-2.PDF')]).toEqual([100, 1])
     expect(await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', '-'])).toMatchObject({ codigo: 2 })
   })
 
   it('downloads none if one can’t be made, and names them all', async () => {
-    const [una = ''] = suyas
-    const { guia: cancelada } = await cli.comercio.api.guias.crear(buildGuia())
-    await cli.comercio.api.guias.cancelar(cancelada)
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await guias(['etiquetas', una, cancelada, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
-    expect([codigo, salida]).toEqual([1, ''])
+    const [one = ''] = suyas
+    const { guia: cancelled } = await cli.comercio.api.guias.crear(buildGuia())
+    await cli.comercio.api.guias.cancelar(cancelled)
+    const { codigo, output, errores } = await guias(['etiquetas', one, cancelled, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
+    expect([codigo, output]).toEqual([1, ''])
     expect(errores).toMatch(
       new RegExp(
-        `^${cancelada} {2}está cancelada: se deja fuera\\n7K3M9QX2A1B4 {2}no es una guía suya.*\\nNo se descargó ninguna etiqueta: quite esa guía`,
+        `^${cancelled} {2}está cancelada: se deja fuera\\n7K3M9QX2A1B4 {2}no es una guía suya.*\\nNo se descargó ninguna etiqueta: quite esa guía`,
       ),
     )
     expect(await readdir(cli.folder)).not.toContain('no.pdf')
   })
 
   it('takes references, in their order, and names texts that are neither', async () => {
-    const [una = ''] = suyas
+    const [one = ''] = suyas
     const external_ref = 'Pedido-O1'
     const { guia } = await cli.comercio.api.guias.crear(buildGuia({ external_ref }))
-    const dadas = await guias(['etiquetas', external_ref, una, '--salida', 'ref.pdf', '--json'])
-    expect([dadas.codigo, JSON.parse(dadas.output).guias, dadas.errores]).toEqual([0, [guia, una], ''])
-    const { codigo, errores } = await guias(['etiquetas', una, 'Pedido-O2', '--salida', 'no.pdf'])
+    const dadas = await guias(['etiquetas', external_ref, one, '--salida', 'ref.pdf', '--json'])
+    expect([dadas.codigo, JSON.parse(dadas.output).guias, dadas.errores]).toEqual([0, [guia, one], ''])
+    const { codigo, errores } = await guias(['etiquetas', one, 'Pedido-O2', '--salida', 'no.pdf'])
     expect([codigo, errores]).toEqual([
       1,
       expect.stringMatching(/^Pedido-O2 {2}no es el código ni la referencia de ninguna guía suya\nNo se descargó/),
@@ -149,25 +132,25 @@ describe('guias etiquetas', () => {
   it('leaves cancelled guides out with a notice, before anything is drawn', async () => {
     const { api } = cli.comercio
     const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, buildGuia) })
-    const codigos = resultados.map((uno) => (uno.ok ? uno.guia : ''))
-    const [primera = '', segunda = ''] = codigos
-    for (const una of [primera, segunda]) await api.guias.cancelar(una)
-    const archivo = await escribir('canceladas.txt', [...codigos, ...suyas].join('\n'))
-    const dadas = await guias(['etiquetas', '--archivo', archivo, '--salida', 'vivas.pdf'])
-    const dicho = [primera, segunda].map((una) => `${una}  está cancelada: se deja fuera\n`).join('')
+    const codigos = resultados.map((one) => (one.ok ? one.guia : ''))
+    const [first = '', second = ''] = codigos
+    for (const one of [first, second]) await api.guias.cancelar(one)
+    const file = await write('canceladas.txt', [...codigos, ...suyas].join('\n'))
+    const dadas = await guias(['etiquetas', '--archivo', file, '--salida', 'vivas.pdf'])
+    const dicho = [first, second].map((one) => `${one}  está cancelada: se deja fuera\n`).join('')
     expect(dadas).toEqual({
       codigo: 0,
       output: 'vivas-1.pdf  98 etiquetas\nvivas-2.pdf  3 etiquetas\n',
       errores: dicho,
     })
     expect([await hojas('vivas-1.pdf'), await hojas('vivas-2.pdf')]).toEqual([98, 3])
-    const enJson = await guias(['etiquetas', primera, suyas[0]!, '--salida', 'una.pdf', '--json'])
+    const enJson = await guias(['etiquetas', first, suyas[0]!, '--salida', 'una.pdf', '--json'])
     expect([enJson.codigo, JSON.parse(enJson.output).guias, JSON.parse(enJson.errores)]).toEqual([
       0,
       [suyas[0]],
-      { guia: primera, codigo: 'guia_cancelada', mensaje: 'está cancelada: se deja fuera' },
+      { guia: first, codigo: 'guia_cancelada', mensaje: 'está cancelada: se deja fuera' },
     ])
-    const ninguna = await guias(['etiquetas', primera, segunda, '--salida', 'ninguna.pdf'])
+    const ninguna = await guias(['etiquetas', first, second, '--salida', 'ninguna.pdf'])
     expect([ninguna.codigo, ninguna.errores]).toEqual([
       1,
       `${dicho}No se descargó ninguna etiqueta: todas están canceladas.\n`,
@@ -178,7 +161,7 @@ describe('guias etiquetas', () => {
   it('interrupted or cut off in the middle of a download, it leaves nothing', FULL_RUN_ONLY, async () => {
     let llego = false
     let cortar = false
-    const lento = await serveRequests(async (req, res) => {
+    const slow = await serveRequests(async (req, res) => {
       if (req.url!.startsWith('/archivo')) {
         res.writeHead(200, { 'Content-Type': 'application/pdf', 'Content-Length': '1000' }).write('%PDF-')
         llego = true
@@ -190,18 +173,18 @@ describe('guias etiquetas', () => {
         res.setHeader('Content-Type', 'application/json').end(JSON.stringify({ url: aqui, vence_en, guias: suyas }))
       })
     })
-    const orden = ['etiquetas', suyas[0]!, '--salida', 'media.pdf', '--url', lento]
-    const proceso = launch(orden)
-    await hasta(async () => llego)
-    proceso.child.kill('SIGINT')
-    expect([await proceso.fin, proceso.errores]).toEqual([130, 'Error: Interrumpido.\n'])
+    const orden = ['etiquetas', suyas[0]!, '--salida', 'media.pdf', '--url', slow]
+    const child = launch(orden)
+    await waitUntil(async () => llego)
+    child.child.kill('SIGINT')
+    expect([await child.fin, child.errores]).toEqual([130, 'Error: Interrumpido.\n'])
     cortar = true
     const cortada = await guias(orden)
     expect([cortada.codigo, cortada.errores]).toEqual([
       1,
       expect.stringMatching(/No se pudo descargar las etiquetas .*Repita la orden/),
     ])
-    expect((await readdir(cli.folder)).filter((nombre) => nombre.startsWith('media'))).toEqual([])
+    expect((await readdir(cli.folder)).filter((name) => name.startsWith('media'))).toEqual([])
   })
 
   it('waits as long as a busy service asks, and tells of a link that is none any more', async () => {
@@ -210,28 +193,28 @@ describe('guias etiquetas', () => {
       if (req.url!.startsWith('/archivo'))
         return void res.writeHead(estados.shift()!, { 'Retry-After': '1' }).end('%PDF-')
       req.resume().on('end', () => {
-        const enlace = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: suyas }
-        res.setHeader('Content-Type', 'application/json').end(JSON.stringify(enlace))
+        const link = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: suyas }
+        res.setHeader('Content-Type', 'application/json').end(JSON.stringify(link))
       })
     })
     const orden = ['etiquetas', suyas[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
     expect(await guias(orden, { program: NO_PAUSE_COMMAND })).toMatchObject({ codigo: 0, errores: '' })
     const vencido = await guias(orden, { program: NO_PAUSE_COMMAND })
     expect([vencido.codigo, vencido.errores]).toEqual([1, expect.stringMatching(/: contestó 403\. Repita la orden/)])
-    expect(await leer('paciente.pdf')).toBe('%PDF-')
+    expect(await read('paciente.pdf')).toBe('%PDF-')
   })
 
   it.skipIf(!hasTerminal)('writes no PDF on a terminal', async () => {
-    const { codigo, output: salida } = await guias([], {
+    const { codigo, output } = await guias([], {
       program: enTerminal(['etiquetas', suyas[0]!, '--salida', '-']),
     })
-    expect([codigo, salida]).toEqual([2, expect.stringContaining('no se ve en la terminal')])
+    expect([codigo, output]).toEqual([2, expect.stringContaining('no se ve en la terminal')])
   })
 
   it('removes nothing that it did not make', async () => {
     const orden = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${suyas[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
-    const { codigo, output: salida, errores } = await guias([], { program: ['/bin/sh', '-c', orden] })
-    expect([codigo, salida, errores]).toEqual([
+    const { codigo, output, errores } = await guias([], { program: ['/bin/sh', '-c', orden] })
+    expect([codigo, output, errores]).toEqual([
       2,
       'x\n',
       expect.stringContaining('No se pudo escribir mia: es una carpeta'),

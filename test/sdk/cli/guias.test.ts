@@ -6,14 +6,14 @@ import { findFreePort } from '../../ports.ts'
 import { NO_PAUSE_COMMAND, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias } = cli
+const { write, guias } = cli
 
 describe('guias', () => {
   it('explains itself and each of its orders, within the width of a terminal', FULL_RUN_ONLY, async () => {
-    const todo = await guias(['--help'])
-    expect([todo.codigo, todo.errores]).toEqual([0, ''])
+    const all = await guias(['--help'])
+    expect([all.codigo, all.errores]).toEqual([0, ''])
     const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
-    const ordenes = ordenesEn(todo.output)
+    const ordenes = ordenesEn(all.output)
     expect(ordenes).toEqual([
       'crear',
       'lote',
@@ -40,17 +40,17 @@ describe('guias', () => {
         .concat('recuperar', 'eliminar')
         .map((orden) => `webhooks ${orden}`),
     )
-    const textos = [todo.output, deWebhooks.output]
-    for (const orden of [...ordenes.filter((una) => una !== 'webhooks'), ...suyas]) {
-      const { codigo, output: salida } = await guias([...orden.split(' '), '--help'])
-      expect([codigo, salida.startsWith(`Uso: guias ${orden}`)]).toEqual([0, true])
-      textos.push(salida)
+    const texts = [all.output, deWebhooks.output]
+    for (const orden of [...ordenes.filter((one) => one !== 'webhooks'), ...suyas]) {
+      const { codigo, output } = await guias([...orden.split(' '), '--help'])
+      expect([codigo, output.startsWith(`Uso: guias ${orden}`)]).toEqual([0, true])
+      texts.push(output)
     }
-    for (const texto of textos) {
-      expect(texto).toMatch(
+    for (const text of texts) {
+      expect(text).toMatch(
         /Termina con 0 si todo fue bien, 1 si el servicio .*\n.* 2 si la orden o sus datos no valen, y 130/,
       )
-      expect(texto.split('\n').filter((linea) => linea.length > 80)).toEqual([])
+      expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
     }
     expect(await guias(['--version'])).toMatchObject({ codigo: 0, output: `${VERSION}\n` })
     expect(await guias([])).toMatchObject({ codigo: 2, output: '', errores: expect.stringContaining('Uso:') })
@@ -91,8 +91,8 @@ describe('guias', () => {
     ['an event that nobody can provoke', ['disparar', 'guia.nota'], 'guias disparar --help'],
     ['what another order does', ['disparar', 'webhook.prueba'], 'guias webhooks probar'],
   ])('ends with 2 for %s', async (_, args, dice, env = {}) => {
-    const { codigo, output: salida, errores } = await guias(args, { env })
-    expect([codigo, salida]).toEqual([2, ''])
+    const { codigo, output, errores } = await guias(args, { env })
+    expect([codigo, output]).toEqual([2, ''])
     expect(errores).toContain(dice)
     expect(errores).not.toMatch(/_secreto|\n\s+at |baseUrl/)
   })
@@ -109,12 +109,12 @@ describe('guias', () => {
     expect(JSON.parse((await guias(['listar', '--json', '--limite', 'x'])).errores)).toMatchObject({
       error: 'ErrorDeUso',
     })
-    const mala = await guias(['rastrear', 'NADA'], { env: { GUIAS_LLAVE: `${cli.comercio.llave}x` } })
-    expect([mala.codigo, mala.errores]).toEqual([
+    const bad = await guias(['rastrear', 'NADA'], { env: { GUIAS_LLAVE: `${cli.comercio.llave}x` } })
+    expect([bad.codigo, bad.errores]).toEqual([
       1,
       expect.stringMatching(/no acepta su llave.*GUIAS_LLAVE, o --llave-archivo/),
     ])
-    expect(mala.errores).not.toContain(cli.comercio.llave)
+    expect(bad.errores).not.toContain(cli.comercio.llave)
     const corta = await cli.environment.createLlave(cli.comercio, { alcances: ['guias:leer'] })
     const sinAlcance = await guias(['webhooks', 'listar'], { env: { GUIAS_LLAVE: corta } })
     expect([sinAlcance.codigo, sinAlcance.errores]).toEqual([
@@ -124,13 +124,13 @@ describe('guias', () => {
   })
 
   it('ends with 1 when nobody answers, and says that nothing was sent and which setting gave the address', async () => {
-    const nadie = `http://127.0.0.1:${await findFreePort()}`
-    const conOpcion = await guias(['listar', '--url', nadie], { program: NO_PAUSE_COMMAND })
+    const nobody = `http://127.0.0.1:${await findFreePort()}`
+    const conOpcion = await guias(['listar', '--url', nobody], { program: NO_PAUSE_COMMAND })
     expect([conOpcion.codigo, conOpcion.errores]).toEqual([
       1,
-      `Error: No se pudo conectar con ${nadie}: ahí no escucha nadie (ECONNREFUSED). No se envió nada. Revise --url, y que el servicio esté en marcha.\n`,
+      `Error: No se pudo conectar con ${nobody}: ahí no escucha nadie (ECONNREFUSED). No se envió nada. Revise --url, y que el servicio esté en marcha.\n`,
     ])
-    const conVariable = await guias(['listar'], { program: NO_PAUSE_COMMAND, env: { GUIAS_URL: nadie } })
+    const conVariable = await guias(['listar'], { program: NO_PAUSE_COMMAND, env: { GUIAS_URL: nobody } })
     expect(conVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
     const sinPuerto = await guias(['listar', '--url', 'http://127.0.0.1:1'], { program: NO_PAUSE_COMMAND })
     expect(sinPuerto.errores).toContain('ese puerto no se usa para la web. No se envió nada')
@@ -165,15 +165,15 @@ describe('guias', () => {
     ],
   ])('tells of %s in its own words', async (_, atender, dice) => {
     const url = await serveRequests(atender)
-    const { codigo, output: salida, errores } = await guias(['listar', '--url', url], { program: NO_PAUSE_COMMAND })
-    expect([codigo, salida, errores]).toEqual([1, '', expect.stringMatching(dice)])
+    const { codigo, output, errores } = await guias(['listar', '--url', url], { program: NO_PAUSE_COMMAND })
+    expect([codigo, output, errores]).toEqual([1, '', expect.stringMatching(dice)])
     // Neither the SDK's words nor those of HTTP.
     expect(errores).not.toMatch(/baseUrl|tiempoLimite|plazoTotal|signal|HTTP|Retry-After|external_ref|GET |POST /)
   })
 
   it('takes the key from a file too', async () => {
-    const archivo = await escribir('llave.txt', `${cli.comercio.llave}\n`)
-    const { codigo } = await guias(['disparar', 'aceptado', '--llave-archivo', archivo], { env: { GUIAS_LLAVE: '' } })
+    const file = await write('llave.txt', `${cli.comercio.llave}\n`)
+    const { codigo } = await guias(['disparar', 'aceptado', '--llave-archivo', file], { env: { GUIAS_LLAVE: '' } })
     expect(codigo).toBe(0)
   })
 })

@@ -4,38 +4,38 @@ import { leerCsv } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
 import { openLote, ROW_NUMBER, readFileSize } from '../../../sdk/cli/batchFile.ts'
 import type { Context } from '../../../sdk/cli/command.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta, lote100 } from '../../factories.ts'
+import { buildGuia, FULL_RUN_ONLY, lote100, waitUntil } from '../../factories.ts'
 import { CLI, createRef, enTerminal, hasTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
-const { environment, write: escribir, guias, launch } = cli
+const { environment, write, guias, launch } = cli
 
 /** Stands before the service and, after so many answers, keeps the others: what was asked for is done, and nobody hears of it. */
-const intermediario = (respuestas: number) =>
+const intermediario = (responses: number) =>
   serveRequests(async (req, res) => {
-    const trozos: Buffer[] = []
-    for await (const trozo of req) trozos.push(trozo)
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk)
     const { authorization } = req.headers
     const { status, cuerpo } = await environment.request(req.method!, req.url!, {
       cabeceras: { authorization: authorization!, 'content-type': 'application/json' },
-      raw: Buffer.concat(trozos).toString(),
+      raw: Buffer.concat(chunks).toString(),
     })
-    if (respuestas-- > 0) res.writeHead(status).end(JSON.stringify(cuerpo))
+    if (responses-- > 0) res.writeHead(status).end(JSON.stringify(cuerpo))
   })
 
 describe('guias lote', () => {
-  const readResults = async (archivo: string) => {
-    const texto = await readFile(join(cli.folder, archivo), 'utf8')
-    const [cabecera = [], ...filas] = await Array.fromAsync(
+  const readResults = async (file: string) => {
+    const text = await readFile(join(cli.folder, file), 'utf8')
+    const [header = [], ...rows] = await Array.fromAsync(
       leerCsv(
         (async function* () {
-          yield texto
+          yield text
         })(),
       ),
     )
-    const suyas = cabecera.indexOf('fila')
-    expect([texto[0], cabecera.slice(suyas, suyas + 3)]).toEqual(['\uFEFF', ['fila', 'external_ref', 'ok']])
-    return filas.map((fila) => fila.slice(suyas))
+    const suyas = header.indexOf('fila')
+    expect([text[0], header.slice(suyas, suyas + 3)]).toEqual(['\uFEFF', ['fila', 'external_ref', 'ok']])
+    return rows.map((row) => row.slice(suyas))
   }
 
   it('refuses none of 500 rows whose telephones are written as in a spreadsheet, without their country', async () => {
@@ -47,7 +47,7 @@ describe('guias lote', () => {
       (n: string) => `502 ${n}`,
       (n: string) => `(502) ${n.slice(0, 4)}-${n.slice(4)}`,
     ]
-    const filas = escrituras.flatMap((escribirlo) =>
+    const rows = escrituras.flatMap((escribirlo) =>
       lote100().guias.map(({ telefono, departamento, municipio, lat = '', lng = '', maps_url = '' }) =>
         [
           escribirlo(telefono.replace(/\D/g, '').slice(3)),
@@ -60,32 +60,26 @@ describe('guias lote', () => {
         ].join(),
       ),
     )
-    await escribir('libro.csv', ['Teléfono,Departamento,Municipio,lat,lng,maps_url,external_ref', ...filas].join('\n'))
-    const { codigo, output: salida } = await guias(['lote', 'libro.csv', ...RECOGIDA_ARGS])
-    expect([codigo, salida]).toEqual([0, expect.stringMatching(/^500 leídas: 500 creadas, 0 fallidas\./)])
+    await write('libro.csv', ['Teléfono,Departamento,Municipio,lat,lng,maps_url,external_ref', ...rows].join('\n'))
+    const { codigo, output } = await guias(['lote', 'libro.csv', ...RECOGIDA_ARGS])
+    expect([codigo, output]).toEqual([0, expect.stringMatching(/^500 leídas: 500 creadas, 0 fallidas\./)])
     const { datos } = await cli.comercio.api.guias.listar({ limite: 100 })
     expect(datos.map(({ telefono }) => telefono)).toEqual(Array(100).fill(expect.stringMatching(/^\+502\d{8}$/)))
   })
 
   it('reads telephones of a country that it is told, and of one that a row tells', async () => {
-    const [una, otra, mala] = [createRef(), createRef(), createRef()]
+    const [one, other, bad] = [createRef(), createRef(), createRef()]
     const csv = `telefono;país;departamento;municipio;external_ref
-7723 4567;;San Salvador;Soyapango;${una}
-3148 1676;GT;Guatemala;Mixco;${otra}
-7723 456;;San Salvador;Soyapango;${mala}`
-    const { codigo, errores } = await guias([
-      'lote',
-      await escribir('paises.csv', csv),
-      '--pais',
-      'SV',
-      ...RECOGIDA_ARGS,
-    ])
+7723 4567;;San Salvador;Soyapango;${one}
+3148 1676;GT;Guatemala;Mixco;${other}
+7723 456;;San Salvador;Soyapango;${bad}`
+    const { codigo, errores } = await guias(['lote', await write('paises.csv', csv), '--pais', 'SV', ...RECOGIDA_ARGS])
     expect([codigo, errores]).toEqual([
       1,
       expect.stringMatching(/fila 4: telefono: .*un número de El Salvador tiene 8/),
     ])
     const telefonos = await Promise.all(
-      [una, otra].map(
+      [one, other].map(
         async (external_ref) => (await cli.comercio.api.guias.listar({ external_ref })).datos[0]?.telefono,
       ),
     )
@@ -94,25 +88,25 @@ describe('guias lote', () => {
 
   it('shows every warning, on the screen and in the results', async () => {
     const csv = `telefono,departamento,municipio,external_ref\n1111 1111,Guatemala,Vila Nueva,${createRef()}`
-    const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...RECOGIDA_ARGS])
+    const { codigo, errores } = await guias(['lote', await write('dudosas.csv', csv), ...RECOGIDA_ARGS])
     expect(codigo).toBe(0)
     for (const dicha of [
       /^Revise {2}fila 2: telefono: .*plan de numeración/m,
       /^Revise {2}fila 2: municipio: «Vila Nueva».*¿Villa Nueva/m,
     ])
       expect(errores).toMatch(dicha)
-    const [fila] = await readResults('dudosas.resultados.csv')
-    expect(fila!.slice(8).join()).toMatch(/telefono: .*; municipio: «Vila Nueva».*¿Villa Nueva/)
+    const [row] = await readResults('dudosas.resultados.csv')
+    expect(row!.slice(8).join()).toMatch(/telefono: .*; municipio: «Vila Nueva».*¿Villa Nueva/)
   })
 
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
-    const fila = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${createRef()}`
-    const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${fila()}\n`
-    const una = await guias(['lote', await escribir('signo.csv', csv), ...RECOGIDA_ARGS])
+    const row = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${createRef()}`
+    const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${row()}\n`
+    const one = await guias(['lote', await write('signo.csv', csv), ...RECOGIDA_ARGS])
     const dicha = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
-    expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
+    expect([one.codigo, one.errores]).toEqual([0, expect.stringMatching(dicha)])
     expect((await readResults('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
-    const estricta = await escribir('estricta.csv', csv + fila())
+    const estricta = await write('estricta.csv', csv + row())
     expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
       output: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
@@ -121,11 +115,11 @@ describe('guias lote', () => {
   })
 
   it('counts guides that exist and are cancelled apart, and not as well', async () => {
-    const [viva, muerta] = [createRef(), createRef()]
-    const fila = (ref: string) => `3148 1676,Guatemala,Mixco,${ref}`
-    const csv = await escribir(
+    const [alive, muerta] = [createRef(), createRef()]
+    const row = (ref: string) => `3148 1676,Guatemala,Mixco,${ref}`
+    const csv = await write(
       'repetidas.csv',
-      `telefono,departamento,municipio,external_ref\n${fila(viva)}\n${fila(muerta)}\n`,
+      `telefono,departamento,municipio,external_ref\n${row(alive)}\n${row(muerta)}\n`,
     )
     await guias(['lote', csv, ...RECOGIDA_ARGS])
     const [guia] = (await cli.comercio.api.guias.listar({ external_ref: muerta })).datos
@@ -138,17 +132,17 @@ describe('guias lote', () => {
       errores:
         'Falla   fila 3: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref\n',
     })
-    const filas = await readResults('repetidas.resultados-2.csv')
-    expect(filas.map((una) => una.slice(1, 7))).toEqual([
-      [viva, 'sí', expect.any(String), 'aceptado', 'sí', ''],
+    const rows = await readResults('repetidas.resultados-2.csv')
+    expect(rows.map((one) => one.slice(1, 7))).toEqual([
+      [alive, 'sí', expect.any(String), 'aceptado', 'sí', ''],
       [muerta, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
     ])
-    const { output: salida } = await guias(['lote', csv, ...RECOGIDA_ARGS, '--json'])
-    const lineas = salida
+    const { output } = await guias(['lote', csv, ...RECOGIDA_ARGS, '--json'])
+    const lines = output
       .trim()
       .split('\n')
-      .map((linea) => JSON.parse(linea))
-    expect(lineas).toMatchObject([
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
       { ok: true, repetida: true },
       { ok: false, guia: guia!.guia, error: 'ya_cancelada' },
       { leidas: 2, creadas: 0, repetidas: 1, terminadas: 1, fallidas: 0 },
@@ -157,7 +151,7 @@ describe('guias lote', () => {
 
   it('reads a CSV as spreadsheets write them, and says of each row what became of it', async () => {
     const [a, b, c] = [createRef(), createRef(), createRef()]
-    const csv = await escribir(
+    const csv = await write(
       'pedidos.csv',
       `\uFEFFTeléfono;Departamento;Municipio;External Ref;Indicaciones;lat;lng;Recogida.Lat;recogida lng\r\n${[
         `+50231481676;Guatemala;Mixco;${a};"Portón ""verde""; al fondo\r\na la derecha";14,63;-90,6;14.5;-90.5`,
@@ -166,21 +160,21 @@ describe('guias lote', () => {
         `+50231481676;Guatemala;Mixco;${c};;;;14.5;-90.5;;`,
       ].join('\r\n')}`,
     )
-    const primera = await guias(['lote', csv])
-    expect(primera.codigo).toBe(1)
-    expect(primera.output).toMatch(/^3 leídas: 2 creadas, 1 fallidas/)
-    expect(primera.errores).toContain('fila 3: telefono')
-    expect(primera.errores).not.toContain('fila 4')
-    expect(primera.errores).not.toContain('█')
-    const filas = await readResults('pedidos.resultados.csv')
-    expect(filas.map(([fila, ref, ok]) => [fila, ref, ok])).toEqual([
+    const first = await guias(['lote', csv])
+    expect(first.codigo).toBe(1)
+    expect(first.output).toMatch(/^3 leídas: 2 creadas, 1 fallidas/)
+    expect(first.errores).toContain('fila 3: telefono')
+    expect(first.errores).not.toContain('fila 4')
+    expect(first.errores).not.toContain('█')
+    const rows = await readResults('pedidos.resultados.csv')
+    expect(rows.map(([row, ref, ok]) => [row, ref, ok])).toEqual([
       ['2', a, 'sí'],
       ['3', b, 'no'],
       ['5', c, 'sí'],
     ])
-    expect(filas[1]!.join()).toContain('telefono: ')
-    const texto = await readFile(join(cli.folder, csv), 'utf8')
-    await escribir(csv, texto.replace('\r\n12;', '\r\n+50231481677;').replace(';;;;;;;;\r\n', ''))
+    expect(rows[1]!.join()).toContain('telefono: ')
+    const text = await readFile(join(cli.folder, csv), 'utf8')
+    await write(csv, text.replace('\r\n12;', '\r\n+50231481677;').replace(';;;;;;;;\r\n', ''))
     expect(await guias(['lote', csv])).toMatchObject({
       codigo: 0,
       output: expect.stringMatching(/^3 leídas: 1 creadas, 2 ya existían, 0 fallidas/),
@@ -195,12 +189,12 @@ describe('guias lote', () => {
   })
 
   it('counts the bytes of a JSON file, also of letters that take several bytes', async () => {
-    const archivo = join(cli.folder, 'bytes.json')
-    await writeFile(archivo, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
-    const { rows: filas, countReadBytes: leidos } = await openLote(archivo, {} as Context)
-    const partes: [fila: number, parte: number][] = []
-    for await (const fila of filas) partes.push([fila[ROW_NUMBER], leidos() / readFileSize(archivo)])
-    expect(partes).toEqual([
+    const file = join(cli.folder, 'bytes.json')
+    await writeFile(file, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
+    const { rows, countReadBytes: leidos } = await openLote(file, {} as Context)
+    const parts: [fila: number, parte: number][] = []
+    for await (const row of rows) parts.push([row[ROW_NUMBER], leidos() / readFileSize(file)])
+    expect(parts).toEqual([
       [1, 0.5],
       [2, 1],
     ])
@@ -208,29 +202,22 @@ describe('guias lote', () => {
 
   it('reads JSON and JSON lines, with a pickup for all, and reports in JSON', async () => {
     const { recogida, ...guia } = buildGuia()
-    const json = await escribir(
+    const json = await write(
       'lote.json',
       JSON.stringify({ recogida, guias: [guia, { ...guia, external_ref: createRef() }] }),
     )
     expect(await guias(['lote', json])).toMatchObject({ codigo: 0, output: expect.stringContaining('2 creadas') })
-    const jsonl = await escribir(
+    const jsonl = await write(
       'lote.jsonl',
       `${JSON.stringify(guia)}\n\n${JSON.stringify({ ...guia, telefono: '1' })}\n7`,
     )
-    const { codigo, output: salida } = await guias([
-      'lote',
-      jsonl,
-      '--json',
-      ...RECOGIDA_ARGS,
-      '--resultados',
-      'otro.csv',
-    ])
+    const { codigo, output } = await guias(['lote', jsonl, '--json', ...RECOGIDA_ARGS, '--resultados', 'otro.csv'])
     expect(codigo).toBe(1)
     expect(
-      salida
+      output
         .trim()
         .split('\n')
-        .map((linea) => JSON.parse(linea)),
+        .map((line) => JSON.parse(line)),
     ).toMatchObject([
       { fila: 1, ok: false, error: 'external_ref_en_conflicto' },
       { fila: 3, ok: false, error: 'validacion' },
@@ -241,9 +228,9 @@ describe('guias lote', () => {
 
   it('names reference, guide and fields of a conflict, on the screen, in the results and in JSON', async () => {
     const { external_ref, guia } = await cli.comercio.api.guias.crear(buildGuia({ direccion: 'Calle 1' }))
-    const fila = { ...buildGuia({ external_ref: external_ref!, direccion: 'Calle 2' }), telefono: '5987 1234' }
-    const { telefono, departamento, municipio, direccion, lat, lng } = fila
-    const csv = await escribir(
+    const row = { ...buildGuia({ external_ref: external_ref!, direccion: 'Calle 2' }), telefono: '5987 1234' }
+    const { telefono, departamento, municipio, direccion, lat, lng } = row
+    const csv = await write(
       'conflicto.csv',
       `telefono,departamento,municipio,direccion,lat,lng,external_ref\n${[telefono, departamento, municipio, direccion, lat, lng, external_ref].join()}\n`,
     )
@@ -263,9 +250,9 @@ describe('guias lote', () => {
       expect.stringMatching(dicho),
       '',
     ])
-    const json = await escribir('conflicto.json', JSON.stringify([fila]))
-    const { output: salida } = await guias(['lote', json, '--json', ...RECOGIDA_ARGS])
-    expect(JSON.parse(salida.split('\n')[0]!)).toEqual({
+    const json = await write('conflicto.json', JSON.stringify([row]))
+    const { output } = await guias(['lote', json, '--json', ...RECOGIDA_ARGS])
+    expect(JSON.parse(output.split('\n')[0]!)).toEqual({
       fila: 1,
       external_ref,
       ok: false,
@@ -277,18 +264,18 @@ describe('guias lote', () => {
   })
 
   it('gives its department to the rows that name none', async () => {
-    const csv = await escribir(
+    const csv = await write(
       'sin-departamento.csv',
       `telefono;municipio;pedido\n31481676;Mixco;${createRef()}\n31481677;Villa Nueva;${createRef()}\n`,
     )
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS])).errores).toContain('departamento')
-    const hecho = await guias(['lote', csv, ...RECOGIDA_ARGS, '--departamento', 'Guatemala'])
-    expect(hecho.output).toContain('2 creadas, 0')
+    const done = await guias(['lote', csv, ...RECOGIDA_ARGS, '--departamento', 'Guatemala'])
+    expect(done.output).toContain('2 creadas, 0')
   })
 
   it('gives references by row, under a prefix', async () => {
     const prefijo = createRef()
-    const csv = await escribir(
+    const csv = await write(
       'sin.csv',
       'telefono,departamento,municipio\n+50231481676,Guatemala,Mixco\n+50231481676,Guatemala,Mixco\n',
     )
@@ -311,17 +298,17 @@ describe('guias lote', () => {
     ['malo.jsonl', '{"a": 1}\n{', [], 'línea 2'],
     ['hoja.xlsx', 'PK', [], 'CSV'],
     ['propio.csv', 'telefono\n', ['--resultados', 'propio.csv'], 'otro nombre a --resultados'],
-  ])('refuses %s and says what to do', async (nombre, contenido, args, dice) => {
-    const { codigo, errores } = await guias(['lote', await escribir(nombre, contenido), ...args])
+  ])('refuses %s and says what to do', async (name, contenido, args, dice) => {
+    const { codigo, errores } = await guias(['lote', await write(name, contenido), ...args])
     expect([codigo, errores]).toEqual([2, expect.stringContaining(dice)])
   })
 
   it('refuses a .json file too big to be read whole, unread, and says how to split it', async () => {
-    const archivo = join(cli.folder, 'enorme.json')
-    const manejo = await open(archivo, 'w')
+    const file = join(cli.folder, 'enorme.json')
+    const manejo = await open(file, 'w')
     await manejo.truncate(64 * 1024 * 1024 + 1)
     await manejo.close()
-    const { codigo, errores } = await guias(['lote', archivo])
+    const { codigo, errores } = await guias(['lote', file])
     expect([codigo, errores]).toEqual([
       2,
       expect.stringMatching(/enorme\.json tiene 65 MB.*64 MB como mucho.*\.jsonl.*jq -c/),
@@ -330,39 +317,36 @@ describe('guias lote', () => {
 
   it('takes other columns and encodings when it is told to', async () => {
     const ref = createRef()
-    const texto = `telefono;departamento;municipio;external_ref;color;dirección\n+50231481676;Guatemala;Mixco;${ref};azul;Vía 5\n`
-    const csv = await escribir('excel2.csv', Buffer.from(texto, 'latin1'))
+    const text = `telefono;departamento;municipio;external_ref;color;dirección\n+50231481676;Guatemala;Mixco;${ref};azul;Vía 5\n`
+    const csv = await write('excel2.csv', Buffer.from(text, 'latin1'))
     const args = ['lote', csv, ...RECOGIDA_ARGS, '--ignorar-otras', '--codificacion', 'windows-1252']
     expect(await guias(args)).toMatchObject({ codigo: 0 })
     expect((await cli.comercio.api.guias.listar({ external_ref: ref })).datos[0]).toMatchObject({ direccion: 'Vía 5' })
   })
 
   it('interrupted or killed, it is run again and nothing is doubled', FULL_RUN_ONLY, async () => {
-    const otro = await environment.nuevoComercio()
-    const env = { GUIAS_LLAVE: otro.llave }
-    const filas = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
-    const csv = await escribir(
-      'grande.csv',
-      `telefono,departamento,municipio,external_ref,lat,lng\n${filas.join('\n')}\n`,
-    )
+    const other = await environment.createComercio()
+    const env = { GUIAS_LLAVE: other.llave }
+    const rows = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
+    const csv = await write('grande.csv', `telefono,departamento,municipio,external_ref,lat,lng\n${rows.join('\n')}\n`)
     const orden = ['lote', csv, ...RECOGIDA_ARGS, '--concurrencia', '1']
-    const escritas = async (archivo: string) =>
-      (await readFile(join(cli.folder, archivo), 'utf8').catch(() => '')).split('\n').length
-    const cuantas = async () => {
+    const escritas = async (file: string) =>
+      (await readFile(join(cli.folder, file), 'utf8').catch(() => '')).split('\n').length
+    const count = async () => {
       let total = 0
-      for await (const _ of otro.api.guias.listar({ limite: 100 })) total++
+      for await (const _ of other.api.guias.listar({ limite: 100 })) total++
       return total
     }
 
     const cortado = { env: { ...env, GUIAS_URL: await intermediario(4) } }
     const muerta = launch(orden, cortado)
-    await hasta(async () => (await escritas('grande.resultados.csv')) > 300)
+    await waitUntil(async () => (await escritas('grande.resultados.csv')) > 300)
     muerta.child.kill('SIGKILL')
     await muerta.fin
 
     cortado.env.GUIAS_URL = await intermediario(4)
     const interrumpida = launch(orden, cortado)
-    await hasta(async () => (await escritas('grande.resultados-2.csv')) > 300)
+    await waitUntil(async () => (await escritas('grande.resultados-2.csv')) > 300)
     interrumpida.child.kill('SIGINT')
     expect(await interrumpida.fin).toBe(130)
     expect(interrumpida.errores).toContain('nada se duplica')
@@ -370,13 +354,13 @@ describe('guias lote', () => {
     const entera = await guias(orden, { env })
     expect([entera.codigo, entera.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
     expect(entera.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
-    expect(await cuantas()).toBe(3_000)
+    expect(await count()).toBe(3_000)
     expect(await readResults('grande.resultados-3.csv')).toHaveLength(3_000)
   })
 
   it('does not go on for ever where nobody answers, nor with a key that is none', async () => {
-    const filas = Array.from({ length: 1_000 }, (_, i) => `1,A,B,M-${i}`)
-    const csv = await escribir('mil.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
+    const rows = Array.from({ length: 1_000 }, (_, i) => `1,A,B,M-${i}`)
+    const csv = await write('mil.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
     let status = 503
     const caido = await serveRequests((req, res) =>
       // Nobody waits for an hour: each request is answered for at once.
@@ -386,7 +370,7 @@ describe('guias lote', () => {
     const dejado = await guias(['lote', csv, ...RECOGIDA_ARGS, ...url, '--concurrencia', '1'])
     expect([dejado.codigo, dejado.errores]).toEqual([1, expect.stringContaining('no contesta')])
     expect(await readResults('mil.resultados.csv')).toHaveLength(300)
-    await escribir('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
+    await write('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
     expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
     status = 400
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS, ...url])).codigo).toBe(1)
@@ -401,10 +385,10 @@ describe('guias lote', () => {
   it('goes on where every other request fails, however many rows have failed', async () => {
     let solicitudes = 0
     const inestable = await serveRequests(async (req, res) => {
-      const trozos: Buffer[] = []
-      for await (const trozo of req) trozos.push(trozo)
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk)
       if (solicitudes++ % 2 === 0) return void res.writeHead(503, { 'Retry-After': '3600' }).end('<html>')
-      const { guias: pedidas } = JSON.parse(Buffer.concat(trozos).toString()) as { guias: { external_ref: string }[] }
+      const { guias: pedidas } = JSON.parse(Buffer.concat(chunks).toString()) as { guias: { external_ref: string }[] }
       const resultados = pedidas.map(({ external_ref }, indice) => ({
         indice,
         ok: true,
@@ -417,28 +401,28 @@ describe('guias lote', () => {
       const cuenta = { ok: true, creadas: resultados.length, repetidas: 0, fallidas: 0, advertencias: [] }
       res.end(JSON.stringify({ ...cuenta, resultados }))
     })
-    const filas = Array.from({ length: 800 }, (_, i) => `1,A,B,I-${i}`)
-    const csv = await escribir('inestable.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
+    const rows = Array.from({ length: 800 }, (_, i) => `1,A,B,I-${i}`)
+    const csv = await write('inestable.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
     const orden = ['lote', csv, ...RECOGIDA_ARGS, '--url', inestable, '--concurrencia', '1']
-    const { codigo, output: salida } = await guias(orden)
-    expect([codigo, salida]).toEqual([1, expect.stringMatching(/^800 leídas: 400 creadas, 400 fallidas/)])
+    const { codigo, output } = await guias(orden)
+    expect([codigo, output]).toEqual([1, expect.stringMatching(/^800 leídas: 400 creadas, 400 fallidas/)])
   })
 
   it('refuses a file that ends within a character', async () => {
-    const texto = `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${createRef()}`
-    const csv = await escribir('cortada.csv', Buffer.concat([Buffer.from(texto), Buffer.of(0xc3)]))
+    const text = `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${createRef()}`
+    const csv = await write('cortada.csv', Buffer.concat([Buffer.from(text), Buffer.of(0xc3)]))
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS])
     expect([codigo, errores]).toEqual([2, expect.stringContaining('cortada.csv no está en utf-8')])
   })
 
   it('counts equal faults together, with their rows, and tells apart what differs in few ways', async () => {
-    const malos = ['', '77', '1234567', '', '12', '', '']
-    const filas = malos.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${createRef()}`)
-    const csv = `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`
-    const { codigo, errores } = await guias(['lote', await escribir('malas.csv', csv), ...RECOGIDA_ARGS])
+    const bad = ['', '77', '1234567', '', '12', '', '']
+    const rows = bad.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${createRef()}`)
+    const csv = `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`
+    const { codigo, errores } = await guias(['lote', await write('malas.csv', csv), ...RECOGIDA_ARGS])
     expect(codigo).toBe(1)
-    const lineas = errores.trim().split('\n')
-    expect(lineas).toEqual([
+    const lines = errores.trim().split('\n')
+    expect(lines).toEqual([
       'Falla   4 filas: falta telefono (filas 2, 5, 7…)',
       expect.stringMatching(/^Falla {3}3 filas: telefono: .* \(filas 3, 4, 6\)$/),
       'Falla   fila 6: falta municipio',
@@ -446,31 +430,31 @@ describe('guias lote', () => {
   })
 
   it('sums up what differs in many ways', async () => {
-    const lista = Array.from({ length: 30 }, (_, i) => ({ ...buildGuia(), municipio: `Lugar ${i}` }))
-    const { errores } = await guias(['lote', await escribir('muchas.json', JSON.stringify(lista))])
+    const list = Array.from({ length: 30 }, (_, i) => ({ ...buildGuia(), municipio: `Lugar ${i}` }))
+    const { errores } = await guias(['lote', await write('muchas.json', JSON.stringify(list))])
     expect(errores).toMatch(/^Revise {2}30 filas: municipio: «Lugar 0».*, y otras así \(filas 1, 2, 3…\)\n$/)
   })
 
   it('never writes over results of before: by itself it takes another name, told which it says what to do', async () => {
-    const csv = await escribir(
+    const csv = await write(
       'otra.csv',
       `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${createRef()}\n`,
     )
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS])).output).toContain('Resultados: otra.resultados.csv')
-    const antes = await readFile(join(cli.folder, 'otra.resultados.csv'), 'utf8')
+    const before = await readFile(join(cli.folder, 'otra.resultados.csv'), 'utf8')
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS])).output).toContain('Resultados: otra.resultados-2.csv')
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS, '--resultados', 'otra.resultados.csv'])
     expect([codigo, errores]).toEqual([
       2,
       expect.stringMatching(/otra\.resultados\.csv ya existe.*dé otro nombre a --resultados/),
     ])
-    expect(await readFile(join(cli.folder, 'otra.resultados.csv'), 'utf8')).toBe(antes)
-    expect((await readdir(cli.folder)).filter((nombre) => nombre.startsWith('otra.res'))).toHaveLength(2)
+    expect(await readFile(join(cli.folder, 'otra.resultados.csv'), 'utf8')).toBe(before)
+    expect((await readdir(cli.folder)).filter((name) => name.startsWith('otra.res'))).toHaveLength(2)
   })
 
   it('goes on to its end when nobody reads what it says any more', async () => {
-    const filas = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${createRef()}`)
-    const csv = await escribir('tubo.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
+    const rows = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${createRef()}`)
+    const csv = await write('tubo.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
     const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA_ARGS.join(' ')} | head -1`
     const { codigo, errores } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
     expect([codigo, errores]).toEqual([0, ''])
@@ -478,17 +462,17 @@ describe('guias lote', () => {
   })
 
   it.skipIf(!hasTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
-    const csv = await escribir(
+    const csv = await write(
       'terminal.csv',
       `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${createRef()}\n1,Guatemala,Mixco,${createRef()}\n`,
     )
-    const programa = enTerminal(['lote', csv, ...RECOGIDA_ARGS])
+    const program = enTerminal(['lote', csv, ...RECOGIDA_ARGS])
     const env = { TERM: 'xterm-256color' }
-    const conColor = await guias([], { program: programa, env })
+    const conColor = await guias([], { program, env })
     expect(conColor.codigo).toBe(1)
     expect(conColor.output).toMatch(/█/)
     expect(conColor.output).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
-    const sin = await guias([], { program: programa, env: { ...env, NO_COLOR: '1' } })
+    const sin = await guias([], { program, env: { ...env, NO_COLOR: '1' } })
     expect(sin.output).toContain('█')
     expect(sin.output).not.toContain('\x1b[3')
   })

@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../../factories.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
 import { useCli } from './run.ts'
 
 const cli = useCli()
@@ -10,26 +10,26 @@ const { guias } = cli
 const SIN_RED = { env: { GUIAS_LLAVE: '', GUIAS_URL: 'http://127.0.0.1:1' } }
 
 describe('guias prueba', () => {
-  let [una, otra, pendiente] = ['', '', '']
+  let [one, other, pending] = ['', '', '']
   const entregada = async () => {
     const { api } = cli.comercio
     const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
-    await hasta(async () => (await api.guias.pruebaEntrega(guia)).pdf)
+    await waitUntil(async () => (await api.guias.pruebaEntrega(guia)).pdf)
     return guia
   }
   beforeAll(async () => {
-    ;[una, otra] = await Promise.all([entregada(), entregada()])
-    pendiente = (await cli.comercio.api.guias.crear(buildGuia())).guia
+    ;[one, other] = await Promise.all([entregada(), entregada()])
+    pending = (await cli.comercio.api.guias.crear(buildGuia())).guia
   })
-  const leer = (guia: string, archivo: string) => readFile(join(cli.folder, `prueba-${guia}`, archivo))
+  const read = (guia: string, file: string) => readFile(join(cli.folder, `prueba-${guia}`, file))
   const comprobar = (guia: string, ...args: string[]) => guias(['prueba', guia, '--verificar', ...args], SIN_RED)
 
   it('downloads photos, signature, PDF, manifest and keys, and not twice unless it is told to', async () => {
-    const { codigo, output: salida, errores } = await guias(['prueba', una.toLowerCase()])
+    const { codigo, output, errores } = await guias(['prueba', one.toLowerCase()])
     expect([codigo, errores]).toEqual([0, ''])
-    expect(salida).toMatch(new RegExp(`^${una} {2}\\S+ \\S+ UTC\\S* {2}recibió .*\\n {2}prueba-${una}: foto-1\\.jpg, `))
-    expect((await readdir(join(cli.folder, `prueba-${una}`))).sort()).toEqual([
+    expect(output).toMatch(new RegExp(`^${one} {2}\\S+ \\S+ UTC\\S* {2}recibió .*\\n {2}prueba-${one}: foto-1\\.jpg, `))
+    expect((await readdir(join(cli.folder, `prueba-${one}`))).sort()).toEqual([
       'claves.json',
       'firma.png',
       'foto-1.jpg',
@@ -37,92 +37,88 @@ describe('guias prueba', () => {
       'prueba.json',
       'prueba.pdf',
     ])
-    expect((await leer(una, 'prueba.pdf')).toString('latin1', 0, 5)).toBe('%PDF-')
-    const { pdf, fotos, sal } = JSON.parse((await leer(una, 'prueba.json')).toString())
+    expect((await read(one, 'prueba.pdf')).toString('latin1', 0, 5)).toBe('%PDF-')
+    const { pdf, fotos, sal } = JSON.parse((await read(one, 'prueba.json')).toString())
     expect([pdf.url, fotos[0].url, fotos[0].sha256.length, sal]).toEqual([undefined, undefined, 64, expect.any(String)])
-    const segunda = await guias(['prueba', una])
-    expect([segunda.codigo, segunda.errores]).toEqual([
+    const second = await guias(['prueba', one])
+    expect([second.codigo, second.errores]).toEqual([
       2,
       expect.stringMatching(/ya existe: .*--verificar.*--carpeta.*--forzar/),
     ])
-    expect(await guias(['prueba', una, '--forzar', '--json'])).toMatchObject({
+    expect(await guias(['prueba', one, '--forzar', '--json'])).toMatchObject({
       codigo: 0,
-      output: expect.stringContaining(una),
+      output: expect.stringContaining(one),
     })
-    expect((await readdir(cli.folder)).filter((nombre) => nombre.includes('parte'))).toEqual([])
+    expect((await readdir(cli.folder)).filter((name) => name.includes('parte'))).toEqual([])
   })
 
   it('verifies what was downloaded offline and without a key, and downloads what is not there', async () => {
-    const ambas = await guias(['prueba', una, otra, '--verificar'])
+    const ambas = await guias(['prueba', one, other, '--verificar'])
     expect([ambas.codigo, ambas.errores]).toEqual([0, ''])
-    for (const guia of [una, otra])
+    for (const guia of [one, other])
       expect(ambas.output).toMatch(new RegExp(`^Auténtica {2}${guia}, .* 3 archivos`, 'm'))
-    const sola = await comprobar(una, '--json')
+    const sola = await comprobar(one, '--json')
     expect([sola.codigo, JSON.parse(sola.output)]).toEqual([
       0,
       expect.objectContaining({
-        guia: una,
+        guia: one,
         autentica: true,
         completa: true,
-        manifiesto: expect.objectContaining({ guia: una }),
+        manifiesto: expect.objectContaining({ guia: one }),
       }),
     ])
     const aparte = join(cli.folder, 'aparte.json')
-    await writeFile(aparte, await leer(una, 'claves.json'))
-    expect((await comprobar(una, '--claves', aparte)).codigo).toBe(0)
+    await writeFile(aparte, await read(one, 'claves.json'))
+    expect((await comprobar(one, '--claves', aparte)).codigo).toBe(0)
   })
 
   it('says what is wrong with what is not authentic', async () => {
-    const en = (archivo: string) => join(cli.folder, `prueba-${otra}`, archivo)
-    const bueno = {
-      foto: await leer(otra, 'foto-1.jpg'),
-      jws: await leer(otra, 'manifiesto.jws'),
-      claves: await leer(otra, 'claves.json'),
+    const en = (file: string) => join(cli.folder, `prueba-${other}`, file)
+    const good = {
+      foto: await read(other, 'foto-1.jpg'),
+      jws: await read(other, 'manifiesto.jws'),
+      claves: await read(other, 'claves.json'),
     }
-    const falla = async (dice: RegExp) => {
-      const { codigo, output: salida, errores } = await comprobar(otra)
-      expect([codigo, salida, errores]).toEqual([1, '', expect.stringMatching(dice)])
-      expect(errores).toMatch(new RegExp(`^NO es auténtica {2}${otra}: `))
+    const fault = async (dice: RegExp) => {
+      const { codigo, output, errores } = await comprobar(other)
+      expect([codigo, output, errores]).toEqual([1, '', expect.stringMatching(dice)])
+      expect(errores).toMatch(new RegExp(`^NO es auténtica {2}${other}: `))
     }
     await appendFile(en('foto-1.jpg'), 'x')
-    await falla(/foto-1\.jpg no es el que se firmó/)
-    await writeFile(en('foto-1.jpg'), bueno.foto)
-    const [cabeza = '', cuerpo = '', firma = ''] = bueno.jws.toString().split('.')
+    await fault(/foto-1\.jpg no es el que se firmó/)
+    await writeFile(en('foto-1.jpg'), good.foto)
+    const [head = '', body = '', firma = ''] = good.jws.toString().split('.')
     const otro = Buffer.from(
-      Buffer.from(cuerpo, 'base64url')
+      Buffer.from(body, 'base64url')
         .toString()
         .replace(/"lat":\d/, '"lat":9'),
     ).toString('base64url')
-    await writeFile(en('manifiesto.jws'), [cabeza, otro, firma].join('.'))
-    await falla(/la firma no corresponde al manifiesto/)
-    await writeFile(en('manifiesto.jws'), await leer(una, 'manifiesto.jws'))
-    await falla(new RegExp(`de la guía ${una} y no de ${otra}`))
-    await writeFile(en('manifiesto.jws'), bueno.jws)
+    await writeFile(en('manifiesto.jws'), [head, otro, firma].join('.'))
+    await fault(/la firma no corresponde al manifiesto/)
+    await writeFile(en('manifiesto.jws'), await read(one, 'manifiesto.jws'))
+    await fault(new RegExp(`de la guía ${one} y no de ${other}`))
+    await writeFile(en('manifiesto.jws'), good.jws)
     await writeFile(en('claves.json'), '{"keys":[]}')
-    await falla(/--forzar, o dé otras con --claves/)
+    await fault(/--forzar, o dé otras con --claves/)
     await writeFile(en('claves.json'), '{')
-    expect(await comprobar(otra)).toMatchObject({ codigo: 2, errores: expect.stringContaining('no es JSON') })
-    await writeFile(en('claves.json'), bueno.claves)
+    expect(await comprobar(other)).toMatchObject({ codigo: 2, errores: expect.stringContaining('no es JSON') })
+    await writeFile(en('claves.json'), good.claves)
     await rm(en('firma.png'))
-    expect(await comprobar(otra)).toMatchObject({
+    expect(await comprobar(other)).toMatchObject({
       codigo: 1,
       errores: expect.stringContaining('faltan 1 de los archivos'),
     })
     await rm(en('manifiesto.jws'))
-    expect(await comprobar(otra)).toMatchObject({ codigo: 2, errores: expect.stringContaining('--forzar') })
+    expect(await comprobar(other)).toMatchObject({ codigo: 2, errores: expect.stringContaining('--forzar') })
   })
 
   it('goes on with the other guides when one has no proof', async () => {
-    const sola = await guias(['prueba', pendiente])
+    const sola = await guias(['prueba', pending])
     expect([sola.codigo, sola.errores]).toEqual([1, expect.stringContaining('prueba_no_disponible')])
-    const {
-      codigo,
-      output: salida,
-      errores,
-    } = await guias(['prueba', pendiente, una, '--carpeta', 'varias', '--verificar'])
-    expect([codigo, salida]).toEqual([1, expect.stringContaining(`Auténtica  ${una}`)])
-    expect(errores).toMatch(new RegExp(`^${pendiente} {2}.*prueba_no_disponible`))
-    expect(await readdir(join(cli.folder, 'varias'))).toEqual([`prueba-${una}`])
+    const { codigo, output, errores } = await guias(['prueba', pending, one, '--carpeta', 'varias', '--verificar'])
+    expect([codigo, output]).toEqual([1, expect.stringContaining(`Auténtica  ${one}`)])
+    expect(errores).toMatch(new RegExp(`^${pending} {2}.*prueba_no_disponible`))
+    expect(await readdir(join(cli.folder, 'varias'))).toEqual([`prueba-${one}`])
   })
 
   it.each([

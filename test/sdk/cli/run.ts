@@ -56,10 +56,10 @@ export async function serveRequests(handleRequest: RequestListener): Promise<str
 export function useCli() {
   const environment = shareEnvironment()
   const children: ChildProcess[] = []
-  const cli = { environment, folder: '', comercio: {} as Comercio, launch, guias, write: escribir }
+  const cli = { environment, folder: '', comercio: {} as Comercio, launch, guias, write }
   beforeAll(async () => {
     cli.folder = await mkdtemp(join(tmpdir(), 'guias-cli-'))
-    cli.comercio = await environment.nuevoComercio()
+    cli.comercio = await environment.createComercio()
   })
   afterAll(async () => {
     for (const childProcess of children) childProcess.kill('SIGKILL')
@@ -89,11 +89,11 @@ export function useCli() {
     })
     children.push(child)
     const launchedProcess = { child, output: '', errores: '' }
-    child.stdout.setEncoding('utf8').on('data', (texto: string) => {
-      launchedProcess.output += texto
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      launchedProcess.output += text
     })
-    child.stderr.setEncoding('utf8').on('data', (texto: string) => {
-      launchedProcess.errores += texto
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      launchedProcess.errores += text
     })
     // Who has ended reads no more.
     child.stdin.on('error', () => {})
@@ -102,15 +102,15 @@ export function useCli() {
     return Object.assign(launchedProcess, { fin })
   }
 
-  async function guias(args: string[], opciones?: CommandOptions) {
-    const launchedProcess = launch(args, opciones)
+  async function guias(args: string[], options?: CommandOptions) {
+    const launchedProcess = launch(args, options)
     const codigo = await launchedProcess.fin
     return { codigo, output: launchedProcess.output, errores: launchedProcess.errores }
   }
 
-  async function escribir(nombre: string, contenido: string | Uint8Array) {
-    await writeFile(join(cli.folder, nombre), contenido)
-    return nombre
+  async function write(name: string, contenido: string | Uint8Array) {
+    await writeFile(join(cli.folder, name), contenido)
+    return name
   }
 
   return cli

@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { COLUMNAS, ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
 import { GUIA_OPTIONS, optionNameOf } from '../../../sdk/cli/fields.ts'
-import { falla } from '../server.ts'
+import { fault } from '../server.ts'
 import { createRef, RECOGIDA_ARGS, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias } = cli
+const { write, guias } = cli
 
-const utf8 = (texto: string) => new TextEncoder().encode(texto)
-const utf16 = (texto: string, grande: boolean) => {
-  const bytes = Buffer.from(`\uFEFF${texto}`, 'utf16le')
+const utf8 = (text: string) => new TextEncoder().encode(text)
+const utf16 = (text: string, grande: boolean) => {
+  const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le')
   return grande ? bytes.swap16() : bytes
 }
-async function leer(origen: Parameters<typeof leerHoja>[0], opciones?: Parameters<typeof leerHoja>[1]) {
-  const { filas, ...hoja } = await leerHoja(origen, opciones)
+async function read(origen: Parameters<typeof leerHoja>[0], options?: Parameters<typeof leerHoja>[1]) {
+  const { filas, ...hoja } = await leerHoja(origen, options)
   return { ...hoja, rows: await Array.fromAsync(filas) }
 }
 
@@ -43,9 +43,9 @@ describe('@guias/sdk/hoja', () => {
       })(),
     ],
   ])('reads what Excel writes for a shop, from %s', async (_, origen) => {
-    const { separador, columnas, rows: filas } = await leer(origen)
+    const { separador, columnas, rows } = await read(origen)
     expect([separador, columnas[0], columnas.length]).toEqual([';', 'Pedido', 7])
-    expect(filas).toEqual([
+    expect(rows).toEqual([
       {
         ok: true,
         fila: 4,
@@ -71,27 +71,27 @@ describe('@guias/sdk/hoja', () => {
     ['Teléfono (con código)', 'telefono'],
     ['No. de teléfono', 'telefono'],
     ['\u200bDirección completa', 'direccion'],
-  ])('knows the column «%s»', async (titulo, campo) => {
-    const { rows: filas } = await leer(utf8(`${titulo},Municipio\nx,Mixco\n`))
-    expect(filas.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
+  ])('knows the column «%s»', async (title, campo) => {
+    const { rows } = await read(utf8(`${title},Municipio\nx,Mixco\n`))
+    expect(rows.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
   })
 
   it.each(['14.63077, -90.60711', '(14.63077 -90.60711)', '14,63077; −90,60711', '14,63077, -90,60711'])(
     'takes coordinates in a column of links for the place: %s',
     async (point) => {
       const place = { lat: 14.63077, lng: -90.60711 }
-      const { rows } = await leer(utf8(`Ubicación;recogida.maps_url;Municipio\n"${point}";"${point}";Mixco\n`))
+      const { rows } = await read(utf8(`Ubicación;recogida.maps_url;Municipio\n"${point}";"${point}";Mixco\n`))
       expect(rows.map(guiaDeFila)).toEqual([{ ...place, municipio: 'Mixco', recogida: place }])
     },
   )
 
   it('leaves coordinates beside columns of coordinates, and other texts, for the service to refuse', async () => {
-    const { rows } = await leer(utf8('Latitud;Longitud;Mapa\n14.6;-90.6;14.7, -90.7\n;;14, -90\n;;14.6, -90.6, 17\n'))
+    const { rows } = await read(utf8('Latitud;Longitud;Mapa\n14.6;-90.6;14.7, -90.7\n;;14, -90\n;;14.6, -90.6, 17\n'))
     expect(rows.map((row) => guiaDeFila(row).maps_url)).toEqual(['14.7, -90.7', '14, -90', '14.6, -90.6, 17'])
   })
 
   it('has a column for each option of a guide', () => {
-    const columnas = COLUMNAS.filter((una) => una !== 'pais').map(optionNameOf)
+    const columnas = COLUMNAS.filter((one) => one !== 'pais').map(optionNameOf)
     expect(columnas.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
   })
 
@@ -103,8 +103,8 @@ describe('@guias/sdk/hoja', () => {
     ['many unknown columns', `a${',b'.repeat(20)}\n`, 'columnas', /«b» y otras 11\. Las que/],
     ['NUL bytes', 't\0e\0l\0\n\0', 'codificacion', /no está en utf-8/],
     ['a workbook', 'PK\x03\x04\0', 'libro', /libro de cálculo/],
-  ])('says why it does not read %s', async (_, texto, motivo, mensaje) => {
-    const error = await falla<ErrorDeHoja>(leer(utf8(texto)))
+  ])('says why it does not read %s', async (_, text, motivo, mensaje) => {
+    const error = await fault<ErrorDeHoja>(read(utf8(text)))
     expect([error instanceof ErrorDeHoja, error.motivo, error.message]).toEqual([
       true,
       motivo,
@@ -114,12 +114,12 @@ describe('@guias/sdk/hoja', () => {
 
   it('reads another encoding only when it is told to', async () => {
     const latina = Uint8Array.of(...utf8('municipio\nPet'), 0xe9, ...utf8('n\n'))
-    expect(await falla<ErrorDeHoja>(leer(latina))).toMatchObject({ motivo: 'codificacion' })
-    const { rows: filas } = await leer(latina, { codificacion: 'windows-1252' })
-    expect(filas.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
-    const marcada = await leer(utf8('\ufeffmunicipio\nPetén\n'), { codificacion: 'windows-1252' })
+    expect(await fault<ErrorDeHoja>(read(latina))).toMatchObject({ motivo: 'codificacion' })
+    const { rows } = await read(latina, { codificacion: 'windows-1252' })
+    expect(rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
+    const marcada = await read(utf8('\ufeffmunicipio\nPetén\n'), { codificacion: 'windows-1252' })
     expect(marcada.rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
-    expect((await falla<ErrorDeHoja>(leer(latina, { codificacion: 'nada' }))).message).toContain('pruebe utf-8')
+    expect((await fault<ErrorDeHoja>(read(latina, { codificacion: 'nada' }))).message).toContain('pruebe utf-8')
   })
 })
 
@@ -143,11 +143,11 @@ describe('quotes in a wrong place', () => {
     ['a text after them', [row(1), row(2, '"2a avenida" zona 1')], 3],
     ['a separator in a text that they begin within', [row(1, 'x "2a, zona 1"')], 2],
     ['a line end in a text that they begin within', [row(1), `E2,5551,G,M,x "2a\nzona 1",`], 3],
-  ])('are told with the row where they open: %s', async (_, rows, fila) => {
-    const error = await falla<ErrorDeHoja>(leer(utf8(`${HEAD}\n${rows.join('\n')}\n`)))
+  ])('are told with the row where they open: %s', async (_, rows, row) => {
+    const error = await fault<ErrorDeHoja>(read(utf8(`${HEAD}\n${rows.join('\n')}\n`)))
     expect([error.motivo, error.message]).toEqual([
       'fila',
-      expect.stringMatching(new RegExp(`^fila ${fila}: .*comillas`)),
+      expect.stringMatching(new RegExp(`^fila ${row}: .*comillas`)),
     ])
   })
 
@@ -158,15 +158,15 @@ describe('quotes in a wrong place', () => {
       'a\n\nb',
     ]
     const rows = texts.map((text, i) => row(i + 1, `"${text.replaceAll('"', '""')}"`))
-    const { rows: filas } = await leer(utf8(`${HEAD}\n${rows.join('\n')}\n`))
+    const { rows: filas } = await read(utf8(`${HEAD}\n${rows.join('\n')}\n`))
     expect(filas.map((one) => guiaDeFila(one).direccion)).toEqual(texts)
   })
 })
 
 describe('damage by a spreadsheet', () => {
-  const one = async (columna: string, valor: string) => {
-    const { rows: filas } = await leer(utf8(`${columna};Municipio\n"${valor.replaceAll('"', '""')}";Mixco\n`))
-    return filas[0]!
+  const one = async (column: string, value: string) => {
+    const { rows } = await read(utf8(`${column};Municipio\n"${value.replaceAll('"', '""')}";Mixco\n`))
+    return rows[0]!
   }
 
   it.each<[string, string, RegExp]>([
@@ -205,10 +205,10 @@ describe('damage by a spreadsheet', () => {
     ['Teléfono', '5,5123E+7', /número abreviado/],
     ['Teléfono', '5.5123E+07', /número abreviado/],
     ['recogida_telefono', '55512345.0', /número con decimales/],
-  ])('is refused in its row: %s «%s»', async (columna, valor, mensaje) => {
-    const fila = await one(columna, valor)
-    expect(fila).toMatchObject({ ok: false, fila: 2, fallas: [{ mensaje: expect.stringMatching(mensaje) }] })
-    expect(() => guiaDeFila(fila)).toThrow(mensaje)
+  ])('is refused in its row: %s «%s»', async (column, value, mensaje) => {
+    const row = await one(column, value)
+    expect(row).toMatchObject({ ok: false, fila: 2, fallas: [{ mensaje: expect.stringMatching(mensaje) }] })
+    expect(() => guiaDeFila(row)).toThrow(mensaje)
   })
 
   it.each([
@@ -226,20 +226,20 @@ describe('damage by a spreadsheet', () => {
       '#45',
       '1001.5',
       'NOV-1001',
-    ].map((valor) => ['Pedido', valor] as const),
-    ...['São Paulo', 'SÃO PAULO', '¿?', '?', 'PÂTÉ'].map((valor) => ['Nombre', valor] as const),
+    ].map((value) => ['Pedido', value] as const),
+    ...['São Paulo', 'SÃO PAULO', '¿?', '?', 'PÂTÉ'].map((value) => ['Nombre', value] as const),
     ...['#5', '3-21', '5a avenida 3-21', '- Portón (verde)', '¡N/A!', '=)'].map((v) => ['Dirección', v] as const),
-    ...['5551.2345', '5551 2345', '+50255512345', '3148.0000'].map((valor) => ['Teléfono', valor] as const),
-    ...['12/05/0026', '5-may'].map((valor) => ['Notas', valor] as const),
-  ])('is told from what only looks like it: %s «%s»', async (columna, valor) => {
-    expect(await one(columna, valor)).toMatchObject({ ok: true, valores: [valor, 'Mixco'] })
+    ...['5551.2345', '5551 2345', '+50255512345', '3148.0000'].map((value) => ['Teléfono', value] as const),
+    ...['12/05/0026', '5-may'].map((value) => ['Notas', value] as const),
+  ])('is told from what only looks like it: %s «%s»', async (column, value) => {
+    expect(await one(column, value)).toMatchObject({ ok: true, valores: [value, 'Mixco'] })
   })
 
   it('is a reference that two rows have', async () => {
-    const { rows: filas } = await leer(
+    const { rows } = await read(
       utf8('Pedido,Municipio\nA1,Mixco\n\n A1 ,Mixco\nN\u0303,Mixco\n\u00d1,Mixco\n,Mixco\n,Mixco\n'),
     )
-    expect(filas.map((fila) => (fila.ok ? fila.fila : [fila.fila, fila.fallas]))).toEqual([
+    expect(rows.map((row) => (row.ok ? row.fila : [row.fila, row.fallas]))).toEqual([
       2,
       [4, [{ campo: 'external_ref', mensaje: expect.stringMatching(/^es la de la fila 2: si es otro envío/) }]],
       5,
@@ -250,8 +250,8 @@ describe('damage by a spreadsheet', () => {
   })
 
   it('is a text outside the columns; empty columns of Excel are none', async () => {
-    const { rows: filas } = await leer(utf8('telefono;municipio;;;\n1;A;;;\n2\n3;B;;x;\n4;C;;;;\n5;D;;;;;y\n'))
-    expect(filas.map((fila) => (fila.ok ? fila.guia : [fila.fila, fila.fallas]))).toEqual([
+    const { rows } = await read(utf8('telefono;municipio;;;\n1;A;;;\n2\n3;B;;x;\n4;C;;;;\n5;D;;;;;y\n'))
+    expect(rows.map((row) => (row.ok ? row.guia : [row.fila, row.fallas]))).toEqual([
       { telefono: '1', municipio: 'A' },
       { telefono: '2' },
       [4, [{ campo: '', mensaje: expect.stringMatching(/«x» en la columna 4, que no tiene nombre/) }]],
@@ -261,20 +261,20 @@ describe('damage by a spreadsheet', () => {
   })
 
   it('is no blank row before the titles, lone CR, no-break space, typographic minus or separator `|`', async () => {
-    const texto = '\r|||\rTeléfono|Longitud|Latitud|\r3148\u00a01676|\u00a0−90,6|14.5\u00a0|\r|||\r'
-    const { separador, rows: filas } = await leer(utf8(texto))
-    expect([separador, filas]).toEqual([
+    const text = '\r|||\rTeléfono|Longitud|Latitud|\r3148\u00a01676|\u00a0−90,6|14.5\u00a0|\r|||\r'
+    const { separador, rows } = await read(utf8(text))
+    expect([separador, rows]).toEqual([
       '|',
       [expect.objectContaining({ fila: 4, guia: { telefono: '3148\u00a01676', lng: -90.6, lat: 14.5 } })],
     ])
   })
 
   it('takes other names of columns, and skips a column, as it is told', async () => {
-    const texto = utf8('Nombre,Comprador,Tel de casa,municipio\nCamisa,Ana,3148 1676,Mixco\n')
+    const text = utf8('Nombre,Comprador,Tel de casa,municipio\nCamisa,Ana,3148 1676,Mixco\n')
     const columnas = { nombre: '', COMPRADOR: 'destinatario', 'Tel de casa': 'telefono' }
-    const { rows: filas } = await leer(texto, { columnas })
-    expect(filas.map(guiaDeFila)).toEqual([{ destinatario: 'Ana', telefono: '3148 1676', municipio: 'Mixco' }])
-    const error = await falla<ErrorDeHoja>(leer(texto, { columnas: { ...columnas, Otra: 'contenido' } }))
+    const { rows } = await read(text, { columnas })
+    expect(rows.map(guiaDeFila)).toEqual([{ destinatario: 'Ana', telefono: '3148 1676', municipio: 'Mixco' }])
+    const error = await fault<ErrorDeHoja>(read(text, { columnas: { ...columnas, Otra: 'contenido' } }))
     expect([error.motivo, error.message]).toEqual(['columnas', 'No hay ninguna columna «Otra»'])
   })
 })
@@ -282,24 +282,22 @@ describe('damage by a spreadsheet', () => {
 describe('guias lote, of a shop’s own sheet', () => {
   // The sheet has a column «Guia» of its own.
   it('writes the results beside the sheet’s own columns, with its separator', async () => {
-    const [una, otra] = [createRef(), createRef()]
-    const texto = `sep=;\r\nPedido;Nombre;Teléfono;Departamento;Municipio;Guia\r\n${una};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho"""\r\n;;;;;\r\n${otra};Eva;5512345.0;Guatemala;Mixco;\r\n`
-    const archivo = await escribir('tienda.csv', utf16(texto, false))
-    const dada = await guias(['lote', archivo, '--ignorar-otras', ...RECOGIDA_ARGS])
+    const [one, other] = [createRef(), createRef()]
+    const text = `sep=;\r\nPedido;Nombre;Teléfono;Departamento;Municipio;Guia\r\n${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho"""\r\n;;;;;\r\n${other};Eva;5512345.0;Guatemala;Mixco;\r\n`
+    const file = await write('tienda.csv', utf16(text, false))
+    const dada = await guias(['lote', file, '--ignorar-otras', ...RECOGIDA_ARGS])
     expect(dada).toMatchObject({
       codigo: 1,
       output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
       errores: expect.stringMatching(/fila 4: telefono: es un número con decimales/),
     })
-    const [cabecera, primera, segunda] = (await readFile(join(cli.folder, 'tienda.resultados.csv'), 'utf8')).split(
-      '\r\n',
-    )
-    expect(cabecera).toBe(
+    const [header, first, second] = (await readFile(join(cli.folder, 'tienda.resultados.csv'), 'utf8')).split('\r\n')
+    expect(header).toBe(
       '\uFEFFPedido;Nombre;Teléfono;Departamento;Municipio;Guia;fila;external_ref;ok;guia;estado;repetida;error;detalle;advertencias',
     )
-    const suya = `${una};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${una};sí;`
-    expect(primera!.startsWith(suya)).toBe(true)
-    expect(segunda).toMatch(new RegExp(`^${otra};Eva;5512345\\.0;Guatemala;Mixco;;4;${otra};no;;;;validacion;`))
+    const suya = `${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${one};sí;`
+    expect(first!.startsWith(suya)).toBe(true)
+    expect(second).toMatch(new RegExp(`^${other};Eva;5512345\\.0;Guatemala;Mixco;;4;${other};no;;;;validacion;`))
     const etiquetas = await guias(['etiquetas', '--archivo', 'tienda.resultados.csv'])
     expect(etiquetas).toMatchObject({ codigo: 0, output: 'etiquetas.pdf  1 etiqueta\n' })
   })

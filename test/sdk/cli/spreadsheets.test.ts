@@ -156,7 +156,7 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
     '%s: creates nothing twice, loses nothing, tells each fault with its row',
     async (key) => {
       const writer = WRITERS[key]!
-      const { llave, api } = await environment.nuevoComercio()
+      const { llave, api } = await environment.createComercio()
       const name = `tienda-${Object.keys(WRITERS).indexOf(key)}`
       const run = async (rows: Parameters<typeof write>[0]) => {
         await escribir(`${name}.csv`, write(rows, writer))
@@ -192,13 +192,13 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
       ])
       const results = await resultsOf(`${name}.resultados.csv`)
       expect(results).toHaveLength(ROWS)
-      for (const [i, { fila, ok, detalle, values: valores, guia }] of results.entries()) {
+      for (const [i, { fila, ok, detalle, values, guia }] of results.entries()) {
         expect(Number(fila)).toBe(i + 2 + before + (i < 99 ? 0 : 2))
         const says = damageAt(i)?.says
         expect([i, ok, detalle, guia.length]).toEqual(
           says ? [i, 'no', expect.stringMatching(says), 0] : [i, 'sí', '', 12],
         )
-        if (!says) expect(valores.slice(0, TITLES.length)).toEqual(good[i])
+        if (!says) expect(values.slice(0, TITLES.length)).toEqual(good[i])
       }
 
       const again = await run(damaged)
@@ -226,7 +226,7 @@ describe('guias lote, of a file with a fault', () => {
     ['book.csv', 'PK\x03\x04\0', /book\.csv es un libro de cálculo y no un CSV: ábralo/],
     ['long.jsonl', `{"a":"${'a'.repeat(2_200_000)}"}`, /long\.jsonl, línea 1: pasa de/],
   ])('asks nothing of the service before it has read all of %s', async (name, content, says) => {
-    const { llave, api } = await environment.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const { codigo, errores } = await guias(['lote', await escribir(name, content), ...RECOGIDA_ARGS], {
       env: { GUIAS_LLAVE: llave },
     })
@@ -251,8 +251,8 @@ describe('guias lote, of a file with a fault', () => {
 
   it('writes a row with too many fields into the results, and creates the others', async () => {
     const [one, other] = [createRef(), createRef()]
-    const archivo = await escribir('larga.csv', `${TABLE}\n${order(one)}\n${order(`${other},zona 1`)}\n`)
-    expect(await guias(['lote', archivo, ...RECOGIDA_ARGS])).toMatchObject({
+    const file = await escribir('larga.csv', `${TABLE}\n${order(one)}\n${order(`${other},zona 1`)}\n`)
+    expect(await guias(['lote', file, ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
       output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
       errores: expect.stringMatching(/^Falla {3}fila 3: trae 5 campos y la primera línea 4: ponga entre comillas/),
@@ -266,11 +266,11 @@ describe('guias lote, of a file with a fault', () => {
   it('knows the columns that it is told', async () => {
     const reference = createRef()
     const text = `Compra,Tel casa,Departamento,Ciudad de envío,Color\n${reference},31481676,Guatemala,Mixco,azul\n`
-    const archivo = await escribir('nombres.csv', text)
-    const sin = await guias(['lote', archivo, ...RECOGIDA_ARGS])
+    const file = await escribir('nombres.csv', text)
+    const sin = await guias(['lote', file, ...RECOGIDA_ARGS])
     expect([sin.codigo, sin.errores]).toEqual([2, expect.stringMatching(/«Compra», «Tel casa».*--columnas/)])
     const names = 'tel casa=telefono,Compra=external_ref,Ciudad de envío=municipio,Color='
-    const con = await guias(['lote', archivo, ...RECOGIDA_ARGS, '--columnas', names])
+    const con = await guias(['lote', file, ...RECOGIDA_ARGS, '--columnas', names])
     expect([con.codigo, con.output]).toEqual([0, expect.stringContaining('1 creadas, 0 fallidas')])
     expect((await cli.comercio.api.guias.listar({ external_ref: reference })).datos).toHaveLength(1)
     for (const [wrong, says] of [
@@ -278,7 +278,7 @@ describe('guias lote, of a file with a fault', () => {
       ['Color=colour', 'no conoce el campo «colour»'],
       ['Talla=contenido', 'No hay ninguna columna «Talla»'],
     ] as const)
-      expect(await guias(['lote', archivo, '--columnas', wrong])).toMatchObject({
+      expect(await guias(['lote', file, '--columnas', wrong])).toMatchObject({
         codigo: 2,
         errores: expect.stringContaining(says),
       })
@@ -289,9 +289,9 @@ describe('the file to fill in, and its chapter', () => {
   it('creates guides as it is served', async () => {
     const response = await fetch(`${environment.url}/docs/pedidos.csv`)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
-    const archivo = await escribir('pedidos.csv', new Uint8Array(await response.arrayBuffer()))
-    const { codigo, output: salida, errores } = await guias(['lote', archivo, ...RECOGIDA_ARGS])
-    expect([codigo, salida, errores]).toEqual([0, expect.stringMatching(/^2 leídas: 2 creadas, 0 fallidas/), ''])
+    const file = await escribir('pedidos.csv', new Uint8Array(await response.arrayBuffer()))
+    const { codigo, output, errores } = await guias(['lote', file, ...RECOGIDA_ARGS])
+    expect([codigo, output, errores]).toEqual([0, expect.stringMatching(/^2 leídas: 2 creadas, 0 fallidas/), ''])
   })
 
   it('names only columns that the reader knows', async () => {
@@ -310,11 +310,11 @@ describe('a file that the command line writes for spreadsheets', () => {
   const NAMES = ['=HYPERLINK("http://a.example";"Ana")', '@SUM(A1:A9)', '- José', '+Ana']
 
   it('runs in none of them, and is read as it was', async () => {
-    const { llave, api } = await environment.nuevoComercio()
+    const { llave, api } = await environment.createComercio()
     const {
       guias: [place],
     } = lote100()
-    const lista = NAMES.map((destinatario, i) => ({
+    const list = NAMES.map((destinatario, i) => ({
       ...place!,
       lat: 14.6349,
       lng: -90.5069,
@@ -323,14 +323,14 @@ describe('a file that the command line writes for spreadsheets', () => {
       metadatos: { '=a': '1' },
     }))
     const env = { GUIAS_LLAVE: llave }
-    const archivo = await escribir('nombres.json', JSON.stringify(lista))
-    expect((await guias(['lote', archivo, ...RECOGIDA_ARGS], { env })).codigo).toBe(0)
-    const { output: salida } = await guias(['listar', '--csv'], { env })
-    const cells = salida.split(/[,;\r\n]/).map((cell) => cell.replace(/^"/, ''))
+    const file = await escribir('nombres.json', JSON.stringify(list))
+    expect((await guias(['lote', file, ...RECOGIDA_ARGS], { env })).codigo).toBe(0)
+    const { output } = await guias(['listar', '--csv'], { env })
+    const cells = output.split(/[,;\r\n]/).map((cell) => cell.replace(/^"/, ''))
     expect(cells.filter((cell) => /^[=@]|^[+-](?!\d)/.test(cell))).toEqual([])
-    expect(salida).toContain(',-90.5069,')
-    expect(salida).toMatch(/,\+502\d{8},/)
-    const { campos, filas } = await leerTabla(new TextEncoder().encode(salida))
+    expect(output).toContain(',-90.5069,')
+    expect(output).toMatch(/,\+502\d{8},/)
+    const { campos, filas } = await leerTabla(new TextEncoder().encode(output))
     const rows = await Array.fromAsync(filas)
     expect(rows.map(({ valores }) => valores[campos.indexOf('destinatario')])).toEqual(NAMES.toReversed())
     expect(rows[0]!.valores[campos.indexOf('metadatos')]).toBe('=a=1')
@@ -339,8 +339,8 @@ describe('a file that the command line writes for spreadsheets', () => {
 
   it('runs in none of them either where a sheet’s own columns are written beside the results', async () => {
     const text = `${TABLE},Nota propia\n${order(createRef())},=1+1\n${order(createRef())},+502 3148 1676\n`
-    const archivo = await escribir('propias.csv', text)
-    expect(await guias(['lote', archivo, ...RECOGIDA_ARGS, '--ignorar-otras'])).toMatchObject({ codigo: 0 })
+    const file = await escribir('propias.csv', text)
+    expect(await guias(['lote', file, ...RECOGIDA_ARGS, '--ignorar-otras'])).toMatchObject({ codigo: 0 })
     const results = await readFile(join(cli.folder, 'propias.resultados.csv'), 'utf8')
     expect(results.split('\r\n').slice(1, 3)).toEqual([
       expect.stringContaining(",'=1+1,2,"),
@@ -372,8 +372,8 @@ describe('a table of guides', () => {
   })
 
   it('is refused if it has no end', async () => {
-    const archivo = await escribir('grande.txt', Buffer.alloc(67_108_865, `${A}\n`))
-    const { codigo, errores } = await guias(['etiquetas', '--archivo', archivo])
+    const file = await escribir('grande.txt', Buffer.alloc(67_108_865, `${A}\n`))
+    const { codigo, errores } = await guias(['etiquetas', '--archivo', file])
     expect([codigo, errores]).toEqual([2, expect.stringContaining('grande.txt pasa de 64 MB')])
   })
 
@@ -384,8 +384,8 @@ describe('a table of guides', () => {
     ['plain codes, one in a line', (code) => Buffer.from(`${code}\n`)],
   ])('is read in %s', async (_, contentOf) => {
     const { guia } = await cli.comercio.api.guias.crear(buildGuia())
-    const archivo = await escribir('codigos.txt', contentOf(guia))
-    expect(await guias(['cancelar', '--si', '--archivo', archivo])).toMatchObject({ codigo: 0, errores: '' })
+    const file = await escribir('codigos.txt', contentOf(guia))
+    expect(await guias(['cancelar', '--si', '--archivo', file])).toMatchObject({ codigo: 0, errores: '' })
     expect((await cli.comercio.api.guias.obtener(guia)).estado).toBe('cancelado')
   })
 })

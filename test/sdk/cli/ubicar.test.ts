@@ -3,9 +3,9 @@ import { buildGuia } from '../../factories.ts'
 import { useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias } = cli
+const { write, guias } = cli
 
-const crear = async (cambios: object = {}) => {
+const create = async (cambios: object = {}) => {
   const { lat: _lat, lng: _lng, ...sin } = buildGuia() as object as Record<string, unknown>
   return (await cli.comercio.api.guias.crear({ ...sin, ...cambios } as never)).guia
 }
@@ -13,50 +13,49 @@ const ubicacionDe = async (guia: string) => (await cli.comercio.api.guias.obtene
 
 describe('guias ubicar', () => {
   it('confirms the place of one guide, and of those of a table', async () => {
-    const [una, otra, tercera] = [await crear(), await crear(), await crear()]
-    const dada = await guias(['ubicar', una, '--lat', '14.7189', '--lng', '-90.6442', '--referencia', 'Portón verde'])
-    expect(dada).toEqual({ codigo: 0, output: `${una}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
-    expect(await ubicacionDe(una)).toMatchObject({ origen: 'comercio', referencia: 'Portón verde' })
-    const tabla = `Guía;Latitud;Longitud;Referencia\n${otra};14,7189;-90,6442;Esquina\n;;;\n${tercera};14,72;-90,64;\n`
-    const varias = await guias(['ubicar', '--archivo', await escribir('lugares.csv', tabla)])
+    const [one, other, third] = [await create(), await create(), await create()]
+    const dada = await guias(['ubicar', one, '--lat', '14.7189', '--lng', '-90.6442', '--referencia', 'Portón verde'])
+    expect(dada).toEqual({ codigo: 0, output: `${one}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
+    expect(await ubicacionDe(one)).toMatchObject({ origen: 'comercio', referencia: 'Portón verde' })
+    const table = `Guía;Latitud;Longitud;Referencia\n${other};14,7189;-90,6442;Esquina\n;;;\n${third};14,72;-90,64;\n`
+    const varias = await guias(['ubicar', '--archivo', await write('lugares.csv', table)])
     expect([varias.codigo, varias.errores]).toEqual([0, '2 ubicadas, 0 no.\n'])
-    expect(await ubicacionDe(otra)).toMatchObject({ estado: 'confirmada', lat: 14.7189, referencia: 'Esquina' })
+    expect(await ubicacionDe(other)).toMatchObject({ estado: 'confirmada', lat: 14.7189, referencia: 'Esquina' })
   })
 
   it('takes references in the place of codes', async () => {
     const references = ['Pedido-O7', 'Pedido-07']
-    const [una, otra] = await Promise.all(references.map((external_ref) => crear({ external_ref })))
+    const [one, other] = await Promise.all(references.map((external_ref) => create({ external_ref })))
     const dada = await guias(['ubicar', references[0]!, '--lat', '14.7189', '--lng', '-90.6442'])
-    expect(dada).toEqual({ codigo: 0, output: `${una}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
-    const tabla = `guia,lat,lng\n${references[0]},14.72,-90.64\n${references[1]},14.73,-90.65\n`
-    const varias = await guias(['ubicar', '--archivo', await escribir('referencias.csv', tabla)])
+    expect(dada).toEqual({ codigo: 0, output: `${one}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
+    const table = `guia,lat,lng\n${references[0]},14.72,-90.64\n${references[1]},14.73,-90.65\n`
+    const varias = await guias(['ubicar', '--archivo', await write('referencias.csv', table)])
     expect([varias.codigo, varias.errores]).toEqual([0, '2 ubicadas, 0 no.\n'])
-    expect([(await ubicacionDe(una!)).lat, (await ubicacionDe(otra!)).lat]).toEqual([14.72, 14.73])
+    expect([(await ubicacionDe(one!)).lat, (await ubicacionDe(other!)).lat]).toEqual([14.72, 14.73])
   })
 
   it('confirms the points that the warnings suggest, and leaves the other guides as they are', async () => {
-    const sinSigno = await crear({ lat: 14.7189, lng: 90.6442 })
-    const [bien, sinLugar] = [await crear({ lat: 14.7189, lng: -90.6442 }), await crear()]
-    const archivo = await escribir('codigos.txt', [sinSigno, bien, sinLugar].join('\n'))
-    const { codigo, output: salida, errores } = await guias(['ubicar', '--archivo', archivo, '--aceptar-sugerencias'])
-    expect([codigo, salida]).toEqual([0, `${sinSigno}  ubicación confirmada  14.7189, -90.6442\n`])
+    const sinSigno = await create({ lat: 14.7189, lng: 90.6442 })
+    const [bien, sinLugar] = [await create({ lat: 14.7189, lng: -90.6442 }), await create()]
+    const file = await write('codigos.txt', [sinSigno, bien, sinLugar].join('\n'))
+    const { codigo, output, errores } = await guias(['ubicar', '--archivo', file, '--aceptar-sugerencias'])
+    expect([codigo, output]).toEqual([0, `${sinSigno}  ubicación confirmada  14.7189, -90.6442\n`])
     expect(errores).toBe(
-      `${[bien, sinLugar].map((una) => `${una}  no tiene ninguna sugerencia de lugar: queda como está\n`).join('')}1 ubicadas, 2 sin sugerencia, 0 no.\n`,
+      `${[bien, sinLugar].map((one) => `${one}  no tiene ninguna sugerencia de lugar: queda como está\n`).join('')}1 ubicadas, 2 sin sugerencia, 0 no.\n`,
     )
     expect(await ubicacionDe(sinSigno)).toMatchObject({ lat: 14.7189, lng: -90.6442 })
     expect((await ubicacionDe(sinLugar)).estado).toBe('solicitada')
   })
 
   it('goes on after a guide that is on its way, and ends with 1', async () => {
-    const [tarde, una] = [await crear({ lat: 14.7189, lng: -90.6442 }), await crear()]
-    for (const estado of ['recolectado', 'en_ruta'] as const)
-      await cli.comercio.api.simulador.avanzar(tarde, { estado })
-    const tabla = `guia,lat,lng\n${tarde},14.72,-90.64\n${una},14.72,-90.64\n`
-    const dadas = await guias(['ubicar', '--archivo', await escribir('tarde.csv', tabla)])
+    const [late, one] = [await create({ lat: 14.7189, lng: -90.6442 }), await create()]
+    for (const estado of ['recolectado', 'en_ruta'] as const) await cli.comercio.api.simulador.avanzar(late, { estado })
+    const table = `guia,lat,lng\n${late},14.72,-90.64\n${one},14.72,-90.64\n`
+    const dadas = await guias(['ubicar', '--archivo', await write('tarde.csv', table)])
     expect([dadas.codigo, dadas.output.slice(0, 12), dadas.errores]).toEqual([
       1,
-      una,
-      expect.stringMatching(new RegExp(`^${tarde} {2}.*\\n1 ubicadas, 1 no\\.\\n$`, 's')),
+      one,
+      expect.stringMatching(new RegExp(`^${late} {2}.*\\n1 ubicadas, 1 no\\.\\n$`, 's')),
     ])
   })
 
@@ -67,8 +66,8 @@ describe('guias ubicar', () => {
     ['a table without guides', ['ubicar', '--archivo', 'sin.csv'], 'columnas guia, lat y lng'],
     ['a row without its place', ['ubicar', '--archivo', 'media.csv'], 'media.csv, fila 2: Falta el lugar'],
   ])('says what is missing: %s', async (_, args, dice) => {
-    await escribir('sin.csv', 'lat,lng\n1,2\n')
-    await escribir('media.csv', 'guia,lat,lng\nA,1,\n')
+    await write('sin.csv', 'lat,lng\n1,2\n')
+    await write('media.csv', 'guia,lat,lng\nA,1,\n')
     const { codigo, errores } = await guias(args)
     expect([codigo, errores]).toEqual([2, expect.stringContaining(dice)])
   })
@@ -77,12 +76,12 @@ describe('guias ubicar', () => {
 describe('guias reenviar-solicitud', () => {
   it('asks again for those that expired, and says which it could not', async () => {
     // A telephone of its own: one telephone gets five messages a day.
-    const vencida = await crear({ telefono: '+50255501122' })
-    const confirmada = await crear({ lat: 14.7189, lng: -90.6442 })
+    const expired = await create({ telefono: '+50255501122' })
+    const confirmed = await create({ lat: 14.7189, lng: -90.6442 })
     await cli.environment.waitForQuiet(cli.comercio)
-    await cli.comercio.api.simulador.confirmarUbicacion(vencida, { resultado: 'vencida' })
-    const { codigo, output: salida, errores } = await guias(['reenviar-solicitud', vencida, confirmada])
-    expect([codigo, salida]).toEqual([1, `${vencida}  se pidió otra vez (mensaje 2)\n`])
-    expect(errores).toMatch(new RegExp(`^${confirmada} {2}.*\\n1 reenviadas, 1 no\\.\\n$`, 's'))
+    await cli.comercio.api.simulador.confirmarUbicacion(expired, { resultado: 'vencida' })
+    const { codigo, output, errores } = await guias(['reenviar-solicitud', expired, confirmed])
+    expect([codigo, output]).toEqual([1, `${expired}  se pidió otra vez (mensaje 2)\n`])
+    expect(errores).toMatch(new RegExp(`^${confirmed} {2}.*\\n1 reenviadas, 1 no\\.\\n$`, 's'))
   })
 })

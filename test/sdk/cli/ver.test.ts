@@ -7,29 +7,29 @@ const { guias } = cli
 
 describe('guias ver', () => {
   it('shows a guide with what is worth reviewing and its history', async () => {
-    const creada = await cli.comercio.api.guias.crear(
+    const created = await cli.comercio.api.guias.crear(
       buildGuia({ destinatario: 'Marisol\u200b', municipio: 'Vila Nueva', direccion: 'Vía 5, zona 4' }),
     )
     for (const estado of ['recolectado', 'en_ruta'] as const)
-      await cli.comercio.api.simulador.avanzar(creada.guia, { estado })
-    await cli.comercio.api.simulador.avanzar(creada.guia, { estado: 'intento_fallido', motivo: 'sin_pago' })
-    const { codigo, output: salida, errores } = await guias(['ver', creada.guia.toLowerCase()])
+      await cli.comercio.api.simulador.avanzar(created.guia, { estado })
+    await cli.comercio.api.simulador.avanzar(created.guia, { estado: 'intento_fallido', motivo: 'sin_pago' })
+    const { codigo, output, errores } = await guias(['ver', created.guia.toLowerCase()])
     expect([codigo, errores]).toEqual([0, ''])
-    const lineas = salida.split('\n')
-    expect(lineas[0]).toBe(`${creada.guia}  intento_fallido  (de prueba)`)
+    const lines = output.split('\n')
+    expect(lines[0]).toBe(`${created.guia}  intento_fallido  (de prueba)`)
     for (const dicha of [
-      `  Referencia    ${creada.external_ref}`,
+      `  Referencia    ${created.external_ref}`,
       '  Destinatario  Marisol , +50231481676',
       '  Destino       Vía 5, zona 4, Vila Nueva, Guatemala',
       '  Ubicación     confirmada por coordenadas: 14.71889, -90.64417',
       '  Recogida      Bodega Zona 12, 14.583611, -90.548611',
-      `  Rastreo       ${creada.url_rastreo}`,
+      `  Rastreo       ${created.url_rastreo}`,
       '  Intentos      1',
     ])
-      expect(lineas).toContain(dicha)
-    expect(salida).toMatch(/^ {2}Revise {8}municipio: «Vila Nueva».*¿Villa Nueva\?$/m)
-    expect(salida).toMatch(/^Historial\n {2}\S+ \S+ UTC-6 {2}guia\.aceptado {15}Guía aceptada\n/m)
-    expect(salida).toMatch(/guia\.intento_fallido {4}.* \(sin_pago\)\n.*guia\.decision_pendiente {2}.*\n$/)
+      expect(lines).toContain(dicha)
+    expect(output).toMatch(/^ {2}Revise {8}municipio: «Vila Nueva».*¿Villa Nueva\?$/m)
+    expect(output).toMatch(/^Historial\n {2}\S+ \S+ UTC-6 {2}guia\.aceptado {15}Guía aceptada\n/m)
+    expect(output).toMatch(/guia\.intento_fallido {4}.* \(sin_pago\)\n.*guia\.decision_pendiente {2}.*\n$/)
   })
 
   it('shows the contact of the pickup and the decision, within 80 columns', async () => {
@@ -45,8 +45,8 @@ describe('guias ver', () => {
     const { guia } = await cli.comercio.api.guias.crear(buildGuia({ recogida: { ...recogida, direccion: 'Calle 1' } }))
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
       await cli.comercio.api.simulador.avanzar(guia, { estado })
-    const { output: salida } = await guias(['ver', guia])
-    expect(salida).toContain(
+    const { output } = await guias(['ver', guia])
+    expect(output).toContain(
       `  Recogida      Bodega, 14.58, -90.54
                 Ana Tzul, +50255551234
                 Calle 1
@@ -54,28 +54,28 @@ describe('guias ver', () => {
                 timbre de la puerta azul
 `,
     )
-    expect(salida).toMatch(/^ {2}Decisión {6}pendiente, reintentar o devolver, hasta \d{4}-\d\d-\d\d \d\d:\d\d UTC-6$/m)
+    expect(output).toMatch(/^ {2}Decisión {6}pendiente, reintentar o devolver, hasta \d{4}-\d\d-\d\d \d\d:\d\d UTC-6$/m)
     await cli.comercio.api.guias.devolver(guia, { razon: 'No lo quiere' })
     expect((await guias(['ver', guia])).output).toMatch(/^ {2}Decisión {6}aplicada por comercio, devolver$/m)
-    const guiaSola = salida.slice(0, salida.indexOf('Historial'))
-    expect(guiaSola.split('\n').filter((linea) => linea.length > 80)).toEqual([])
+    const guiaSola = output.slice(0, output.indexOf('Historial'))
+    expect(guiaSola.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
   it('gives in JSON the guide as the service does, with the whole of its history', async () => {
     const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     for (let n = 0; n < 101; n++)
       await cli.environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Nota ${n}` })
-    const { eventos, ...resto } = JSON.parse((await guias(['ver', guia, '--json'])).output)
-    const { eventos: primeros, ...esperada } = await cli.comercio.api.guias.obtener(guia)
-    expect(resto).toEqual(esperada)
+    const { eventos, ...rest } = JSON.parse((await guias(['ver', guia, '--json'])).output)
+    const { eventos: primeros, ...expected } = await cli.comercio.api.guias.obtener(guia)
+    expect(rest).toEqual(expected)
     expect(eventos.datos.slice(0, primeros.datos.length)).toEqual(primeros.datos)
     expect([eventos.datos.length, eventos.cursor_siguiente]).toEqual([102, null])
   })
 
   it('takes a reference in the place of the code', async () => {
     const { guia, external_ref } = await cli.comercio.api.guias.crear(buildGuia({ external_ref: 'PEDIDO 7/á+1' }))
-    const vista = await guias(['ver', external_ref!])
-    expect([vista.codigo, vista.output.split('\n')[0]]).toEqual([0, `${guia}  aceptado  (de prueba)`])
+    const view = await guias(['ver', external_ref!])
+    expect([view.codigo, view.output.split('\n')[0]]).toEqual([0, `${guia}  aceptado  (de prueba)`])
     expect((await guias(['rastrear', external_ref!])).output).toContain(`${guia}  aceptado`)
   })
 
@@ -85,13 +85,13 @@ describe('guias ver', () => {
     expect((await guias(['ver', guia])).output.split('\n')[0]).toBe(`${guia}  aceptado  (de prueba)`)
   })
 
-  it.each(['REF-QUE-NO-ESTA', 'X'.repeat(300)])('says that %.20s is neither', async (texto) => {
+  it.each(['REF-QUE-NO-ESTA', 'X'.repeat(300)])('says that %.20s is neither', async (text) => {
     for (const orden of ['ver', 'rastrear']) {
-      const { codigo, errores } = await guias([orden, texto])
+      const { codigo, errores } = await guias([orden, text])
       expect([codigo, errores]).toEqual([
         1,
         expect.stringMatching(
-          `«${texto}» no es el código ni la referencia de ninguna guía suya.*codigo: guia_desconocida`,
+          `«${text}» no es el código ni la referencia de ninguna guía suya.*codigo: guia_desconocida`,
         ),
       ])
     }

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verificarWebhook } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../../factories.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
 import { serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
@@ -16,9 +16,9 @@ describe('guias webhooks', () => {
   const direccion = () => `${destino}/${++serie}`
   beforeAll(async () => {
     destino = await serveRequests(async (req, res) => {
-      const trozos: Buffer[] = []
-      for await (const trozo of req) trozos.push(trozo)
-      llegadas.push({ cuerpo: Buffer.concat(trozos).toString(), cabeceras: req.headers as Record<string, string> })
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk)
+      llegadas.push({ cuerpo: Buffer.concat(chunks).toString(), cabeceras: req.headers as Record<string, string> })
       res.writeHead(status).end()
     })
   })
@@ -26,26 +26,26 @@ describe('guias webhooks', () => {
     JSON.parse((await guias(['webhooks', 'crear', direccion(), '--json', ...args])).output)
 
   it('says that there is none, creates one and gives its secret once', async () => {
-    const otro = await cli.environment.nuevoComercio()
-    const env = { GUIAS_LLAVE: otro.llave }
+    const other = await cli.environment.createComercio()
+    const env = { GUIAS_LLAVE: other.llave }
     expect(await guias(['webhooks', 'listar'], { env })).toEqual({
       codigo: 0,
       output: '',
       errores: 'No hay webhooks: cree uno con guias webhooks crear <url>.\n',
     })
     const url = direccion()
-    const creado = await guias(
+    const created = await guias(
       ['webhooks', 'crear', url, '--tipos', 'guia.*,ubicacion.confirmada', '--descripcion', 'La mía'],
       { env },
     )
-    const [, webhook = '', secreto = ''] = /^(wh_\w+) {2}activo {2}\S+\n(whsec_\S+)\n$/.exec(creado.output) ?? []
-    expect([creado.codigo, creado.errores]).toEqual([0, expect.stringContaining('no se vuelve a mostrar')])
-    const lista = await guias(['webhooks', 'listar'], { env })
-    expect(lista.output).toMatch(new RegExp(`\\n${webhook} {2}activo  ${url}  guia\\.\\*,ubicacion\\.confirmada\\n$`))
-    const visto = await guias(['webhooks', 'ver', webhook], { env })
-    expect(visto.output).toMatch(/^wh_\w+ {2}activo.*\n {2}Tipos .*\n {2}Descripción {3}La mía\n/)
-    for (const { output: salida } of [lista, visto, await guias(['webhooks', 'ver', webhook, '--json'], { env })]) {
-      expect(salida).not.toContain(secreto)
+    const [, webhook = '', secret = ''] = /^(wh_\w+) {2}activo {2}\S+\n(whsec_\S+)\n$/.exec(created.output) ?? []
+    expect([created.codigo, created.errores]).toEqual([0, expect.stringContaining('no se vuelve a mostrar')])
+    const list = await guias(['webhooks', 'listar'], { env })
+    expect(list.output).toMatch(new RegExp(`\\n${webhook} {2}activo  ${url}  guia\\.\\*,ubicacion\\.confirmada\\n$`))
+    const seen = await guias(['webhooks', 'ver', webhook], { env })
+    expect(seen.output).toMatch(/^wh_\w+ {2}activo.*\n {2}Tipos .*\n {2}Descripción {3}La mía\n/)
+    for (const { output } of [list, seen, await guias(['webhooks', 'ver', webhook, '--json'], { env })]) {
+      expect(output).not.toContain(secret)
     }
     expect((await guias(['webhooks', 'listar', '--csv'], { env })).output).toContain(
       `${webhook},activo,,test,${url},guia.* ubicacion.confirmada,La mía,`,
@@ -54,10 +54,10 @@ describe('guias webhooks', () => {
 
   it('keeps the secret in a file of one’s own instead of showing it', async () => {
     const orden = ['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt']
-    const { codigo, output: salida, errores } = await guias(orden)
-    expect([codigo, salida + errores]).toEqual([0, expect.not.stringContaining('whsec_')])
-    const archivo = join(cli.folder, 'secreto.txt')
-    expect([(await stat(archivo)).mode & 0o777, await readFile(archivo, 'utf8')]).toEqual([
+    const { codigo, output, errores } = await guias(orden)
+    expect([codigo, output + errores]).toEqual([0, expect.not.stringContaining('whsec_')])
+    const file = join(cli.folder, 'secreto.txt')
+    expect([(await stat(file)).mode & 0o777, await readFile(file, 'utf8')]).toEqual([
       0o600,
       expect.stringMatching(/^whsec_\S+\n$/),
     ])
@@ -65,10 +65,10 @@ describe('guias webhooks', () => {
     expect([sinLugar.codigo, sinLugar.output]).toEqual([0, expect.stringMatching(/\nwhsec_\S+\n$/)])
     expect(sinLugar.errores).toContain('No se pudo escribir secreto.txt/x')
     // Before it is made: a secret that can't be kept would be lost.
-    const antes = await cli.comercio.api.webhooks.listar()
-    const segunda = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt'])
-    expect([segunda.codigo, segunda.errores]).toEqual([2, expect.stringContaining('--forzar')])
-    expect((await cli.comercio.api.webhooks.listar()).datos).toHaveLength(antes.datos.length)
+    const before = await cli.comercio.api.webhooks.listar()
+    const second = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt'])
+    expect([second.codigo, second.errores]).toEqual([2, expect.stringContaining('--forzar')])
+    expect((await cli.comercio.api.webhooks.listar()).datos).toHaveLength(before.datos.length)
   })
 
   it('tries one and says what the server answered', async () => {
@@ -81,8 +81,8 @@ describe('guias webhooks', () => {
     const { cuerpo, cabeceras } = llegadas.at(-1)!
     expect((await verificarWebhook(cuerpo, cabeceras, secreto)).tipo).toBe('webhook.prueba')
     status = 500
-    const mala = await guias(['webhooks', 'probar', webhook])
-    expect([mala.codigo, mala.output]).toEqual([
+    const bad = await guias(['webhooks', 'probar', webhook])
+    expect([bad.codigo, bad.output]).toEqual([
       1,
       expect.stringMatching(/^avi_\w+ {2}500 en [\d.]+ ms: El receptor respondió 500/),
     ])
@@ -92,13 +92,13 @@ describe('guias webhooks', () => {
   it('lists what was sent, shows one and sends it again', async () => {
     const { webhook } = await nuevo('--tipos', 'guia.*')
     const { guia } = await cli.comercio.api.guias.crear(buildGuia())
-    const [una] = await hasta(async () => {
+    const [one] = await waitUntil(async () => {
       const { datos } = await cli.comercio.api.webhooks.avisos(webhook, { estado: 'entregado' })
       return datos.length > 0 && datos
     })
-    const aviso = una!.aviso
-    const lista = await guias(['webhooks', 'avisos', webhook, '--guia', guia])
-    expect([lista.codigo, lista.output]).toEqual([
+    const aviso = one!.aviso
+    const list = await guias(['webhooks', 'avisos', webhook, '--guia', guia])
+    expect([list.codigo, list.output]).toEqual([
       0,
       expect.stringMatching(new RegExp(`\\n${aviso} {2}entregado {2}204 +guia\\.aceptado +\\S+ \\S+ UTC\\S*\\n$`)),
     ])
@@ -107,13 +107,13 @@ describe('guias webhooks', () => {
     expect(sola.output).toMatch(
       new RegExp(`^${aviso} {2}entregado {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ UTC\\S* {2}204 en .*\\n\\n\\{"id"`),
     )
-    const veces = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === una!.evento).length
-    const antes = veces()
+    const times = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === one!.evento).length
+    const before = times()
     expect(await guias(['webhooks', 'reenviar', webhook, aviso])).toMatchObject({
       codigo: 0,
       output: expect.stringMatching(/ {2}204 en /),
     })
-    expect(veces()).toBe(antes + 1)
+    expect(times()).toBe(before + 1)
   })
 
   it('waits for the answer to what it sends again, and does not show the answer of before', async () => {
@@ -127,13 +127,13 @@ describe('guias webhooks', () => {
     })
     const aviso = { webhook: 'wh_1', aviso: 'avi_1', evento: 'evt_1' }
     let lecturas = 0
-    const servicio = await serveRequests((req, res) => {
+    const service = await serveRequests((req, res) => {
       if (req.method === 'POST') return void res.writeHead(202).end(JSON.stringify(aviso))
       // Known before it is sent again, and still so when it is first asked afterwards.
       const historial = ++lecturas <= 2 ? [intento(1, 204)] : [intento(2, 500), intento(1, 204)]
       res.end(JSON.stringify({ ...aviso, historial }))
     })
-    expect(await guias(['webhooks', 'reenviar', 'wh_1', 'avi_1', '--url', servicio])).toEqual({
+    expect(await guias(['webhooks', 'reenviar', 'wh_1', 'avi_1', '--url', service])).toEqual({
       codigo: 1,
       output: 'avi_1  500 en 7 ms\n',
       errores: '',
@@ -202,7 +202,7 @@ describe('guias webhooks', () => {
   it('tells what the service will not have by the option that it was in', async () => {
     const { codigo, errores } = await guias(['webhooks', 'crear', direccion(), '--tipos', 'guia.nada'])
     expect([codigo, errores]).toEqual([1, expect.stringMatching(/\n {2}--tipos: debe ser un tipo de evento/)])
-    const mala = await guias(['webhooks', 'crear', 'nada', '--url', cli.environment.url])
-    expect([mala.codigo, mala.errores]).toEqual([1, expect.stringMatching(/\n {2}url: La dirección debe empezar/)])
+    const bad = await guias(['webhooks', 'crear', 'nada', '--url', cli.environment.url])
+    expect([bad.codigo, bad.errores]).toEqual([1, expect.stringMatching(/\n {2}url: La dirección debe empezar/)])
   })
 })

@@ -3,17 +3,17 @@ import {
   Admission,
   type AdmissionTurn,
   DeliveryLine,
-  IN_FLIGHT_PER_WEBHOOK,
+  MAX_EXCHANGES_PER_WEBHOOK,
   MAX_WAITING,
-  SLOW_AFTER,
+  SLOW_AFTER_MS,
   type Waiting,
 } from '../../../server/domain/webhooks/sending/admission.ts'
 import { PER_READ, READ_THRESHOLD, READS_AT_ONCE } from '../../../server/domain/webhooks/sending/dueReader.ts'
 import { Hosts } from '../../../server/domain/webhooks/sending/hosts.ts'
-import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sending/sender.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../../../server/domain/webhooks/sending/sender.ts'
 import {
   GATHERING_MS,
-  MANY_PENDING,
+  MAX_PENDING_RESULTS,
   SETTLEMENT_GROUP,
   SETTLEMENTS_AT_ONCE,
 } from '../../../server/domain/webhooks/sending/settlement.ts'
@@ -32,9 +32,9 @@ export interface EntregaSimulada extends Waiting {
 
 /**
  * Behaviour of a receiver: milliseconds until it answers, and if the answer is a success. More milliseconds than
- * {@link EXCHANGE_TIMEOUT} mean that it never answers.
+ * {@link EXCHANGE_TIMEOUT_MS} mean that it never answers.
  */
-export type ReceiverModel = (random: () => number, ahora: number) => { ms: number; succeeded: boolean }
+export type ReceiverModel = (random: () => number, now: number) => { ms: number; succeeded: boolean }
 
 /** Simulated endpoint as the database has it: its due deliveries and its failures. */
 export interface Punto {
@@ -70,7 +70,7 @@ export interface World {
   /** Returns the connection of PostgreSQL with the shortest queue. */
   postgres: () => SimulatedThread
   receptor: SimulatedThread
-  onReceived: (entrega: EntregaSimulada, punto: Punto) => void
+  onReceived: (entrega: EntregaSimulada, point: Punto) => void
 }
 
 class PointLine extends DeliveryLine<EntregaSimulada> {
@@ -78,9 +78,9 @@ class PointLine extends DeliveryLine<EntregaSimulada> {
   reading = false
   readonly point: Punto
 
-  constructor(punto: Punto, parte: DeliveryLine['share']) {
-    super(parte)
-    this.point = punto
+  constructor(point: Punto, part: DeliveryLine['share']) {
+    super(part)
+    this.point = point
   }
 }
 
@@ -98,7 +98,7 @@ export class Bomba {
   readonly #toRead = new Set<PointLine>()
   /** Deliveries that the process has read and not settled. */
   readonly #unsettled = new Map<EntregaSimulada, Punto>()
-  readonly #resultados: { line: PointLine; aviso: EntregaSimulada; succeeded: boolean }[] = []
+  readonly #results: { line: PointLine; aviso: EntregaSimulada; succeeded: boolean }[] = []
   #scans = 0
   #groups = 0
   #settling = 0
@@ -113,17 +113,17 @@ export class Bomba {
   }
 
   /** Takes the lease of an endpoint. */
-  take(punto: Punto): void {
-    punto.owner = this
-    const line = new PointLine(punto, this.#admission.open(punto.comercio))
-    line.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
-    this.#rows.set(punto, line)
+  take(point: Punto): void {
+    point.owner = this
+    const line = new PointLine(point, this.#admission.open(point.comercio))
+    line.limit = point.fallas >= FAILURES_TO_BRAKE ? 1 : MAX_EXCHANGES_PER_WEBHOOK
+    this.#rows.set(point, line)
     this.#request(line)
   }
 
   /** Tells the process that an endpoint has due deliveries. */
-  notifyDue(punto: Punto): void {
-    const line = this.#rows.get(punto)
+  notifyDue(point: Punto): void {
+    const line = this.#rows.get(point)
     if (!line) return
     this.#admission.queueLine(line)
     this.#send()
@@ -136,11 +136,11 @@ export class Bomba {
    */
   die(): readonly Punto[] {
     this.isAlive = false
-    for (const [entrega, punto] of this.#unsettled) punto.due.push(entrega)
+    for (const [entrega, point] of this.#unsettled) point.due.push(entrega)
     const puntos = [...this.#rows.keys()]
-    for (const punto of puntos) {
-      delete punto.owner
-      punto.due.sort((a, b) => a.createdAt - b.createdAt || a.secuencia - b.secuencia)
+    for (const point of puntos) {
+      delete point.owner
+      point.due.sort((a, b) => a.createdAt - b.createdAt || a.secuencia - b.secuencia)
     }
     return puntos
   }
@@ -152,17 +152,17 @@ export class Bomba {
 
   #considerReading(line: PointLine): void {
     const { tiempo } = this.#world
-    if (this.#toRead.size > 0) this.#leer()
+    if (this.#toRead.size > 0) this.#read()
     if (!line.porLeer || line.reading || line.waiting.length > READ_THRESHOLD) return
-    if (line.isHung(tiempo.ahora, SLOW_AFTER)) return
+    if (line.isHung(tiempo.ahora, SLOW_AFTER_MS)) return
     this.#toRead.add(line)
-    this.#leer()
+    this.#read()
   }
 
-  #leer(): void {
+  #read(): void {
     if (this.#scans >= READS_AT_ONCE || !this.isAlive) return
     const reads: { line: PointLine; count: number }[] = []
-    const perLine = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
+    const perLine = Math.max(MAX_EXCHANGES_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
     for (const line of [...this.#toRead].slice(0, PER_READ)) {
       this.#toRead.delete(line)
       if (line.reading) continue
@@ -203,57 +203,57 @@ export class Bomba {
       if (line.point.brakedUntil > tiempo.ahora) return false
       return this.#hosts.maySend(this.#sendingOf(line), line)
     }
-    while (this.isAlive && this.#resultados.length + this.#settling < MANY_PENDING) {
+    while (this.isAlive && this.#results.length + this.#settling < MAX_PENDING_RESULTS) {
       const turno = this.#admission.take(tiempo.ahora, puede)
       if (!turno) return
-      this.#hosts.start(this.#sendingOf(turno.linea))
+      this.#hosts.start(this.#sendingOf(turno.line))
       this.#thread.perform(costs.sending / 2, () => this.#startExchange(turno))
       if (costs.helpers > 0) this.#helpers.perform(costs.helpers, () => {})
     }
   }
 
-  #sendingOf({ point: punto }: PointLine) {
-    return { host: punto.host, comercio: punto.comercio, verified: true, isTest: false }
+  #sendingOf({ point }: PointLine) {
+    return { host: point.host, comercio: point.comercio, verified: true, isTest: false }
   }
 
   #startExchange(turno: AdmissionTurn<EntregaSimulada, PointLine>): void {
     const { tiempo, random, costs, receptor, onReceived } = this.#world
-    const { ms, succeeded } = turno.linea.point.responder(random, tiempo.ahora)
-    const exchangeMs = Math.min(ms, EXCHANGE_TIMEOUT)
+    const { ms, succeeded } = turno.line.point.responder(random, tiempo.ahora)
+    const exchangeMs = Math.min(ms, EXCHANGE_TIMEOUT_MS)
     // A random part of the time passes before the arrival, so that deliveries may overtake each other.
     const outboundMs = random() * exchangeMs
     const recibir = () => {
-      if (succeeded && ms < EXCHANGE_TIMEOUT) {
+      if (succeeded && ms < EXCHANGE_TIMEOUT_MS) {
         turno.aviso.times++
         turno.aviso.receivedAt ??= tiempo.ahora
-        onReceived(turno.aviso, turno.linea.point)
-      } else turno.linea.point.hasFailed = true
+        onReceived(turno.aviso, turno.line.point)
+      } else turno.line.point.hasFailed = true
       tiempo.after(exchangeMs - outboundMs, () =>
-        this.#thread.perform(costs.sending / 2, () => this.#finish(turno, succeeded && ms < EXCHANGE_TIMEOUT)),
+        this.#thread.perform(costs.sending / 2, () => this.#finish(turno, succeeded && ms < EXCHANGE_TIMEOUT_MS)),
       )
     }
     tiempo.after(outboundMs, () => receptor.perform(costs.receptor, recibir))
   }
 
   #finish(turno: AdmissionTurn<EntregaSimulada, PointLine>, succeeded: boolean): void {
-    const { linea: line, aviso: entrega } = turno
+    const { line, aviso: entrega } = turno
     const { tiempo } = this.#world
     if (!this.isAlive) return
     this.#admission.finish(turno, tiempo.ahora)
     for (const otherLine of this.#hosts.finish(this.#sendingOf(line), succeeded)) this.#admission.queueLine(otherLine)
-    const { point: punto } = line
-    punto.fallas = succeeded ? 0 : punto.fallas + 1
-    line.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
-    if (punto.fallas >= FAILURES_TO_BRAKE) {
-      const brakeMs = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (punto.fallas - FAILURES_TO_BRAKE))
-      punto.brakedUntil = tiempo.ahora + brakeMs
+    const { point } = line
+    point.fallas = succeeded ? 0 : point.fallas + 1
+    line.limit = point.fallas >= FAILURES_TO_BRAKE ? 1 : MAX_EXCHANGES_PER_WEBHOOK
+    if (point.fallas >= FAILURES_TO_BRAKE) {
+      const brakeMs = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (point.fallas - FAILURES_TO_BRAKE))
+      point.brakedUntil = tiempo.ahora + brakeMs
       const fuera = this.#admission.remove(line)
       for (const removedEntrega of fuera) this.#unsettled.delete(removedEntrega)
-      punto.due.unshift(...fuera)
-      tiempo.after(brakeMs, () => punto.owner?.notifyDue(punto))
+      point.due.unshift(...fuera)
+      tiempo.after(brakeMs, () => point.owner?.notifyDue(point))
     }
-    this.#resultados.push({ line, aviso: entrega, succeeded })
-    if (this.#resultados.length >= SETTLEMENT_GROUP) this.#settle()
+    this.#results.push({ line, aviso: entrega, succeeded })
+    if (this.#results.length >= SETTLEMENT_GROUP) this.#settle()
     else if (!this.#isGathering) {
       this.#isGathering = true
       tiempo.after(GATHERING_MS, () => this.#settle())
@@ -265,8 +265,8 @@ export class Bomba {
   #settle(): void {
     this.#isGathering = false
     const { tiempo, postgres, costs } = this.#world
-    while (this.#resultados.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
-      const group = this.#resultados.splice(0, SETTLEMENT_GROUP)
+    while (this.#results.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
+      const group = this.#results.splice(0, SETTLEMENT_GROUP)
       this.#groups++
       this.#settling += group.length
       postgres().perform((group.length * costs.postgres) / 2, () =>
@@ -274,7 +274,7 @@ export class Bomba {
           if (!this.isAlive) return
           this.#groups--
           this.#settling -= group.length
-          for (const { line, aviso: entrega, succeeded } of group) this.#cerrar(line, entrega, succeeded)
+          for (const { line, aviso: entrega, succeeded } of group) this.#close(line, entrega, succeeded)
           this.#settle()
           this.#send()
         }),
@@ -282,7 +282,7 @@ export class Bomba {
     }
   }
 
-  #cerrar(line: PointLine, entrega: EntregaSimulada, succeeded: boolean): void {
+  #close(line: PointLine, entrega: EntregaSimulada, succeeded: boolean): void {
     const { tiempo, random } = this.#world
     this.#unsettled.delete(entrega)
     entrega.intentos++

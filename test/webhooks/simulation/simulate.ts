@@ -1,5 +1,5 @@
 import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/sending/leases.ts'
-import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sending/sender.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../../../server/domain/webhooks/sending/sender.ts'
 import { createRandom } from '../../random.ts'
 import { Bomba, type EntregaSimulada, type ProcessCosts, type Punto, type ReceiverModel } from './pump.ts'
 import { Machine, Tiempo } from './virtualTime.ts'
@@ -63,9 +63,9 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
   const lastSequences = new Map<string, number>()
   let disorderedCount = 0
   const onReceived = ({ guia_id, secuencia, times }: EntregaSimulada, { hasFailed }: Punto) => {
-    const ultima = lastSequences.get(guia_id) ?? 0
-    if (times === 1 && !hasFailed && secuencia < ultima) disorderedCount++
-    lastSequences.set(guia_id, Math.max(ultima, secuencia))
+    const last = lastSequences.get(guia_id) ?? 0
+    if (times === 1 && !hasFailed && secuencia < last) disorderedCount++
+    lastSequences.set(guia_id, Math.max(last, secuencia))
   }
   const addEntrega = (i: number): Punto => {
     const n = todas.length
@@ -93,7 +93,7 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
     return { tiempo, random, costs: simulationCase.costs, postgres, receptor: machine.thread(), onReceived }
   }
   const pumps = Array.from({ length: simulationCase.processes }, () => new Bomba(createWorld(), machine))
-  for (const [i, punto] of puntos.entries()) pumps[i % pumps.length]!.take(punto)
+  for (const [i, point] of puntos.entries()) pumps[i % pumps.length]!.take(point)
 
   const addArrival = () => {
     addEntrega(todas.length % simulationCase.endpoints).owner?.notifyDue(
@@ -102,8 +102,8 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
     scheduleArrival()
   }
   const scheduleArrival = () => {
-    const espera = (-Math.log(1 - random()) * 1_000) / simulationCase.perSecond!
-    if (tiempo.ahora + espera < simulationCase.durationMs!) tiempo.after(espera, addArrival)
+    const wait = (-Math.log(1 - random()) * 1_000) / simulationCase.perSecond!
+    if (tiempo.ahora + wait < simulationCase.durationMs!) tiempo.after(wait, addArrival)
   }
   if (simulationCase.perSecond) scheduleArrival()
   for (const { processIndex, en } of simulationCase.deaths ?? [])
@@ -113,7 +113,7 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
       const orphans = bomba.die()
       pumps[processIndex] = new Bomba(createWorld(), machine)
       tiempo.after(PUMP_LIFE_SECONDS * 1_000, () => {
-        for (const [i, punto] of orphans.entries()) pumps[i % pumps.length]!.take(punto)
+        for (const [i, point] of orphans.entries()) pumps[i % pumps.length]!.take(point)
       })
     })
   tiempo.run(Number.POSITIVE_INFINITY)
@@ -132,7 +132,7 @@ function buildReport(
 ): SimulationReport {
   const receivedEntregas = todas.filter(({ receivedAt }) => receivedAt !== undefined)
   const instants = receivedEntregas.map(({ receivedAt }) => receivedAt!)
-  const [primera, ultima] = [
+  const [first, last] = [
     instants.reduce((a, b) => Math.min(a, b), Infinity),
     instants.reduce((a, b) => Math.max(a, b), 0),
   ]
@@ -142,7 +142,7 @@ function buildReport(
     porPunto[i] = Math.max(porPunto[i]!, entrega.receivedAt! - entrega.createdAt)
   }
   return {
-    perSecond: ((receivedEntregas.length - 1) * 1_000) / (ultima - primera),
+    perSecond: ((receivedEntregas.length - 1) * 1_000) / (last - first),
     deliveredCount: todas.filter(({ terminada }) => terminada === 'entregada').length,
     lost: todas.filter(({ terminada }) => terminada === undefined).length,
     repetidas: todas.filter(({ times }) => times > 1).length,
@@ -157,4 +157,4 @@ export const answerAfter =
   () => ({ ms, succeeded: true })
 
 /** Receiver that reads requests and never answers. */
-export const neverAnswer: ReceiverModel = () => ({ ms: EXCHANGE_TIMEOUT, succeeded: false })
+export const neverAnswer: ReceiverModel = () => ({ ms: EXCHANGE_TIMEOUT_MS, succeeded: false })

@@ -17,7 +17,7 @@ export class Tiempo {
   after(ms: number, action: () => void): void {
     const task = { en: this.ahora + ms, order: this.#nextOrder++, perform: action }
     let i = this.#heap.push(task) - 1
-    for (let parent = (i - 1) >> 1; i > 0 && antes(task, this.#heap[parent]!); i = parent, parent = (i - 1) >> 1) {
+    for (let parent = (i - 1) >> 1; i > 0 && before(task, this.#heap[parent]!); i = parent, parent = (i - 1) >> 1) {
       this.#heap[i] = this.#heap[parent]!
       this.#heap[parent] = task
     }
@@ -25,30 +25,30 @@ export class Tiempo {
 
   /** Runs the tasks that are due up to an instant, or until no task is left. */
   run(hasta: number): void {
-    for (let [primera] = this.#heap; primera && primera.en <= hasta; [primera] = this.#heap) {
+    for (let [first] = this.#heap; first && first.en <= hasta; [first] = this.#heap) {
       this.#removeFirst()
-      this.ahora = primera.en
-      primera.perform()
+      this.ahora = first.en
+      first.perform()
     }
   }
 
   #removeFirst(): void {
-    const ultima = this.#heap.pop()!
+    const last = this.#heap.pop()!
     if (this.#heap.length === 0) return
     let i = 0
     for (;;) {
       let child = 2 * i + 1
       if (child >= this.#heap.length) break
-      if (child + 1 < this.#heap.length && antes(this.#heap[child + 1]!, this.#heap[child]!)) child++
-      if (!antes(this.#heap[child]!, ultima)) break
+      if (child + 1 < this.#heap.length && before(this.#heap[child + 1]!, this.#heap[child]!)) child++
+      if (!before(this.#heap[child]!, last)) break
       this.#heap[i] = this.#heap[child]!
       i = child
     }
-    this.#heap[i] = ultima
+    this.#heap[i] = last
   }
 }
 
-const antes = (a: ScheduledTask, b: ScheduledTask) => a.en < b.en || (a.en === b.en && a.order < b.order)
+const before = (a: ScheduledTask, b: ScheduledTask) => a.en < b.en || (a.en === b.en && a.order < b.order)
 
 /** Simulated machine whose threads share its cores. */
 export class Machine {
@@ -86,7 +86,7 @@ export class Machine {
 
 /** Simulated thread: runs its tasks one after another, each when a core is free. */
 export class SimulatedThread {
-  readonly #cola: { ms: number; result: () => void }[] = []
+  readonly #queue: { ms: number; result: () => void }[] = []
   readonly #requestCore: (thread: SimulatedThread) => void
   #isBusy = false
 
@@ -95,16 +95,16 @@ export class SimulatedThread {
   }
 
   get delay(): number {
-    return this.#cola.length
+    return this.#queue.length
   }
 
   perform(ms: number, onDone: () => void): void {
-    this.#cola.push({ ms, result: onDone })
+    this.#queue.push({ ms, result: onDone })
     this.#request()
   }
 
   start() {
-    return this.#cola.shift()!
+    return this.#queue.shift()!
   }
 
   settle(): void {
@@ -113,7 +113,7 @@ export class SimulatedThread {
   }
 
   #request(): void {
-    if (this.#isBusy || this.#cola.length === 0) return
+    if (this.#isBusy || this.#queue.length === 0) return
     this.#isBusy = true
     this.#requestCore(this)
   }

@@ -1,17 +1,17 @@
 /**
- * Maximum concurrent exchanges (a request and its response) that have not yet lasted longer than {@link SLOW_AFTER}.
+ * Maximum concurrent exchanges (a request and its response) that have not yet lasted longer than {@link SLOW_AFTER_MS}.
  */
-export const IN_FLIGHT = 64
+export const MAX_FAST_EXCHANGES = 64
 /**
  * Duration in milliseconds after which an exchange is slow. A slow exchange costs only its socket and does not count in
- * {@link IN_FLIGHT}.
+ * {@link MAX_FAST_EXCHANGES}.
  */
-export const SLOW_AFTER = 1_000
+export const SLOW_AFTER_MS = 1_000
 /** Maximum concurrent exchanges, including slow ones. */
-export const MAX_IN_FLIGHT = 512
+export const MAX_EXCHANGES = 512
 /** Maximum concurrent exchanges of one endpoint. An endpoint that fails has one at a time, its probe. */
-export const IN_FLIGHT_PER_WEBHOOK = 4
-/** Maximum concurrent exchanges of one merchant: half of {@link IN_FLIGHT}, and fewer the fuller the process is. */
+export const MAX_EXCHANGES_PER_WEBHOOK = 4
+/** Maximum concurrent exchanges of one merchant: half of {@link MAX_FAST_EXCHANGES}, and fewer the fuller the process is. */
 export const IN_FLIGHT_PER_MERCHANT = 32
 /** Maximum deliveries of one endpoint that wait in memory. */
 export const READ_WINDOW = 50
@@ -41,7 +41,7 @@ export class MerchantShare {
   waitingCount = 0
   /** Places reserved for deliveries that are being read. */
   reserved = 0
-  lineas = 0
+  lineCount = 0
   /**
    * Endpoints with due deliveries that wait only because the merchant uses its whole share. The first of them continues
    * when a request to one of the merchant's endpoints ends.
@@ -61,7 +61,7 @@ export class DeliveryLine<T extends Waiting = Waiting> {
   readonly guiasInFlight: Set<string>
   inFlight = 0
   /** Maximum concurrent exchanges of this line. */
-  limit = IN_FLIGHT_PER_WEBHOOK
+  limit = MAX_EXCHANGES_PER_WEBHOOK
   /** Time when an exchange last began in an idle line, or last ended, in milliseconds. */
   lastProgress = 0
   isQueued = false
@@ -87,7 +87,7 @@ export class DeliveryLine<T extends Waiting = Waiting> {
 
 /** Exchange that may begin now: its line and its delivery. */
 export interface AdmissionTurn<T extends Waiting, L extends DeliveryLine<T>> {
-  readonly linea: L
+  readonly line: L
   readonly aviso: T
   /** Time when the exchange began, in milliseconds. */
   readonly startedAt: number
@@ -118,7 +118,7 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
   open(comercio: string): MerchantShare {
     const part = this.#shares.get(comercio) ?? new MerchantShare(comercio)
     this.#shares.set(comercio, part)
-    part.lineas++
+    part.lineCount++
     return part
   }
 
@@ -128,7 +128,7 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
     line.closed = true
     this.remove(line)
     share.stalledLines.delete(line)
-    if (--share.lineas === 0) this.#shares.delete(share.comercio)
+    if (--share.lineCount === 0) this.#shares.delete(share.comercio)
   }
 
   /**
@@ -141,7 +141,7 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
     const used = share.waitingCount + share.reserved
     const remaining = MAX_WAITING - this.#waitingCount - this.#reserved
     const fairShare = Math.min(WAITING_PER_MERCHANT, Math.floor(remaining / 8))
-    return Math.max(0, Math.min(READ_WINDOW - waiting.length, Math.max(IN_FLIGHT_PER_WEBHOOK, fairShare) - used))
+    return Math.max(0, Math.min(READ_WINDOW - waiting.length, Math.max(MAX_EXCHANGES_PER_WEBHOOK, fairShare) - used))
   }
 
   /**
@@ -206,50 +206,50 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
     return undefined
   }
 
-  #begin(linea: L, index: number, now: number): AdmissionTurn<T, L> {
-    const [aviso] = linea.waiting.splice(index, 1)
-    const turn = { linea, aviso: aviso!, startedAt: now }
-    linea.share.waitingCount--
+  #begin(line: L, index: number, now: number): AdmissionTurn<T, L> {
+    const [aviso] = line.waiting.splice(index, 1)
+    const turn = { line, aviso: aviso!, startedAt: now }
+    line.share.waitingCount--
     this.#waitingCount--
     this.#inFlight.add(turn)
-    linea.guiasInFlight.add(turn.aviso.guia_id)
-    if (linea.inFlight++ === 0) linea.lastProgress = now
-    linea.share.inFlightCount++
-    this.queueLine(linea)
+    line.guiasInFlight.add(turn.aviso.guia_id)
+    if (line.inFlight++ === 0) line.lastProgress = now
+    line.share.inFlightCount++
+    this.queueLine(line)
     return turn
   }
 
   /** Ends an exchange. Its place is free again, and so is its guide. */
   finish(turn: AdmissionTurn<T, L>, now: number): void {
-    const { linea, aviso } = turn
+    const { line, aviso } = turn
     if (!this.#inFlight.delete(turn)) return
-    linea.guiasInFlight.delete(aviso.guia_id)
-    linea.inFlight--
-    linea.lastProgress = now
-    linea.share.inFlightCount--
-    const [stalledLine] = linea.share.stalledLines
+    line.guiasInFlight.delete(aviso.guia_id)
+    line.inFlight--
+    line.lastProgress = now
+    line.share.inFlightCount--
+    const [stalledLine] = line.share.stalledLines
     if (stalledLine) {
-      linea.share.stalledLines.delete(stalledLine)
+      line.share.stalledLines.delete(stalledLine)
       this.queueLine(stalledLine as L)
     }
-    this.queueLine(linea)
+    this.queueLine(line)
   }
 
   #hasRoom(now: number): boolean {
-    if (this.#inFlight.size < IN_FLIGHT) return true
-    if (this.#inFlight.size >= MAX_IN_FLIGHT) return false
+    if (this.#inFlight.size < MAX_FAST_EXCHANGES) return true
+    if (this.#inFlight.size >= MAX_EXCHANGES) return false
     let slowCount = 0
     for (const { startedAt } of this.#inFlight) {
-      if (startedAt > now - SLOW_AFTER) break
+      if (startedAt > now - SLOW_AFTER_MS) break
       slowCount++
     }
-    return this.#inFlight.size - slowCount < IN_FLIGHT
+    return this.#inFlight.size - slowCount < MAX_FAST_EXCHANGES
   }
 
   #comercioLimit(): number {
     return Math.max(
-      IN_FLIGHT_PER_WEBHOOK,
-      Math.min(IN_FLIGHT_PER_MERCHANT, Math.floor((MAX_IN_FLIGHT - this.#inFlight.size) / 8)),
+      MAX_EXCHANGES_PER_WEBHOOK,
+      Math.min(IN_FLIGHT_PER_MERCHANT, Math.floor((MAX_EXCHANGES - this.#inFlight.size) / 8)),
     )
   }
 }

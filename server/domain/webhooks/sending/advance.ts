@@ -1,5 +1,5 @@
 import { statement } from '../../../data/db.ts'
-import { inEach } from '../../../data/spread.ts'
+import { runInEachPart } from '../../../data/spread.ts'
 import type { JobDeps } from '../../deps.ts'
 
 /** Waiting deliveries, with the time from which each delivery waits: its latest attempt or its creation. */
@@ -33,7 +33,7 @@ const BRING_FORWARD = statement<{ ahora: Date }>(
 
 /** Brings forward the deliveries that were postponed while the clock was ahead. */
 export const bringAvisosForward = ({ db, clock }: Pick<JobDeps, 'db' | 'clock'>) =>
-  inEach(db, async ({ query }) => {
+  runInEachPart(db, async ({ query }) => {
     // An attempt made while the first statement waits for a connection also looks dated in the future. Only dates of a
     // clock that was ahead are later than the second reading of the clock, after that statement.
     const datedAheadRows = await query(HAS_DATED_AHEAD, { ahora: clock() })

@@ -1,8 +1,8 @@
 import { type Db, statement } from '../../../data/db.ts'
-import { askAll, askByMerchant } from '../../../data/spread.ts'
+import { queryAllParts, queryByComercio } from '../../../data/spread.ts'
 import { MINUTE_MS } from '../../../platform/time/units.ts'
 import type { Deps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import {
   type AvisoContent,
   avisoContentOf,
@@ -67,7 +67,7 @@ const READ = statement<{ requests: string; ahora: Date }, DueRow>(
 )
 
 /** Request for the due deliveries of one endpoint. */
-export interface DueRequest extends ClaveDeWebhook {
+export interface DueRequest extends WebhookKey {
   /** Maximum number of deliveries. */
   count: number
   /** Ids of the events that are already in memory: evt_… */
@@ -82,7 +82,7 @@ export async function readDue(
 ): Promise<AvisoContent[][]> {
   const contents: AvisoContent[][] = requests.map(() => [])
   const numbered = requests.map((request, n) => ({ n, ...request }))
-  const rows = await askByMerchant(db, numbered, ({ query }, shardRequests) =>
+  const rows = await queryByComercio(db, numbered, ({ query }, shardRequests) =>
     query(READ, { requests: JSON.stringify(shardRequests), ahora }),
   )
   for (const row of rows) {
@@ -94,7 +94,7 @@ export async function readDue(
 
 function toContent(
   deps: Pick<Deps, 'secretos' | 'log'>,
-  { comercio_id, modo, webhook }: ClaveDeWebhook,
+  { comercio_id, modo, webhook }: WebhookKey,
   row: DueRow,
 ): AvisoContent | undefined {
   const aviso: WebhookAvisoRow = {
@@ -141,7 +141,7 @@ const withPendingSql = (from: string, mayContinue: string) => `with recursive p 
     where ${mayContinue}
   )`
 
-type FoundEndpoint = ClaveDeWebhook & { n: number; due: boolean }
+type FoundEndpoint = WebhookKey & { n: number; due: boolean }
 
 const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, FoundEndpoint>(
   'webhookEntregas.hallar',
@@ -154,7 +154,7 @@ const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> 
    from p order by p.n`,
 )
 
-const SEARCH_START: Record<keyof ClaveDeWebhook, string> = {
+const SEARCH_START: Record<keyof WebhookKey, string> = {
   comercio_id: '00000000-0000-0000-0000-000000000000',
   modo: '',
   webhook: '',
@@ -168,8 +168,8 @@ const SEARCH_START: Record<keyof ClaveDeWebhook, string> = {
 export async function findDue(
   db: Pick<Db, 'query'>,
   ahora: Date,
-  after: ClaveDeWebhook | undefined,
-): Promise<{ claves: ClaveDeWebhook[]; ultimo: ClaveDeWebhook | undefined }> {
+  after: WebhookKey | undefined,
+): Promise<{ claves: WebhookKey[]; ultimo: WebhookKey | undefined }> {
   const { comercio_id, modo, webhook } = after ?? SEARCH_START
   const rows = await db.query(FIND_DUE, { from_comercio: comercio_id, modo, webhook, ahora })
   return {
@@ -206,7 +206,7 @@ const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string 
  * includes deliveries that the next announcement or search takes.
  */
 export async function unleasedDeliveries({ db, clock }: { db: Db; clock: () => Date }): Promise<number> {
-  const due = await askAll(db, ({ query }) => query(COUNT_DUE, { ahora: clock() }))
+  const due = await queryAllParts(db, ({ query }) => query(COUNT_DUE, { ahora: clock() }))
   const leased = await db.query(WITH_LEASE, { webhooks: due.map(({ webhook }) => webhook) })
   const leasedWebhooks = new Set<string | null>(leased.map(({ webhook }) => webhook))
   const counts = due.filter(({ webhook }) => !leasedWebhooks.has(webhook)).map((left) => left.count)
@@ -241,14 +241,14 @@ const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number
 export async function overdueDeliveries({ db, clock }: { db: Db; clock: () => Date }): Promise<number> {
   const ahora = clock()
   const antes_de = new Date(ahora.getTime() - OVERDUE_AFTER_MS)
-  const rows = await askAll(db, ({ query }) => query(COUNT_OVERDUE, { ahora, antes_de }))
+  const rows = await queryAllParts(db, ({ query }) => query(COUNT_OVERDUE, { ahora, antes_de }))
   return Math.min(
     rows.reduce((sum, { count }) => sum + count, 0),
     MAX_COUNTED,
   )
 }
 
-const NEXT_DUE = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
+const NEXT_DUE = statement<{ claves: string; ahora: Date }, WebhookKey & { en: Date }>(
   'webhookEntregas.proximas',
   'part',
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
@@ -260,5 +260,5 @@ const NEXT_DUE = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
 )
 
 /** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
-export const nextDueOf = (db: Db, keys: readonly ClaveDeWebhook[], ahora: Date) =>
-  askByMerchant(db, keys, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), ahora }))
+export const nextDueOf = (db: Db, keys: readonly WebhookKey[], ahora: Date) =>
+  queryByComercio(db, keys, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), ahora }))

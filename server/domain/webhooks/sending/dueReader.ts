@@ -1,7 +1,7 @@
-import { byPart } from '../../../data/spread.ts'
+import { groupByPart } from '../../../data/spread.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { AvisoContent } from '../delivery.ts'
-import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
+import { type Admission, MAX_EXCHANGES_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER_MS } from './admission.ts'
 import { readDue } from './due.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
 
@@ -68,7 +68,7 @@ export class DueReader {
     const { readMode, waiting } = endpoint
     if (readMode !== 'unread' || waiting.length > READ_THRESHOLD || this.#closed) return
     // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
-    if (endpoint.isHung(this.#deps.timers.now(), SLOW_AFTER)) return
+    if (endpoint.isHung(this.#deps.timers.now(), SLOW_AFTER_MS)) return
     this.#toRead.add(endpoint)
     this.#begin()
   }
@@ -100,10 +100,10 @@ export class DueReader {
   async #readChosen(): Promise<boolean> {
     const endpointReads = this.#chooseEndpoints()
     if (endpointReads.length === 0) return false
-    const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.key.comercio_id)
+    const shards = await groupByPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.key.comercio_id)
     const successes = await Promise.all(
       shards.map(([, part]) =>
-        this.#readShard(part).then(
+        this.#readPart(part).then(
           () => true,
           (error: unknown) => {
             this.#onError(error)
@@ -116,7 +116,7 @@ export class DueReader {
     return !successes.includes(false)
   }
 
-  async #readShard(endpointReads: readonly EndpointRead[]): Promise<void> {
+  async #readPart(endpointReads: readonly EndpointRead[]): Promise<void> {
     let contentsByRead: AvisoContent[][] = []
     try {
       const dueRequests = endpointReads.map(({ endpoint: { key, inMemory }, count }) => ({
@@ -156,7 +156,7 @@ export class DueReader {
    */
   #chooseEndpoints(): EndpointRead[] {
     const endpointReads: EndpointRead[] = []
-    const perEndpoint = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
+    const perEndpoint = Math.max(MAX_EXCHANGES_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
     let toConsider = Math.min(MAX_CONSIDERED, this.#toRead.size)
     for (const endpoint of this.#toRead) {
       if (endpointReads.length === PER_READ || toConsider-- === 0) break

@@ -1,8 +1,8 @@
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import { AT_ONCE, type AvisoContent } from '../delivery.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
-import { DeliveryLine, IN_FLIGHT_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
-import type { Receptor } from './receiver.ts'
+import { DeliveryLine, MAX_EXCHANGES_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
+import type { Receiver } from './receiver.ts'
 
 /** Delivery in memory, with the data of its body. */
 export interface ReadyDelivery extends Waiting {
@@ -52,8 +52,8 @@ const AFTER_READ = { read: 'read', unread: 'unread', reading: 'read', outdated: 
  * Neither mode says if due deliveries are accepted. {@link isActive} reads that from the endpoint's row and the clock.
  */
 export class Endpoint extends DeliveryLine<ReadyDelivery> {
-  readonly key: ClaveDeWebhook
-  receptor: Receptor | undefined
+  readonly key: WebhookKey
+  receiver: Receiver | undefined
   /** Time when the receiver was last read, in milliseconds of the process's clock. */
   #readAt = Number.NEGATIVE_INFINITY
   /** Deliveries that wait, are being sent or are not settled yet, by the id of their event. */
@@ -81,7 +81,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   lastActivity: number
 
   /** @param before earlier hold of this process on the endpoint, with deliveries that it is still sending */
-  constructor(key: ClaveDeWebhook, part: MerchantShare, now: number, before?: Endpoint) {
+  constructor(key: WebhookKey, part: MerchantShare, now: number, before?: Endpoint) {
     super(part, before?.guiasInFlight)
     this.key = key
     this.inMemory = before?.inMemory ?? new Set()
@@ -105,7 +105,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
 
   #setSendMode(mode: 'open' | 'probing'): void {
     this.#sendMode = mode
-    this.limit = mode === 'probing' ? 1 : IN_FLIGHT_PER_WEBHOOK
+    this.limit = mode === 'probing' ? 1 : MAX_EXCHANGES_PER_WEBHOOK
   }
 
   /** Records that due deliveries may be missing in memory. */
@@ -119,8 +119,8 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   }
 
   /** Stores the present row of the endpoint. @param receiver undefined if the endpoint no longer exists */
-  refresh(receiver: Receptor | undefined, now: number): void {
-    this.receptor = receiver
+  refresh(receiver: Receiver | undefined, now: number): void {
+    this.receiver = receiver
     this.#readAt = now
     this.#isUncertain = this.#unsettledFailures > 0
     if (receiver?.fallas === 0) this.#failures = 0
@@ -133,7 +133,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
 
   /** Returns true if the endpoint accepts all due deliveries, and not only deliveries sent on request. */
   isActive(instant: Date): boolean {
-    const { estado, comprobado_en = null, freno_vence_en = null } = this.receptor ?? {}
+    const { estado, comprobado_en = null, freno_vence_en = null } = this.receiver ?? {}
     return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || !frena(freno_vence_en, instant))
   }
 
@@ -144,9 +144,9 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
 
   /** True if the endpoint is known to be healthy. A success then changes nothing about it. */
   get isHealthy(): boolean {
-    const { receptor } = this
-    if (this.#isUncertain || !receptor || receptor.comprobado_en === null) return false
-    return receptor.fallas === 0 && receptor.freno_vence_en === null
+    const { receiver } = this
+    if (this.#isUncertain || !receiver || receiver.comprobado_en === null) return false
+    return receiver.fallas === 0 && receiver.freno_vence_en === null
   }
 
   /** Records the end of an attempt. @returns true if the endpoint now gets one delivery at a time, as a probe */

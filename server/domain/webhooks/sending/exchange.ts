@@ -5,13 +5,13 @@ import { type AvisoContent, buildWebhookBody } from '../delivery.ts'
 import { webhookHeaders } from '../headers.ts'
 import { signWebhook } from '../signature.ts'
 import { policyOf } from '../webhook.ts'
-import { type Receptor, validSecrets } from './receiver.ts'
+import { type Receiver, validSecrets } from './receiver.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 
 /** Makes one attempt at a delivery: signs its body, sends the request and returns the result. */
 export async function exchange(
   { clock, newId, sender, destinations }: Pick<JobDeps, 'clock' | 'newId' | 'sender' | 'destinations'>,
-  receiver: Receptor,
+  receiver: Receiver,
   content: AvisoContent,
 ): Promise<AttemptResult> {
   const { aviso } = content

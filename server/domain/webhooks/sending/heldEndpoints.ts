@@ -1,10 +1,10 @@
-import { byPart } from '../../../data/spread.ts'
+import { groupByPart } from '../../../data/spread.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import type { Admission } from './admission.ts'
 import { Endpoint, type ReadyDelivery } from './endpoint.ts'
 import { Leases } from './leases.ts'
-import { type DepsDeReceptor, readReceivers } from './receiver.ts'
+import { type ReceiverDeps, readReceivers } from './receiver.ts'
 
 /**
  * Time for which an endpoint with nothing to send is held, in milliseconds, so that steady traffic needs no new claims.
@@ -13,8 +13,7 @@ const MAX_IDLE_MS = 5_000
 /** Interval between two announcements of work while this process holds endpoints, in milliseconds. */
 const ANNOUNCEMENT_INTERVAL_MS = 2_000
 
-type HeldEndpointsDeps = DepsDeReceptor &
-  Pick<JobDeps, 'db' | 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
+type HeldEndpointsDeps = ReceiverDeps & Pick<JobDeps, 'db' | 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
 
 interface EndpointListener {
   /** Called when this process begins to hold an endpoint. */
@@ -71,7 +70,7 @@ export class HeldEndpoints {
    * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  request(keys: readonly ClaveDeWebhook[], fromOther: boolean): void {
+  request(keys: readonly WebhookKey[], fromOther: boolean): void {
     for (const key of keys) this.#leases.request(key, fromOther)
     if (keys.length > 0) this.#leases.take().catch(this.#listener.onError)
   }
@@ -116,7 +115,7 @@ export class HeldEndpoints {
     return this.#leases.end()
   }
 
-  #hold(key: ClaveDeWebhook): void {
+  #hold(key: WebhookKey): void {
     const { webhook, comercio_id } = key
     const before = this.#lostInFlight.get(webhook)
     this.#lostInFlight.delete(webhook)
@@ -154,7 +153,7 @@ export class HeldEndpoints {
         while (this.#toRefresh.size > 0 && !this.#closed) {
           const endpoints = [...this.#toRefresh]
           this.#toRefresh.clear()
-          const shards = await byPart(this.#deps.db, endpoints, ({ key }) => key.comercio_id)
+          const shards = await groupByPart(this.#deps.db, endpoints, ({ key }) => key.comercio_id)
           await Promise.all(shards.map(([, part]) => this.refreshAll(part).catch(this.#listener.onError)))
         }
       } catch (error) {
@@ -171,7 +170,7 @@ export class HeldEndpoints {
     // The time is taken before the read, so the data is at least as new as this time says.
     const now = this.#deps.timers.now()
     const keys = endpoints.map(({ key }) => key)
-    const receivers = await readReceivers(this.#deps, keys, (webhook) => this.#held.get(webhook)?.receptor)
+    const receivers = await readReceivers(this.#deps, keys, (webhook) => this.#held.get(webhook)?.receiver)
     for (const endpoint of endpoints) {
       endpoint.refresh(receivers.get(endpoint.key.webhook), now)
       this.#listener.onRefreshed(endpoint)

@@ -2,10 +2,10 @@ import { Buckets } from '../../../api/limits/buckets.ts'
 import { Counter } from '../../../api/limits/count.ts'
 import type { WebhookAvisoRow } from '../delivery.ts'
 import { needsVerification } from '../webhook.ts'
-import type { Receptor } from './receiver.ts'
+import type { Receiver } from './receiver.ts'
 
 /**
- * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`MAX_IN_FLIGHT`).
+ * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`MAX_EXCHANGES`).
  * A host that responds quickly never comes near this limit, for any number of merchants. If the host of a platform
  * hangs, the other hosts have the remaining three quarters.
  */
@@ -121,7 +121,7 @@ const hostNameOf = ({ protocol, hostname, host }: URL) => (protocol === 'http:' 
  * Returns the properties of a request for {@link Hosts}. Returns undefined if the endpoint's address is not
  * allowed; then no request is sent.
  */
-export function hostSendOf(receiver: Receptor, aviso: Pick<WebhookAvisoRow, 'causa'>): HostSend | undefined {
+export function hostSendOf(receiver: Receiver, aviso: Pick<WebhookAvisoRow, 'causa'>): HostSend | undefined {
   const { comercio_id, direccion, modo, comprobado_en } = receiver
   if (!direccion) return undefined
   const verified = needsVerification(modo) && comprobado_en !== null

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Db, statement } from '../../../data/db.ts'
 import { sleep } from '../../../platform/time/timers.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 
 // One row says who holds an endpoint, and one row for each process says until when:
 //
@@ -91,15 +91,15 @@ const BURY = statement<object, { leases: number }>(
 
 interface LeaseListener {
   /** Called with endpoints of which this process has just got the leases. */
-  onTaken: (keys: readonly ClaveDeWebhook[]) => void
+  onTaken: (keys: readonly WebhookKey[]) => void
   /** Called with an endpoint that another process may hold by now. */
   onLost: (webhook: string) => void
   /** Called with endpoints that this process asked for and that another process holds. */
-  onNotTaken: (keys: readonly ClaveDeWebhook[]) => void
+  onNotTaken: (keys: readonly WebhookKey[]) => void
 }
 
 interface LeaseRequest {
-  key: ClaveDeWebhook
+  key: WebhookKey
   fromOther: boolean
 }
 
@@ -155,7 +155,7 @@ export class Leases {
    * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  request({ comercio_id, modo, webhook }: ClaveDeWebhook, fromOther: boolean): void {
+  request({ comercio_id, modo, webhook }: WebhookKey, fromOther: boolean): void {
     // Callers pass whole rows and deliveries. Only the key is kept.
     const key = { comercio_id, modo, webhook }
     if (this.#held.has(webhook)) return

@@ -1,13 +1,13 @@
 import type { PgBoss } from 'pg-boss'
-import { byPart } from '../../../data/spread.ts'
+import { groupByPart } from '../../../data/spread.ts'
 import { translateError } from '../../../platform/errors.ts'
 import { sleep } from '../../../platform/time/timers.ts'
 import { inSpan } from '../../../platform/tracing.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { RecentEvento } from '../../eventos/evento.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import { type AvisoContent, avisosOf } from '../delivery.ts'
-import { Admission, type AdmissionTurn, SLOW_AFTER } from './admission.ts'
+import { Admission, type AdmissionTurn, SLOW_AFTER_MS } from './admission.ts'
 import { DueReader } from './dueReader.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
 import { exchange } from './exchange.ts'
@@ -98,8 +98,8 @@ export class Pump {
    * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  look(keys: readonly ClaveDeWebhook[], fromOther = false): void {
-    const notHeld: ClaveDeWebhook[] = []
+  look(keys: readonly WebhookKey[], fromOther = false): void {
+    const notHeld: WebhookKey[] = []
     for (const key of keys) {
       const endpoint = this.#endpoints.de(key.webhook)
       if (!endpoint) notHeld.push(key)
@@ -117,7 +117,7 @@ export class Pump {
    */
   receive(recentEventos: readonly RecentEvento[]): void {
     const now = this.#deps.timers.now()
-    const keysToLook: ClaveDeWebhook[] = []
+    const keysToLook: WebhookKey[] = []
     for (const recentEvento of recentEventos)
       for (const content of avisosOf(recentEvento)) {
         const { aviso } = content
@@ -187,19 +187,19 @@ export class Pump {
    */
   #maySend(endpoint: Endpoint, now: number): boolean {
     if (!endpoint.isFresh(now)) this.#endpoints.refresh(endpoint)
-    else return this.#endpoints.mayBegin(now) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
+    else return this.#endpoints.mayBegin(now) && endpoint.receiver?.claves !== undefined && this.#fitsItsHost(endpoint)
     return false
   }
 
   #fitsItsHost(endpoint: Endpoint): boolean {
     const { contenido } = endpoint.waiting[endpoint.findFirstFree()]!
-    const hostSend = hostSendOf(endpoint.receptor!, contenido.aviso)
+    const hostSend = hostSendOf(endpoint.receiver!, contenido.aviso)
     return !hostSend || this.#hosts.maySend(hostSend, endpoint)
   }
 
   async #attempt(turn: AdmissionTurn<ReadyDelivery, Endpoint>): Promise<void> {
-    const { linea: endpoint, aviso } = turn
-    const hostSend = hostSendOf(endpoint.receptor!, aviso.contenido.aviso)
+    const { line: endpoint, aviso } = turn
+    const hostSend = hostSendOf(endpoint.receiver!, aviso.contenido.aviso)
     if (hostSend) this.#hosts.start(hostSend)
     const result = await this.#exchange(endpoint, aviso.contenido).catch((err: unknown) => {
       this.#deps.log.error({ err, webhook: endpoint.key.webhook }, 'webhook exchange failed')
@@ -225,7 +225,7 @@ export class Pump {
   #exchange(endpoint: Endpoint, content: AvisoContent): Promise<AttemptResult> {
     const parent = traceparentOf(content)
     const attributes = { 'guias.webhook': endpoint.key.webhook }
-    return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, content))
+    return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receiver!, content))
   }
 
   #record(endpoint: Endpoint, result: AttemptResult, trace: string | undefined): void {
@@ -259,7 +259,7 @@ export class Pump {
   #onHealthChanged(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.refresh(endpoint)
     const keys = endpoints.map(({ key }) => key)
-    byPart(this.#deps.db, keys, ({ comercio_id }) => comercio_id).then((shards) => {
+    groupByPart(this.#deps.db, keys, ({ comercio_id }) => comercio_id).then((shards) => {
       for (const [, shardKeys] of shards)
         this.#retries
           .schedule(shardKeys)
@@ -278,7 +278,7 @@ export class Pump {
    * Reads the due deliveries of endpoints that a search found.
    * @returns true if one of them is new to this process: not held, or held with no delivery in memory
    */
-  #onFound(keys: readonly ClaveDeWebhook[]): boolean {
+  #onFound(keys: readonly WebhookKey[]): boolean {
     const newKeys = keys.filter(({ webhook }) => {
       const endpoint = this.#endpoints.de(webhook)
       // An endpoint with deliveries in memory is read again when one of these deliveries ends.
@@ -319,7 +319,7 @@ export class Pump {
   #runRound(): void {
     const now = this.#deps.timers.now()
     for (const endpoint of this.#endpoints.all()) {
-      const isHung = endpoint.isHung(now, SLOW_AFTER)
+      const isHung = endpoint.isHung(now, SLOW_AFTER_MS)
       this.#dropReady(endpoint, ({ desde }) => isHung || desde < now - MAX_MEMORY_WAIT_MS)
       if (!isHung) this.#reader.consider(endpoint)
       this.#admission.queueLine(endpoint)

@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto'
 import { statement } from '../../../data/db.ts'
-import { askByMerchant } from '../../../data/spread.ts'
+import { queryByComercio } from '../../../data/spread.ts'
 import { readDestination } from '../../../platform/outbound/destination.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import { decryptSecret, type SecretoRow } from '../secret.ts'
 import { signingKeyOf } from '../signature.ts'
 import { policyOf, type WebhookRow } from '../webhook.ts'
 
 /** Row of an endpoint with its valid secrets, newest first. */
-type ReceptorRow = ClaveDeWebhook &
+type ReceiverRow = WebhookKey &
   Pick<WebhookRow, 'url' | 'estado' | 'comprobado_en' | 'fallas' | 'freno_vence_en'> & {
     versions: SecretoRow['version'][]
     ciphertexts: SecretoRow['cifrado'][]
@@ -17,7 +17,7 @@ type ReceptorRow = ClaveDeWebhook &
   }
 
 /** Endpoint in the form that the sender needs. */
-export interface Receptor extends Omit<ReceptorRow, 'url'> {
+export interface Receiver extends Omit<ReceiverRow, 'url'> {
   url: string
   /** Parsed and checked address; undefined if requests to the address are not allowed, or no longer allowed. */
   direccion: URL | undefined
@@ -25,7 +25,7 @@ export interface Receptor extends Omit<ReceptorRow, 'url'> {
   claves: KeyObject[] | undefined
 }
 
-const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceptorRow>(
+const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceiverRow>(
   'webhooks.receptores',
   'part',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
@@ -39,25 +39,25 @@ const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceptorRow>(
 )
 
 /** Dependencies of {@link readReceivers}. */
-export type DepsDeReceptor = Pick<JobDeps, 'db' | 'log' | 'clock' | 'secretos' | 'destinations'>
+export type ReceiverDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'secretos' | 'destinations'>
 
 /**
  * Reads endpoints by their code, except deleted ones.
  * @param findKnown returns the previous data of an endpoint, whose keys and address are reused if they are unchanged
  */
 export async function readReceivers(
-  deps: DepsDeReceptor,
-  keys: readonly ClaveDeWebhook[],
-  findKnown: (webhook: string) => Receptor | undefined,
-): Promise<Map<string, Receptor>> {
+  deps: ReceiverDeps,
+  keys: readonly WebhookKey[],
+  findKnown: (webhook: string) => Receiver | undefined,
+): Promise<Map<string, Receiver>> {
   const { db } = deps
-  const rows = await askByMerchant(db, keys, ({ query }, shardKeys) =>
+  const rows = await queryByComercio(db, keys, ({ query }, shardKeys) =>
     query(READ_RECEIVERS, { claves: JSON.stringify(shardKeys), ahora: deps.clock() }),
   )
-  return new Map(rows.map((row) => [row.webhook, aReceptor(deps, row, findKnown(row.webhook))]))
+  return new Map(rows.map((row) => [row.webhook, toReceiver(deps, row, findKnown(row.webhook))]))
 }
 
-function aReceptor(deps: DepsDeReceptor, row: ReceptorRow, before: Receptor | undefined): Receptor {
+function toReceiver(deps: ReceiverDeps, row: ReceiverRow, before: Receiver | undefined): Receiver {
   const url = row.url!
   return {
     ...row,
@@ -67,7 +67,7 @@ function aReceptor(deps: DepsDeReceptor, row: ReceptorRow, before: Receptor | un
   }
 }
 
-function readAddress({ destinations }: DepsDeReceptor, url: string, modo: Receptor['modo']): URL | undefined {
+function readAddress({ destinations }: ReceiverDeps, url: string, modo: Receiver['modo']): URL | undefined {
   try {
     return readDestination(url, policyOf(destinations, modo))
   } catch {
@@ -75,7 +75,7 @@ function readAddress({ destinations }: DepsDeReceptor, url: string, modo: Recept
   }
 }
 
-function readKeys({ secretos, log }: DepsDeReceptor, { webhook, versions, ciphertexts }: ReceptorRow) {
+function readKeys({ secretos, log }: ReceiverDeps, { webhook, versions, ciphertexts }: ReceiverRow) {
   try {
     return versions.map((version, i) => signingKeyOf(decryptSecret(secretos, { webhook, version }, ciphertexts[i]!)))
   } catch (err) {
@@ -85,12 +85,12 @@ function readKeys({ secretos, log }: DepsDeReceptor, { webhook, versions, cipher
 }
 
 /** Returns the secrets of an endpoint that are valid at a time, newest first. */
-export function validSecrets({ versions, expirations, claves = [] }: Receptor, instant: Date) {
+export function validSecrets({ versions, expirations, claves = [] }: Receiver, instant: Date) {
   const validIndexes = [...versions.keys()].filter((i) => expirations[i] === null || expirations[i]! > instant)
   return { secretos: validIndexes.map((i) => versions[i]!), claves: validIndexes.map((i) => claves[i]!) }
 }
 
-const hasSameSecretos = (known: ReceptorRow | Receptor, current: ReceptorRow) =>
+const hasSameSecretos = (known: ReceiverRow | Receiver, current: ReceiverRow) =>
   known.versions.length === current.versions.length &&
   known.versions.every(
     (version, i) =>

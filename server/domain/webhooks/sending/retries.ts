@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import { nextDueOf } from './due.ts'
 
 /** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
@@ -29,7 +29,7 @@ export class Retries {
    * one job.
    * @returns the endpoints that may be sent to now
    */
-  async schedule(keys: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
+  async schedule(keys: readonly WebhookKey[]): Promise<WebhookKey[]> {
     const now = this.#deps.clock()
     const nextDue = await nextDueOf(this.#deps.db, keys, now)
     const later = nextDue.filter(({ en }) => en > now)

@@ -1,6 +1,6 @@
 import type { Db } from '../../../data/db.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import { findDue } from './due.ts'
 
 /** Pause after a pass that found work, in milliseconds. */
@@ -19,7 +19,7 @@ const PAUSE_RATIO = 9
  */
 export class DueSearch {
   readonly #deps: Pick<JobDeps, 'db' | 'clock' | 'timers'>
-  readonly #onFound: (keys: readonly ClaveDeWebhook[]) => boolean
+  readonly #onFound: (keys: readonly WebhookKey[]) => boolean
   readonly #onError: (error: unknown) => void
   #cancel = () => {}
   #searching: Promise<void> | undefined
@@ -32,7 +32,7 @@ export class DueSearch {
   /** @param onFound receives the endpoints with due deliveries; returns true if one of them was new to this process */
   constructor(
     deps: Pick<JobDeps, 'db' | 'clock' | 'timers'>,
-    onFound: (keys: readonly ClaveDeWebhook[]) => boolean,
+    onFound: (keys: readonly WebhookKey[]) => boolean,
     onError: (error: unknown) => void,
   ) {
     this.#deps = deps
@@ -79,15 +79,15 @@ export class DueSearch {
    * stop the search of the others.
    */
   async #searchAll(): Promise<boolean> {
-    const results = await Promise.allSettled(this.#deps.db.shards().map((part) => this.#searchShard(part)))
+    const results = await Promise.allSettled(this.#deps.db.parts().map((part) => this.#searchPart(part)))
     for (const { status, reason } of results as PromiseRejectedResult[])
       if (status === 'rejected') this.#onError(reason)
     return results.some((part) => part.status === 'rejected' || part.value)
   }
 
-  async #searchShard(db: Db): Promise<boolean> {
+  async #searchPart(db: Db): Promise<boolean> {
     let hasFound = false
-    let after: ClaveDeWebhook | undefined
+    let after: WebhookKey | undefined
     do {
       const { claves, ultimo } = await findDue(db, this.#deps.clock(), after)
       if (this.#onFound(claves)) hasFound = true

@@ -46,12 +46,12 @@ interface SenderOptions {
 }
 
 /** Maximum duration of an exchange, in milliseconds. */
-export const EXCHANGE_TIMEOUT = 15_000
+export const EXCHANGE_TIMEOUT_MS = 15_000
 
 /** Creates a sender with connections of its own. */
 export function createSender({
   resolver,
-  timeout = EXCHANGE_TIMEOUT,
+  timeout = EXCHANGE_TIMEOUT_MS,
   max = 16_384,
   maxIdle = 4_000,
   ca,

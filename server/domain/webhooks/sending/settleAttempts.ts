@@ -1,9 +1,9 @@
 import { type Db, inTransaction, statement } from '../../../data/db.ts'
-import { askByPart } from '../../../data/spread.ts'
+import { queryByPart } from '../../../data/spread.ts'
 import type { Webhook } from '../../../generated/contract/types/index.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
+import type { WebhookKey } from '../../records/webhookKey.ts'
 import type { ExchangeResult } from '../attempt.ts'
 import type { WebhookAvisoRow } from '../delivery.ts'
 import { newOwnEventId } from '../ownEvent.ts'
@@ -113,7 +113,7 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
 )
 
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
-const NOTIFY_DISABLED = statement<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
+const NOTIFY_DISABLED = statement<WebhookKey & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
   'merchant',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
@@ -141,7 +141,7 @@ export interface SettlementDeps {
  * several). The transaction stores the attempts, their effects on their deliveries, and the health of their endpoints.
  */
 export async function settleAttempts(deps: SettlementDeps, results: readonly AttemptResult[]): Promise<void> {
-  await askByPart(
+  await queryByPart(
     deps.noWaitDb,
     results,
     ({ aviso }) => aviso.comercio_id,

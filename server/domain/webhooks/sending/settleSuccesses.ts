@@ -1,5 +1,5 @@
 import { type Db, type Query, statement } from '../../../data/db.ts'
-import { askByPart } from '../../../data/spread.ts'
+import { queryByPart } from '../../../data/spread.ts'
 import type { StoredSuccess } from '../delivery.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 
@@ -52,7 +52,7 @@ const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
  * to `settleAttempts`.
  */
 export const settleSuccesses = (db: Db, results: readonly AttemptResult[], now: Date): Promise<AttemptResult[]> =>
-  askByPart(
+  queryByPart(
     db,
     results,
     ({ aviso }) => aviso.comercio_id,

@@ -1,4 +1,4 @@
-import { byPart, isDistributed } from '../../../data/spread.ts'
+import { groupByPart, isDistributed } from '../../../data/spread.ts'
 import { translateError } from '../../../platform/errors.ts'
 import { sleep, type Timers } from '../../../platform/time/timers.ts'
 import { type AttemptResult, type SettlementDeps, settleAttempts } from './settleAttempts.ts'
@@ -14,11 +14,11 @@ export const GATHERING_MS = 15
  */
 export const SETTLEMENTS_AT_ONCE = 2
 /** Number of unsettled results from which no new exchange begins. */
-export const MANY_PENDING = 600
+export const MAX_PENDING_RESULTS = 600
 
 /** Results that are settled by the same statement. */
-interface ResultClass {
-  por: AttemptResult[]
+interface ResultQueue {
+  waiting: AttemptResult[]
   settle: (group: readonly AttemptResult[]) => Promise<void>
 }
 
@@ -30,8 +30,8 @@ interface ResultClass {
 export class Settlement {
   readonly #deps: SettlementDeps & { timers: Timers }
   readonly #onSettled: (group: readonly AttemptResult[], healthMayDiffer: boolean) => void
-  readonly #successes: ResultClass = { por: [], settle: (group) => this.#settleSuccesses(group) }
-  readonly #others: ResultClass = { por: [], settle: (group) => settleAttempts(this.#deps, group) }
+  readonly #successes: ResultQueue = { waiting: [], settle: (group) => this.#settleSuccesses(group) }
+  readonly #others: ResultQueue = { waiting: [], settle: (group) => settleAttempts(this.#deps, group) }
   /** Cancels the timer of the next group; undefined if no result waits for it. */
   #cancelGathering: (() => void) | undefined
   #groups = 0
@@ -51,12 +51,12 @@ export class Settlement {
 
   /** Number of results that are not settled yet. */
   get pending(): number {
-    return this.#successes.por.length + this.#others.por.length + this.#settling
+    return this.#successes.waiting.length + this.#others.waiting.length + this.#settling
   }
 
   /** True if new exchanges may begin. Results that wait for an unreachable machine do not count. */
   get hasRoom(): boolean {
-    return this.pending - this.#setAside < MANY_PENDING
+    return this.pending - this.#setAside < MAX_PENDING_RESULTS
   }
 
   /**
@@ -66,7 +66,7 @@ export class Settlement {
   add(result: AttemptResult, isHealthy: boolean): void {
     const { aviso, respuesta } = result
     const resultClass = isHealthy && respuesta.error === null && aviso.intentos === 0 ? this.#successes : this.#others
-    if (resultClass.por.push(result) >= SETTLEMENT_GROUP) this.flush()
+    if (resultClass.waiting.push(result) >= SETTLEMENT_GROUP) this.flush()
     else this.#cancelGathering ??= this.#deps.timers.after(GATHERING_MS, () => this.flush())
   }
 
@@ -75,8 +75,8 @@ export class Settlement {
     this.#cancelGathering?.()
     this.#cancelGathering = undefined
     for (const resultClass of [this.#others, this.#successes])
-      while (resultClass.por.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
-        const group = resultClass.por.splice(0, SETTLEMENT_GROUP)
+      while (resultClass.waiting.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
+        const group = resultClass.waiting.splice(0, SETTLEMENT_GROUP)
         this.#settling += group.length
         this.#groups++
         void this.#settle(resultClass, group)
@@ -93,8 +93,8 @@ export class Settlement {
    * Settles a group, separately in each database that holds rows of its merchants (Citus has several). Results whose
    * database fails are repeated later and do not delay other groups.
    */
-  async #settle(resultClass: ResultClass, group: readonly AttemptResult[]): Promise<void> {
-    const shards = await byPart(this.#deps.noWaitDb, group, ({ aviso }) => aviso.comercio_id)
+  async #settle(resultClass: ResultQueue, group: readonly AttemptResult[]): Promise<void> {
+    const shards = await groupByPart(this.#deps.noWaitDb, group, ({ aviso }) => aviso.comercio_id)
     await Promise.all(
       shards.map(async ([, part]) => {
         const startedAt = this.#deps.timers.now()
@@ -106,7 +106,7 @@ export class Settlement {
     this.flush()
   }
 
-  async #retryUntilSettled(resultClass: ResultClass, part: readonly AttemptResult[], startedAt: number): Promise<void> {
+  async #retryUntilSettled(resultClass: ResultQueue, part: readonly AttemptResult[], startedAt: number): Promise<void> {
     const setAside = isDistributed(this.#deps.noWaitDb) ? part.length : 0
     this.#setAside += setAside
     let delay = 100
@@ -118,7 +118,7 @@ export class Settlement {
     this.#finish(resultClass, part, startedAt)
   }
 
-  async #trySettle(resultClass: ResultClass, part: readonly AttemptResult[]): Promise<boolean> {
+  async #trySettle(resultClass: ResultQueue, part: readonly AttemptResult[]): Promise<boolean> {
     try {
       await resultClass.settle(part)
       return true
@@ -129,7 +129,7 @@ export class Settlement {
     }
   }
 
-  #finish(resultClass: ResultClass, part: readonly AttemptResult[], startedAt: number): void {
+  #finish(resultClass: ResultQueue, part: readonly AttemptResult[], startedAt: number): void {
     const successCount = part.filter(({ respuesta }) => respuesta.error === null).length
     const ms = Math.round(this.#deps.timers.now() - startedAt)
     this.#deps.log.info({ cola: 'webhook_avisos', intentos: part.length, delivered: successCount, ms }, 'job')

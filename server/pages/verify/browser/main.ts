@@ -92,7 +92,7 @@ async function checkPdf(archivo: File): Promise<CheckResult> {
     return { tone: 'aviso', titulo: 'No se pudo abrir el archivo', paragraphs }
   }
   if (String.fromCharCode(...bytes.subarray(0, 5)) !== '%PDF-') return NOT_A_PDF
-  const sha256 = enHexadecimal(await crypto.subtle.digest('SHA-256', bytes))
+  const sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
   const response = await fetch(`${root}verificar/${guia}/comprobar`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -201,7 +201,7 @@ async function checkFirma(jws: string, sha256: string): Promise<Firma> {
 const deBase64 = (text: string) =>
   Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
 const readJson = (part: string): unknown => JSON.parse(new TextDecoder().decode(deBase64(part)))
-const enHexadecimal = (bytes: ArrayBuffer) =>
+const toHex = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** Reads a file; undefined if the file is only in a cloud storage, or was deleted after it was chosen. */
