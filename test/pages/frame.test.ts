@@ -115,6 +115,8 @@ describe('the tokens', () => {
     // A map is as light as its tiles, a logo is drawn for paper, ink is as dark as it is drawn.
     expect(colores.filter((one) => !one.startsWith('location/openMap.css #mapa')).sort()).toEqual([
       'central/style.css .fotos img',
+      'location/style.css .alfiler',
+      'location/style.css .croquis svg',
       'ui/capture.css .firma',
       'ui/capture.css .visor',
       'ui/document.css .marca img',
