@@ -2,6 +2,7 @@ import type { Point } from '../../platform/maps/point.ts'
 import { TILE_SIDE, tilesAround } from '../../platform/maps/tileGrid.ts'
 import { readAssets } from '../assets.ts'
 import { type Html, html } from '../html.ts'
+import { PIN_OUTLINE, PIN_TIP } from './pin.ts'
 
 /** Source of the map tiles. */
 export interface Tiles {
@@ -57,7 +58,7 @@ export function renderSmallMap({ url, attribution }: Tiles, point: Point): Html 
     tiles.length > 0 &&
     html`<figure class="croquis"><svg viewBox="0 0 ${ancho} ${alto}" role="img" aria-label="Mapa del lugar de entrega">
 ${tiles.map((tile) => html`<foreignObject x="${tile.left}" y="${tile.top}" width="${TILE_SIDE}" height="${TILE_SIDE}"><img src="${tile.url}" width="${TILE_SIDE}" height="${TILE_SIDE}" alt="" referrerpolicy="origin"></foreignObject>`)}
-<path class="alfiler" transform="translate(${ancho / 2 - 24} ${alto / 2 - 58})" d="M24 2C12.4 2 3 11.4 3 23c0 15.5 19 33 21 35 2-2 21-19.5 21-35C45 11.4 35.6 2 24 2Zm0 13a8 8 0 1 1 0 16 8 8 0 0 1 0-16Z"/></svg>
+<path class="alfiler" transform="translate(${ancho / 2 - PIN_TIP.x} ${alto / 2 - PIN_TIP.y})" d="${PIN_OUTLINE}m0 13a8 8 0 1 1 0 16 8 8 0 0 1 0-16Z"/></svg>
 <figcaption class="suave">${attribution}</figcaption></figure>`
   )
 }

@@ -2,6 +2,7 @@
 // Leaflet is larger than the rest of the page.
 import { Circle, LatLng, Map as LeafletMap, TileLayer } from 'leaflet'
 import type { Point } from '../../../platform/maps/point.ts'
+import { PIN_OUTLINE } from '../pin.ts'
 import type { Zona } from './words.ts'
 
 type Direccion = 'arriba' | 'abajo' | 'izquierda' | 'derecha'
@@ -196,10 +197,7 @@ function addPin(container: HTMLElement): HTMLElement {
     svg(
       'svg',
       { viewBox: '0 0 48 60', width: '48', height: '60', 'aria-hidden': 'true' },
-      svg('path', {
-        class: 'cuerpo',
-        d: 'M24 2C12.4 2 3 11.4 3 23c0 15.5 19 33 21 35 2-2 21-19.5 21-35C45 11.4 35.6 2 24 2Z',
-      }),
+      svg('path', { class: 'cuerpo', d: PIN_OUTLINE }),
       svg('circle', { class: 'hueco', cx: '24', cy: '23', r: '8' }),
     ),
   )
