@@ -44,9 +44,7 @@ export async function readCodes(context: Context): Promise<string[]> {
   }
   const codes = file === undefined ? givenCodes : await deBytes(await readInput(file), file)
   const writtenCodes = codes.map((code) => code.trim()).filter(Boolean)
-  const uniqueCodes = new Map(
-    writtenCodes.map((code) => [CODE_PATTERN.test(code) ? canonicalizeCode(code) : code, code]),
-  )
+  const uniqueCodes = new Map(writtenCodes.map((code) => [toComparable(code), code]))
   if (uniqueCodes.size > 0) return [...uniqueCodes.values()]
   throw new UsageError(
     file === undefined
@@ -137,8 +135,8 @@ function deJson(text: string): string[] {
 }
 
 /**
- * Runs `action` for each guide, by its code or reference. With several guides, a 404 (unknown guide) or 409 (wrong state) is reported and the rest
- * continue. Any other error is thrown.
+ * Runs `action` for each guide, by its code or reference. With several guides, a 404 (unknown guide) or 409 (wrong
+ * state) is reported and the rest continue. Any other error is thrown.
  *
  * @param action receives the guide's code, and the text as it was written
  * @returns the number of guides that failed

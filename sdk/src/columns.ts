@@ -80,9 +80,9 @@ export function normalizarColumna(titulo: string): string {
 }
 
 /**
- * Da la guía de los textos de sus campos, sin los vacíos. Las coordenadas se leen como números, también con coma decimal,
- * y también donde iba el enlace de mapa.
- * Lo que no se puede leer queda como está, y el servicio dice por qué no vale.
+ * Da la guía de los textos de sus campos, sin los vacíos. Las coordenadas se leen como números, también con coma
+ * decimal, y también donde iba el enlace de mapa. Lo que no se puede leer queda como está, y el servicio dice por qué no
+ * vale.
  */
 export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}

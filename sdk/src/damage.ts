@@ -1,6 +1,6 @@
-/** Texts that spreadsheets show in place of a value, in English and Spanish: errors, waiting, a column that is too narrow. */
+/** Texts in place of a value, in English and Spanish: errors, waiting, a column that is too narrow. */
 const CELL_ERROR = /^(?:#[¡¿]?[\p{Lu}\d/]{2,}[!?]|#N\/[AD]|#{3,}|Err:\d{3}|(?:Loading|Cargando)\.+)$/u
-/** UTF-8 that a program read as windows-1252 and saved, such as `NÃºÃ±ez`, and what a program puts for unknown letters. */
+/** UTF-8 that was saved as windows-1252, such as `NÃºÃ±ez`, and what programs put for unknown letters. */
 const WRONG_ENCODING = /\uFFFD|Ã[\x80-\xBF\u0152-\u2122]|Â[\xA0-\xBF]|^\?[? ]*\?$/
 const FORMULA = /^(?:=\s*[\p{L}\d$("'+-]|[+@-][\p{Lu}.]{2,}\()/u
 const DECIMALS = /^\d+[.,]0{1,2}$/
