@@ -1,8 +1,7 @@
-import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Aprobacion } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Actor } from '../bitacora/bitacora.ts'
+import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { EFFECTS, notifyDecision } from '../equipo/approvable.ts'
 import {
@@ -81,7 +80,7 @@ export type AprobacionDecisionDeps = Pick<
  */
 export async function decideAprobacion(
   deps: AprobacionDecisionDeps,
-  actor: Actor & { identity: Identities['sesionDePersona'] },
+  actor: PersonaActor,
   code: string,
   { estado, razon }: Decision,
 ): Promise<Aprobacion> {

@@ -55,6 +55,9 @@ export interface Actor {
   red: string
 }
 
+/** Person who is the author of a request. */
+export type PersonaActor = Actor & { identity: Identities['sesionDePersona'] }
+
 /** Value of `operador` for the console, whose user has direct access to the database. */
 export const CONSOLA = 'consola'
 

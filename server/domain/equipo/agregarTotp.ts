@@ -1,7 +1,6 @@
-import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { segundo_factor } from '../../generated/contract/prisma/client.ts'
-import type { Actor } from '../bitacora/bitacora.ts'
+import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { lockFactors, requireCanAdd } from './factors.ts'
@@ -46,7 +45,7 @@ async function confirmSecret(
  */
 export async function confirmTotp(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs' | 'browser'>,
-  actor: Actor & { identity: Identities['sesionDePersona'] },
+  actor: PersonaActor,
   code: string,
 ): Promise<{ 'Set-Cookie'?: string }> {
   const { identity } = actor

@@ -1,8 +1,7 @@
-import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { cambio_de_correo } from '../../generated/contract/prisma/client.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Actor } from '../bitacora/bitacora.ts'
+import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { lockFactors } from './factors.ts'
@@ -49,13 +48,11 @@ const CHANGE = statement<{ id: string; persona_id: string; huella: Uint8Array; c
    delete from sesion_persona where persona_id = :persona_id and hash <> :huella`,
 )
 
-type Person = Actor & { identity: Identities['sesionDePersona'] }
-
 /** Returns the change to which a code belongs; undefined if the code is not valid for any reason. */
 async function spendCorreoCode(
   query: Query,
   { clock, secretos }: Pick<Deps, 'clock' | 'secretos'>,
-  { personaId: persona_id, sesion: huella }: Person['identity'],
+  { personaId: persona_id, sesion: huella }: PersonaActor['identity'],
   code: string,
 ) {
   if (!(await lockFactors(query, persona_id))) return undefined
@@ -70,7 +67,7 @@ async function spendCorreoCode(
  */
 export async function changeCorreo(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora' | 'signInLimit' | 'notifyJobs'>,
-  actor: Person,
+  actor: PersonaActor,
   code: string,
 ): Promise<string> {
   const { db, bitacora, notifyJobs } = deps

@@ -1,7 +1,6 @@
-import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import { inGroups, randomBase32 } from '../../platform/codes/codes.ts'
-import type { Actor } from '../bitacora/bitacora.ts'
+import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { lockFactors } from './factors.ts'
@@ -32,7 +31,7 @@ const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; aho
  */
 export async function createRecoveryCodes(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
-  actor: Actor & { identity: Identities['sesionDePersona'] },
+  actor: PersonaActor,
 ): Promise<string[]> {
   const { personaId: persona_id, persona } = actor.identity
   const codes = Array.from({ length: CODE_COUNT }, () => randomBase32(CODE_LETTERS))

@@ -1,8 +1,7 @@
 import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
-import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Actor } from '../bitacora/bitacora.ts'
+import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { needsSecondFactor, readFactors } from './factors.ts'
@@ -35,7 +34,7 @@ const CLOSE = statement<{ hash: Uint8Array }>(
 export async function closeAfterFailures(
   query: Query,
   { bitacora }: Pick<Deps, 'bitacora'>,
-  actor: Actor & { identity: Identities['sesionDePersona'] },
+  actor: PersonaActor,
   faults: number,
 ): Promise<boolean> {
   if (faults < CLOSING_FAILURES) return false
@@ -65,7 +64,7 @@ export async function proveWithCode(
     Deps,
     'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'browser' | 'bitacora' | 'signInLimit' | 'notifyJobs'
   >,
-  actor: Actor & { identity: Identities['sesionDePersona'] },
+  actor: PersonaActor,
   { cookie, codigo }: { cookie: string; codigo: string },
 ): Promise<void> {
   const { db, clock, browser, bitacora } = deps

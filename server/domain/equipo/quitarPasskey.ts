@@ -1,7 +1,6 @@
-import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Actor } from '../bitacora/bitacora.ts'
+import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { isLastNeededFactor, lockFactors, readFactors } from './factors.ts'
@@ -21,7 +20,7 @@ const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo:
  */
 export async function removePasskeyOf(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
-  actor: Actor & { identity: Identities['sesionDePersona'] },
+  actor: PersonaActor,
   passkey: string,
 ): Promise<boolean> {
   const { personaId: persona_id, persona } = actor.identity

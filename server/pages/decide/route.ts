@@ -54,8 +54,8 @@ interface Opened {
 
 /**
  * Serves `/d/{token}`, where the recipient decides after a failed attempt. The link's token is the only authorization,
- * and is never logged. The page works without its script, which finds the phone's position and opens
- * the map for another place.
+ * and is never logged. The page works without its script, which finds the phone's position and opens the map for another
+ * place.
  */
 export function serveDecision(app: Express, options: DecisionPageOptions) {
   const { front, tiles, retentionDays, clock } = options

@@ -1,4 +1,5 @@
 import { isPresent } from '../../api/http/authenticate.ts'
+import type { PersonaActor } from '../../domain/bitacora/bitacora.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { changeCorreo } from '../../domain/equipo/cambiarCorreo.ts'
 import { requestCorreoChange } from '../../domain/equipo/pedirCambioDeCorreo.ts'
@@ -55,9 +56,8 @@ type AddressDeps = Pick<
 export function createAddressChange(deps: AddressDeps): RenderedPage['handle'] {
   const { settings, clock } = deps
   const buzon = settings.buzon && settings.lacksMail
-  type Person = Parameters<typeof changeCorreo>[1]
 
-  const sendCode = async (caller: Person, value: string, root: string): Promise<Sheet> => {
+  const sendCode = async (caller: PersonaActor, value: string, root: string): Promise<Sheet> => {
     try {
       await requestCorreoChange(deps, caller, value)
       return { status: 303, a: `${root}${PATH}/codigo` }
@@ -68,7 +68,7 @@ export function createAddressChange(deps: AddressDeps): RenderedPage['handle'] {
     }
   }
 
-  const change = async (caller: Person, code: string, root: string): Promise<Sheet> => {
+  const change = async (caller: PersonaActor, code: string, root: string): Promise<Sheet> => {
     try {
       await changeCorreo(deps, caller, code)
       return { status: 303, a: `${root}cuenta` }

@@ -2,7 +2,7 @@ import { isPresent } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import { type AprobacionDecisionDeps, decideAprobacion, needsOtherDecider } from '../../domain/aprobaciones/decidir.ts'
 import { withdrawAprobacion } from '../../domain/aprobaciones/retirar.ts'
-import type { Actor } from '../../domain/bitacora/bitacora.ts'
+import type { PersonaActor } from '../../domain/bitacora/bitacora.ts'
 import { describeRequest } from '../../domain/equipo/approvable.ts'
 import { presentAprobacion, readPendingAprobaciones } from '../../domain/equipo/aprobacion.ts'
 import { companyLlave } from '../../domain/equipo/sesion.ts'
@@ -91,7 +91,7 @@ ${!isRecent && html`<p>Para decidir, <a href="${root}cuenta/presencia">confirme 
 /** Takes the action of a form about an approval; undefined if the form is about something else. */
 export async function decideByForm(
   deps: AprobacionDecisionDeps,
-  actor: Actor & { identity: Person },
+  actor: PersonaActor,
   { accion, cual: code, razon }: Readonly<Record<'accion' | 'cual' | 'razon', string>>,
   root: string,
 ): Promise<Sheet | undefined> {

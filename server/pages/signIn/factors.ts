@@ -1,5 +1,4 @@
-import type { Identities } from '../../api/http/identity.ts'
-import type { Actor } from '../../domain/bitacora/bitacora.ts'
+import type { PersonaActor } from '../../domain/bitacora/bitacora.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { confirmTotp } from '../../domain/equipo/agregarTotp.ts'
 import { createRecoveryCodes } from '../../domain/equipo/crearCodigosDeRecuperacion.ts'
@@ -12,8 +11,6 @@ import { appPage, codesPage, qrDrawing } from './factorsView.ts'
 import { backPage } from './view.ts'
 
 type FactorDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'browser' | 'settings' | 'bitacora' | 'notifyJobs'>
-type Person = Actor & { identity: Identities['sesionDePersona'] }
-
 const ACTIONS = ['app', 'confirmar', 'codigos', 'quitarApp']
 
 /** Reports whether a form of the account's page changes the second factor. */
@@ -25,7 +22,7 @@ export const changesFactors = (action: string) => ACTIONS.includes(action)
  */
 export async function changeFactors(
   deps: FactorDeps,
-  caller: Person,
+  caller: PersonaActor,
   { accion, codigo }: Readonly<Record<'accion' | 'codigo', string>>,
   root: string,
 ): Promise<Sheet> {
@@ -44,7 +41,7 @@ export async function changeFactors(
   }
 }
 
-async function showSecret(deps: FactorDeps, { identity }: Person, root: string): Promise<Sheet> {
+async function showSecret(deps: FactorDeps, { identity }: PersonaActor, root: string): Promise<Sheet> {
   const registro = await registerTotp(deps, identity)
   const { qrOf } = await import('../../platform/pdf/barcodes.ts')
   const matrix = qrOf(registro.uri)
@@ -52,7 +49,7 @@ async function showSecret(deps: FactorDeps, { identity }: Person, root: string):
 }
 
 /** Confirms an app for codes. If it is the person's first second factor, also creates recovery codes. */
-async function confirm(deps: FactorDeps, caller: Person, code: string, root: string): Promise<Sheet> {
+async function confirm(deps: FactorDeps, caller: PersonaActor, code: string, root: string): Promise<Sheet> {
   try {
     const cabeceras = await confirmTotp(deps, caller, code)
     const { codigos } = await readFactors(deps.db.query, caller.identity.personaId)
@@ -65,5 +62,5 @@ async function confirm(deps: FactorDeps, caller: Person, code: string, root: str
   }
 }
 
-const showCodes = async (deps: FactorDeps, caller: Person, root: string) =>
+const showCodes = async (deps: FactorDeps, caller: PersonaActor, root: string) =>
   codesPage(root, await createRecoveryCodes(deps, caller), deps.settings.brand.nombre)

@@ -1,6 +1,5 @@
 import { isPresent } from '../../api/http/authenticate.ts'
-import type { Identities } from '../../api/http/identity.ts'
-import type { Actor } from '../../domain/bitacora/bitacora.ts'
+import type { PersonaActor } from '../../domain/bitacora/bitacora.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { type Factors, needsSecondFactor, readFactors } from '../../domain/equipo/factors.ts'
 import { CODE_MINUTES, writeCode } from '../../domain/equipo/mailCode.ts'
@@ -91,8 +90,6 @@ ${shapes.includes('passkey') && html`<p>Con su passkey confirma desde el aparato
 /** Sentence for a second factor that is wrong, or a code of it that was used before. */
 export const WRONG_FACTOR = 'El código no vale. Espere el siguiente de su app, o use uno de recuperación.'
 
-type Person = Actor & { identity: Identities['sesionDePersona'] }
-
 type PresenceDeps = Pick<
   Deps,
   'db' | 'clock' | 'secretos' | 'newId' | 'browser' | 'settings' | 'bitacora' | 'signInLimit' | 'notifyJobs'
@@ -119,7 +116,7 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
   }
 
   const verifyPresenceCode = async (
-    caller: Person,
+    caller: PersonaActor,
     cookie: string,
     codigo: string,
     viewOptions: ViewOptions,

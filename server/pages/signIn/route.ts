@@ -56,8 +56,8 @@ type SignInDeps = Pick<
 
 /**
  * Serves the pages on which persons sign in: `/entrar`, `/invitacion/{token}`, `/cuenta`, `/cuenta/correo` and
- * `/cuenta/presencia`. They work without JavaScript, except for passkeys. Opening a page never changes anything, because mail programs open links
- * by themselves.
+ * `/cuenta/presencia`. They work without JavaScript, except for passkeys. Opening a page never changes anything, because
+ * mail programs open links by themselves.
  */
 export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
   const read = (archivo: string) => readGenerated(`pages/signIn/${archivo}`).toString()
