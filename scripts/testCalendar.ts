@@ -4,6 +4,7 @@
  * collection, in 40 and in 400 days. Other arguments are test files. Exits with 1 if a run failed.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CLOCKS, CLOCKS_OF_SAMPLES, type MovedClock } from './tests/clocks.ts'
 import { runTests } from './tests/run.ts'
@@ -11,6 +12,17 @@ import { runTests } from './tests/run.ts'
 const SAMPLES = ['samples', 'collection', 'exampleDays'].map((name) => `test/docs/${name}.test.ts`)
 /** Name of the environment variable that marks the process below `faketime`. */
 const MOVED = 'GUIAS_MOVED_CLOCK'
+
+/**
+ * Deletes what `faketime` left in shared memory for processes that were killed. It refuses to start a process for whose
+ * number something is there.
+ */
+function deleteLeftovers(): void {
+  for (const name of readdirSync('/dev/shm')) {
+    const pid = /^(?:sem\.)?faketime_(?:sem|shm)_(\d+)$/.exec(name)?.[1]
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(`/dev/shm/${name}`, { force: true })
+  }
+}
 
 /** Runs this program once more, below `faketime`. Returns true if the tests passed. */
 function runAt({ name, start, env }: MovedClock, files: readonly string[]): Promise<boolean> {
@@ -37,6 +49,7 @@ if (process.env[MOVED]) {
   console.error('faketime is missing: apt-get install faketime')
   process.exitCode = 1
 } else {
+  deleteLeftovers()
   const samples = args[0] === 'samples'
   const rows: string[] = []
   for (const clock of samples ? CLOCKS_OF_SAMPLES : CLOCKS) {
