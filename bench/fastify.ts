@@ -63,7 +63,7 @@ const body = {
 const enJson = (row: GuiaRow) =>
   JSON.stringify([Object.fromEntries(NEW_GUIA_COLUMNS.map((column) => [column, row[column] ?? undefined]))])
 // The import of `server/domain/guias/writing.ts` registers this statement.
-const INSERT_GUIAS = STATEMENTS.get('guias.insertar') as Statement<
+const INSERT_GUIAS = STATEMENTS.get('guias.insert') as Statement<
   { comercio_id: string; guias: string },
   { id: string; webhooks: string[] | null }
 >

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
+import { EngineError } from '../../server/data/citus/distribute.ts'
 import { EmbeddedPostgresError } from '../../server/data/embedded/embedded.ts'
-import { EngineError } from '../../server/data/engine.ts'
 import { ArchiveError } from '../../server/platform/backup/seal.ts'
 import { ConfigError } from '../../server/platform/config/config.ts'
 import { explainDatabase, Problema } from '../../server/platform/errors.ts'

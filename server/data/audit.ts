@@ -1,5 +1,5 @@
 import { type Db, isDistributed, statement } from './db.ts'
-import { queryReachableParts } from './spread.ts'
+import { queryReachableParts } from './partQueries.ts'
 
 // On Citus, merchants' rows lie in several databases (parts). There a change's audit line is written in the change's
 // part, in the same transaction. The part's table `bitacora` holds lines that wait to be collected. Code that reads or

@@ -5,17 +5,8 @@ import pg from 'pg'
 import { isServerFault } from '../platform/errors.ts'
 import { MINUTE_MS } from '../platform/time/units.ts'
 import type { Part, Place, Placements } from './parts.ts'
-import {
-  currentScope,
-  PLANS,
-  type PlanChoice,
-  type QueryOrigin,
-  type Role,
-  type RowScope,
-  ScopedQuery,
-  scopeStatement,
-  scopeTransaction,
-} from './scope.ts'
+import type { PlanChoice, QueryOrigin, Role, RowScope } from './scope.ts'
+import { PLANS, ScopedQuery, scopeStatement, scopeTransaction } from './scope.ts'
 
 /**
  * True if a pooler in transaction mode (PgBouncer) stands before PostgreSQL. It runs each transaction in any free
@@ -339,25 +330,3 @@ export class Connections extends pg.Pool {
     return scopeTransaction(scope ?? this.#emptyScope, this.#settings, part)
   }
 }
-
-/**
- * Removes the schema name that Prisma writes before each table. In a part of Citus, the tables are in another schema.
- */
-const withoutSchema = (config: pg.QueryConfig) =>
-  currentScope().place ? { ...config, text: config.text.replaceAll('"public".', '') } : config
-
-/**
- * Pool with the interface that Prisma expects. Prisma's calls cannot pass a role, visible merchants or a place, so
- * these come from the async context.
- */
-export const forPrisma = (connections: Connections): pg.Pool =>
-  new Proxy(connections, {
-    get(_connections, property) {
-      if (property === 'query')
-        return (config: pg.QueryConfig) => connections.queryScoped(currentScope(), withoutSchema(config))
-      if (property === 'connect' && currentScope().scope)
-        throw new Error('use inTransaction for a transaction with a scope')
-      const value = Reflect.get(connections, property) as unknown
-      return typeof value === 'function' ? value.bind(connections) : value
-    },
-  })

@@ -2,8 +2,9 @@ import type pg from 'pg'
 import type { PrismaClient } from '../generated/contract/prisma/client.ts'
 import { Problema } from '../platform/errors.ts'
 import { currentSpan, inSpan } from '../platform/tracing.ts'
-import { type ConnectionOptions, Connections, forPrisma, isFullDisk, statementName } from './connections.ts'
+import { type ConnectionOptions, Connections, isFullDisk, statementName } from './connections.ts'
 import type { Part, Place } from './parts.ts'
+import { forPrisma } from './prismaPool.ts'
 import { inScope, type PlanChoice, type QueryOrigin, type Role, type RowScope } from './scope.ts'
 
 /**

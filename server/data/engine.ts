@@ -3,8 +3,6 @@ import { Cluster } from './citus/cluster.ts'
 import { distribute, dropPartViews, type Engine, findEngine, REPLICA_UNSUPPORTED } from './citus/distribute.ts'
 import type { Placements } from './parts.ts'
 
-export { type Engine, EngineError } from './citus/distribute.ts'
-
 /** Database engine. On Citus, also the parts: the databases over which merchants' rows are distributed. */
 export interface PreparedEngine {
   engine: Engine

@@ -1,5 +1,5 @@
 import { type Db, isDistributed, statement } from './db.ts'
-import { queryByPart } from './spread.ts'
+import { queryByPart } from './partQueries.ts'
 
 // Some requests name no merchant: a courier has a code, a recipient has a link. On Citus, merchants' rows lie in
 // several databases (parts), and such a request must first find the part. A guide's code names its part. The table
@@ -7,23 +7,23 @@ import { queryByPart } from './spread.ts'
 // code reads `dueno`, and the table stays empty.
 
 const OWNERS_BY_CODE = statement<{ guias: readonly string[] }, Found>(
-  'owners.ofCodes',
+  'owners.ownersByCode',
   'part',
   `select guia as key, i.comercio_id as merchant from guia_indice i
    where guia = any(:guias::text[]) and exists (select from comercio c where c.id = i.comercio_id)`,
 )
 const OWNERS_BY_KEY = statement<{ claves: readonly string[] }, Found>(
-  'owners.of',
+  'owners.ownersByKey',
   'central',
   'select clave as key, comercio_id as merchant from dueno where clave = any(:claves::text[])',
 )
 const INSERT = statement<{ claves: readonly string[]; de: readonly string[] }>(
-  'owners.note',
+  'owners.insert',
   'central',
   `insert into dueno (clave, comercio_id) select * from unnest(:claves::text[], :de::uuid[]) on conflict (clave) do nothing`,
 )
 const DELETE = statement<{ claves: readonly string[] }>(
-  'owners.forget',
+  'owners.delete',
   'central',
   'delete from dueno where clave = any(:claves::text[])',
 )

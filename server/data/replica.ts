@@ -19,13 +19,13 @@ const FAILURE_REST_MS = 5_000
 
 /** Query for the database's present position in its write-ahead log (WAL). */
 const WRITTEN_POSITION = statement<object, { lsn: string }>(
-  'replica.escrito',
+  'replica.writtenPosition',
   'central',
   'select pg_current_wal_lsn()::text as lsn',
 )
 /** Query for the position that a replica has replayed. A server that is no replica has replayed everything. */
 const REPLAYED_POSITION = statement<object, { lsn: string }>(
-  'replica.rehecho',
+  'replica.replayedPosition',
   'central',
   'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as lsn',
 )

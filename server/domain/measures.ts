@@ -1,6 +1,6 @@
 import { type Db, type Statement, statement } from '../data/db.ts'
 import { readStatus } from '../data/embedded/continuous/folder.ts'
-import { queryAllParts } from '../data/spread.ts'
+import { queryAllParts } from '../data/partQueries.ts'
 import type { webhook } from '../generated/contract/prisma/client.ts'
 import { readChains, readUnchained } from './bitacora/chain.ts'
 import { subscribesTo } from './eventos/evento.ts'
@@ -35,36 +35,36 @@ export interface Measure {
 
 // Plain SQL instead of Prisma, because reading the metrics must not make a process load Prisma's client.
 const ESTADOS = statement<object, Pick<webhook, 'estado'> & { count: number }>(
-  'metricas.webhooks',
+  'metrics.estados',
   'central',
   'select estado, count(*)::int as count from webhook group by estado',
 )
 const PENDING = statement<object, { count: number }>(
-  'metricas.pendientes',
+  'metrics.pending',
   'central',
   `select count(*)::int as count from webhook_aviso where estado = 'pendiente'`,
 )
 const DELIVERY_DELAY = statement<{ ahora: Date }, { segundos: number }>(
-  'metricas.atraso',
+  'metrics.deliveryDelay',
   'central',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
    from webhook_aviso where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
 const WITHOUT_PDF = statement<object, { count: number }>(
-  'metricas.sinPdf',
+  'metrics.withoutPdf',
   'central',
   'select count(*)::int as count from prueba_entrega where pdf is null',
 )
 const PDF_DELAY = statement<{ ahora: Date }, { segundos: number }>(
-  'metricas.atrasoDePdf',
+  'metrics.pdfDelay',
   'central',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(registrado_en)), 0)::float8 as segundos
    from prueba_entrega where pdf is null`,
 )
 
 const EXPIRING_LLAVES = statement<{ ahora: Date }, { count: number }>(
-  'metricas.llavesPorVencer',
+  'metrics.expiringLlaves',
   'central',
   `select count(*)::int as count from llave
    where revocado_en is null and vence_en > :ahora and vence_en <= :ahora::timestamptz + interval '7 days'
@@ -72,7 +72,7 @@ const EXPIRING_LLAVES = statement<{ ahora: Date }, { count: number }>(
 )
 
 const CORREO_DELAY = statement<{ ahora: Date }, { segundos: number }>(
-  'metricas.atrasoDeCorreo',
+  'metrics.correoDelay',
   'central',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(creado_en)), 0)::float8 as segundos
    from correo where estado in ('pendiente', 'enviando')`,
@@ -80,7 +80,7 @@ const CORREO_DELAY = statement<{ ahora: Date }, { segundos: number }>(
 
 /** Reads the mails of a week, which an index finds: bounces come within days. */
 const BOUNCES = statement<{ ahora: Date }, { count: number }>(
-  'metricas.rebotes',
+  'metrics.bounces',
   'central',
   `select count(*)::int as count from correo
    where estado = 'rebotado' and creado_en > :ahora::timestamptz - interval '7 days'
@@ -88,7 +88,7 @@ const BOUNCES = statement<{ ahora: Date }, { count: number }>(
 )
 
 const COLAS = statement<object, { cola: string; count: number; segundos: number }>(
-  'metricas.colas',
+  'metrics.colas',
   'central',
   `select name as cola, count(*)::int as count, extract(epoch from now() - min(start_after))::float8 as segundos
    from pgboss.job where state < 'active' and start_after <= now() group by name`,
@@ -101,7 +101,7 @@ const LAST_EVENTOS = 1_000
  * than ten seconds before the event, because the event's transaction may not have seen the change.
  */
 const WITHOUT_ENTREGAS = statement<{ ahora: Date }, { count: number }>(
-  'metricas.sinEntregas',
+  'metrics.withoutEntregas',
   'part',
   `select count(*)::int as count from (
      select * from evento where secuencia > 0 order by xid desc limit ${LAST_EVENTOS}) e
@@ -115,13 +115,13 @@ const WITHOUT_ENTREGAS = statement<{ ahora: Date }, { count: number }>(
 /** Time after which work that is due and was not begun counts as stuck, in milliseconds. */
 const STUCK_MS = 300_000
 const STUCK_MENSAJES = statement<{ antes_de: Date }, { count: number }>(
-  'metricas.mensajesAtascados',
+  'metrics.stuckMensajes',
   'part',
   `select count(*)::int as count from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= :antes_de
      and not ${isUnsendableSql('modo', 'canal')}`,
 )
 const EXPIRED_DECISIONES = statement<{ antes_de: Date }, { count: number }>(
-  'metricas.decisionesVencidas',
+  'metrics.expiredDecisiones',
   'part',
   'select count(*)::int as count from guia where decision_vence <= :antes_de',
 )

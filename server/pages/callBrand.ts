@@ -1,6 +1,6 @@
 import { Phone } from '../generated/contract/icons.ts'
 import type { Brand } from '../platform/brand/brand.ts'
-import type { Html } from './html.ts'
+import type { Html } from '../platform/html.ts'
 import { choiceRow } from './ui/components.ts'
 
 /** Returns the row with a link that calls the courier company; null if the company has no telephone. */

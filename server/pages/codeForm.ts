@@ -1,8 +1,8 @@
 import { ArrowRight } from '../generated/contract/icons.ts'
 import { faultOfCode } from '../platform/codes/codeFault.ts'
 import { normalizeGuideCode } from '../platform/codes/guideCode.ts'
+import { type Html, html } from '../platform/html.ts'
 import type { PageContent } from './frame.ts'
-import { type Html, html } from './html.ts'
 import type { Sheet } from './page.ts'
 import { button, field } from './ui/components.ts'
 

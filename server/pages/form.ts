@@ -1,6 +1,6 @@
 import type { Request } from 'express'
+import { html } from '../platform/html.ts'
 import { messagePage } from './frame.ts'
-import { html } from './html.ts'
 
 const MAX_BODY_BYTES = 8_192
 /** Time limit for receiving the body, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */

@@ -1,5 +1,5 @@
+import { type Html, html } from '../platform/html.ts'
 import type { Front, LinkPreview } from './front.ts'
-import { type Html, html } from './html.ts'
 
 /**
  * Content of a page. Its title appears in browser histories and on tabs that other people see, so it names no person.

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Brand, needsName } from '../platform/brand/brand.ts'
 import { BOX_PATH, drawIcon } from '../platform/brand/icon.ts'
 import type { Drawing } from '../platform/brand/logo.ts'
+import { Html, html } from '../platform/html.ts'
 import type { AssetFiles } from './assets.ts'
-import { Html, html } from './html.ts'
 import { byDigest, contentPolicy, IMMUTABLE_HEADERS } from './response.ts'
 
 /**

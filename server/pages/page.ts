@@ -1,10 +1,10 @@
 import type { Express, Request } from 'express'
 import { networkOf } from '../api/http/network.ts'
 import { Problema } from '../platform/errors.ts'
+import { Html, html } from '../platform/html.ts'
 import { readGenerated } from './assets.ts'
 import { frame, messagePage, ownHead, type PageContent } from './frame.ts'
 import type { Front, LinkPreview } from './front.ts'
-import { Html, html } from './html.ts'
 import { bodyOf, byDigest, HTML, type PageResponse, PRIVATE_HEADERS, READING_POLICY, sendPage } from './response.ts'
 
 /** Response of a page: a document, or a redirect to the address `a`, relative to the address of the request. */

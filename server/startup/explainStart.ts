@@ -1,5 +1,5 @@
+import { EngineError } from '../data/citus/distribute.ts'
 import { EmbeddedPostgresError } from '../data/embedded/embedded.ts'
-import { EngineError } from '../data/engine.ts'
 import type { Config } from '../platform/config/config.ts'
 import { explainDatabase } from '../platform/errors.ts'
 import { FileStoreError } from '../platform/files/store.ts'

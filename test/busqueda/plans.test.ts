@@ -43,7 +43,7 @@ it('each statement of a search finds its guides by an index, with all its condit
   const statements = [
     ...(await sentenciasDe('María López Mixco')),
     ...(await sentenciasDe('5921 7733')),
-    STATEMENTS.get('busqueda.porCodigo')!,
+    STATEMENTS.get('busqueda.byCode')!,
   ]
   for (const sql of statements) {
     const plan = await planDe(sql)

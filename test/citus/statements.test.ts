@@ -12,19 +12,19 @@ const environment = useEnvironment()
 
 /** What is about everybody's rows, and asks every machine by the coordinator: why nobody's request waits for it, or must. */
 const A_TODAS: Readonly<Record<string, string>> = {
-  'metricas.webhooks': 'metrics',
-  'metricas.pendientes': 'metrics',
-  'metricas.atraso': 'metrics',
-  'metricas.sinPdf': 'metrics',
-  'metricas.atrasoDePdf': 'metrics',
-  'buzon.ultimos': 'the mailbox of the embedded default',
-  'personas.exportar': 'a person, at the console',
-  'personas.enCurso': 'a person, at the console',
-  'repartidores.suyas': 'what a courier carries, of all merchants',
-  'repartidores.terminadas': 'what a courier finished today, of all merchants',
-  'owners.of': 'several keys, each on its machine',
-  'owners.note': 'new files and links, each on its machine',
-  'owners.forget': 'files and links that are gone, each on its machine',
+  'metrics.estados': 'metrics',
+  'metrics.pending': 'metrics',
+  'metrics.deliveryDelay': 'metrics',
+  'metrics.withoutPdf': 'metrics',
+  'metrics.pdfDelay': 'metrics',
+  'buzon.latestMensajes': 'the mailbox of the embedded default',
+  'personas.export': 'a person, at the console',
+  'personas.ongoing': 'a person, at the console',
+  'repartidores.findCarried': 'what a courier carries, of all merchants',
+  'repartidores.findFinished': 'what a courier finished today, of all merchants',
+  'owners.ownersByKey': 'several keys, each on its machine',
+  'owners.insert': 'new files and links, each on its machine',
+  'owners.delete': 'files and links that are gone, each on its machine',
 }
 
 const UNO = '11111111-1111-4111-8111-111111111111'

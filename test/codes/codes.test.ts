@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
-import {
-  checkDigit,
-  createIdGenerator,
-  newGuideCode,
-  normalizeGuideCode,
-  randomBase32,
-  smallestId,
-} from '../../server/platform/codes/codes.ts'
+import { createIdGenerator, newGuideCode, randomBase32, smallestId } from '../../server/platform/codes/codes.ts'
+import { checkDigit, normalizeGuideCode } from '../../server/platform/codes/guideCode.ts'
 
 describe('codes of guides', () => {
   it('agree with the vectors of the contract', () => {

@@ -67,7 +67,7 @@ async function entreTodas(name: string): Promise<string[]> {
     .map((node) => node['Index Name'] ?? 'the whole table')
 }
 
-const DEL_FLUJO = ['eventos.flujo', 'eventos.flujoDeTipos', 'eventos.flujoDeGuia', 'eventos.comienzoDesde']
+const DEL_FLUJO = ['eventos.feed', 'eventos.feedByType', 'eventos.feedOfGuia', 'eventos.startFromTime']
 
 describe('the feed of one among many merchants', EN_POSTGRES, () => {
   it.each(DEL_FLUJO)('%s reads his events alone', async (name) => {
@@ -76,11 +76,11 @@ describe('the feed of one among many merchants', EN_POSTGRES, () => {
 
   it('would be read through everybody’s, were there an index of their order alone', async () => {
     await client.query('create index de_todos on evento (xid)')
-    expect(await entreTodas('eventos.flujo')).toEqual(['de_todos'])
+    expect(await entreTodas('eventos.feed')).toEqual(['de_todos'])
     await client.query('drop index de_todos')
   })
 
   it('leaves the chain its index', async () => {
-    expect(await entreTodas('bitacora.siguientesEventos')).toEqual(['evento_cadena_idx'])
+    expect(await entreTodas('bitacora.nextEvents')).toEqual(['evento_cadena_idx'])
   })
 })

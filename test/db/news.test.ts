@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { newsAfter, readSnapshots } from '../../server/data/news.ts'
+import { newsAfter, readSnapshots } from '../../server/data/newEvents.ts'
 
 const client = new pg.Client(inject('postgres'))
 beforeAll(() => client.connect())

@@ -48,7 +48,7 @@ describe('a statement with a generic plan', EN_POSTGRES, () => {
     async (_de, options) => {
       const db = open(options)
       for (let i = 0; i < 8; i++) await read(db)
-      expect(await planesDe(db, 'guias_api.eventos.flujo')).toEqual([[8, 0]])
+      expect(await planesDe(db, 'guias_api.eventos.feed')).toEqual([[8, 0]])
       expect((await db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }])
     },
   )
@@ -157,11 +157,11 @@ const esperados = async () => {
   const deNombre = Object.fromEntries(
     [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([name, hecha]) => [name, hecha]),
   )
-  expect(Object.keys(deNombre).sort()).toEqual(['eventos.flujo', 'eventos.flujoDeTipos'])
+  expect(Object.keys(deNombre).sort()).toEqual(['eventos.feed', 'eventos.feedByType'])
   return [
-    { sentencia: deNombre['eventos.flujo']!, indices: [FEED], ordena: 0 },
+    { sentencia: deNombre['eventos.feed']!, indices: [FEED], ordena: 0 },
     // The few rows of each type are merged.
-    { sentencia: deNombre['eventos.flujoDeTipos']!, indices: [FEED_DE_TIPOS], ordena: 1 },
+    { sentencia: deNombre['eventos.feedByType']!, indices: [FEED_DE_TIPOS], ordena: 1 },
     { sentencia: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
     { sentencia: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
     { sentencia: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },

@@ -247,10 +247,10 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
  * or whether an event was undone, or is about messages, of which the guide that is corrected or decided has none.
  */
 const sobra = ({ statement: sql, missing }: Mutant) =>
-  sql === 'bitacora.deComercio' ||
-  (['guias.tomar', 'eventos.corregir'].includes(sql) && /^2: m(?:ensaje)?\./.test(missing)) ||
-  (sql === 'intentos.deGuia' && missing.startsWith('2: r.')) ||
-  (sql === 'simulador.acortarDecision' && /^[123]: /.test(missing)) ||
+  sql === 'bitacora.ofComercio' ||
+  (['guias.lockGuia', 'eventos.correct'].includes(sql) && /^2: m(?:ensaje)?\./.test(missing)) ||
+  (sql === 'intentos.intentos' && missing.startsWith('2: r.')) ||
+  (sql === 'simulador.shortenDecision' && /^[123]: /.test(missing)) ||
   (/webhook_aviso.*exists \(select from webhook w/s.test(sql) && missing.includes('w.comercio_id'))
 
 describe('a statement that lost a condition', () => {

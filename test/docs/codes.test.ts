@@ -4,7 +4,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { normalizeGuideCode } from '../../server/platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../server/platform/codes/guideCode.ts'
 
 const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
 const SE_MUESTRA = [

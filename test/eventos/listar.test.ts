@@ -218,10 +218,10 @@ describe('GET /api/v1/eventos', () => {
       const { Plan } = plan.rows[0]['QUERY PLAN'][0]
       return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
     }
-    expect(await leidas('eventos.flujoDeTipos', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
-    expect(await leidas('eventos.flujoDeGuia', { guia: other.guia, tipos: null })).toBeLessThan(60)
-    expect(await leidas('eventos.comienzoDesde', {})).toBeLessThan(400)
-    expect(await leidas('eventos.final', {})).toBeLessThan(20)
+    expect(await leidas('eventos.feedByType', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
+    expect(await leidas('eventos.feedOfGuia', { guia: other.guia, tipos: null })).toBeLessThan(60)
+    expect(await leidas('eventos.startFromTime', {})).toBeLessThan(400)
+    expect(await leidas('eventos.feedEnd', {})).toBeLessThan(20)
   })
 
   it('shows a merchant its own events only', async () => {

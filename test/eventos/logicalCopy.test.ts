@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { setXidOffset } from '../../server/data/order.ts'
+import { setXidOffset } from '../../server/data/eventOrder.ts'
 import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
 import { verifyChains } from '../../server/domain/bitacora/verificar.ts'
 import { createLog } from '../../server/platform/log.ts'

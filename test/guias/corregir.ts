@@ -1,10 +1,10 @@
 import type { Db } from '../../server/data/db.ts'
-import type { GuiaRow } from '../../server/domain/records/guiaFields.ts'
 import {
   type CorrectableColumn,
   type CorrectionChanges,
   encryptChanges,
-} from '../../server/domain/records/storedCorrections.ts'
+} from '../../server/domain/records/correccionCipher.ts'
+import type { GuiaRow } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY } from '../environment.ts'
 

@@ -45,10 +45,10 @@ describe('when a key was last used', () => {
     const { llaveDeComercio } = createAuthenticators({ db, clock: environment.clock, usages: usos }, () => 0)
     const { llave } = await environment.createComercio()
     for (let i = 0; i < 100; i++) expect(await llaveDeComercio(llave)).toBeDefined()
-    expect(hechas).toEqual(['llaves.buscar'])
+    expect(hechas).toEqual(['llaves.find'])
     await usos.write()
     await usos.write()
-    expect(hechas).toEqual(['llaves.buscar', 'llaves.anotarUsos'])
+    expect(hechas).toEqual(['llaves.find', 'llaves.record'])
   })
 
   it('is written once a minute at most, however many processes write it', async () => {
@@ -79,7 +79,7 @@ describe('when a key was last used', () => {
     const usos = new LlaveUses(db, log)
     await createAuthenticators({ db, clock: environment.clock, usages: usos }).llaveDeComercio(llave)
     await usos.write()
-    expect(hechas).toEqual(['llaves.buscar'])
+    expect(hechas).toEqual(['llaves.find'])
   })
 })
 

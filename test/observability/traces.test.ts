@@ -63,7 +63,7 @@ describe('a trace', () => {
     const [solicitud, evento, sql, arriendo, intento] = [
       await search(TRAZA, 'crearGuia'),
       await search(TRAZA, 'event'),
-      await search(TRAZA, 'guias.insertarTrazadas'),
+      await search(TRAZA, 'guias.insertTraced'),
       await search(TRAZA, 'webhook lease'),
       await search(TRAZA, 'webhook attempt'),
     ]
@@ -130,11 +130,11 @@ describe('a trace', () => {
       const { evento, child } = await cadenaDe('ubicacion.solicitada', traza, recibidos)
       const created = deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === 'guia.aceptado')!
       expect(evento.parentSpanId).toBe(created.spanId)
-      await child(evento, 'mensajes.marcarEnviados')
+      await child(evento, 'mensajes.markSent')
       environment.advance(4 * 86_400_000)
       const expired = await cadenaDe('ubicacion.vencida', traza, recibidos)
       expect(expired.evento.parentSpanId).toBe(created.spanId)
-      await child(expired.evento, 'mensajes.vencer')
+      await child(expired.evento, 'mensajes.expire')
     })
 
     it('the message that fails in a request of its own', async () => {

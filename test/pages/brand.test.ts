@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { inGroups } from '../../server/platform/codes/guideCode.ts'
 import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { useEnvironment } from '../environment.ts'

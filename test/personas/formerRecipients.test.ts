@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { decryptChanges } from '../../server/domain/records/storedCorrections.ts'
+import { decryptChanges } from '../../server/domain/records/correccionCipher.ts'
 import { uploadArchivo } from '../archivos/images.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { useEnvironment } from '../environment.ts'

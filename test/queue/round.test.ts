@@ -1,34 +1,34 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Rounds, type RoundTimers } from '../../server/data/queue/round.ts'
+import { Rounds } from '../../server/data/queue/round.ts'
+import type { Timers } from '../../server/platform/time/timers.ts'
 
 describe('a round', () => {
   // Faked timers of the whole process would also hold those of the service that the files of a worker share.
   let now = 0
-  let puestos: { cuando: number; perform: () => void }[] = []
+  let calls: { at: number; act: () => void }[] = []
   beforeEach(() => {
-    puestos = []
+    calls = []
   })
-  const timers: RoundTimers = {
-    setTimeout(act, ms) {
-      const puesto = { cuando: now + ms, perform: act }
-      puestos.push(puesto)
-      return puesto as unknown as NodeJS.Timeout
-    },
-    clearTimeout(quitado) {
-      puestos = puestos.filter((puesto) => (puesto as unknown) !== quitado)
-    },
+  const timers: Timers = {
     now: () => now,
+    after(ms, act) {
+      const call = { at: now + ms, act }
+      calls.push(call)
+      return () => {
+        calls = calls.filter((one) => one !== call)
+      }
+    },
   }
   /** Lets that many milliseconds pass, and everything that is due in them happen in its order. */
   async function pasar(ms: number) {
     const end = now + ms
     await new Promise(setImmediate)
     for (;;) {
-      const [puesto] = puestos.filter(({ cuando }) => cuando <= end).sort((a, b) => a.cuando - b.cuando)
-      if (!puesto) break
-      now = puesto.cuando
-      timers.clearTimeout(puesto as unknown as NodeJS.Timeout)
-      puesto.perform()
+      const [call] = calls.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+      if (!call) break
+      now = call.at
+      calls = calls.filter((one) => one !== call)
+      call.act()
       await new Promise(setImmediate)
     }
     now = end
@@ -74,7 +74,7 @@ describe('a round', () => {
   it('goes on where there is more, with a rest of three times as long as each took', async () => {
     const tandas = [true, true, false]
     const { vistas, ronda } = rondas(async () => {
-      await new Promise((resolve) => timers.setTimeout(() => resolve(null), 100))
+      await new Promise((resolve) => timers.after(100, () => resolve(null)))
       return tandas.shift()
     })
     await pasar(100)

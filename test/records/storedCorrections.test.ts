@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CORRECTABLE_COLUMNS, type GuiaRow } from '../../server/domain/records/guiaFields.ts'
 import {
   type CorrectionChanges,
   decryptChanges,
   encryptChanges,
   type ReadCorreccion,
   valuesBefore,
-} from '../../server/domain/records/storedCorrections.ts'
+} from '../../server/domain/records/correccionCipher.ts'
+import { CORRECTABLE_COLUMNS, type GuiaRow } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 const secrets = createSecrets([Buffer.alloc(32, 1)])

@@ -167,7 +167,7 @@ async function insertComercio(db: Db) {
 /** `commit` as node-postgres sends it by itself: nothing of pg-boss's looks like it. */
 const COMMIT = Buffer.from([0x51, 0, 0, 0, 11, ...Buffer.from('commit\0')])
 /** The statement that settles what went well, and commits by itself. */
-const SETTLEMENT_STATEMENT = Buffer.from('webhookEntregas.asentarExitos\0')
+const SETTLEMENT_STATEMENT = Buffer.from('avisos.settleSuccesses\0')
 
 async function startDatabaseProxy(steps: Paso[], databaseUrl: string): Promise<DatabaseProxy> {
   const url = new URL(databaseUrl)

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { READ_WINDOW } from '../../server/domain/webhooks/sending/admission.ts'
+import { MAX_WAITING_PER_WEBHOOK } from '../../server/domain/webhooks/sending/limits.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { type Api, buildAvisoCode, fallaDeApi, nobody, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
@@ -132,6 +132,6 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const puesto = new Map(receptor.receivedWebhooks.map(({ json }, n) => [json.datos.guia.guia, n]))
     expect(puesto.size).toBe(152)
     const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
-    expect(corridas.reduce((sum, corrida) => sum + corrida) / corridas.length).toBeLessThan(READ_WINDOW / 2)
+    expect(corridas.reduce((sum, corrida) => sum + corrida) / corridas.length).toBeLessThan(MAX_WAITING_PER_WEBHOOK / 2)
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { type HostSend, Hosts } from '../../server/domain/webhooks/sending/hosts.ts'
 import {
-  type HostSend,
-  Hosts,
-  PER_HOST,
-  PER_UNKNOWN_HOST,
-  SENDS_PER_MINUTE,
-} from '../../server/domain/webhooks/sending/hosts.ts'
+  MAX_EXCHANGES_PER_HOST,
+  MAX_EXCHANGES_PER_UNKNOWN_HOST,
+  MAX_REQUESTS_PER_MINUTE,
+} from '../../server/domain/webhooks/sending/limits.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers, useReceivers } from './receiver.ts'
@@ -39,18 +38,18 @@ const envio = (cambios: Partial<HostSend> = {}): HostSend => ({
 describe('the traffic to one host', () => {
   it('is little at once while the host has taken nothing, and bounded per minute for all endpoints together', () => {
     const { anfitriones, start, pasar } = nuevos()
-    expect(start(envio())).toBe(PER_UNKNOWN_HOST)
-    let enviados = PER_UNKNOWN_HOST
+    expect(start(envio())).toBe(MAX_EXCHANGES_PER_UNKNOWN_HOST)
+    let enviados = MAX_EXCHANGES_PER_UNKNOWN_HOST
     for (let i = 0; i < 1_000; i++) {
       const de = envio({ comercio: `tienda ${i}` })
       anfitriones.finish(de, false)
       enviados += start(de, 1, `linea ${i}`)
     }
-    expect(enviados).toBe(SENDS_PER_MINUTE)
+    expect(enviados).toBe(MAX_REQUESTS_PER_MINUTE)
     pasar(10_000)
-    expect(start(envio())).toBe(PER_UNKNOWN_HOST)
+    expect(start(envio())).toBe(MAX_EXCHANGES_PER_UNKNOWN_HOST)
     // Another host isn't touched.
-    expect(start(envio({ host: 'otra.ejemplo.com' }))).toBe(PER_UNKNOWN_HOST)
+    expect(start(envio({ host: 'otra.ejemplo.com' }))).toBe(MAX_EXCHANGES_PER_UNKNOWN_HOST)
   })
 
   it('is little for one merchant, under any names of the host', () => {
@@ -64,24 +63,24 @@ describe('the traffic to one host', () => {
           return sum + hechos
         }, 0)
     const comodin = Array.from({ length: 500 }, (_, i) => `n${i}.ejemplo.com`)
-    expect(count(comodin)).toBe(SENDS_PER_MINUTE)
+    expect(count(comodin)).toBe(MAX_REQUESTS_PER_MINUTE)
     // Another's have what is his, at the same names.
     expect(count(['n0.ejemplo.com'], 'otra')).toBe(1)
     pasar(10_000)
     expect(count(comodin)).toBe(10)
     // What is proved isn't bounded so.
-    expect(start(envio({ verified: true }))).toBe(PER_HOST)
+    expect(start(envio({ verified: true }))).toBe(MAX_EXCHANGES_PER_HOST)
   })
 
   it('is much once the host has taken something, or an endpoint of it was proved, but for tests', () => {
     const { anfitriones, start } = nuevos()
-    expect(start(envio({ verified: true }))).toBe(PER_HOST)
+    expect(start(envio({ verified: true }))).toBe(MAX_EXCHANGES_PER_HOST)
     const other = { host: 'otra.ejemplo.com' }
     expect(start(envio(other), 1)).toBe(1)
     anfitriones.finish(envio(other), true)
-    expect(start(envio(other))).toBe(PER_HOST)
+    expect(start(envio(other))).toBe(MAX_EXCHANGES_PER_HOST)
     const third = envio({ host: 'tercera.ejemplo.com', comercio: 'otra', verified: true, isTest: true })
-    expect(start(third)).toBe(SENDS_PER_MINUTE)
+    expect(start(third)).toBe(MAX_REQUESTS_PER_MINUTE)
   })
 
   it('goes on with the lines that waited as soon as one exchange ends', () => {
@@ -103,7 +102,7 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
       const { webhook } = await api.webhooks.crear({ url: `${victima.url}/${i}` })
       await api.webhooks.probar(webhook)
     }
-  await waitUntil(async () => victima.receivedWebhooks.length === PER_UNKNOWN_HOST)
+  await waitUntil(async () => victima.receivedWebhooks.length === MAX_EXCHANGES_PER_UNKNOWN_HOST)
   const { api } = await environment.createComercio()
   const receptor = await nuevoReceptor(answerWith(204))
   await api.webhooks.crear({ url: receptor.url })
@@ -111,7 +110,7 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
     await api.guias.crear(buildGuia())
     await waitUntil(async () => receptor.receivedWebhooks.length === i)
   }
-  expect([victima.receivedWebhooks.length, retenedor.abandonedCount]).toEqual([PER_UNKNOWN_HOST, 0])
+  expect([victima.receivedWebhooks.length, retenedor.abandonedCount]).toEqual([MAX_EXCHANGES_PER_UNKNOWN_HOST, 0])
   // It answers after all: what waited goes.
   retenedor.release()
   await waitUntil(async () => victima.receivedWebhooks.length === 20)

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { READ_WINDOW } from '../../server/domain/webhooks/sending/admission.ts'
+import { MAX_WAITING_PER_WEBHOOK } from '../../server/domain/webhooks/sending/limits.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
@@ -80,7 +80,9 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const before = receptor.receivedWebhooks.length
     retenedor.release()
     await waitUntil(async () => receptor.receivedWebhooks.length >= 301)
-    expect(receptor.receivedWebhooks.findIndex((one) => one.id === evento) - before).toBeLessThan(2 * READ_WINDOW)
+    expect(receptor.receivedWebhooks.findIndex((one) => one.id === evento) - before).toBeLessThan(
+      2 * MAX_WAITING_PER_WEBHOOK,
+    )
   })
 
   it('is one at a time: who asks again before it has left is told of that one', async () => {

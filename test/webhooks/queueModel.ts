@@ -285,15 +285,15 @@ class QueueModel {
   #answer(name: string, values: Record<string, unknown>): unknown[] {
     const first = () => JSON.parse((Array.isArray(values) ? values[0] : Object.values(values)[0]) as string)
     switch (name) {
-      case 'webhooks.receptores':
+      case 'webhooks.readReceivers':
         return first().map(({ webhook }: EndpointRow) => this.#receiverRow(webhook))
-      case 'webhookEntregas.leer':
+      case 'avisos.read':
         return first().flatMap((asked: Asked) => this.#due(asked))
-      case 'webhookEntregas.hallar':
+      case 'avisos.findDue':
         return [...this.#endpoints.keys()]
           .filter((webhook) => this.#pending(webhook).length > 0)
           .map((webhook, i) => ({ ...KEY, webhook, n: i + 1, due: this.#due({ ...ANY, webhook }).length > 0 }))
-      case 'webhookEntregas.proximas':
+      case 'avisos.nextDue':
         return first().flatMap(({ webhook }: EndpointRow) => this.#next(webhook))
       case 'leases.register':
         this.#alive.add(values.pump as string)
@@ -308,11 +308,11 @@ class QueueModel {
       case 'leases.end':
         this.#bury(values.pump as string)
         return []
-      case 'webhookEntregas.asentarExitos':
+      case 'avisos.settleSuccesses':
         return this.#settleSuccesses(values as unknown as Successes)
-      case 'webhookEntregas.asentar':
+      case 'avisos.settleAttempts':
         return first().filter((one: Settled) => this.#settle(one))
-      case 'webhooks.salud':
+      case 'webhooks.updateHealth':
         for (const health of first()) this.#setHealth(health)
         return []
       default:
@@ -324,7 +324,7 @@ class QueueModel {
     return [...this.#deliveries.values()].filter((one) => one.webhook === webhook && one.state === 'pendiente')
   }
 
-  /** Plays the statement `webhookEntregas.leer` for one endpoint. */
+  /** Plays the statement `avisos.read` for one endpoint. */
   #due({ n, webhook, count, salvo }: Asked) {
     const { state, failures, pausedUntil } = this.#endpoints.get(webhook)!
     const { now } = this.#time
@@ -514,7 +514,7 @@ const keyOf = ({ webhook, guide, sequence }: Pick<Delivery, 'webhook' | 'guide' 
   `${webhook} ${guide} ${sequence}`
 const eventOf = ({ guide, sequence }: Delivery) => `evt_${guide}_${sequence}`
 
-/** Row of `webhookEntregas.leer`. It has its data with it, so its body needs no guide. */
+/** Row of `avisos.read`. It has its data with it, so its body needs no guide. */
 function rowOf({ guide, sequence, cause, turn, attempts, due, written }: Delivery) {
   const event = `evt_${guide}_${sequence}`
   const counts = { x_turno: turn, x_intento: attempts, x_intentos: attempts }

@@ -3,16 +3,18 @@ import {
   Admission,
   type AdmissionTurn,
   DeliveryLine,
-  IN_FLIGHT_PER_MERCHANT,
+  type Waiting,
+} from '../../server/domain/webhooks/sending/admission.ts'
+import {
   MAX_EXCHANGES,
+  MAX_EXCHANGES_PER_MERCHANT,
   MAX_EXCHANGES_PER_WEBHOOK,
   MAX_FAST_EXCHANGES,
   MAX_WAITING,
-  READ_WINDOW,
+  MAX_WAITING_PER_MERCHANT,
+  MAX_WAITING_PER_WEBHOOK,
   SLOW_AFTER_MS,
-  WAITING_PER_MERCHANT,
-  type Waiting,
-} from '../../server/domain/webhooks/sending/admission.ts'
+} from '../../server/domain/webhooks/sending/limits.ts'
 
 type Suyo = AdmissionTurn<Waiting, DeliveryLine>
 
@@ -66,7 +68,7 @@ describe('admission to send', () => {
     const { cupos, line, start } = nuevo()
     const suyas = Array.from({ length: 20 }, () => line('a', 10))
     const turnos = start(0)
-    expect(turnos).toHaveLength(IN_FLIGHT_PER_MERCHANT)
+    expect(turnos).toHaveLength(MAX_EXCHANGES_PER_MERCHANT)
     const vecina = line('b', 3)
     expect(start(1).every(de(vecina))).toBe(true)
     expect(vecina.inFlight).toBe(3)
@@ -94,7 +96,7 @@ describe('admission to send', () => {
     start(1e9)
     const enVuelo = llena.reduce((sum, one) => sum + one.inFlight, 0)
     expect(enVuelo).toBeGreaterThanOrEqual(MAX_EXCHANGES_PER_WEBHOOK)
-    expect(enVuelo).toBeLessThan(IN_FLIGHT_PER_MERCHANT)
+    expect(enVuelo).toBeLessThan(MAX_EXCHANGES_PER_MERCHANT)
   })
 
   it('a failing endpoint has one under way, its probe', () => {
@@ -140,16 +142,16 @@ describe('the number of deliveries in memory', () => {
   it('is bounded for an endpoint, a merchant and all together, and leaves room for newcomers', () => {
     const { cupos, line, pendiente } = nuevo()
     const llenar = (one: DeliveryLine) => {
-      const count = cupos.reserve(one, READ_WINDOW)
+      const count = cupos.reserve(one, MAX_WAITING_PER_WEBHOOK)
       for (let i = 0; i < count; i++) cupos.add(one, pendiente())
       cupos.unreserve(one, count)
       return count
     }
     const de_uno = Array.from({ length: 10 }, () => line('a'))
     expect(de_uno.map(llenar)).toEqual([
-      READ_WINDOW,
-      READ_WINDOW,
-      WAITING_PER_MERCHANT - 2 * READ_WINDOW,
+      MAX_WAITING_PER_WEBHOOK,
+      MAX_WAITING_PER_WEBHOOK,
+      MAX_WAITING_PER_MERCHANT - 2 * MAX_WAITING_PER_WEBHOOK,
       0,
       0,
       0,
@@ -169,10 +171,10 @@ describe('the number of deliveries in memory', () => {
     const other = line('a')
     expect(cupos.reserve(other, 3)).toBe(3)
     cupos.unreserve(other, 3)
-    for (const one of unas) expect(cupos.reserve(one, READ_WINDOW)).toBe(READ_WINDOW)
-    expect(cupos.reserve(other, READ_WINDOW)).toBe(0)
-    for (const one of unas) cupos.unreserve(one, READ_WINDOW)
-    expect(cupos.roomFor(other)).toBe(READ_WINDOW)
+    for (const one of unas) expect(cupos.reserve(one, MAX_WAITING_PER_WEBHOOK)).toBe(MAX_WAITING_PER_WEBHOOK)
+    expect(cupos.reserve(other, MAX_WAITING_PER_WEBHOOK)).toBe(0)
+    for (const one of unas) cupos.unreserve(one, MAX_WAITING_PER_WEBHOOK)
+    expect(cupos.roomFor(other)).toBe(MAX_WAITING_PER_WEBHOOK)
   })
 
   it('falls when a delivery is taken out, or when its line closes', () => {

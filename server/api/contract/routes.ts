@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express'
 import type { Db } from '../../data/db.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema, problemOfFaults, uniformProblem } from '../../platform/errors.ts'
 import {
   type AuthenticationDeps,

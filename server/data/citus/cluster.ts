@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { ALPHABET } from '../../platform/codes/guideCode.ts'
 import type { Part, Place, Placements } from '../parts.ts'
-import { createPartSchemas, type Placement } from './laying.ts'
+import { createPartSchemas, type Placement } from './partViews.ts'
 
 // Parts of merchants' rows on Citus, and connections to the machines that have them, without the coordinator. A part is
 // what Citus calls the colocated shards of one range. On its machine, a part has a schema `p<number>_<era>` with a view

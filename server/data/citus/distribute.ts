@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { DROP_PART_SCHEMAS } from './laying.ts'
+import { DROP_PART_SCHEMAS } from './partViews.ts'
 
 // Tables on Citus. Tables with a column `comercio_id` are distributed by it and colocated, so that one machine serves
 // all requests of a merchant. `comercio` is on every machine, for joins. `dueno` is distributed by its own key, for

@@ -20,7 +20,7 @@ interface SilentJob {
 }
 
 const SILENT_JOBS = statement<{ colas: readonly string[] }, SilentJob>(
-  'cola.callados',
+  'queue.silentJobs',
   'central',
   `select name as cola, id, retry_count, heartbeat_on::text as heartbeat from pgboss.job
    where name = any(:colas::text[]) and state = 'active' and heartbeat_seconds is not null

@@ -1,18 +1,10 @@
+import { processTimers, type Timers } from '../../platform/time/timers.ts'
+
 /**
  * Rest after a run that left work behind, in multiples of the run's time. The work therefore uses one connection for a
  * quarter of the time at most.
  */
 const REST_FACTOR = 3
-
-/** Clock and timer of {@link Rounds}, so that a test can replace them. */
-export interface RoundTimers {
-  setTimeout(work: () => void, ms: number): NodeJS.Timeout
-  clearTimeout(timer: NodeJS.Timeout | undefined): void
-  /** Milliseconds since a fixed instant. */
-  now(): number
-}
-
-const DE_NODE: RoundTimers = { setTimeout, clearTimeout, now: () => performance.now() }
 
 /**
  * Runs a function repeatedly, never twice at once. While there is work, runs follow at a fixed interval; without work,
@@ -23,8 +15,8 @@ export class Rounds {
   readonly #busyInterval: number
   readonly #calmInterval: number
   readonly #onFailure: (error: unknown) => void
-  readonly #timers: RoundTimers
-  #timer: NodeJS.Timeout | undefined
+  readonly #timers: Timers
+  #cancelNext = () => {}
   #currentRun: Promise<void> | undefined
   #pause: number
   #dueAt = 0
@@ -42,7 +34,7 @@ export class Rounds {
     work: () => Promise<unknown>,
     { busyInterval, calmInterval = busyInterval }: { busyInterval: number; calmInterval?: number },
     onFailure: (error: unknown) => void,
-    timers = DE_NODE,
+    timers: Timers = processTimers,
   ) {
     this.#work = work
     this.#busyInterval = busyInterval
@@ -63,7 +55,7 @@ export class Rounds {
   /** Waits for the current run. No run starts afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#timers.clearTimeout(this.#timer)
+    this.#cancelNext()
     await this.#currentRun
   }
 
@@ -82,9 +74,9 @@ export class Rounds {
   }
 
   #schedule(pause = this.#pause): void {
-    this.#timers.clearTimeout(this.#timer)
+    this.#cancelNext()
     if (this.#stopped) return
     this.#dueAt = this.#timers.now() + pause
-    this.#timer = this.#timers.setTimeout(() => this.#run(), pause)
+    this.#cancelNext = this.#timers.after(pause, () => this.#run())
   }
 }

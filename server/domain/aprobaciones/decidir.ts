@@ -30,7 +30,7 @@ const CLOSE = statement<
   },
   AprobacionRow
 >(
-  'aprobaciones.cerrar',
+  'aprobaciones.close',
   'central',
   `with ${ADMINISTRATORS}, administran as (
      select p.persona from administradoras a join persona p on p.id = a.persona_id
@@ -45,7 +45,7 @@ const CLOSE = statement<
 )
 
 const OTHER_DECIDER_EXISTS = statement<{ personas: readonly string[] }, { exists: boolean }>(
-  'aprobaciones.hayOtra',
+  'aprobaciones.otherDeciderExists',
   'central',
   `select exists (
      select from membresia m join persona p on p.id = m.persona_id

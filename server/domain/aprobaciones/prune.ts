@@ -11,7 +11,7 @@ const RETENTION_DAYS = 30
  * next run erases them.
  */
 const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pide' | 'contenido'>>(
-  'aprobaciones.vaciar',
+  'aprobaciones.empty',
   'central',
   `with v as (
      select id, contenido from aprobacion where contenido is not null and vence_en <= :ahora
@@ -21,7 +21,7 @@ const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pi
 )
 
 const PURGE = statement<{ ahora: Date }>(
-  'aprobaciones.limpiar',
+  'aprobaciones.purge',
   'central',
   `delete from aprobacion where vence_en <= :ahora::timestamptz - interval '${RETENTION_DAYS} days'`,
 )

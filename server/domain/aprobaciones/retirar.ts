@@ -5,7 +5,7 @@ import { closedAprobacion, requireAprobacion, unknownAprobacion } from '../equip
 import type { Handler } from '../operation.ts'
 
 const WITHDRAW = statement<{ id: string; ahora: Date }, { id: string }>(
-  'aprobaciones.retirar',
+  'aprobaciones.withdraw',
   'central',
   `update aprobacion set estado = 'retirada', contenido = null, decidido_en = :ahora
    where id = :id and estado = 'pendiente' and vence_en > :ahora returning id`,

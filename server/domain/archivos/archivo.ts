@@ -67,7 +67,7 @@ type GuiaKey = Pick<ArchivoRow, 'comercio_id' | 'modo' | 'guia_id'>
  * Includes uploads in progress. Excludes older reservations, which an unavailable storage may have left unfinished.
  */
 const COUNT = statement<GuiaKey & { desde: Date }, { per_guia: number; per_intento: number }>(
-  'archivos.contar',
+  'archivos.count',
   'merchant',
   `select count(*)::int as per_guia, count(*) filter (where a.creado_en > coalesce((
        select max(registrado_en) from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
@@ -82,13 +82,13 @@ const COUNT = statement<GuiaKey & { desde: Date }, { per_guia: number; per_inten
 
 /** Locks the guide until the transaction ends. Concurrent uploads of one guide then count each other. */
 const TURN = statement<Pick<GuiaKey, 'guia_id'>>(
-  'archivos.turno',
+  'archivos.turn',
   'part',
   `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
 )
 
 const RESERVE = statement<GuiaKey & Pick<ArchivoRow, 'archivo' | 'creado_en'>>(
-  'archivos.reservar',
+  'archivos.reserve',
   'merchant',
   `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
    values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,

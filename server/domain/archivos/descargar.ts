@@ -9,7 +9,7 @@ import type { Handler } from '../operation.ts'
 import type { ArchivoRow } from './archivo.ts'
 
 const FIND = statement<Pick<ArchivoRow, 'archivo'>, Pick<ArchivoRow, 'mime' | 'bytes' | 'sha256'>>(
-  'archivos.buscar',
+  'archivos.find',
   'part',
   `select a.mime, a.bytes, a.sha256 from archivo_indice i
    join archivo a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.guia_id and a.archivo = i.archivo

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { deleteOwners } from '../../data/owners.ts'
-import { queryAllParts, runInEachPart } from '../../data/spread.ts'
+import { queryAllParts, runInEachPart } from '../../data/partQueries.ts'
 import type { FileStore } from '../../platform/files/store.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
@@ -19,7 +19,7 @@ const UNUSED_MS = 7 * DAY_MS
 
 /** Deletes the rows of files that no proof used in time, and marks these files for deletion in `archivo_indice`. */
 const EXPIRE = statement<{ antes_de: Date }>(
-  'archivos.caducar',
+  'archivos.expire',
   'part',
   `with v as (
      select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${MAX_PER_BATCH}
@@ -35,12 +35,12 @@ const EXPIRE = statement<{ antes_de: Date }>(
  * `listo`, however large the table is.
  */
 const TO_DELETE = statement<object, { archivo: string }>(
-  'archivos.porBorrar',
+  'archivos.toDelete',
   'part',
   `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${MAX_PER_BATCH}`,
 )
 const FORGET = statement<{ archivos: readonly string[] }>(
-  'archivos.olvidar',
+  'archivos.forget',
   'part',
   `delete from archivo_indice where archivo = any(:archivos::text[]) and estado = 'borrando'`,
 )
@@ -52,19 +52,19 @@ const FORGET = statement<{ archivos: readonly string[] }>(
 const UNNAMED_MS = 7 * DAY_MS
 
 const ABANDON = statement<{ antes_de: Date }>(
-  'archivos.abandonar',
+  'archivos.abandon',
   'part',
   `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :antes_de`,
 )
 
 const KNOWN = statement<{ claves: readonly string[]; antes_de: Date }, { clave: string; complete: boolean }>(
-  'archivos.conocidas',
+  'archivos.known',
   'part',
   `select archivo as clave, estado = 'listo' and creado_en < :antes_de as complete from archivo_indice
    where archivo = any(:claves::text[])`,
 )
 const COUNT_COMPLETE = statement<{ antes_de: Date }, { count: number }>(
-  'archivos.completas',
+  'archivos.countComplete',
   'part',
   `select count(*)::int as count from archivo_indice where estado = 'listo' and creado_en < :antes_de`,
 )

@@ -2,7 +2,7 @@ import { type Db, type RowOf, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { asignacion } from '../../generated/contract/prisma/client.ts'
 import type { Asignacion, Dia, Estado, Modo, ResultadosDeAsignar } from '../../generated/contract/types/index.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { companyTimeZone } from '../catalogo/timeZone.ts'
@@ -20,7 +20,7 @@ export type AsignacionRow = RowOf<asignacion, { modo: Modo; fecha: Dia }>
 type AsignacionRead = Pick<AsignacionRow, 'repartidor' | 'fecha' | 'autor' | 'asignado_en'> & { guia: string }
 
 const READ = statement<{ guias: readonly string[] }, AsignacionRead>(
-  'asignaciones.leer',
+  'asignaciones.read',
   'part',
   `select i.guia, a.repartidor, a.fecha::text as fecha, a.autor, a.asignado_en
    from guia_indice i join asignacion a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.id
@@ -61,7 +61,7 @@ const OF_GUIA = statement<
   Pick<AsignacionRow, 'comercio_id' | 'modo' | 'guia_id'>,
   Pick<AsignacionRow, 'repartidor' | 'autor'>
 >(
-  'asignaciones.deGuia',
+  'asignaciones.ofGuia',
   'merchant',
   `select repartidor, autor from asignacion where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id`,
 )

@@ -24,14 +24,14 @@ interface AssignableGuia {
  * other instead of deadlocking.
  */
 const LOCK = statement<{ guias: readonly string[] }>(
-  'asignaciones.tomar',
+  'asignaciones.lock',
   'part',
   `select 1 from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) order by g.comercio_id, g.modo, g.id for no key update of g`,
 )
 
 const READ = statement<{ guias: readonly string[] }, AssignableGuia>(
-  'asignaciones.deGuias',
+  'asignaciones.readOfGuias',
   'part',
   `select g.comercio_id, g.modo, g.id, g.guia, g.estado, a.repartidor, a.fecha::text as fecha
    from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -40,7 +40,7 @@ const READ = statement<{ guias: readonly string[] }, AssignableGuia>(
 )
 
 const ASSIGN = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; ahora: Date }>(
-  'asignaciones.asignar',
+  'asignaciones.assign',
   'part',
   `insert into asignacion (comercio_id, modo, guia_id, repartidor, fecha, autor, asignado_en)
    select comercio_id, modo, id, :repartidor::text, :fecha::text::date, :autor::text, :ahora::timestamptz

@@ -18,7 +18,7 @@ interface WithdrawalRow {
 
 /** Deletes the assignments of guides. If `repartidor` names a courier, deletes only that courier's assignments. */
 const WITHDRAW = statement<{ guias: readonly string[]; repartidor: string | null }, WithdrawalRow>(
-  'asignaciones.retirar',
+  'asignaciones.withdraw',
   'part',
   `with d as (
      delete from asignacion a using guia_indice i where i.guia = any(:guias::text[])

@@ -104,10 +104,10 @@ const INSERT = `insert into bitacora (id, linea, comercio_id, modo, accion, quie
    from jsonb_populate_recordset(null::bitacora, :lineas::jsonb)`
 
 /** Inserts the audit line of a change, in the database in which the change is made. */
-const RECORD = statement<{ lineas: string }>('bitacora.anotar', 'anywhere', INSERT)
+const RECORD = statement<{ lineas: string }>('bitacora.record', 'anywhere', INSERT)
 
 /** Inserts waiting lines. A retry skips the lines that a previous attempt has already inserted. */
-const WRITE = statement<{ lineas: string }>('bitacora.escribir', 'central', `${INSERT} on conflict (id) do nothing`)
+const WRITE = statement<{ lineas: string }>('bitacora.write', 'central', `${INSERT} on conflict (id) do nothing`)
 
 /**
  * Time in milliseconds that the line of a read access waits for a batch insert. A killed process loses at most the

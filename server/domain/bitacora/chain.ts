@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Db, type Statement, statement } from '../../data/db.ts'
-import { VISIBLE_TO_FEED } from '../../data/order.ts'
-import { isDistributed, queryReachableParts } from '../../data/spread.ts'
+import { type Db, isDistributed, type Statement, statement } from '../../data/db.ts'
+import { VISIBLE_TO_FEED } from '../../data/eventOrder.ts'
+import { queryReachableParts } from '../../data/partQueries.ts'
 import type { eslabon } from '../../generated/contract/prisma/client.ts'
 
 /** Name of a record whose lines form hash chains: the audit record or the events. */
@@ -30,7 +30,7 @@ const ONE_OF_EACH: readonly Chain[] = [
  * pair to the next instead of reading every event.
  */
 const OF_COMERCIOS = statement<object, { comercio_id: string; modo: string; ultimo: string }>(
-  'bitacora.cadenas',
+  'bitacora.ofComercios',
   'part',
   `with recursive c as (
      (select comercio_id, modo from evento order by comercio_id, modo limit 1)
@@ -43,7 +43,7 @@ const OF_COMERCIOS = statement<object, { comercio_id: string; modo: string; ulti
 )
 /** Reads the transaction number at which each chain ends. */
 const CHAINED = statement<{ records: readonly string[] }, { registro: string; xid: string }>(
-  'bitacora.encadenado',
+  'bitacora.chained',
   'central',
   `select r.registro, e.xid::text as xid from unnest(:records::text[]) r (registro) cross join lateral (
      select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
@@ -149,7 +149,7 @@ type ChainLink = LinePosition & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 
 /** Reads the last link of a chain, or the link with the number `hasta`. */
 const LAST = statement<{ registro: string; hasta: number | null }, ChainLink>(
-  'bitacora.ultimoEslabon',
+  'bitacora.last',
   'central',
   `select numero, hash, creado_en, ${POSITION} from eslabon
    where registro = :registro and (:hasta::int is null or numero = :hasta) order by numero desc limit 1`,
@@ -184,13 +184,13 @@ const nextLinesSql = (
  */
 const NEXT_LINES: Record<LineSelection, Statement<LineCursor, NextLines>> = {
   bitacora: statement<SelectionParams<'bitacora'>, NextLines>(
-    'bitacora.siguientes',
+    'bitacora.nextLines',
     'central',
     nextLinesSql('bitacora'),
   ),
-  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.siguientesEventos', 'part', nextLinesSql('evento')),
+  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.nextEvents', 'part', nextLinesSql('evento')),
   comercioEvento: statement<SelectionParams<'comercioEvento'>, NextLines>(
-    'bitacora.siguientesDeUno',
+    'bitacora.nextOfOne',
     'part',
     nextLinesSql('comercioEvento'),
   ),
@@ -198,7 +198,7 @@ const NEXT_LINES: Record<LineSelection, Statement<LineCursor, NextLines>> = {
 
 /** Inserts a link. Does nothing if another process has inserted the link with this number. */
 const ADD = statement<Omit<NextLines, 'full_digests'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
-  'bitacora.agregarEslabon',
+  'bitacora.add',
   'central',
   `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
    values (:registro, :numero, :xid::text::xid8, :lineas, :claves, :huellas, :hash, :creado_en)
@@ -244,17 +244,17 @@ const currentLinesSql = (selection: LineSelection) => {
 type Fin = { [C in keyof LinePosition as `fin_${C}`]: LinePosition[C] }
 const READ: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
   bitacora: statement<SelectionParams<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>(
-    'bitacora.lineas',
+    'bitacora.lines',
     'central',
     currentLinesSql('bitacora'),
   ),
   evento: statement<SelectionParams<'evento'> & Fin, ChainRow>(
-    'bitacora.lineasDeEventos',
+    'bitacora.eventLines',
     'part',
     currentLinesSql('evento'),
   ),
   comercioEvento: statement<SelectionParams<'comercioEvento'> & Fin, ChainRow>(
-    'bitacora.lineasDeUno',
+    'bitacora.linesOfOne',
     'part',
     currentLinesSql('comercioEvento'),
   ),
@@ -297,17 +297,17 @@ const unchainedSql = (selection: LineSelection) => {
 type AntesDe = { antes_de: Date }
 const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, UnchainedLine>> = {
   bitacora: statement<SelectionParams<'bitacora'> & AntesDe, UnchainedLine>(
-    'bitacora.sueltas',
+    'bitacora.unlinked',
     'central',
     unchainedSql('bitacora'),
   ),
   evento: statement<SelectionParams<'evento'> & AntesDe, UnchainedLine>(
-    'bitacora.sueltasEventos',
+    'bitacora.unlinkedEvents',
     'part',
     unchainedSql('evento'),
   ),
   comercioEvento: statement<SelectionParams<'comercioEvento'> & AntesDe, UnchainedLine>(
-    'bitacora.sueltasDeUno',
+    'bitacora.unlinkedOfOne',
     'part',
     unchainedSql('comercioEvento'),
   ),

@@ -36,14 +36,14 @@ const buildQuery = (de: string) => `select ${COLUMNS} from (
 
 type AuditParams = Omit<AuditConditions, 'desde' | 'hasta'> & { desde: string; hasta: string; count: number }
 
-const OF_ALL = statement<AuditParams, AuditRow>('bitacora.deTodos', 'central', buildQuery('true'))
+const OF_ALL = statement<AuditParams, AuditRow>('bitacora.ofAll', 'central', buildQuery('true'))
 const OF_COMERCIO = statement<AuditParams, AuditRow>(
-  'bitacora.deComercio',
+  'bitacora.ofComercio',
   'central',
   buildQuery('comercio_id = :comercio_id::uuid'),
 )
-const OF_ACTOR = statement<AuditParams, AuditRow>('bitacora.deQuien', 'central', buildQuery('quien = :quien::text'))
-const ABOUT = statement<AuditParams, AuditRow>('bitacora.sobre', 'central', buildQuery('sobre = :sobre::text'))
+const OF_ACTOR = statement<AuditParams, AuditRow>('bitacora.ofActor', 'central', buildQuery('quien = :quien::text'))
+const ABOUT = statement<AuditParams, AuditRow>('bitacora.about', 'central', buildQuery('sobre = :sobre::text'))
 
 /** Selects the statement with the most selective index for the filters. */
 const narrowestStatement = ({ sobre, quien, comercio_id }: AuditConditions) =>

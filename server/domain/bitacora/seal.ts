@@ -23,7 +23,7 @@ export interface Seal {
 export const sealDigest = (jws: string) => hash('sha256', jws)
 
 const LAST = statement<object, { dia: string; jws: string }>(
-  'sellos.ultimo',
+  'sellos.last',
   'central',
   'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
 )
@@ -33,7 +33,7 @@ const LAST_LINKS = statement<
   { hoy: Date; sealed: string | null },
   Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
 >(
-  'sellos.eslabones',
+  'sellos.lastLinks',
   'central',
   `with recursive r as (
      (select registro from eslabon order by registro limit 1)
@@ -51,7 +51,7 @@ const SEAL = statement<
   Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; ahora: Date },
   { dia: string }
 >(
-  'sellos.sellar',
+  'sellos.seal',
   'central',
   `with k as (
      insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing

@@ -21,29 +21,29 @@ import { SEAL_TYPE, type Seal, sealDigest } from './seal.ts'
 type LinkRow = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
 
 const LINKS = statement<{ registro: string; desde: Date; hasta: Date; after: number }, LinkRow>(
-  'bitacora.eslabones',
+  'bitacora.links',
   'central',
   `select numero, lineas, claves, huellas, hash from eslabon where registro = :registro and numero > :after
      and creado_en >= :desde and creado_en < :hasta order by numero limit 100`,
 )
 const HASH = statement<{ registro: string; numero: number }, Pick<eslabon, 'hash'>>(
-  'bitacora.hashDeEslabon',
+  'bitacora.hash',
   'central',
   'select hash from eslabon where registro = :registro and numero = :numero',
 )
 const SEALS = statement<{ desde: Date; hasta: Date }, { dia: string; jws: string }>(
-  'sellos.leer',
+  'sellos.seals',
   'central',
   'select dia::text as dia, jws from sello where sello.dia >= :desde::timestamptz and sello.dia < :hasta::timestamptz order by sello.dia',
 )
 const NAME = {
   bitacora: statement<{ id: string }, { nombre: string }>(
-    'bitacora.nombre',
+    'bitacora.name',
     'central',
     'select linea as nombre from bitacora where id = :id::uuid',
   ),
   evento: statement<{ id: string }, { nombre: string }>(
-    'bitacora.nombreDeEvento',
+    'bitacora.eventName',
     'part',
     `select 'evt_' || guia as nombre from guia_indice where (comercio_id, modo, id) = (
        select comercio_id, modo, id from guia where modo in ('live', 'test') and id = :id::uuid and guia <> '')`,

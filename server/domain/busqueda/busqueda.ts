@@ -1,9 +1,9 @@
 import { type Db, type Query, statement } from '../../data/db.ts'
 import { dbOfKey } from '../../data/owners.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import { NUMBERING_PLANS } from '../../generated/contract/plans.ts'
 import type { GuiaHallada, Modo } from '../../generated/contract/types/index.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { creationDayOf, deDia, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
 import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric } from './words.ts'
@@ -75,7 +75,7 @@ function prefixQuery(parte: string): string | undefined {
 }
 
 const EXISTING = statement<{ claves: readonly string[] }, { clave: string }>(
-  'busqueda.existentes',
+  'busqueda.existing',
   'part',
   `select x.clave from unnest(:claves::text[]) x(clave)
    where exists (select from busqueda where claves @@ quote_literal(x.clave)::tsquery)`,
@@ -136,13 +136,13 @@ type SearchConditions = { conditions: readonly string[]; limite: number }
  * days.
  */
 const BY_CONDITIONS = [
-  statement<SearchConditions, GuiaMatch>('busqueda.conUna', 'part', conditionsSql(1), { plan: 'indexed' }),
-  statement<SearchConditions, GuiaMatch>('busqueda.conDos', 'part', conditionsSql(2), { plan: 'indexed' }),
-  statement<SearchConditions, GuiaMatch>('busqueda.conTres', 'part', conditionsSql(3), { plan: 'indexed' }),
-  statement<SearchConditions, GuiaMatch>('busqueda.conCuatro', 'part', conditionsSql(4), { plan: 'indexed' }),
-  statement<SearchConditions, GuiaMatch>('busqueda.conCinco', 'part', conditionsSql(5), { plan: 'indexed' }),
-  statement<SearchConditions, GuiaMatch>('busqueda.conSeis', 'part', conditionsSql(6), { plan: 'indexed' }),
-  statement<SearchConditions, GuiaMatch>('busqueda.conSiete', 'part', conditionsSql(7), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withOne', 'part', conditionsSql(1), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withTwo', 'part', conditionsSql(2), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withThree', 'part', conditionsSql(3), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withFour', 'part', conditionsSql(4), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withFive', 'part', conditionsSql(5), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withSix', 'part', conditionsSql(6), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.withSeven', 'part', conditionsSql(7), { plan: 'indexed' }),
 ]
 
 /** Returns the newest guides that fulfil all conditions, from all parts of the data. */
@@ -185,7 +185,7 @@ const daysQuery = (now: Date, days: number) =>
   anyKeyQuery(Array.from({ length: days + 1 }, (_item, i) => deDia(creationDayOf(now) + 1 - i)))
 
 const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
-  'busqueda.porTelefono',
+  'busqueda.byTelefono',
   // PostgreSQL reads each telephone from its own range of the index, in the index's order.
   'part',
   `select g.comercio_id, g.modo, g.id from unnest(:telefonos::text[]) t(telefono) cross join lateral (
@@ -227,7 +227,7 @@ async function findByTelefono(
 }
 
 const BY_CODE = statement<{ guia: string }, GuiaMatch>(
-  'busqueda.porCodigo',
+  'busqueda.byCode',
   'part',
   'select comercio_id, modo, id from guia_indice where guia = :guia',
 )
@@ -262,9 +262,9 @@ export async function searchGuias(
 }
 
 /** Waits until no process writes search keys, and keeps others from writing them until this transaction ends. */
-const WAIT = statement<object>('busqueda.esperar', 'anywhere', `select pg_advisory_xact_lock_shared(${LOCK_KEY})`)
+const WAIT = statement<object>('busqueda.wait', 'anywhere', `select pg_advisory_xact_lock_shared(${LOCK_KEY})`)
 const ERASE = statement<{ guias: string }>(
-  'busqueda.olvidar',
+  'busqueda.erase',
   'part',
   `delete from busqueda b using json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    where b.comercio_id = x.comercio_id and b.modo = x.modo and b.id = x.id`,

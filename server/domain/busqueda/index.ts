@@ -1,6 +1,6 @@
 import { type Db, inTransaction, type Query, statement } from '../../data/db.ts'
-import { VISIBLE_TO_FEED } from '../../data/order.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { VISIBLE_TO_FEED } from '../../data/eventOrder.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import type { busqueda, busqueda_avance } from '../../generated/contract/prisma/client.ts'
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
@@ -29,12 +29,12 @@ interface EventoRead extends IndexPosition, Pick<busqueda, 'comercio_id' | 'modo
 }
 
 const PROGRESS = statement<{ parte: number; version: number }, IndexPosition>(
-  'busqueda.avance',
+  'busqueda.progress',
   'central',
   `select xid::text as xid, guia_id, secuencia from busqueda_avance where parte = :parte and version = :version`,
 )
 const ADVANCE = statement<{ parte: number; version: number } & IndexPosition>(
-  'busqueda.avanzar',
+  'busqueda.advance',
   'central',
   `insert into busqueda_avance as a (parte, version, xid, guia_id, secuencia)
    values (:parte, :version, :xid::text::xid8, :guia_id, :secuencia)
@@ -46,12 +46,12 @@ const ADVANCE = statement<{ parte: number; version: number } & IndexPosition>(
 
 /** Locks the search keys of a part for this transaction, so that no other process writes or erases them meanwhile. */
 const RESERVE = statement<object, { acquired: boolean }>(
-  'busqueda.reservar',
+  'busqueda.reserve',
   'anywhere',
   `select pg_try_advisory_xact_lock(${LOCK_KEY}) as acquired`,
 )
 const NEXT = statement<IndexPosition, EventoRead>(
-  'busqueda.siguientes',
+  'busqueda.next',
   // `evento.xid` is the number. `order by xid` would sort by the output column, which is text.
   'part',
   `select e.xid::text as xid, e.guia_id, e.secuencia, e.comercio_id, e.modo, g.destinatario, g.municipio,
@@ -66,7 +66,7 @@ const NEXT = statement<IndexPosition, EventoRead>(
    order by e.xid, e.guia_id, e.secuencia`,
 )
 const SAVE = statement<Record<'comercios' | 'modos' | 'guias' | 'claves', readonly string[]>>(
-  'busqueda.guardar',
+  'busqueda.save',
   'part',
   `insert into busqueda (comercio_id, modo, id, claves)
    select * from unnest(:comercios::uuid[], :modos::text[], :guias::uuid[], :claves::text[]::tsvector[])

@@ -13,7 +13,7 @@ import {
 
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */
 const LOCK = statement<Pick<comercio, 'id'>, comercio>(
-  'comercios.tomar',
+  'comercios.lock',
   'central',
   'select * from comercio where id = :id for no key update',
 )
@@ -24,7 +24,7 @@ const UPDATE = statement<
     IntentosColumns,
   comercio
 >(
-  'comercios.cambiar',
+  'comercios.update',
   'central',
   `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
      ritmo_guias = :ritmo_guias, evidencia_fotos = :evidencia_fotos, evidencia_firma = :evidencia_firma,

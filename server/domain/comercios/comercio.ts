@@ -48,7 +48,7 @@ export const presentEvidencePolicy = (row: PolicyColumns): PoliticaDeEvidencia =
 // a transaction there.
 
 const EVIDENCE_POLICY = statement<{ comercio_id: string }, PolicyColumns>(
-  'comercios.politica',
+  'comercios.evidencePolicy',
   'merchant',
   `select ${POLICY_SQL} from comercio c where c.id = :comercio_id`,
 )
@@ -79,7 +79,7 @@ export const presentIntentosPolicy = (row: IntentosColumns): PoliticaDeIntentos 
 })
 
 const INTENTOS_POLICY = statement<{ comercio_id: string }, IntentosColumns>(
-  'comercios.intentos',
+  'comercios.intentosPolicy',
   'merchant',
   `select politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir, politica_de_intentos_al_vencer,
      politica_de_intentos_destinatario_decide from comercio where id = :comercio_id`,

@@ -4,7 +4,7 @@ import type { Handler } from '../operation.ts'
 import { columnsOf, newComercioCode, pickAudited, presentComercio } from './comercio.ts'
 
 const CREATE = statement<comercio, comercio>(
-  'comercios.crear',
+  'comercios.create',
   'central',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
      evidencia_firma, evidencia_documento, politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir,

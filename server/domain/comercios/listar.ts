@@ -19,7 +19,7 @@ const ACCENTS = "'áàäâãéèëêíìïîóòöôõúùüûñç', 'aaaaaeeeei
 
 // There are some thousands of merchants at most, so a search by name needs no index.
 const LIST = statement<ComercioFilters, comercio>(
-  'comercios.listar',
+  'comercios.list',
   'central',
   `select * from comercio
    where (:despues::uuid is null or id < :despues::uuid)

@@ -6,11 +6,11 @@ import type { Deps } from '../deps.ts'
 import { takeStep } from '../eventos/evento.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
 import { explainImplausible } from '../records/advertencias.ts'
+import { encryptChanges } from '../records/correccionCipher.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import type { GuiaScope } from '../records/guiaLookup.ts'
 import { dueAtCreationSql } from '../records/locationRequest.ts'
 import { type LockedGuia, type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
-import { encryptChanges } from '../records/storedCorrections.ts'
 import { isSamePlace, linkToFollow, placeStep } from '../ubicacion/ubicacion.ts'
 import {
   type CorrectedFields,
@@ -48,7 +48,7 @@ export interface Corrector {
  * sent yet.
  */
 const CHANGE_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; telefono: string }>(
-  'correcciones.cambiarTelefono',
+  'correcciones.changeTelefono',
   'merchant',
   `with a as (
      insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)
@@ -60,7 +60,7 @@ const CHANGE_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { secuencia: nu
 
 /** Queues a message that asks the new telephone for the delivery location. */
 const ASK_NEW_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { id: string; canal: string; ahora: Date }>(
-  'correcciones.pedirAlNuevo',
+  'correcciones.askNewTelefono',
   'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
    select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id

@@ -4,9 +4,9 @@ import type { CorreccionDeGuia, Estado } from '../../generated/contract/types/in
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { judgeDestino, type StoredAdvertencia } from '../records/advertencias.ts'
+import type { CorrectableColumn, CorrectionChanges } from '../records/correccionCipher.ts'
 import { advertenciasOfTelefono } from '../records/guiaData.ts'
 import { CORRECTABLE_COLUMNS, type GuiaRow, pickCorrectable, type StoredRecogida } from '../records/guiaFields.ts'
-import type { CorrectableColumn, CorrectionChanges } from '../records/storedCorrections.ts'
 
 /** Fields of a guide that a correction can change, named as in the contract. */
 export type CorrectedFields = Omit<CorreccionDeGuia, 'estricto' | 'secuencia'>

@@ -5,7 +5,7 @@ import type { CorreoRow } from './correo.ts'
 
 /** The state says that the mail server had accepted the mail, so a repeated report changes nothing. */
 const BOUNCED = statement<{ ids: readonly string[]; codigo: string; ahora: Date }, Pick<CorreoRow, 'id'>>(
-  'correos.rebotadoDespues',
+  'correos.bounced',
   'central',
   `update correo set estado = 'rebotado', codigo = :codigo, rebotado_en = :ahora::timestamptz
    where id = any(:ids::uuid[]) and estado = 'enviado' and canal = 'smtp' returning id`,

@@ -32,7 +32,7 @@ export interface CorreoContent<T extends CorreoType = CorreoType> {
 const SAVE = statement<
   Pick<CorreoRow, 'id' | 'huella' | 'tipo' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array }
 >(
-  'correos.guardar',
+  'correos.save',
   'central',
   `insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
    values (:id, :huella, :tipo, :contenido, 'pendiente', 0, :creado_en, :creado_en, :vence_en)`,
@@ -83,7 +83,7 @@ export function readCorreo(
 }
 
 const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
-  'correos.olvidar',
+  'correos.erase',
   'central',
   'delete from correo where huella = any(:huellas::bytea[])',
 )
@@ -93,7 +93,7 @@ export const eraseCorreos = (query: Query, secrets: Deps['secretos'], addresses:
   query(ERASE, { huellas: addresses.flatMap((address) => correoDigests(secrets, address)) })
 
 const LAST_BOUNCES = statement<{ huellas: readonly Uint8Array[] }, Pick<CorreoRow, 'huella'> & { rebotado_en: Date }>(
-  'correos.ultimosRebotes',
+  'correos.lastBounces',
   'central',
   `select huella, max(rebotado_en) as rebotado_en from correo where huella = any(:huellas::bytea[]) group by huella
    having max(rebotado_en) > coalesce(max(enviado_en) filter (where estado = 'enviado'), '-infinity')`,

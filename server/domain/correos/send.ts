@@ -18,7 +18,7 @@ const ACCOUNT_DELAY_MS = 600_000
 const RETENTION_DAYS = 30
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<CorreoRow, 'id'> & { correo: CorreoRow['id'] }>(
-  'correos.pendientes',
+  'correos.pending',
   'central',
   `select id as correo, md5(id::text || ':' || estado || proximo_en)::uuid as id from correo
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora order by proximo_en limit :count`,
@@ -34,7 +34,7 @@ export async function pendingCorreos(
 }
 
 const BRING_FORWARD = statement<{ ahora: Date }>(
-  'correos.adelantar',
+  'correos.bringForward',
   'central',
   `update correo set proximo_en = :ahora::timestamptz where estado = 'pendiente' and intentos = 0
      and proximo_en > :ahora and creado_en > :ahora`,
@@ -49,7 +49,7 @@ const CLAIM = statement<
   { correos: readonly string[]; ahora: Date },
   Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
 >(
-  'correos.reclamar',
+  'correos.claim',
   'central',
   `update correo set estado = 'enviando', intentos = intentos + 1, proximo_en = :ahora::timestamptz + interval '2 minutes'
    where id = any(:correos::uuid[]) and estado in ('pendiente', 'enviando') and proximo_en <= :ahora
@@ -114,29 +114,29 @@ const CLAIMED = `id = :id and estado = 'enviando' and intentos = :intentos`
 
 /** The statement also erases the content, because it may contain a code or a link. */
 const ACCEPTED = statement<Clave & { ahora: Date }>(
-  'correos.aceptado',
+  'correos.accepted',
   'central',
   `update correo set estado = 'enviado', canal = 'smtp', enviado_en = :ahora::timestamptz, contenido = null, codigo = null
    where ${CLAIMED}`,
 )
 const IN_BUZON = statement<Clave & { ahora: Date }>(
-  'correos.enBuzon',
+  'correos.inBuzon',
   'central',
   `update correo set estado = 'enviado', canal = 'buzon', enviado_en = :ahora::timestamptz where ${CLAIMED}`,
 )
 const EXPIRED = statement<Clave>(
-  'correos.caducado',
+  'correos.expired',
   'central',
   `update correo set estado = 'caducado', contenido = null where ${CLAIMED}`,
 )
 const REFUSED = statement<Clave & { codigo: string; ahora: Date }>(
-  'correos.rebotado',
+  'correos.refused',
   'central',
   `update correo set estado = 'rebotado', codigo = :codigo, rebotado_en = :ahora::timestamptz, contenido = null
    where ${CLAIMED}`,
 )
 const POSTPONE = statement<Clave & { proximo_en: Date; codigo: string }>(
-  'correos.aplazar',
+  'correos.postpone',
   'central',
   `update correo set estado = 'pendiente', codigo = :codigo, proximo_en = least(:proximo_en::timestamptz, vence_en)
    where ${CLAIMED}`,
@@ -147,7 +147,7 @@ const postpone = async (db: Db, correo: Clave, proximo_en: Date, codigo: string)
 const deliverToBuzon = async (db: Db, correo: Clave, ahora: Date): Promise<void> =>
   void (await db.query(IN_BUZON, { ...claveDe(correo), ahora }))
 
-const PURGE = statement<{ antes: Date }>('correos.limpiar', 'central', 'delete from correo where creado_en < :antes')
+const PURGE = statement<{ antes: Date }>('correos.purge', 'central', 'delete from correo where creado_en < :antes')
 
 /** Deletes mails that are older than 30 days. */
 export const purgeCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'clock'>) =>

@@ -22,7 +22,7 @@ const ASK = statement<
     secuencia: number
   }
 >(
-  'decisiones.preguntar',
+  'decisiones.ask',
   'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en,
      vence_en, abierta, decision_secuencia)

@@ -103,7 +103,7 @@ export const choiceOf = (descripcion: string | null): RecipientChoice | null =>
  * does a link from before a correction of the telephone. The failed attempt is the event before the event that opened the decision.
  */
 const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
-  'decisiones.porToken',
+  'decisiones.byToken',
   'part',
   `select g.*, c.nombre as comercio, m.vence_en as expiry,
      (select e.motivo from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id

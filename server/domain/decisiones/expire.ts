@@ -1,6 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
-import { queryReachableParts } from '../../data/spread.ts'
+import { queryReachableParts } from '../../data/partQueries.ts'
 import { isAwaitingDecision } from '../estados/decision.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
@@ -13,7 +13,7 @@ export interface ExpiredDecision {
 }
 
 const EXPIRED = statement<{ ahora: Date; count: number }, ExpiredDecision & { id: string }>(
-  'decisiones.vencidas',
+  'decisiones.expired',
   'part',
   `select guia, comercio_id, md5(id::text || ':' || decision_vence)::uuid as id from guia
    where decision_vence <= :ahora order by decision_vence limit :count`,

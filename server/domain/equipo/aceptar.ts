@@ -1,6 +1,7 @@
 import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { normalizeBase32 } from '../../platform/codes/guideCode.ts'
 import { isToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
@@ -37,20 +38,20 @@ const ATTEMPT = statement<
   { huella: Uint8Array; ahora: Date },
   { huella: Uint8Array<ArrayBuffer>; codigo_hash: Uint8Array<ArrayBuffer> | null }
 >(
-  'equipo.intentarInvitacion',
+  'equipo.attemptInvitacion',
   'central',
   `update invitacion set intentos = intentos + 1 where ${VALE} returning huella, codigo_hash`,
 )
 
 const REMOVE_INVITACION = statement<{ huella: Uint8Array }>(
-  'equipo.tomarInvitacion',
+  'equipo.removeInvitacion',
   'central',
   'delete from invitacion where huella = :huella',
 )
 
 /** Returns the person with an address, creating it if necessary. */
 const PERSONA = statement<Pick<PersonaRow, 'id' | 'persona' | 'nombre' | 'creado_en'> & { correo: string }, PersonaRow>(
-  'equipo.crearPersona',
+  'equipo.createPersona',
   'central',
   `insert into persona (id, persona, correo, nombre, creado_en) values (:id, :persona, :correo, :nombre, :creado_en)
    on conflict (correo) do update set correo = excluded.correo returning *`,
@@ -58,7 +59,7 @@ const PERSONA = statement<Pick<PersonaRow, 'id' | 'persona' | 'nombre' | 'creado
 
 /** Adds a membership. If the person already is a member of the merchant or company, the scopes stay as they are. */
 const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membresia' | 'ambito' | 'alcances'>>(
-  'equipo.crearMembresia',
+  'equipo.addMembresia',
   'central',
   `insert into membresia (id, membresia, persona_id, ambito, alcances, creado_en)
    values (:id, :membresia, :persona_id, :ambito, :alcances, :creado_en)
@@ -66,7 +67,7 @@ const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membres
 )
 
 const CON_FACTOR = statement<{ hash: Uint8Array; persona_id: string; ahora: Date }, { presencia_en: Date }>(
-  'equipo.sesionConFactor',
+  'equipo.conFactor',
   'central',
   `select presencia_en from sesion_persona
    where hash = :hash and persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora and segundo_factor`,

@@ -19,7 +19,7 @@ const ADD = statement<
   NewPasskey & Pick<passkey, 'id' | 'passkey' | 'persona_id' | 'dispositivo' | 'creado_en'>,
   { passkey: string }
 >(
-  'equipo.agregarPasskey',
+  'equipo.add',
   'central',
   `insert into passkey (id, passkey, persona_id, credencial, clave, contador, sincronizada, dispositivo, creado_en)
    values (:id, :passkey, :persona_id, :credencial, :clave, :contador::bigint, :sincronizada, :dispositivo, :creado_en)

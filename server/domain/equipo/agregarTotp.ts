@@ -10,14 +10,14 @@ import { completeSesion } from './sesion.ts'
 import { pasoDe, withoutSeparators } from './totp.ts'
 
 const WAITING_SECRET = statement<{ persona_id: string; ahora: Date }, Pick<segundo_factor, 'nuevo'>>(
-  'equipo.totpQueEspera',
+  'equipo.waitingSecret',
   'central',
   `select nuevo from segundo_factor
    where persona_id = :persona_id and nuevo is not null and nuevo_vence_en > :ahora for update`,
 )
 
 const CONFIRM = statement<Pick<segundo_factor, 'persona_id'> & { paso: number; ahora: Date }>(
-  'equipo.confirmarTotp',
+  'equipo.confirm',
   'central',
   `update segundo_factor set secreto = nuevo, paso = :paso, creado_en = :ahora, usado_en = null, nuevo = null,
      nuevo_vence_en = null where persona_id = :persona_id`,

@@ -46,7 +46,7 @@ type Effect = (
 ) => Promise<readonly Omit<AuditEntry, 'accion'>[]>
 
 const PERSONA = statement<{ persona: string }, Pick<PersonaRow, 'id' | 'nombre' | 'correo'>>(
-  'equipo.personaAprobada',
+  'equipo.approvablePersona',
   'central',
   'select id, nombre, correo from persona where persona = :persona',
 )
@@ -116,7 +116,7 @@ export function describeRequest(type: TipoDeAprobacion, content: ContenidoDeApro
 }
 
 const REQUESTER = statement<{ pide: string }, Pick<PersonaRow, 'nombre' | 'correo'>>(
-  'equipo.quienPidio',
+  'equipo.requester',
   'central',
   'select nombre, correo from persona where persona = :pide and correo is not null',
 )
@@ -139,7 +139,7 @@ export async function notifyDecision(
 }
 
 const NOTIFIED_ADMINISTRATORS = statement<object, Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>>(
-  'equipo.quienesAdministran',
+  'equipo.notifiedAdministrators',
   'central',
   `with ${ADMINISTRATORS}
    select p.persona, p.nombre, p.correo from administradoras a join persona p on p.id = a.persona_id

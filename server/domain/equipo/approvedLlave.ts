@@ -15,7 +15,7 @@ import { closedAprobacion, type StoredAprobacionContent } from './aprobacion.ts'
 import { companyAlcances } from './persona.ts'
 
 const OPERADOR = statement<Pick<operador, 'operador'>, Pick<operador, 'id' | 'revocado_en'>>(
-  'equipo.operadorDeLlave',
+  'equipo.operador',
   'central',
   'select id, revocado_en from operador where operador = :operador',
 )

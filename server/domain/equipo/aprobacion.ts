@@ -45,7 +45,7 @@ const OPEN = statement<
   Pick<AprobacionRow, 'id' | 'aprobacion' | 'tipo' | 'pide' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array },
   AprobacionRow
 >(
-  'aprobaciones.abrir',
+  'aprobaciones.open',
   'central',
   `insert into aprobacion (id, aprobacion, tipo, contenido, estado, pide, creado_en, vence_en)
    values (:id, :aprobacion, :tipo, :contenido, 'pendiente', :pide, :creado_en, :vence_en) returning *`,
@@ -135,7 +135,7 @@ export const closedAprobacion = (reason: string) =>
   new Problema('aprobacion_cerrada', `${reason} Si todavía hace falta, pídala otra vez.`)
 
 const PENDING = statement<{ ahora: Date }, AprobacionRow>(
-  'aprobaciones.pendientes',
+  'aprobaciones.pending',
   'central',
   `select * from aprobacion where estado = 'pendiente' and vence_en > :ahora order by id limit 100`,
 )
@@ -145,12 +145,12 @@ export const readPendingAprobaciones = ({ db, clock }: Pick<Deps, 'db' | 'clock'
   db.query(PENDING, { ahora: clock() })
 
 const ERASE = statement<{ pide: string; ids: readonly string[] }>(
-  'aprobaciones.olvidar',
+  'aprobaciones.erase',
   'central',
   'delete from aprobacion where pide = :pide or id = any(:ids::uuid[])',
 )
 const OPEN_APROBACIONES = statement<object, Pick<AprobacionRow, 'id' | 'contenido'>>(
-  'aprobaciones.abiertas',
+  'aprobaciones.openAprobaciones',
   'central',
   'select id, contenido from aprobacion where contenido is not null',
 )

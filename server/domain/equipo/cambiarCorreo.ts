@@ -18,7 +18,7 @@ const ATTEMPT = statement<
   { persona_id: string; huella: Uint8Array; ahora: Date },
   Pick<cambio_de_correo, 'id' | 'huella' | 'correo' | 'codigo_hash'> & { actual: string }
 >(
-  'equipo.intentarCambioDeCorreo',
+  'equipo.attemptCambioDeCorreo',
   'central',
   `update cambio_de_correo set intentos = intentos + 1
    where persona_id = :persona_id and huella = :huella and anterior is null
@@ -32,7 +32,7 @@ const ATTEMPT = statement<
  * invitations. All other sessions end, because the reader of the former address may have opened them.
  */
 const CHANGE = statement<{ id: string; persona_id: string; huella: Uint8Array; correo: string; anterior: string }>(
-  'equipo.cambiarCorreo',
+  'equipo.change',
   'central',
   `with p as (
      update persona set correo = :correo where id = :persona_id

@@ -3,7 +3,7 @@ import type { Handler } from '../operation.ts'
 import { requirePersona } from './persona.ts'
 
 const CLOSE = statement<{ id: string }>(
-  'equipo.cerrarSesiones',
+  'equipo.closeSesiones',
   'central',
   'delete from sesion_persona where persona_id = :id',
 )

@@ -1,5 +1,6 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { inGroups, randomBase32 } from '../../platform/codes/codes.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
 import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
@@ -13,13 +14,13 @@ const CODE_COUNT = 10
 const CODE_LETTERS = 16
 
 const REMOVE = statement<{ persona_id: string }>(
-  'equipo.quitarCodigosDeRecuperacion',
+  'equipo.removeRecoveryCodes',
   'central',
   'delete from codigo_de_recuperacion where persona_id = :persona_id',
 )
 
 const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; ahora: Date }>(
-  'equipo.crearCodigosDeRecuperacion',
+  'equipo.saveRecoveryCodes',
   'central',
   `insert into codigo_de_recuperacion (persona_id, huella, creado_en)
    select :persona_id, huella, :ahora from unnest(:huellas::bytea[]) as huella`,

@@ -16,7 +16,7 @@ const FIND_PERSONA = statement<
   Pick<PersonaRow, 'persona' | 'nombre' | 'correo'> &
     Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances'> & { id: string; membresia_id: string }
 >(
-  'equipo.quienEntra',
+  'equipo.findPersona',
   'central',
   `select p.id, p.persona, p.nombre, p.correo, m.id as membresia_id, m.membresia, m.ambito, m.alcances
    from persona p join membresia m on m.persona_id = p.id where p.id = :id and p.correo is not null

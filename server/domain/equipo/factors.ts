@@ -14,7 +14,7 @@ export interface Factors {
 }
 
 const READ = statement<{ persona_id: string }, Factors>(
-  'equipo.factores',
+  'equipo.readFactors',
   'central',
   `select exists (select from membresia where persona_id = :persona_id and ambito = '${COMPANY}') as in_company,
      exists (select from segundo_factor where persona_id = :persona_id and secreto is not null) as totp,
@@ -40,7 +40,7 @@ export const LACKS_SECOND_FACTOR = `not s.segundo_factor and (
   or exists (select from membresia e where e.persona_id = s.persona_id and e.ambito = '${COMPANY}'))`
 
 const LOCK_FACTORS = statement<{ persona_id: string }, { id: string }>(
-  'equipo.bloquearPersona',
+  'equipo.lockFactors',
   'central',
   'select id from persona where id = :persona_id and correo is not null for no key update',
 )
@@ -56,7 +56,7 @@ const CAN_ADD = statement<
   { hash: Uint8Array; persona_id: string },
   { missing: boolean; alta: boolean; has_factor: boolean }
 >(
-  'equipo.puedeAgregarFactor',
+  'equipo.canAdd',
   'central',
   `select ${LACKS_SECOND_FACTOR} as missing, s.alta,
      exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)

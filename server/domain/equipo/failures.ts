@@ -10,7 +10,7 @@ export const CLOSING_FAILURES = 5
 
 /** Counts a failure of a person's second factor. The hour begins with its first failure. */
 const FAIL = statement<{ persona_id: string; ahora: Date }, { fallas: number; persona: string }>(
-  'equipo.fallarSegundoFactor',
+  'equipo.fail',
   'central',
   `insert into segundo_factor as f (persona_id, fallas, fallas_desde) values (:persona_id, 1, :ahora)
    on conflict (persona_id) do update set

@@ -24,7 +24,7 @@ export const idleFrom = (
 ) => new Date(clock().getTime() + idleTimeOf(settings, membresia))
 
 const USE = statement<{ hash: Uint8Array; inactiva_en: Date }>(
-  'equipo.usarSesion',
+  'equipo.useSesion',
   'central',
   'update sesion_persona set inactiva_en = :inactiva_en where hash = :hash',
 )

@@ -1,6 +1,7 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { AlcanceDePersona, Invitacion } from '../../generated/contract/types/index.ts'
-import { inGroups, normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { inGroups, normalizeBase32 } from '../../platform/codes/guideCode.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
@@ -23,7 +24,7 @@ export const newInvitacionCode = () => inGroups(randomBase32(CODE_LETTERS))
 const LINK_HOURS = 24
 /** Stores an invitation. It replaces an open invitation of the same address to the same merchant or company. */
 const SAVE = statement<InvitacionRow>(
-  'equipo.invitar',
+  'equipo.saveInvitacion',
   'central',
   `with v as (
      delete from invitacion where correo = :correo and ambito = :ambito
@@ -68,7 +69,7 @@ const FIND_MEMBER = statement<
   { correo: string; ambito: string },
   Pick<MembresiaRow, 'alcances'> & { persona_id: string }
 >(
-  'equipo.yaEsta',
+  'equipo.findMember',
   'central',
   `select m.persona_id, m.alcances from membresia m join persona p on p.id = m.persona_id
    where p.correo = :correo and m.ambito = :ambito`,

@@ -81,12 +81,12 @@ export const invitarPersona: Handler<'invitarPersona'> = async ({ body, ...calle
 }
 
 const PERSONAS_EXIST = statement<object, { exists: boolean }>(
-  'equipo.hayPersonas',
+  'equipo.personasExist',
   'central',
   'select exists (select from persona) as exists',
 )
 
-const REMOVE_FIRST = statement('equipo.quitarPrimera', 'central', 'delete from invitacion where correo is null')
+const REMOVE_FIRST = statement('equipo.removeFirst', 'central', 'delete from invitacion where correo is null')
 
 /**
  * Invites the first person of the courier company; the person enters address and name on the page of the link. The link

@@ -47,7 +47,7 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
 type PersonaAccess = Pick<Persona, 'segundo_factor' | 'sesiones'> & { entrado_en: Date | null }
 
 const ACCESSES = statement<{ personas: readonly string[]; ahora: Date }, PersonaAccess & { persona_id: string }>(
-  'equipo.accesos',
+  'equipo.accesses',
   'central',
   `select p.id as persona_id,
      (exists (select from segundo_factor f where f.persona_id = p.id and f.secreto is not null)

@@ -36,7 +36,7 @@ const REQUEST = statement<
     mail_content: Uint8Array
   }
 >(
-  'equipo.pedirCodigo',
+  'equipo.requestMailCode',
   'central',
   `with p as (
      select id from persona where correo = :correo and exists (select from membresia where persona_id = persona.id)
@@ -107,7 +107,7 @@ export const isSameCode = (
     .includes(true)
 
 const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
-  'equipo.intentarCodigo',
+  'equipo.attemptMailCode',
   'central',
   `update codigo_de_entrada set intentos = intentos + 1
    where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS} returning persona_id, codigo_hash`,
@@ -115,7 +115,7 @@ const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_en
 
 /** Ends a code, so that no further attempt finds it. Its row stays, because the codes of a day are counted. */
 const SPEND = statement<{ huella: Uint8Array }>(
-  'equipo.gastarCodigo',
+  'equipo.spendMailCode',
   'central',
   `update codigo_de_entrada set intentos = ${MAX_CODE_ATTEMPTS} where huella = :huella`,
 )

@@ -2,7 +2,7 @@ import { type Query, statement } from '../../data/db.ts'
 import { ADMINISTRATORS, anotherAdministratorRemains, type MembresiaRow } from './persona.ts'
 
 const UPDATE = statement<Pick<MembresiaRow, 'id' | 'alcances'>, { id: string }>(
-  'equipo.cambiarMembresia',
+  'equipo.update',
   'central',
   `with ${ADMINISTRATORS}
    update membresia set alcances = :alcances::text[] where id = :id
@@ -18,7 +18,7 @@ export const changeAlcances = async (query: Query, de: Pick<MembresiaRow, 'id' |
 
 /** Sessions of a removed membership are invalid from then on, because a session is read together with its membership. */
 const REMOVE = statement<{ id: string }, { id: string }>(
-  'equipo.quitarMembresia',
+  'equipo.removeMembresia',
   'central',
   `with ${ADMINISTRATORS}, m as (
      delete from membresia where id = :id and ${anotherAdministratorRemains('administradoras.id = :id')} returning id
@@ -36,7 +36,7 @@ export const removeMembresia = async (query: Query, de: Pick<MembresiaRow, 'id'>
   (await query(REMOVE, de)).length > 0
 
 const FIND_MEMBRESIA = statement<{ membresia: string }, Pick<MembresiaRow, 'id' | 'alcances'> & { persona: string }>(
-  'equipo.membresiaAprobada',
+  'equipo.findMembresia',
   'central',
   `select m.id, m.alcances, p.persona from membresia m join persona p on p.id = m.persona_id
    where m.membresia = :membresia`,

@@ -56,7 +56,7 @@ export const wrongPasskey = () =>
 const challengeOf = (token: string) => createHash('sha256').update(`passkey ${token}`).digest('base64url')
 
 const REQUEST = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date; vence_en: Date }>(
-  'equipo.pedirReto',
+  'equipo.requestChallenge',
   'central',
   `insert into reto_de_passkey (huella, persona_id, creado_en, vence_en)
    values (:huella, :persona_id, :ahora, :vence_en)`,
@@ -80,7 +80,7 @@ export async function writeChallenge(
 
 /** Deletes a challenge even if it has expired, so that it does not become valid again when the clock is set back. */
 const SPEND = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date }, { is_active: boolean }>(
-  'equipo.gastarReto',
+  'equipo.spendChallenge',
   'central',
   `delete from reto_de_passkey where huella = :huella and persona_id is not distinct from :persona_id::uuid
    returning vence_en > :ahora and ${NOT_FUTURE} as is_active`,
@@ -162,7 +162,7 @@ export async function verifyRegistration(
 const bytesDe = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'))
 
 const FIND = statement<Pick<PasskeyRow, 'credencial'>, Pick<PasskeyRow, 'persona_id' | 'passkey' | 'clave'>>(
-  'equipo.buscarPasskey',
+  'equipo.findPasskey',
   'central',
   'select persona_id, passkey, clave from passkey where credencial = :credencial',
 )
@@ -219,7 +219,7 @@ export async function verifySignature(
  * copied. Authenticators without counter always send 0.
  */
 export const USE = statement<Omit<Signer, 'persona_id'> & { ahora: Date }, { passkey: string }>(
-  'equipo.usarPasskey',
+  'equipo.usePasskey',
   'central',
   `update passkey set contador = :contador::bigint, sincronizada = :sincronizada, usado_en = :ahora
    where passkey = :passkey and (contador < :contador::bigint or (contador = 0 and :contador::bigint = 0))
@@ -230,7 +230,7 @@ export const USE = statement<Omit<Signer, 'persona_id'> & { ahora: Date }, { pas
 export type PasskeyVisible = Pick<PasskeyRow, 'passkey' | 'dispositivo' | 'sincronizada' | 'creado_en' | 'usado_en'>
 
 const LIST = statement<{ persona_id: string }, PasskeyVisible & Pick<PasskeyRow, 'credencial'>>(
-  'equipo.listarPasskeys',
+  'equipo.listPasskeys',
   'central',
   `select passkey, dispositivo, sincronizada, creado_en, usado_en, credencial from passkey
    where persona_id = :persona_id order by creado_en, id`,

@@ -15,7 +15,7 @@ import { limitSignIns } from './signInLimits.ts'
 const MAX_CODES_PER_DAY = 5
 
 const OF_DAY = statement<{ persona_id: string; ahora: Date }, Pick<cambio_de_correo, 'creado_en'>>(
-  'equipo.cambiosDeCorreoDelDia',
+  'equipo.ofDay',
   'central',
   `select creado_en from cambio_de_correo
    where persona_id = :persona_id and creado_en > :ahora::timestamptz - interval '1 day' and ${NOT_FUTURE}
@@ -26,7 +26,7 @@ const OF_DAY = statement<{ persona_id: string; ahora: Date }, Pick<cambio_de_cor
  * Stores a code. It ends the earlier ones of the session, also those of a later time: the clock may have been set back.
  */
 const SAVE = statement<Omit<cambio_de_correo, 'anterior'>>(
-  'equipo.pedirCambioDeCorreo',
+  'equipo.saveCambioDeCorreo',
   'central',
   `with e as (
      update cambio_de_correo set intentos = ${MAX_CODE_ATTEMPTS} where persona_id = :persona_id and huella = :huella

@@ -11,7 +11,7 @@ import { newTotpSecret } from './totp.ts'
 const REGISTRATION_MINUTES = 10
 
 const SAVE = statement<{ persona_id: string; nuevo: Uint8Array; nuevo_vence_en: Date }>(
-  'equipo.pedirTotp',
+  'equipo.saveTotp',
   'central',
   `insert into segundo_factor (persona_id, nuevo, nuevo_vence_en) values (:persona_id, :nuevo, :nuevo_vence_en)
    on conflict (persona_id) do update set nuevo = excluded.nuevo, nuevo_vence_en = excluded.nuevo_vence_en`,

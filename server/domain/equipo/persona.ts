@@ -110,7 +110,7 @@ export const unknownMembresia = () =>
   new Problema('membresia_desconocida', 'No hay ninguna membresía con ese identificador.')
 
 const LIST_MEMBRESIAS = statement<{ personas: readonly string[] }, VisibleMembresia & Pick<MembresiaRow, 'persona_id'>>(
-  'equipo.membresias',
+  'equipo.listMembresias',
   'central',
   `select persona_id, membresia, ambito, alcances, creado_en from membresia where persona_id = any(:personas::uuid[])
    order by creado_en, id`,

@@ -15,14 +15,14 @@ import { limitSignIns } from './signInLimits.ts'
  * Stores that the person of a session has just proved to be present, and whether a second factor was part of the proof.
  */
 export const PROVE_PRESENCE = statement<{ hash: Uint8Array; ahora: Date; con_factor: boolean }>(
-  'equipo.probarPresencia',
+  'equipo.provePresence',
   'central',
   `update sesion_persona set presencia_en = :ahora, segundo_factor = segundo_factor or :con_factor::boolean
    where hash = :hash`,
 )
 
 const CLOSE = statement<{ hash: Uint8Array }>(
-  'equipo.cerrarPorFallas',
+  'equipo.closeAfterFailures',
   'central',
   'delete from sesion_persona where hash = :hash',
 )

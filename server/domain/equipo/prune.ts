@@ -11,7 +11,7 @@ import { ADMINISTRATORS, anotherAdministratorRemains, type MembresiaRow } from '
  * would be left.
  */
 const REMOVE = statement<{ id: string }, { id: string }>(
-  'equipo.quitarDeTodo',
+  'equipo.removeEverywhere',
   'central',
   `with ${ADMINISTRATORS}, p as (
      update persona set correo = null, nombre = '' where id = :id and correo is not null and ${anotherAdministratorRemains('persona_id = :id')}
@@ -37,19 +37,19 @@ const REMOVE = statement<{ id: string }, { id: string }>(
 )
 
 const ERASE_INVITACIONES = statement<{ addresses: readonly string[] }>(
-  'equipo.olvidarInvitaciones',
+  'equipo.eraseInvitaciones',
   'central',
   'delete from invitacion where correo = any(:addresses::text[])',
 )
 
 const ERASE_CHANGES = statement<{ id: string }, Pick<cambio_de_correo, 'correo' | 'anterior'>>(
-  'equipo.olvidarCambiosDeCorreo',
+  'equipo.eraseChanges',
   'central',
   'delete from cambio_de_correo where persona_id = :id returning correo, anterior',
 )
 
 const OF_COMERCIOS = statement<{ id: string }, Pick<MembresiaRow, 'alcances'> & { comercio_id: string }>(
-  'equipo.membresiasDeComercios',
+  'equipo.ofComercios',
   'central',
   `select m.alcances, c.id as comercio_id from membresia m join comercio c on c.comercio = m.ambito
    where m.persona_id = :id order by m.creado_en, m.id`,

@@ -8,7 +8,7 @@ import { notifyPasskey } from './notify.ts'
 import { ultimoSegundoFactor } from './secondFactor.ts'
 
 const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
-  'equipo.quitarPasskey',
+  'equipo.removePasskey',
   'central',
   'delete from passkey where persona_id = :persona_id and passkey = :passkey returning dispositivo',
 )

@@ -8,7 +8,7 @@ import { ultimoSegundoFactor } from './secondFactor.ts'
 
 /** The row stays, because it counts the attempts of the day. */
 const REMOVE = statement<{ persona_id: string }>(
-  'equipo.quitarTotp',
+  'equipo.removeTotp',
   'central',
   `update segundo_factor set secreto = null, paso = null, creado_en = null, usado_en = null
    where persona_id = :persona_id`,

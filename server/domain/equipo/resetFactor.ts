@@ -6,7 +6,7 @@ import { notifySecondFactor } from './notify.ts'
 
 /** Deletes all of a person's factors besides the mail, and ends the person's sessions. */
 const RESET = statement<{ id: string }>(
-  'equipo.restablecerSegundoFactor',
+  'equipo.reset',
   'central',
   `with f as (
      delete from segundo_factor where persona_id = :id

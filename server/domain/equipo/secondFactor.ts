@@ -3,7 +3,7 @@ import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
 import { type Query, statement } from '../../data/db.ts'
 import type { entrada_a_medias, segundo_factor } from '../../generated/contract/prisma/client.ts'
 import type { SegundoFactor, SegundoFactorPedido } from '../../generated/contract/types/index.ts'
-import { normalizeBase32 } from '../../platform/codes/codes.ts'
+import { normalizeBase32 } from '../../platform/codes/guideCode.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time/units.ts'
@@ -28,7 +28,7 @@ export const ATTEMPTS_PER_DAY = 10
 type SecondFactorDeps = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora'>
 
 const START = statement<Omit<entrada_a_medias, 'intentos'>>(
-  'equipo.empezarEntrada',
+  'equipo.start',
   'central',
   `insert into entrada_a_medias (huella, persona_id, intentos, creado_en, vence_en)
    values (:huella, :persona_id, 0, :creado_en, :vence_en)`,
@@ -65,7 +65,7 @@ const WAITING_SIGN_IN = statement<
   { huella: Uint8Array; ahora: Date },
   Pick<entrada_a_medias, 'persona_id' | 'vence_en'>
 >(
-  'equipo.entradaQueEspera',
+  'equipo.waitingSignIn',
   'central',
   `select persona_id, vence_en from entrada_a_medias
    where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS}`,
@@ -84,7 +84,7 @@ export async function readPartialSignIn(
 }
 
 const ATTEMPT_SIGN_IN = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
-  'equipo.intentarEntrada',
+  'equipo.attemptSignIn',
   'central',
   `update entrada_a_medias set intentos = intentos + 1
    where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id`,
@@ -102,7 +102,7 @@ export async function attemptSignIn(
 }
 
 const FINISH = statement<{ huella: Uint8Array }>(
-  'equipo.terminarEntrada',
+  'equipo.finish',
   'central',
   'delete from entrada_a_medias where huella = :huella',
 )
@@ -114,7 +114,7 @@ type Intento = Pick<segundo_factor, 'secreto' | 'paso' | 'intentos' | 'intentos_
 
 /** Counts an attempt of a person, and keeps the row locked, so that parallel attempts come one after another. */
 const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
-  'equipo.intentarSegundoFactor',
+  'equipo.attemptSecondFactor',
   'central',
   `insert into segundo_factor as f (persona_id, intentos, intentos_desde) values (:persona_id, 1, :ahora)
    on conflict (persona_id) do update set
@@ -131,20 +131,20 @@ const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
  * accepted.
  */
 const ACCEPT_TOTP = statement<{ persona_id: string; paso: number; ahora: Date }, { persona_id: string }>(
-  'equipo.acertarTotp',
+  'equipo.acceptTotp',
   'central',
   `update segundo_factor set paso = :paso, usado_en = :ahora, intentos = 0
    where persona_id = :persona_id and (paso is null or paso < :paso) returning persona_id`,
 )
 
 const SPEND_CODE = statement<{ persona_id: string; huella: Uint8Array }, { huella: Uint8Array }>(
-  'equipo.gastarCodigoDeRecuperacion',
+  'equipo.spendCode',
   'central',
   'delete from codigo_de_recuperacion where persona_id = :persona_id and huella = :huella returning huella',
 )
 
 const FORGIVE = statement<{ persona_id: string }>(
-  'equipo.perdonarIntentos',
+  'equipo.forgive',
   'central',
   'update segundo_factor set intentos = 0 where persona_id = :persona_id',
 )
@@ -218,7 +218,7 @@ export const ultimoSegundoFactor = () =>
   )
 
 const READ_TOTP = statement<{ persona_id: string }, Pick<segundo_factor, 'creado_en' | 'usado_en'>>(
-  'equipo.verTotp',
+  'equipo.readTotp',
   'central',
   'select creado_en, usado_en from segundo_factor where persona_id = :persona_id and secreto is not null',
 )

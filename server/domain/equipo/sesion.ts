@@ -63,13 +63,13 @@ const SELECT_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.p
    left join comercio c on c.comercio = m.ambito`
 
 const FIND = statement<{ hash: Buffer }, PersonaSesionRow>(
-  'equipo.buscarSesion',
+  'equipo.findSesion',
   'central',
   `${SELECT_SESION} where s.hash = :hash`,
 )
 
 const FIND_MANY = statement<{ hashes: readonly Buffer[] }, PersonaSesionRow>(
-  'equipo.buscarSesiones',
+  'equipo.findMany',
   'central',
   `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
@@ -210,7 +210,7 @@ const OPEN = statement<
     inactiva_en: Date
   }
 >(
-  'equipo.abrirSesion',
+  'equipo.open',
   'central',
   `with s as (
      insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, alta, segundo_factor,
@@ -223,7 +223,7 @@ const OPEN = statement<
 )
 
 const MISSING_FACTOR = statement<{ hash: Uint8Array }, { missing: boolean }>(
-  'equipo.faltaSegundoFactor',
+  'equipo.missingFactor',
   'central',
   `select ${LACKS_SECOND_FACTOR} as missing from sesion_persona s where s.hash = :hash`,
 )
@@ -285,7 +285,7 @@ export async function openPersonaSesion(
 }
 
 const COMPLETE = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(
-  'equipo.completarSesion',
+  'equipo.complete',
   'central',
   'update sesion_persona set hash = :nuevo, segundo_factor = true where hash = :hash',
 )
@@ -356,36 +356,32 @@ export function deviceOf(userAgent: string): string {
 }
 
 const PURGE = [
+  statement<{ ahora: Date }>('equipo.pruneSesiones', 'central', 'delete from sesion_persona where vence_en <= :ahora'),
+  statement<{ ahora: Date }>('equipo.pruneInvitaciones', 'central', 'delete from invitacion where vence_en <= :ahora'),
   statement<{ ahora: Date }>(
-    'equipo.limpiarSesiones',
-    'central',
-    'delete from sesion_persona where vence_en <= :ahora',
-  ),
-  statement<{ ahora: Date }>(
-    'equipo.limpiarInvitaciones',
-    'central',
-    'delete from invitacion where vence_en <= :ahora',
-  ),
-  statement<{ ahora: Date }>(
-    'equipo.limpiarEntradasAMedias',
+    'equipo.pruneHalfDoneSignIns',
     'central',
     'delete from entrada_a_medias where vence_en <= :ahora',
   ),
   statement<{ ahora: Date }>(
-    'equipo.limpiarTotp',
+    'equipo.pruneTotp',
     'central',
     'update segundo_factor set nuevo = null, nuevo_vence_en = null where nuevo_vence_en <= :ahora',
   ),
-  statement<{ ahora: Date }>('equipo.limpiarRetos', 'central', 'delete from reto_de_passkey where vence_en <= :ahora'),
+  statement<{ ahora: Date }>(
+    'equipo.pruneChallenges',
+    'central',
+    'delete from reto_de_passkey where vence_en <= :ahora',
+  ),
   // Codes stay for a day, because each address gets a limited number of codes per day.
   statement<{ ahora: Date }>(
-    'equipo.limpiarCodigos',
+    'equipo.pruneMailCodes',
     'central',
     `delete from codigo_de_entrada where creado_en <= :ahora::timestamptz - interval '1 day'`,
   ),
   // Addresses stay as long as their mails, so that erasing a person also finds the mails to a former address.
   statement<{ ahora: Date }>(
-    'equipo.limpiarCambiosDeCorreo',
+    'equipo.pruneCambiosDeCorreo',
     'central',
     `delete from cambio_de_correo where creado_en <= :ahora::timestamptz - interval '31 days'`,
   ),

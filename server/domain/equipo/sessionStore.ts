@@ -16,7 +16,7 @@ const LIST = statement<
   { persona_id: string; ahora: Date },
   Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en' | 'inactiva_en'>
 >(
-  'equipo.listarSesiones',
+  'equipo.listSesiones',
   'central',
   `select sesion, dispositivo, red, creado_en, vence_en, least(vence_en, inactiva_en) as inactiva_en from sesion_persona
    where persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora order by creado_en desc, sesion`,
@@ -40,7 +40,7 @@ export async function readSesiones(
 }
 
 const CLOSE = statement<{ persona_id: string; sesion: string }, { sesion: string }>(
-  'equipo.cerrarSesion',
+  'equipo.closeSesion',
   'central',
   'delete from sesion_persona where persona_id = :persona_id and sesion = :sesion returning sesion',
 )
@@ -64,13 +64,13 @@ const OWN_MEMBRESIA = statement<
   { persona_id: string; membresia: string },
   Pick<MembresiaRow, 'id' | 'ambito' | 'alcances'>
 >(
-  'equipo.membresiaPropia',
+  'equipo.ownMembresia',
   'central',
   'select id, ambito, alcances from membresia where persona_id = :persona_id and membresia = :membresia',
 )
 
 const CHOOSE = statement<{ hash: Uint8Array; membresia_id: string; modo: string; vence_en: Date; inactiva_en: Date }>(
-  'equipo.elegirMembresia',
+  'equipo.choose',
   'central',
   `update sesion_persona set membresia_id = :membresia_id, modo = :modo, vence_en = :vence_en, inactiva_en = :inactiva_en
    where hash = :hash`,

@@ -65,13 +65,13 @@ export async function pasoDe(
 export const withoutSeparators = (code: string) => code.replace(/[\s-]/g, '')
 
 const ALL_SECRETOS = statement<object, Pick<segundo_factor, 'persona_id' | 'secreto'>>(
-  'equipo.secretosDeTotp',
+  'equipo.allSecretos',
   'central',
   'select persona_id, secreto from segundo_factor where secreto is not null',
 )
 
 const REENCRYPT = statement<{ persona_id: string; antes: Uint8Array; secreto: Uint8Array }>(
-  'equipo.recifrarTotp',
+  'equipo.reencrypt',
   'central',
   'update segundo_factor set secreto = :secreto where persona_id = :persona_id and secreto = :antes',
 )

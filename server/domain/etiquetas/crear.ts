@@ -1,6 +1,6 @@
 import { dispositionOf } from '../../api/http/download.ts'
 import type { Falla } from '../../generated/contract/types/index.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { explainGuiaCode, searchByReference } from '../records/guiaLookup.ts'

@@ -16,7 +16,7 @@ export const DRAW_VERSION = 6
 export type EtiquetaRow = GuiaRow & { nombre: string }
 
 const READ = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>(
-  'etiquetas.leer',
+  'etiquetas.read',
   'part',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
    join guia_indice i on i.guia = p.guia
@@ -40,7 +40,7 @@ export async function readEtiquetas(db: Db, scope: GuiaScope, codes: readonly st
  * opened just before.
  */
 const RECORD = statement<Pick<GuiaRow, 'comercio_id' | 'modo'> & { printed: string; ahora: Date }>(
-  'etiquetas.anotar',
+  'etiquetas.record',
   'merchant',
   `update guia g set etiqueta_en = :ahora::timestamptz, advertencias =
      coalesce((select jsonb_agg(a order by n) from jsonb_array_elements(g.advertencias) with ordinality e(a, n)

@@ -7,6 +7,7 @@ import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
 import { type DecisionDeGuia, presentDecision } from '../estados/decision.ts'
 import { FORMA_EN_SQL, STORED_FORMA } from '../records/bodyShape.ts'
+import type { CorrectableColumn } from '../records/correccionCipher.ts'
 import {
   CAMPOS,
   CORRECTABLE_COLUMNS,
@@ -16,7 +17,6 @@ import {
   type GuiaRow,
   guiaKeyOf,
 } from '../records/guiaFields.ts'
-import type { CorrectableColumn } from '../records/storedCorrections.ts'
 import type { NotifyJobs } from '../records/webhookKey.ts'
 
 type EventoData = {
@@ -186,7 +186,7 @@ export function buildCreationEvento(guia: GuiaRow, traza: string | null): Evento
 }
 
 const BY_SECUENCIA = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, EventoRow>(
-  'eventos.porSecuencia',
+  'eventos.bySecuencia',
   'merchant',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia`,
@@ -340,13 +340,13 @@ const buildStepSql = ({
    ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const STEP = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', 'merchant', buildStepSql({}))
+const STEP = statement<StepParameters, GuiaWithWebhooks>('eventos.step', 'merchant', buildStepSql({}))
 
 const RECTIFY = statement<
   StepParameters & { previous_custodio: GuiaRow['custodio']; previous_estado_en: Date },
   GuiaWithWebhooks
 >(
-  'eventos.rectificar',
+  'eventos.rectify',
   'merchant',
   buildStepSql({ estado_en: ':previous_estado_en::timestamptz', custodio: ':previous_custodio' }),
 )
@@ -355,7 +355,7 @@ const CORRECT = statement<
   StepParameters & Omit<CorreccionDeGuia['values'], 'recogida'> & { recogida: string; cambios: Buffer },
   GuiaWithWebhooks
 >(
-  'eventos.corregir',
+  'eventos.correct',
   'merchant',
   buildStepSql({
     asignaciones: `, ultima_correccion = secuencia + 1${CORRECTABLE_COLUMNS.map((column) => `, ${column} = :${column}::${CAMPOS[column].tipo}`).join('')}`,

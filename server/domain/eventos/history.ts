@@ -62,7 +62,7 @@ const guiaWithEventosSql = (
  * combined statement anew for each request, and the planning cost twice as much as the read.
  */
 const OWN_GUIA_WITH_EVENTOS = statement<HistoryParameters, { guia: GuiaInJson & WithEventos }>(
-  'eventos.suyaConEventos',
+  'eventos.ownGuiaWithEventos',
   'merchant',
   guiaWithEventosSql('', IS_OWN_GUIA),
 )
@@ -70,7 +70,7 @@ const ANY_GUIA_WITH_EVENTOS = statement<
   HistorySelection,
   { guia: GuiaInJson & WithEventos<EventoRowWithAuthor> & WithOwner }
 >(
-  'eventos.deQuienSeaConEventos',
+  'eventos.anyGuiaWithEventos',
   'part',
   guiaWithEventosSql(
     `, g.custodio,
@@ -81,7 +81,7 @@ const ANY_GUIA_WITH_EVENTOS = statement<
 )
 
 const EVENTOS_OF_GUIA = statement<HistoryParameters, WithEventos>(
-  'eventos.deGuia',
+  'eventos.eventosOfGuia',
   'merchant',
   `select ${eventosSql(EVENTO_COLUMNS)} from guia_indice i where ${IS_OWN_GUIA}`,
 )

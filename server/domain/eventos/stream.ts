@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../data/db.ts'
-import { VISIBLE_TO_FEED } from '../../data/order.ts'
+import { VISIBLE_TO_FEED } from '../../data/eventOrder.ts'
 import type { Modo, TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { EVENTO_COLUMNS, type EventoInJson, type EventoRow } from './evento.ts'
 
@@ -26,7 +26,7 @@ type FeedParameters = {
 type FeedRow = EventoInJson & Pick<EventoRow, 'guia_id'> & { lugar: string }
 
 const FEED = statement<FeedParameters, FeedRow>(
-  'eventos.flujo',
+  'eventos.feed',
   'merchant',
   `select ${FEED_COLUMNS} from evento where comercio_id = :comercio_id and modo = :modo and ${AFTER_POSITION}
    order by xid, guia_id, secuencia limit :count`,
@@ -37,7 +37,7 @@ const FEED = statement<FeedParameters, FeedRow>(
  * Reads each type from its own range of the index and merges the ranges. A rare type costs as much as a frequent one.
  */
 const FEED_BY_TYPE = statement<FeedParameters & { tipos: readonly TipoDeEvento[] }, FeedRow>(
-  'eventos.flujoDeTipos',
+  'eventos.feedByType',
   'merchant',
   `select ${FEED_COLUMNS} from unnest(:tipos::text[]) t(own) cross join lateral (
      select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.own and ${AFTER_POSITION}
@@ -51,7 +51,7 @@ const FEED_BY_TYPE = statement<FeedParameters & { tipos: readonly TipoDeEvento[]
  * the events of all guides.
  */
 const FEED_OF_GUIA = statement<FeedParameters & { guia: string; tipos: readonly TipoDeEvento[] | null }, FeedRow>(
-  'eventos.flujoDeGuia',
+  'eventos.feedOfGuia',
   'merchant',
   `with e as materialized (
      select * from evento where comercio_id = :comercio_id and modo = :modo
@@ -67,7 +67,7 @@ const FEED_OF_GUIA = statement<FeedParameters & { guia: string; tipos: readonly 
  * minute earlier; from there on, `registrado_en` decides.
  */
 const START_FROM_TIME = statement<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
-  'eventos.comienzoDesde',
+  'eventos.startFromTime',
   'merchant',
   `with recursive b(antes, despues) as (
      select coalesce((select xid from evento where comercio_id = :comercio_id and modo = :modo
@@ -89,7 +89,7 @@ const START_FROM_TIME = statement<{ comercio_id: string; modo: Modo; desde: Date
  * and null otherwise. These events are committed but wait until an older transaction ends.
  */
 const FEED_END = statement<{ comercio_id: string; modo: Modo }, { xid: string; seen: string | null }>(
-  'eventos.final',
+  'eventos.feedEnd',
   'merchant',
   `select fin::text as xid, case when exists (select from evento
      where comercio_id = :comercio_id and modo = :modo and xid >= fin) then flujo_ahora()::text end as seen

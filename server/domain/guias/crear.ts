@@ -1,7 +1,7 @@
 import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { present } from '../records/guiaPresentation.ts'
-import { createOnce } from './once.ts'
+import { createOnce } from './createOnce.ts'
 import { createCandidates, toCandidate } from './strict.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async (input, deps) => {

@@ -5,7 +5,7 @@ import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { advertenciasOf } from '../records/guiaPresentation.ts'
-import { createOnce } from './once.ts'
+import { createOnce } from './createOnce.ts'
 import { type Candidate, createCandidates, toCandidate } from './strict.ts'
 
 /** Faulty entries after which other requests of the process get their turn: explaining one costs up to half a millisecond. */

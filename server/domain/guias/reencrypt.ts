@@ -1,15 +1,15 @@
 import { statement } from '../../data/db.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import type { JobDeps } from '../deps.ts'
 import type { EventoRow } from '../eventos/evento.ts'
-import { reencryptChanges } from '../records/storedCorrections.ts'
+import { reencryptChanges } from '../records/correccionCipher.ts'
 
 const MAX_EVENTOS_PER_ROUND = 500
 
 type CorreccionKey = Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>
 
 const WITH_OTHER_KEY = statement<{ kid: Buffer }, CorreccionKey & Pick<EventoRow, 'cambios'>>(
-  'correcciones.conOtraClave',
+  'correcciones.withOtherKey',
   'part',
   `select comercio_id, modo, guia_id, secuencia, cambios from evento
    where cambios is not null and substring(cambios from 1 for 4) <> :kid order by random() limit ${MAX_EVENTOS_PER_ROUND}`,
@@ -17,7 +17,7 @@ const WITH_OTHER_KEY = statement<{ kid: Buffer }, CorreccionKey & Pick<EventoRow
 
 /** A person's data may have been erased meanwhile, so the value is replaced only if it is unchanged. */
 const STORE_CHANGES = statement<CorreccionKey & { antes: Uint8Array; despues: Uint8Array }>(
-  'correcciones.recifrar',
+  'correcciones.storeChanges',
   'merchant',
   `update evento set cambios = :despues where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia and cambios = :antes`,

@@ -1,6 +1,6 @@
 import { type Db, inTransaction, statement } from '../../data/db.ts'
+import { codeLetterOf, partKeyOf, queryByComercio } from '../../data/partQueries.ts'
 import { type GroupOwner, type GroupRequest, Groups } from '../../data/queue/groups.ts'
-import { codeLetterOf, partKeyOf, queryByComercio } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado, Modo } from '../../generated/contract/types/index.ts'
 import { constraintOf, Problema, translateError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
@@ -98,9 +98,9 @@ const buildInsertSql = (
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
 
-const INSERT = statement<{ guias: string }, InsertedGuia>('guias.insertar', 'part', buildInsertSql(''))
+const INSERT = statement<{ guias: string }, InsertedGuia>('guias.insert', 'part', buildInsertSql(''))
 const INSERT_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
-  'guias.insertarConTareas',
+  'guias.insertWithTasks',
   'part',
   buildInsertSql(MENSAJES_AND_LINKS),
 )
@@ -108,12 +108,12 @@ const INSERT_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
 // Separate statements for guides whose creation is traced. The statements for untraced creations are therefore cheaper.
 const TRACE_OF_X = '(select x.traza from x where x.id = g.id)'
 const INSERT_TRACED = statement<{ guias: string }, InsertedGuia>(
-  'guias.insertarTrazadas',
+  'guias.insertTraced',
   'part',
   buildInsertSql('', TRACE_OF_X),
 )
 const INSERT_TRACED_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
-  'guias.insertarTrazadasConTareas',
+  'guias.insertTracedWithTasks',
   'part',
   buildInsertSql(MENSAJES_AND_LINKS, TRACE_OF_X),
 )
@@ -123,7 +123,7 @@ const INSERT_TRACED_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
  * was stored. A key that another transaction is storing is awaited.
  */
 const INSERT_WITH_KEYS = statement<{ guias: string; claves: string }, InsertedGuia>(
-  'guias.insertarConClaves',
+  'guias.insertWithKeys',
   'part',
   buildInsertSql(MENSAJES_AND_LINKS, TRACE_OF_X, {
     cte: `, y as materialized (
@@ -137,7 +137,7 @@ const EXISTING = statement<
   { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
   GuiaRow
 >(
-  'guias.existentes',
+  'guias.existing',
   'part',
   `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
    join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref`,

@@ -2,7 +2,7 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { clave_idempotencia } from '../../generated/contract/prisma/client.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema } from '../../platform/errors.ts'
 import { digest, type Secrets } from '../../platform/secrets.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
@@ -46,7 +46,7 @@ function withCanonicalCode(path: unknown): unknown {
 export const KEY_LIFETIME_MS = DAY_MS
 
 const FIND = statement<Clave & { desde: Date }, RememberedKey>(
-  'idempotencia.buscar',
+  'idempotencia.find',
   'merchant',
   `select huella, identificador from clave_idempotencia where comercio_id = :comercio_id and modo = :modo
      and operacion = :operacion and idempotencia = :idempotencia and creado_en > :desde`,
@@ -74,7 +74,7 @@ export const SAVE_KEYS = `insert into clave_idempotencia as c (comercio_id, modo
  * no row if that transaction stored the key.
  */
 const REMEMBER = statement<KeyRow & { desde: Date }>(
-  'idempotencia.recordar',
+  'idempotencia.remember',
   'merchant',
   `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
    values (:comercio_id, :modo, :operacion, :idempotencia, :huella, :identificador, :creado_en)

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import type { Deps } from '../deps.ts'
 import { KEY_LIFETIME_MS } from './idempotencia.ts'
 
@@ -7,7 +7,7 @@ import { KEY_LIFETIME_MS } from './idempotencia.ts'
 const MAX_ROWS_PER_STATEMENT = 2_000
 
 const DELETE = statement<{ hasta: Date }>(
-  'idempotencia.borrar',
+  'idempotencia.delete',
   'part',
   `with v as (
      select comercio_id, modo, operacion, idempotencia from clave_idempotencia where creado_en <= :hasta

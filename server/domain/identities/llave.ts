@@ -133,7 +133,7 @@ const SELECT_WITH_OWNER = `select ${Object.keys(LLAVE_FIELDS)
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id`
 
 const FIND = statement<Pick<LlaveRow, 'id'>, OwnedLlaveRow>(
-  'llaves.buscar',
+  'llaves.find',
   'central',
   `${SELECT_WITH_OWNER} where l.id = :id`,
 )
@@ -143,7 +143,7 @@ const FIND = statement<Pick<LlaveRow, 'id'>, OwnedLlaveRow>(
  * cost.
  */
 const FIND_MANY = statement<{ ids: readonly string[] }, OwnedLlaveRow>(
-  'llaves.buscarVarias',
+  'llaves.findMany',
   'central',
   `${SELECT_WITH_OWNER} where l.id = any(:ids::text[])`,
 )
@@ -168,7 +168,7 @@ export const isPresentedLlave = (row: Pick<LlaveRow, 'tipo' | 'hash'>, { tipo, s
   row.tipo === tipo && hasSecret(row, secreto)
 
 const MARK = statement<{ ids: readonly string[] }>(
-  'llaves.marcarDemostracion',
+  'llaves.mark',
   'central',
   'update llave set demostracion = true where id = any(:ids::text[]) and not demostracion',
 )
@@ -235,7 +235,7 @@ interface LlaveOptions<A> {
 }
 
 const SAVE = statement<Pick<LlaveRow, NewLlaveField>>(
-  'llaves.guardar',
+  'llaves.save',
   'central',
   `insert into llave (${NEW_LLAVE_FIELDS.join(', ')}) values (${NEW_LLAVE_FIELDS.map((name) => `:${name}`).join(', ')})`,
 )
@@ -308,7 +308,7 @@ export async function saveReplacement(
 }
 
 const EXPIRE = statement<{ id: string; vence_en: Date }>(
-  'llaves.vencer',
+  'llaves.expire',
   'central',
   'update llave set vence_en = :vence_en where id = :id and (vence_en is null or vence_en > :vence_en)',
 )

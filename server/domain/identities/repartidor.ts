@@ -3,7 +3,8 @@ import { readByDigest } from '../../data/byDigest.ts'
 import { type Db, type Query, statement } from '../../data/db.ts'
 import type { repartidor, sesion_repartidor } from '../../generated/contract/prisma/client.ts'
 import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../../generated/contract/types/index.ts'
-import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { normalizeBase32 } from '../../platform/codes/guideCode.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Secrets, SubKey } from '../../platform/secrets.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -43,7 +44,7 @@ export const repartidorCodeDigests = (secrets: Secrets, typedCode: string) =>
   secrets.todas('repartidores').map((subkey) => digest(subkey, normalizeBase32(typedCode)))
 
 const IS_CODE_IN_USE = statement<{ huellas: readonly Uint8Array[] }, { in_use: boolean }>(
-  'repartidores.enUso',
+  'repartidores.isCodeInUse',
   'central',
   'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as in_use',
 )
@@ -77,7 +78,7 @@ export async function requireActiveRepartidor(db: Db, code: string): Promise<rep
 }
 
 const REPARTIDOR_NAMES = statement<{ repartidores: readonly string[] }, QuienReparte>(
-  'repartidores.quienes',
+  'repartidores.repartidorNames',
   'central',
   'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
 )
@@ -93,14 +94,14 @@ const SAVE = statement<
   Pick<repartidor, 'id' | 'repartidor' | 'nombre' | 'telefono' | 'codigo_hash' | 'creado_en'>,
   repartidor
 >(
-  'repartidores.guardar',
+  'repartidores.save',
   'central',
   `insert into repartidor (id, repartidor, nombre, telefono, codigo_hash, creado_en)
    values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
 )
 
 const MARK = statement<{ huellas: readonly Uint8Array[] }>(
-  'repartidores.marcarDemostracion',
+  'repartidores.mark',
   'central',
   'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
 )
@@ -121,7 +122,7 @@ export async function saveRepartidor(
 }
 
 const SET_CODE = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
-  'repartidores.ponerCodigo',
+  'repartidores.setCode',
   'central',
   `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1, demostracion = false
    where repartidor = :repartidor returning *`,
@@ -158,14 +159,10 @@ export const SESION_DURATION_MS = 12 * HOUR_MS
 const SELECT_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version`
 
-const FIND = statement<{ hash: Buffer }, SesionRow>(
-  'sesiones.buscar',
-  'central',
-  `${SELECT_SESION} where s.hash = :hash`,
-)
+const FIND = statement<{ hash: Buffer }, SesionRow>('sesiones.find', 'central', `${SELECT_SESION} where s.hash = :hash`)
 
 const FIND_MANY = statement<{ hashes: readonly Buffer[] }, SesionRow>(
-  'sesiones.buscarVarias',
+  'sesiones.findMany',
   'central',
   `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
@@ -185,7 +182,7 @@ export const presentRepartidorSesion = ({
 })
 
 const PURGE = statement<{ ahora: Date }>(
-  'sesiones.limpiar',
+  'sesiones.purge',
   'central',
   'delete from sesion_repartidor where vence_en <= :ahora',
 )

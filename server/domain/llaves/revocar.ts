@@ -10,7 +10,7 @@ import {
 import type { Handler } from '../operation.ts'
 
 const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
-  'llaves.revocar',
+  'llaves.revoke',
   'central',
   `with ${ADMINISTERING}
    update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null and ${anotherLlaveRemainsSql('id = :id')}

@@ -11,7 +11,7 @@ const INTERVAL_MS = MINUTE_MS
 const DELAY_MS = 1_000
 
 const RECORD = statement<{ ids: readonly string[]; instants: readonly Date[] }>(
-  'llaves.anotarUsos',
+  'llaves.record',
   'central',
   `update llave l set usado_en = u.usado_en
    from unnest(:ids::text[], :instants::timestamptz[]) as u(id, usado_en)

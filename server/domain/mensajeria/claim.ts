@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryByComercio } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/partQueries.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
@@ -50,7 +50,7 @@ const CLAIM_MENSAJES = statement<
   },
   Omit<ClaimedMensaje, 'token'>
 >(
-  'mensajes.reclamar',
+  'mensajes.claimMensajes',
   'part',
   `with x as (
      select * from json_to_recordset(:claimed::json) as x(id uuid, huella text)

@@ -1,6 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
-import { queryReachableParts, runInEachPart } from '../../data/spread.ts'
+import { queryReachableParts, runInEachPart } from '../../data/partQueries.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { isUnsendableSql } from '../records/locationRequest.ts'
 import type { MensajeDeps, MensajeKey, MensajeRow } from './row.ts'
@@ -9,7 +9,7 @@ const PENDING = statement<
   Pick<MensajeRow, 'canal'> & { ahora: Date; count: number },
   MensajeKey & { mensaje: MensajeRow['id'] }
 >(
-  'mensajes.pendientes',
+  'mensajes.pending',
   'part',
   `select comercio_id, id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :count`,
@@ -31,7 +31,7 @@ export const readPendingMensajes =
  * its creation and its due instant. A message that cannot be sent keeps waiting.
  */
 const BRING_FORWARD = statement<{ ahora: Date }>(
-  'mensajes.adelantar',
+  'mensajes.bringForward',
   'part',
   `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
    where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0

@@ -1,7 +1,7 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
+import { queryByComercio, queryReachableParts } from '../../data/partQueries.ts'
 import { toJob } from '../../data/queue/jobRows.ts'
-import { queryByComercio, queryReachableParts } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { currentTrace } from '../../platform/tracing.ts'
@@ -10,7 +10,7 @@ import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
 const EXPIRED = statement<{ ahora: Date; count: number }, MensajeKey>(
-  'mensajes.vencidos',
+  'mensajes.expired',
   'part',
   `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :count`,
 )
@@ -26,7 +26,7 @@ const EXPIRE = statement<
   { ids: readonly string[]; ahora: Date; final_states: readonly Estado[]; traza: string | null },
   NewEntrega
 >(
-  'mensajes.vencer',
+  'mensajes.expire',
   'part',
   `with p as (
      ${lockGuiasSql('id = any(:ids::uuid[])')}

@@ -1,10 +1,10 @@
 import { statement } from '../../data/db.ts'
-import { queryByComercio } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/partQueries.ts'
 import { markSent } from './markSent.ts'
 import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 
 const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
-  'mensajes.enBuzon',
+  'mensajes.inMailbox',
   'part',
   `select id, comercio_id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and modo = 'test'
      and estado = 'pendiente'`,

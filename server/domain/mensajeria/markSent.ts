@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryByComercio } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/partQueries.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
@@ -47,7 +47,7 @@ const MARK_SENT = statement<
   },
   NewEntrega
 >(
-  'mensajes.marcarEnviados',
+  'mensajes.markSent',
   'part',
   `with x as (
      select * from json_to_recordset(:sent::json) as x(id uuid, huella text, proveedor_id text)

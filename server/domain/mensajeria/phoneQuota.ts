@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../data/db.ts'
-import { otherParts } from '../../data/spread.ts'
+import { otherParts } from '../../data/partQueries.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { conEnlace } from './requestSql.ts'
 import { idsDe, type MensajeKey, type MensajeRow } from './row.ts'
@@ -45,7 +45,7 @@ export interface TelefonoCount {
  * due before each message. Both counts use one snapshot, so that a request sent meanwhile counts once.
  */
 const COUNT_OF_OTHERS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, TelefonoCount>(
-  'mensajes.deOtros',
+  'mensajes.countOfOthers',
   'part',
   `with q as materialized (
      select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, creado_en timestamptz)
@@ -59,7 +59,7 @@ const READ_TELEFONOS = statement<
   { ids: readonly string[] },
   Pick<MensajeRow, 'id' | 'telefono' | 'modo'> & { creado_en: string }
 >(
-  'mensajes.telefonos',
+  'mensajes.readTelefonos',
   'part',
   'select id, telefono, modo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',
 )

@@ -1,6 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { entrante } from '../../generated/contract/prisma/client.ts'
 import { translateError } from '../../platform/errors.ts'
 import { linkWithin, MapLinkError } from '../../platform/maps/links.ts'
@@ -19,7 +19,7 @@ import { type InboundItem, readInboundItems } from './whatsapp.ts'
 type InboundDeps = SendDeps & Pick<Deps, 'newId'>
 
 const PENDING = statement<{ count: number }, Pick<entrante, 'id'>>(
-  'entrantes.pendientes',
+  'entrantes.pending',
   'central',
   'select id from entrante where hecho_en is null order by recibido_en limit :count',
 )
@@ -29,7 +29,7 @@ export const readPendingInbound = ({ db }: { db: Db }, count: number): Promise<J
   db.query(PENDING, { count })
 
 const READ = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
-  'entrantes.leer',
+  'entrantes.read',
   'central',
   'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
@@ -141,14 +141,14 @@ const NAMED_MENSAJE = statement<
   { proveedor_id: string },
   Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id' | 'telefono'>
 >(
-  'mensajes.nombrado',
+  'mensajes.namedMensaje',
   'part',
   `select comercio_id, modo, guia_id, telefono from mensaje where proveedor_id = :proveedor_id limit 1`,
 )
 
 /** Finds the guides with open requests at a telephone, and the creation instant of each guide's newest request. */
 const OPEN_GUIAS = statement<{ telefono: string }, GuiaRow & { requested_at: Date }>(
-  'mensajes.abiertas',
+  'mensajes.openGuias',
   'part',
   `select g.*, m.creado_en as requested_at from (
      select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
@@ -188,7 +188,7 @@ const NEW_MENSAJE = statement<
     count: number
   }
 >(
-  'mensajes.responder',
+  'mensajes.newMensaje',
   'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
    select :comercio_id, :modo, :guia_id, coalesce(max(numero), 0) + 1, :id::uuid, :guia::text, 'whatsapp', :tipo::text,

@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { queryByComercio, queryReachableParts } from '../../data/spread.ts'
+import { queryByComercio, queryReachableParts } from '../../data/partQueries.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -16,7 +16,7 @@ const TOO_LATE_TEXT =
 const wasNeverSentSql = (m: string) => `${isUnsendableSql(`${m}.modo`, `${m}.canal`)} and ${m}.estado = 'pendiente'`
 
 const FIND_UNSENT = statement<{ count: number }, { comercio_id: string; modo: string; guia_id: string }>(
-  'mensajes.sinSalida',
+  'mensajes.findUnsent',
   'part',
   `select distinct comercio_id, modo, guia_id from mensaje m where ${wasNeverSentSql('m')} limit :count`,
 )
@@ -28,7 +28,7 @@ const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uu
  * same order.
  */
 const LOCK_GUIAS = statement<{ guias: string }>(
-  'mensajes.apartarGuias',
+  'mensajes.lockGuias',
   'part',
   `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
      order by comercio_id, modo, id for update`,
@@ -48,7 +48,7 @@ const RESUME = statement<
   { guias: string; ahora: Date; desde: Date; final_states: readonly Estado[]; motivo: string },
   { estado: string }
 >(
-  'mensajes.retomar',
+  'mensajes.resume',
   'part',
   `with x as (
      ${GUIAS}

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryByComercio } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/partQueries.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -48,7 +48,7 @@ export const postponeMensaje = (
  * provider's status or a person's action changes it.
  */
 const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
-  'mensajes.dudar',
+  'mensajes.markDoubtful',
   'part',
   `with p as (
      ${lockGuiasSql(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
@@ -92,7 +92,7 @@ const MARK_FAILED = statement<
   },
   NewEntrega
 >(
-  'mensajes.fallar',
+  'mensajes.markFailed',
   'part',
   `with p as (
      ${lockGuiasSql('id = :id::uuid')}
@@ -135,7 +135,7 @@ export async function markFailed(
  * the provider's id is not stored, because WhatsApp makes that id from the telephone.
  */
 const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
-  'mensajes.anotar',
+  'mensajes.recordStatus',
   'part',
   `with p as (
      ${lockGuiasSql('id = :id::uuid')}

@@ -1,11 +1,11 @@
 import { type Db, statement } from '../../data/db.ts'
-import { queryByComercio } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/partQueries.ts'
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { currentSpan, inSpan, isTracing } from '../../platform/tracing.ts'
 import { idsDe, type MensajeKey } from './row.ts'
 
 const TRACES = statement<{ ids: readonly string[] }, { id: string; traza: string | null }>(
-  'mensajes.trazas',
+  'mensajes.traces',
   'part',
   `select m.id, (select v.traza from evento v where v.comercio_id = m.comercio_id and v.modo = m.modo
      and v.guia_id = m.guia_id and v.registrado_en <= m.creado_en order by v.secuencia desc limit 1) as traza

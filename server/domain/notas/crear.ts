@@ -11,7 +11,7 @@ import { type NotaRow, presentNotas } from './nota.ts'
  * erased.
  */
 const CREATE = statement<Omit<NotaRow, 'secuencia'>, NotaRow>(
-  'notas.crear',
+  'notas.create',
   'merchant',
   `with g as (
      select secuencia from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id

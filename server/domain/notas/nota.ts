@@ -26,7 +26,7 @@ export async function presentNotas(
 }
 
 const ERASE = statement<{ guias: string }>(
-  'notas.olvidar',
+  'notas.erase',
   'part',
   `delete from nota n using json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    where n.comercio_id = x.comercio_id and n.modo = x.modo and n.guia_id = x.id`,

@@ -1,6 +1,6 @@
 import { correctGuiaOf } from '../correcciones/correccion.ts'
 import type { Handler } from '../operation.ts'
-import { doOnceByOperador } from './once.ts'
+import { doOnceByOperador } from './doOnceByOperador.ts'
 
 export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (input, deps) => {
   const { path, body, identity } = input

@@ -1,6 +1,6 @@
 import { returnGuiaOf } from '../decisiones/decidir.ts'
 import type { Handler } from '../operation.ts'
-import { doOnceByOperador } from './once.ts'
+import { doOnceByOperador } from './doOnceByOperador.ts'
 
 export const devolverGuiaPorOperador: Handler<'devolverGuiaPorOperador'> = (input, deps) => {
   const { path, body, identity } = input

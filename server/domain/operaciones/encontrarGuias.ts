@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
-import { queryByComercio } from '../../data/spread.ts'
+import { queryByComercio } from '../../data/partQueries.ts'
 import { searchGuias } from '../busqueda/busqueda.ts'
 import type { Handler } from '../operation.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
@@ -23,7 +23,7 @@ export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...call
 type MatchedGuiaRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 
 const READ = statement<{ guias: string }, MatchedGuiaRow>(
-  'operaciones.readFound',
+  'operaciones.read',
   'part',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio
    from json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)

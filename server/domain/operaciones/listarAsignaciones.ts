@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { Dia } from '../../generated/contract/types/index.ts'
 import { companyDay } from '../asignaciones/asignacion.ts'
 import { readRepartidorNames, requireRepartidor } from '../identities/repartidor.ts'
@@ -13,7 +13,7 @@ const MAX_ROWS = 10_000
 const MAX_GUIAS = 500
 
 const COUNT = statement<{ fecha: Dia; repartidor: string | null }, { repartidor: string; guias: number }>(
-  'asignaciones.contar',
+  'asignaciones.count',
   'part',
   `select repartidor, count(*)::int as guias from (
      select repartidor from asignacion
@@ -25,7 +25,7 @@ const LIST = statement<
   { fecha: Dia; repartidor: string },
   GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 >(
-  'asignaciones.listar',
+  'asignaciones.list',
   'part',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id

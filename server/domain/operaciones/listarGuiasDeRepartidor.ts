@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
@@ -14,14 +14,14 @@ const MAX_GUIAS = 500
 type RepartidorGuiaRow = GuiaInJson & Pick<GuiaRow, 'custodio' | 'estado_en'> & { comercio: string }
 
 const CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartidorGuiaRow>(
-  'operaciones.lasQueLleva',
+  'operaciones.carried',
   'part',
   `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio from guia g join comercio c on c.id = g.comercio_id
    where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${MAX_GUIAS}`,
 )
 
 const ASSIGNED = statement<ToTakeParams & { repartidor: string }, RepartidorGuiaRow & { dia: string }>(
-  'operaciones.lasAsignadas',
+  'operaciones.assigned',
   'part',
   `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio, a.fecha::text as dia from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
@@ -30,7 +30,7 @@ type StalledGuiaRow = GuiaInJson & Pick<GuiaRow, 'custodio' | 'estado_en'> & { c
  * with an open decision, because they wait for a person and are not stuck.
  */
 const STALLED = statement<{ modo: Modo; limits: string }, StalledGuiaRow>(
-  'operaciones.detenidas',
+  'operaciones.stalled',
   'part',
   `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio
    from comercio c cross join json_to_recordset(:limits::json) e(estado text, antes timestamptz) cross join lateral (

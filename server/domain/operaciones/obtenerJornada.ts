@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { smallestId } from '../../platform/codes/codes.ts'
 import { startOfDay } from '../../platform/time/day.ts'
@@ -16,7 +16,7 @@ const BY_ESTADO = statement<
   { modo: Modo; estados: readonly Estado[] },
   { estado: Estado; guias: number; sin_lugar: number }
 >(
-  'operaciones.porEstado',
+  'operaciones.byEstado',
   'part',
   `select e.estado, count(*)::int as guias, (count(*) filter (where g.ubicacion_estado <> 'confirmada'))::int as sin_lugar
    from comercio c cross join unnest(:estados::text[]) e(estado) cross join lateral (
@@ -25,14 +25,14 @@ const BY_ESTADO = statement<
   { plan: 'indexed' },
 )
 const CREATED = statement<{ modo: Modo; desde: string }, { guias: number }>(
-  'operaciones.creadas',
+  'operaciones.created',
   'part',
   `select count(*)::int as guias from (
      select from guia where id >= :desde::uuid and modo = :modo and ${OF_ALL_MERCHANTS} limit ${MAX_ROWS}) g`,
   { plan: 'indexed' },
 )
 const TO_DECIDE = statement<{ modo: Modo }, { guias: number }>(
-  'operaciones.porDecidir',
+  'operaciones.toDecide',
   'part',
   `select count(*)::int as guias from (
      select from guia where decision ->> 'estado' = 'pendiente' and modo = :modo and ${OF_ALL_MERCHANTS}

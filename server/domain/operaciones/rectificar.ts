@@ -9,7 +9,7 @@ import { type EventoRow, takeStep } from '../eventos/evento.ts'
 import type { Handler } from '../operation.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
-import { doOnceByOperador } from './once.ts'
+import { doOnceByOperador } from './doOnceByOperador.ts'
 
 export const rectificarGuia: Handler<'rectificarGuia'> = (input, deps) => {
   const { path, body, identity } = input
@@ -34,7 +34,7 @@ type StateChange = Pick<
 }
 
 const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
-  'eventos.cambios',
+  'eventos.changes',
   'merchant',
   `select e.secuencia, e.tipo, e.estado, e.estado_anterior, e.custodio, e.ocurrido_en, e.registrado_en,
      (e.datos ->> 'rectifica')::int as "undoneSequence", e.foto -> 'decision' as decision,
@@ -48,7 +48,7 @@ const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
 )
 
 const RECTIFY_PRUEBA = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; ahora: Date }>(
-  'pruebas.rectificar',
+  'pruebas.rectifyPrueba',
   'merchant',
   `update prueba_entrega set rectificada_en = :ahora::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,

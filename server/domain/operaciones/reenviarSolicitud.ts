@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
 import { resendRequestOf } from '../ubicacion/ubicacion.ts'
-import { doOnceByOperador } from './once.ts'
+import { doOnceByOperador } from './doOnceByOperador.ts'
 
 export const reenviarSolicitudPorOperador: Handler<'reenviarSolicitudPorOperador'> = async (input, deps) => {
   const { path } = input

@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
 import { registerWithPrueba } from '../pruebasEntrega/registrar.ts'
-import { withKey } from './once.ts'
+import { withKey } from './doOnceByOperador.ts'
 
 export const registrarEntrega: Handler<'registrarEntrega'> = (input, deps) => {
   const { path, identity } = input

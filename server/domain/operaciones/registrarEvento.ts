@@ -2,7 +2,7 @@ import { presentRepartidorName, requireActiveRepartidor } from '../identities/re
 import type { Handler } from '../operation.ts'
 import { takeStepWithFotos } from '../pruebasEntrega/registrar.ts'
 import { answerScan, registerScan } from '../scans/register.ts'
-import { withKey } from './once.ts'
+import { withKey } from './doOnceByOperador.ts'
 
 const REMEDY = 'Espere la confirmación o envíe forzar con una razón.'
 

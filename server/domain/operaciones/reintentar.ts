@@ -1,6 +1,6 @@
 import { retryGuiaOf } from '../decisiones/decidir.ts'
 import type { Handler } from '../operation.ts'
-import { doOnceByOperador } from './once.ts'
+import { doOnceByOperador } from './doOnceByOperador.ts'
 
 export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (input, deps) => {
   const { path, body, identity } = input

@@ -25,7 +25,7 @@ export async function requireOperador(db: Db, code: string): Promise<operador> {
 }
 
 const SAVE = statement<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
-  'operadores.guardar',
+  'operadores.save',
   'central',
   'insert into operador (id, operador, nombre, creado_en) values (:id, :operador, :nombre, :creado_en) returning *',
 )
@@ -49,7 +49,7 @@ export async function saveOperadorWithLlave(
 }
 
 const NAMES = statement<{ authors: readonly string[] }, { autor: string; nombre: string }>(
-  'operadores.nombres',
+  'operadores.names',
   'central',
   `select operador as autor, nombre from operador where operador = any(:authors::text[])
    union all select persona, nombre from persona where persona = any(:authors::text[])`,

@@ -4,7 +4,7 @@ import type { Handler } from '../operation.ts'
 import { presentOperador, requireOperador } from './operador.ts'
 
 const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
-  'operadores.revocar',
+  'operadores.revoke',
   'central',
   `with ${ADMINISTERING}
    update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null

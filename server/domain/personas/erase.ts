@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
@@ -14,7 +14,7 @@ const MAX_GUIAS_PER_STATEMENT = 500
  * no guide without a place.
  */
 const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
-  'personas.olvidarViejas',
+  'personas.eraseOld',
   'part',
   `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :antes_de

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { eraseNotas } from '../notas/nota.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
 import { guiaKeyOf } from '../records/guiaFields.ts'
+import type { GuiaKey } from './correccionesOfPersona.ts'
 import { eraseAllPrevious } from './formerRecipients.ts'
 import {
   DELETE_GUIA_DATA,
@@ -22,7 +23,6 @@ import {
   patternOf,
 } from './persona.ts'
 import { eraseRecogidas } from './pickupContacts.ts'
-import type { GuiaKey } from './storedCorrections.ts'
 
 const MAX_GUIAS_PER_TRANSACTION = 100
 /** Maximum number of bodies received from providers that one statement scans. */
@@ -50,13 +50,13 @@ const eraseSql = (condition: string) => `with v as (
    ), ${DELETE_KEYS}, ${deleteAnswersSql()}, ${DELETE_GUIA_DATA}`
 
 const ERASE = statement<PersonQuery & { ahora: Date }, ErasedGuide>(
-  'personas.olvidarTelefono',
+  'personas.erase',
   'part',
   eraseSql('telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)'),
 )
 
 const ERASE_ONE = statement<GuiaKey & { ahora: Date }, ErasedGuide>(
-  'personas.olvidarGuia',
+  'personas.eraseOne',
   'merchant',
   eraseSql('comercio_id = :comercio_id and modo = :modo and id = :guia_id'),
 )
@@ -69,7 +69,7 @@ const ERASE_INCOMING = statement<
   { pattern: string; desde: string },
   { deleted: number; pendientes: number; hasta: entrante['id'] | null }
 >(
-  'personas.olvidarEntrantes',
+  'personas.eraseIncoming',
   'central',
   `with v as (
      select id, hecho_en, cuerpo ~ :pattern as own from entrante where id > :desde order by id limit ${INCOMING_BATCH}
@@ -81,7 +81,7 @@ const ERASE_INCOMING = statement<
 )
 
 const ONGOING = statement<PersonQuery, Pick<guia, 'guia'>>(
-  'personas.enCurso',
+  'personas.ongoing',
   'central',
   `select guia from guia where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)
    order by id`,

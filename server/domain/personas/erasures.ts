@@ -19,22 +19,22 @@ const RETENTION_DAYS = 62
 const MAX_REQUESTS_PER_RUN = 100
 
 const LAST = statement<object, { numero: number }>(
-  'olvidos.ultimo',
+  'olvidos.last',
   'central',
   'select coalesce(max(numero), 0) as numero from olvido',
 )
 const DONE = statement<{ numero: number; ahora: Date }>(
-  'olvidos.hecho',
+  'olvidos.done',
   'central',
   'insert into olvido (numero, hecho_en) values (:numero, :ahora)',
 )
 const OLD = statement<{ antes_de: Date }, { numero: number }>(
-  'olvidos.viejos',
+  'olvidos.old',
   'central',
   `select numero from olvido where guardado and hecho_en < :antes_de order by hecho_en limit ${MAX_REQUESTS_PER_RUN}`,
 )
 const DELETED = statement<{ numbers: readonly number[] }>(
-  'olvidos.borrados',
+  'olvidos.deleted',
   'central',
   'update olvido set guardado = false where numero = any(:numbers::int[])',
 )

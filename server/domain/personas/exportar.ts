@@ -5,6 +5,7 @@ import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
 import { guiaKeyOf } from '../records/guiaFields.ts'
+import { type DatedCorreccion, type GuiaKey, readCorrecciones } from './correccionesOfPersona.ts'
 import { exportCorrecciones, exportPrevious } from './formerRecipients.ts'
 import {
   answersSql,
@@ -20,7 +21,6 @@ import {
   rowsSql,
 } from './persona.ts'
 import { exportRecogidas } from './pickupContacts.ts'
-import { type DatedCorreccion, type GuiaKey, readCorrecciones } from './storedCorrections.ts'
 
 const MAX_GUIAS_PER_STATEMENT = 50
 
@@ -85,7 +85,7 @@ const exportSql = ({ eventos, mensajes, archivos, metadatos }: OwnRowConditions,
 
 /** Reads the next guides of a telephone number. */
 const EXPORT = statement<PersonQuery & { desde: string }, ExportedGuia>(
-  'personas.exportar',
+  'personas.export',
   'central',
   exportSql(
     OF_TELEFONO,
@@ -93,7 +93,7 @@ const EXPORT = statement<PersonQuery & { desde: string }, ExportedGuia>(
   ),
 )
 const EXPORT_ONE = statement<GuiaKey, ExportedGuia>(
-  'personas.exportarGuia',
+  'personas.exportOne',
   'merchant',
   exportSql(OF_GUIA, 'v.comercio_id = :comercio_id and v.modo = :modo and v.id = :guia_id'),
 )
@@ -103,14 +103,14 @@ const EXPORT_ONE = statement<GuiaKey, ExportedGuia>(
  * number.
  */
 const INCOMING = statement<{ pattern: string; desde: string }, { hasta: string | null; own: unknown }>(
-  'personas.entrantes',
+  'personas.incoming',
   'central',
   `with v as (select * from entrante where id > :desde order by id limit 2000)
    select (select id from v order by id desc limit 1) as hasta,
      coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :pattern), '[]') as own from v`,
 )
 const REPARTIDORES = statement<Pick<PersonQuery, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
-  'personas.exportarRepartidores',
+  'personas.exportRepartidores',
   'central',
   'select repartidor, nombre, creado_en from repartidor where telefono = :telefono order by id',
 )

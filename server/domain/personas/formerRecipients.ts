@@ -4,8 +4,9 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
+import type { CorrectionChanges } from '../records/correccionCipher.ts'
 import { CAMPOS, type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
-import type { CorrectionChanges } from '../records/storedCorrections.ts'
+import { type DatedCorreccion, type GuiaKey, lockGuia, readCorrecciones, saveChanges } from './correccionesOfPersona.ts'
 import {
   answersSql,
   de,
@@ -17,7 +18,6 @@ import {
   PRUEBAS,
   rowsSql,
 } from './persona.ts'
-import { type DatedCorreccion, type GuiaKey, lockGuia, readCorrecciones, saveChanges } from './storedCorrections.ts'
 
 const MAX_GUIAS_PER_STATEMENT = 50
 
@@ -25,7 +25,7 @@ type GuiaAnterior = GuiaRow & { comercio: string; nombre: string }
 
 /** Finds the next guides that once had a telephone and now have another one. */
 const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
-  'personas.anteriores',
+  'personas.formerRecipients',
   'part',
   `select g.*, c.comercio, c.nombre from guia g join comercio c on c.id = g.comercio_id
    where (g.comercio_id, g.modo, g.id) in (select comercio_id, modo, guia_id from telefono_anterior
@@ -35,7 +35,7 @@ const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
 )
 
 const MENSAJES = statement<GuiaKey & { telefono: string }, { mensaje: unknown }>(
-  'personas.mensajesAnteriores',
+  'personas.mensajes',
   'merchant',
   `select to_jsonb(m) - '{comercio_id,modo,guia_id,id}'::text[] as mensaje from mensaje m
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and telefono = :telefono order by numero`,
@@ -54,7 +54,7 @@ const ENLACE_DE_ANTES = (k: string) =>
 
 /** Reads what events, notes, proofs, short links and merchants' servers said in a period, and the names of its files. */
 const OF_PERIOD = statement<GuiaKey & Period, { tablas: unknown; archivos: string[] }>(
-  'personas.delPeriodo',
+  'personas.ofPeriod',
   'merchant',
   `select jsonb_build_object(${rowsSql('evento', IN_PERIOD, ',huella,cambios')}, ${rowsSql('nota', IN_PERIOD)},
      ${rowsSql('prueba_entrega', IN_PERIOD)}, ${rowsSql('prueba_intento', IN_PERIOD)},
@@ -192,7 +192,7 @@ const isOtherPlaceSql = (lat: string, lng: string) =>
  * that ends the period are of the next person.
  */
 const ERASE_PERIOD = statement<GuiaKey & { telefono: string; desde: number; hasta: number }>(
-  'personas.borrarPeriodo',
+  'personas.erasePeriod',
   'merchant',
   `with v as (
      select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
@@ -234,7 +234,7 @@ const ERASE_PERIOD = statement<GuiaKey & { telefono: string; desde: number; hast
 
 /** Empties the metadata of a guide. */
 const CLEAR_METADATA = statement<GuiaKey>(
-  'personas.sinMetadatos',
+  'personas.clearMetadata',
   'merchant',
   `update guia set metadatos = null
    where comercio_id = :comercio_id and modo = :modo and id = :guia_id and metadatos is not null returning 1`,

@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'

@@ -6,8 +6,16 @@ import type { Secrets } from '../../platform/secrets.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
+import type { CorrectionChanges } from '../records/correccionCipher.ts'
 import { type GuiaRow, guiaKeyOf, type StoredRecogida } from '../records/guiaFields.ts'
-import type { CorrectionChanges } from '../records/storedCorrections.ts'
+import {
+  type DatedCorreccion,
+  type GuiaKey,
+  lockGuia,
+  readCorrecciones,
+  saveChanges,
+  toReadable,
+} from './correccionesOfPersona.ts'
 import {
   de,
   deleteAnswersSql,
@@ -18,14 +26,6 @@ import {
   inEachPart,
   type PersonQuery,
 } from './persona.ts'
-import {
-  type DatedCorreccion,
-  type GuiaKey,
-  lockGuia,
-  readCorrecciones,
-  saveChanges,
-  toReadable,
-} from './storedCorrections.ts'
 
 /**
  * Maximum number of guides that one statement scans. No index has the telephone of a pickup: it would cost each creation,
@@ -48,7 +48,7 @@ type RecogidaGuiaRow = Pick<GuiaRow, 'comercio_id' | 'modo' | 'id' | 'guia' | 'r
  * the last guide of the scan.
  */
 const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
-  'personas.recogidas',
+  'personas.pickupContacts',
   'part',
   `with v as materialized (
      select comercio_id, modo, id, guia, recogida, ultima_correccion, ${HAS_ENDED} as terminada from guia
@@ -151,7 +151,7 @@ export async function exportRecogidas({ db, secretos }: Pick<Deps, 'db' | 'secre
  * repeat a pickup.
  */
 const ERASE_RECOGIDA = statement<GuiaKey & { telefono: string }>(
-  'personas.borrarRecogida',
+  'personas.eraseRecogida',
   'merchant',
   `with v as (
      select comercio_id, modo, id from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { VALE } from './prueba.ts'
@@ -39,7 +39,7 @@ const deleteBelongingsSql = (archivos: string) => `
  * deleted.
  */
 const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: number }>(
-  'pruebas.borrarEntregas',
+  'pruebas.deleteEntregas',
   'part',
   `with v as (
      ${oldestSql('prueba_entrega', 'entregado_en')}
@@ -57,7 +57,7 @@ const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: numb
  * because the courier enters the instant of a late attempt.
  */
 const DELETE_INTENTOS = statement<{ antes_de: Date }, { count: number }>(
-  'pruebas.borrarIntentos',
+  'pruebas.deleteIntentos',
   'part',
   `with v as (
      ${oldestSql('prueba_intento', 'registrado_en')}

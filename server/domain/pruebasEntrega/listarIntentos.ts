@@ -34,7 +34,7 @@ export const readIntentoPage = (
 type IntentoRow = EventoRow & { fotos: ArchivoRow[] }
 
 const INTENTOS = statement<PruebaKey & { despues: number; count: number }, EventoRow & Pick<prueba_intento, 'fotos'>>(
-  'intentos.deGuia',
+  'intentos.intentos',
   'merchant',
   `select e.*, coalesce(p.fotos, '{}') as fotos from evento e
    left join prueba_intento p using (comercio_id, modo, guia_id, secuencia)

@@ -2,9 +2,9 @@ import { hash, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { JobInsert } from 'pg-boss'
 import { type Db, statement } from '../../data/db.ts'
+import { queryReachableParts, runInEachPart } from '../../data/partQueries.ts'
 import type { HeldJob } from '../../data/queue/job.ts'
 import { fromJob, toJob } from '../../data/queue/jobRows.ts'
-import { queryReachableParts, runInEachPart } from '../../data/spread.ts'
 import type { ClavePublica } from '../../generated/contract/types/index.ts'
 import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
@@ -41,7 +41,7 @@ const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).
 const EN_COLA = 64
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<PruebaRow, 'id' | 'comercio_id'>>(
-  'pruebas.pendientes',
+  'pruebas.pending',
   'part',
   'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :count',
 )
@@ -57,7 +57,7 @@ export const readPendingPruebas = async (
 
 /** Limits the wait of each proof to the delay that follows its last failure. */
 const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
-  'pruebas.adelantar',
+  'pruebas.bringForward',
   'part',
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * case when intentos = 0 then 0 else (:delays::int[])[least(intentos, array_length(:delays::int[], 1))] end)
@@ -69,7 +69,7 @@ export const bringPruebasForward = ({ db, clock }: Pick<PdfDeps, 'db' | 'clock'>
   runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
 
 const READ = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
-  'pruebas.leer',
+  'pruebas.read',
   'merchant',
   `select p.*, g.guia, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
@@ -83,14 +83,14 @@ const GUIA = statement<PruebaKey, Omit<DocumentRow, 'prueba'>>(
 )
 /** Postpones a proof. A job's id can be used only once, so the row gets a new id for the next job. */
 const POSTPONE = statement<PruebaKey & Pick<PruebaRow, 'id' | 'proximo_en'> & { next: string }>(
-  'pruebas.aplazar',
+  'pruebas.postpone',
   'merchant',
   `update prueba_entrega set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /** Stores the public key of a manifest, before the manifest itself is stored. */
 const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
-  'pruebas.guardarClave',
+  'pruebas.storeKey',
   'central',
   'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
 )
@@ -101,7 +101,7 @@ const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
 const FINISH = statement<
   PruebaKey & Pick<PruebaRow, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
 >(
-  'pruebas.terminar',
+  'pruebas.finish',
   'merchant',
   `with p as (
      update prueba_entrega set pdf = :pdf, manifiesto = :manifiesto, sal = :sal

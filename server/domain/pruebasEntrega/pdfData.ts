@@ -24,7 +24,7 @@ const MAX_EVENTOS = 2_000
 
 /** Reads the events up to the delivery. Excludes later scans, and notes between couriers and merchant. */
 const HISTORY = statement<PruebaKey & Pick<PruebaRow, 'secuencia'>, ToldEvento>(
-  'pruebas.historial',
+  'pruebas.history',
   'merchant',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia <= :secuencia

@@ -55,7 +55,7 @@ export type PruebaKey = Pick<PruebaRow, 'comercio_id' | 'modo' | 'guia_id'>
 export const VALE = 'p.rectificada_en is null'
 
 const FIND_PRUEBA = statement<PruebaKey, PruebaWithRepartidor>(
-  'pruebas.buscar',
+  'pruebas.findPrueba',
   'merchant',
   `select p.*, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id and ${VALE}`,
@@ -68,7 +68,7 @@ export async function findPrueba(db: Db, guia: GuiaRow): Promise<PruebaWithRepar
 }
 
 const ALL_PRUEBAS = statement<PruebaKey, PruebaRow>(
-  'pruebas.todas',
+  'pruebas.allPruebas',
   'merchant',
   `select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
    order by secuencia desc`,
@@ -95,7 +95,7 @@ export async function readArchivos(
 }
 
 const USE_ARCHIVOS = statement<PruebaKey & { archivos: readonly string[]; usado_en: Date }>(
-  'archivos.usar',
+  'archivos.useArchivos',
   'merchant',
   `update archivo set usado_en = :usado_en::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and archivo = any(:archivos::text[])
@@ -131,7 +131,7 @@ const PROVE_ENTREGA = statement<
     fotos: readonly string[]
   }
 >(
-  'entregas.probar',
+  'entregas.proveEntrega',
   'merchant',
   `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
      sin_firma, evidencia, distancia_m, distancia_avisada_m, entregado_en, registrado_en, proximo_en)
@@ -197,7 +197,7 @@ const distanceOf = ({ ubicacion_lat, ubicacion_lng }: GuiaRow, { lat, lng }: Pru
 const PROVE_INTENTO = statement<
   Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
 >(
-  'intentos.probar',
+  'intentos.proveIntento',
   'merchant',
   `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, registrado_en)
    values (:comercio_id, :modo, :guia_id, :secuencia, :fotos::text[], :registrado_en::timestamptz)`,

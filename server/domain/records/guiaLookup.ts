@@ -2,7 +2,7 @@ import { type Db, statement } from '../../data/db.ts'
 import { dbOfKey } from '../../data/owners.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
 import { faultOfCode } from '../../platform/codes/codeFault.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { GuiaRow } from './guiaFields.ts'
 
@@ -33,7 +33,7 @@ export function toScopeColumns(scope: GuiaScope): ScopeColumns {
 }
 
 const FIND_GUIA = statement<{ guia: string } & ScopeColumns, GuiaRow & { comercio: string }>(
-  'guias.buscar',
+  'guias.findGuia',
   'part',
   `select g.*, c.comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -100,7 +100,7 @@ export async function findGuia(db: Db, scope: GuiaScope, code: string): Promise<
 }
 
 const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, GuiaRow>(
-  'guias.readSeveral',
+  'guias.readGuias',
   'merchant',
   `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,

@@ -18,7 +18,7 @@ export type LockedGuia = GuiaRow & { correcciones: number; solicitudes: number }
 
 /** Locks the guide, so that its corrections, decisions, scans and messages come one after another. */
 const LOCK_GUIA = statement<ReturnType<typeof guiaKeyOf>, LockedGuia>(
-  'guias.tomar',
+  'guias.lockGuia',
   'merchant',
   `select g.*,
      (select count(*)::int from evento e where e.comercio_id = g.comercio_id and e.modo = g.modo and e.guia_id = g.id

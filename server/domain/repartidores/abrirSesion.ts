@@ -31,7 +31,7 @@ const OPEN = statement<
   },
   SesionRow
 >(
-  'sesiones.abrir',
+  'sesiones.open',
   'central',
   `with r as (
      update repartidor set codigo_hash = :codigo_hash

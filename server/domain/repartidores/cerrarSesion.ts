@@ -2,7 +2,7 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 
 const CLOSE = statement<{ hash: Uint8Array }>(
-  'sesiones.cerrar',
+  'sesiones.close',
   'central',
   'delete from sesion_repartidor where hash = :hash',
 )

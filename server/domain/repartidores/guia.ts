@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type {
   AvanceDelDia,
   Decision,
@@ -29,7 +29,7 @@ type RepartoRow = GuiaRow & PolicyColumns & { nombre_comercio: string }
 type RequestedGuiaRow = RepartoRow & { asignada_a: string | null }
 
 const FIND = statement<{ guias: readonly string[] }, RequestedGuiaRow>(
-  'repartidores.guias',
+  'repartidores.find',
   'part',
   `select g.*, c.nombre as nombre_comercio, a.repartidor as asignada_a, ${POLICY_SQL} from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -48,7 +48,7 @@ export async function readGuias(db: Db, guias: readonly string[]): Promise<Map<s
 export const MAX_CARRIED = 500
 
 const FIND_CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartoRow>(
-  'repartidores.suyas',
+  'repartidores.findCarried',
   'central',
   `select g.*, c.nombre as nombre_comercio, ${POLICY_SQL} from guia g
    join comercio c on c.id = g.comercio_id
@@ -60,7 +60,7 @@ export const readCarried = (db: Db, repartidor: string): Promise<RepartoRow[]> =
   db.query(FIND_CARRIED, { repartidor, estados: HELD_STATES })
 
 const FIND_ASSIGNED = statement<ToTakeParams & { repartidor: string }, GuiaAsignada>(
-  'repartidores.asignadas',
+  'repartidores.findAssigned',
   'part',
   `select g.guia, g.municipio from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
@@ -86,7 +86,7 @@ export async function readAssigned(
  * used.
  */
 const FIND_FINISHED = statement<{ repartidor: string; desde: Date }, { guia: string }>(
-  'repartidores.terminadas',
+  'repartidores.findFinished',
   'central',
   `select guia from guia where custodio = :repartidor and estado in ('entregado', 'devuelto')
      and estado_en >= :desde::timestamptz order by estado_en desc limit ${MAX_CARRIED}`,

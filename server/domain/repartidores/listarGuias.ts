@@ -1,4 +1,4 @@
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import type { Handler } from '../operation.ts'
 import { isWithinReach } from './custodia.ts'
 import { othersGuiaRead, presentRepartoGuia, readAssigned, readCarried, readGuias, readProgress } from './guia.ts'

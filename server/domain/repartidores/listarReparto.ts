@@ -1,7 +1,7 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { Estado, Reparto } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
@@ -22,7 +22,7 @@ interface Cuenta {
  * reads its own range of an index.
  */
 const COUNT = statement<{ repartidores: readonly string[]; estados: readonly Estado[]; desde: Date }, Cuenta>(
-  'repartidores.contar',
+  'repartidores.count',
   'part',
   `select r.repartidor, e.estado, g.guias
    from unnest(:repartidores::text[]) r(repartidor) cross join unnest(:estados::text[]) e(estado) cross join lateral (
@@ -41,7 +41,7 @@ const COUNT_ASSIGNED = statement<
   ToTakeParams & { repartidores: readonly string[] },
   Pick<Cuenta, 'repartidor' | 'guias'>
 >(
-  'repartidores.contarAsignadas',
+  'repartidores.countAssigned',
   'part',
   `select r.repartidor, p.guias from unnest(:repartidores::text[]) r(repartidor) cross join lateral (
      select count(*)::int as guias from (

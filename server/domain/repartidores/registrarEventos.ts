@@ -1,6 +1,6 @@
 import { createTurns } from '../../api/http/turns.ts'
 import type { EventoDeUnaGuia, EventoQueFallo, EventoQueSeRegistro } from '../../generated/contract/types/index.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { MAX_BATCH_FAULTS, type Problema, problemOfFaults, translateError } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { presentScan } from '../scans/register.ts'

@@ -123,7 +123,7 @@ export async function registerOnce<T extends TakenStep>(
 }
 
 const TOMAS = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
-  'eventos.ultimaToma',
+  'eventos.tomas',
   'merchant',
   `select max(ocurrido_en) as ultima from evento e where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and custodio is not null and ${IS_NOT_UNDONE}`,
@@ -245,7 +245,7 @@ const BY_IDEMPOTENCIA = statement<
   Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
   EventoRow
 >(
-  'eventos.porIdempotencia',
+  'eventos.byIdempotencia',
   'merchant',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and idempotencia = :idempotencia`,

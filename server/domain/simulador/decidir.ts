@@ -123,7 +123,7 @@ const notAwaited = (tomada: GuiaRow) =>
 
 /** Ends a guide's open decision, and its link, at `:ahora`. `:expiry` is the same instant in the contract's format. */
 const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: string }, GuiaRow>(
-  'simulador.acortarDecision',
+  'simulador.shortenDecision',
   'merchant',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz

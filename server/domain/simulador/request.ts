@@ -20,7 +20,7 @@ export async function flushMensajes(deps: MensajeDeps, guia: GuiaRow): Promise<v
 
 /** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
 const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<MensajeRow, 'id' | 'comercio_id'>>(
-  'simulador.acortar',
+  'simulador.shorten',
   'merchant',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz

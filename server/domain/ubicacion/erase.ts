@@ -1,6 +1,6 @@
 import { statement } from '../../data/db.ts'
 import { deleteOwners } from '../../data/owners.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
@@ -18,7 +18,7 @@ const onlyWhenSql = (extra: string) =>
  * holds is left to the next run.
  */
 const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
-  'ubicacion.olvidar',
+  'ubicacion.erase',
   'part',
   `with v as (
      select comercio_id, modo, id from guia
@@ -49,12 +49,12 @@ const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
 )
 
 const ERASE_INCOMING = statement<{ antes_de: Date }>(
-  'entrantes.olvidar',
+  'entrantes.eraseIncoming',
   'central',
   'delete from entrante where hecho_en < :antes_de',
 )
 const ERASE_LINKS = statement<{ antes_de: Date }, { clave: string }>(
-  'enlacesDeUbicacion.olvidar',
+  'enlacesDeUbicacion.eraseLinks',
   'part',
   `with v as (select huella from enlace_ubicacion where vence_en < :antes_de for update skip locked)
    delete from enlace_ubicacion l using v where l.huella = v.huella returning encode(l.huella, 'hex') as clave`,

@@ -83,7 +83,7 @@ export interface UbicacionRequests {
  * to another telephone finds nothing, and neither does a link from before a correction of the telephone.
  */
 const BY_TOKEN = statement<{ huella: Buffer }, UbicacionRequestRow>(
-  'ubicacion.porToken',
+  'ubicacion.byToken',
   'part',
   `select g.*, c.nombre as comercio, l.vence_en as expiry, k.maps_url as pending_url, k.intentos as times
    from enlace_ubicacion l
@@ -113,7 +113,7 @@ type UbicacionRequestRow = GuiaRow & {
 const MAX_CONFIRMATIONS = 10
 
 const COUNT_CONFIRMATIONS = statement<ReturnType<typeof guiaKeyOf>, { times: number }>(
-  'ubicacion.confirmadas',
+  'ubicacion.countConfirmations',
   'merchant',
   `select count(*)::int as times from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,

@@ -1,5 +1,5 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import { inTurn } from '../../data/turns.ts'
 import type { mensaje } from '../../generated/contract/prisma/client.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
@@ -19,7 +19,7 @@ const PER_TELEFONO_PER_DAY = 5
 
 /** Counts the requests of all merchants to a telephone; a merchant cannot see the requests of others. */
 const COUNT_OF_TELEFONO = statement<TelefonoParams, { count: number }>(
-  'mensajes.deTelefono',
+  'mensajes.countOfTelefono',
   'part',
   `select count(*)::int as count from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
@@ -30,7 +30,7 @@ const COUNT_REQUESTS = statement<
   ReturnType<typeof guiaKeyOf> & Pick<GuiaRow, 'telefono'>,
   Omit<Cuenta, 'per_telefono'>
 >(
-  'mensajes.cuenta',
+  'mensajes.countRequests',
   'merchant',
   `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
        and tipo = 'solicitud_ubicacion')::int as solicitudes,
@@ -57,7 +57,7 @@ const REQUEST = statement<
     } & Pick<mensaje, 'numero' | 'id'>,
   GuiaRow
 >(
-  'mensajes.pedir',
+  'mensajes.request',
   'merchant',
   `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',

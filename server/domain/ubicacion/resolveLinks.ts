@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
+import { queryByComercio, queryReachableParts, runInEachPart } from '../../data/partQueries.ts'
 import { fromJob, toJob } from '../../data/queue/jobRows.ts'
-import { queryByComercio, queryReachableParts, runInEachPart } from '../../data/spread.ts'
 import type { enlace_corto } from '../../generated/contract/prisma/client.ts'
 import type { JobDeps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
@@ -16,7 +16,7 @@ type LinkDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLink
 const DELAYS_MS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
-  'enlaces.pendientes',
+  'enlaces.pending',
   'part',
   'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :count',
 )
@@ -30,7 +30,7 @@ export const readPendingLinks = async (
 
 /** Limits the wait of each link to the delay after its last failure. */
 const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
-  'enlaces.adelantar',
+  'enlaces.bringForward',
   'part',
   `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * coalesce((:delays::int[])[intentos], 0)) where proximo_en > :ahora`,
@@ -41,13 +41,13 @@ export const bringLinksForward = ({ db, clock }: Pick<LinkDeps, 'db' | 'clock'>)
   runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
 
 const READ = statement<{ ids: readonly string[] }, LinkToFollow>(
-  'enlaces.leer',
+  'enlaces.read',
   'part',
   `select g.*, k.id as enlace_id, k.maps_url as pending_url, k.intentos as times from enlace_corto k
    join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
 )
 const POSTPONE = statement<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { next: string }>(
-  'enlaces.aplazar',
+  'enlaces.postpone',
   'merchant',
   `update enlace_corto set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where id = :id and comercio_id = :comercio_id`,

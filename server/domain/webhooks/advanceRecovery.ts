@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
 import { type Db, inTransaction, statement } from '../../data/db.ts'
-import { VISIBLE_TO_FEED } from '../../data/order.ts'
+import { VISIBLE_TO_FEED } from '../../data/eventOrder.ts'
+import { queryReachableParts } from '../../data/partQueries.ts'
 import { toJob } from '../../data/queue/jobRows.ts'
-import { queryReachableParts } from '../../data/spread.ts'
 import type { webhook } from '../../generated/contract/prisma/client.ts'
 import type { Deps } from '../deps.ts'
 import {
@@ -25,7 +25,7 @@ interface Paso {
 }
 
 const PENDING_STEPS = statement<{ count: number }, Paso>(
-  'recuperacion.pendientes',
+  'recuperacion.pendingSteps',
   'part',
   `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :count`,
 )
@@ -41,7 +41,7 @@ export async function readPendingRecoveries({ db }: { db: Db }, count: number): 
 type TakenRecovery = RecoveryRow & Pick<WebhookRow, 'tipos'> & { webhook_estado: webhook['estado'] }
 
 const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenRecovery>(
-  'recuperacion.tomar',
+  'recuperacion.takeStep',
   'merchant',
   `select r.*, w.tipos, w.estado as webhook_estado from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
@@ -54,7 +54,7 @@ const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenReco
  * of each delivery is the time of its event. Returns the counts and the last position of the batch.
  */
 const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, BatchProgress>(
-  'recuperacion.avanzar',
+  'recuperacion.advance',
   'merchant',
   `with v as materialized (${eventosToRecoverSql(MAX_EVENTOS_PER_JOB, VISIBLE_TO_FEED)}), d as (
      insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
@@ -83,7 +83,7 @@ const RECORD_STEP = statement<
     ahora: Date
   }
 >(
-  'recuperacion.anotar',
+  'recuperacion.recordStep',
   'merchant',
   `update recuperacion set paso = :next, posicion = :posicion::jsonb, eventos = eventos + :eventos,
      avisos = avisos + :avisos, estado = :estado,

@@ -23,7 +23,7 @@ type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | nu
  * they no longer describe it.
  */
 const CHANGE_WEBHOOK = statement<WebhookKey & WebhookChange & { ahora: Date; needs_verification: boolean }>(
-  'webhooks.cambiar',
+  'webhooks.changeWebhook',
   'merchant',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
      descripcion = coalesce(:descripcion, descripcion),

@@ -26,7 +26,7 @@ import {
  * requests.
  */
 const CREATION_LOCK = statement<{ comercio_id: string }>(
-  'webhooks.turno',
+  'webhooks.creationLock',
   'merchant',
   `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
 )
@@ -35,7 +35,7 @@ const CREATE_WEBHOOK = statement<
   Pick<WebhookRow, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
     Pick<SecretoRow, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
 >(
-  'webhooks.crear',
+  'webhooks.createWebhook',
   'merchant',
   `with w as (
      insert into webhook as n (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,

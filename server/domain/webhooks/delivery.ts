@@ -21,9 +21,9 @@ import {
   SHOWN_EVENTO_COLUMNS,
 } from '../eventos/evento.ts'
 import { removeNewMembers } from '../records/bodyShape.ts'
+import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../records/correccionCipher.ts'
 import { BODY_COLUMNS, type GuiaRow } from '../records/guiaFields.ts'
 import { presentStored } from '../records/guiaPresentation.ts'
-import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../records/storedCorrections.ts'
 import type { WebhookKey } from '../records/webhookKey.ts'
 import type { ExchangeResult } from './attempt.ts'
 import type { WebhookScope } from './webhook.ts'
@@ -123,7 +123,7 @@ const SHAPE = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  * id.
  */
 const FIND_AVISO = statement<WebhookKey & { guia: string; secuencia: number }, WebhookAvisoRow>(
-  'webhookEntregas.buscar',
+  'avisos.findAviso',
   'merchant',
   `select e.* from webhook_aviso e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
@@ -251,7 +251,7 @@ function guiaBeforeCorrecciones({ secretos, log }: ContentDeps, { guia_id, event
 }
 
 const LOAD_CONTENT = statement<Omit<Clave, 'webhook'>, ContentRow>(
-  'webhookEntregas.cargar',
+  'avisos.loadContent',
   'merchant',
   `select ${CONTENT_COLUMNS} from evento v
    join guia g on g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.guia_id

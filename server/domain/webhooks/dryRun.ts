@@ -22,16 +22,16 @@ const MAX_AT_ONCE = 2
 interface Paso {
   eventos: number
   scanned: number
-  entregas: number
+  avisos: number
   ultimo: Omit<RecoveryPosition, 'fin' | 'tope'> | null
 }
 
 const DRY_RUN = statement<RecoveryParameters, Paso>(
-  'recuperacion.ensayar',
+  'recuperacion.dryRun',
   'merchant',
   `with v as materialized (${eventosToRecoverSql(STEP)})
    select count(*) filter (where own)::int as eventos, count(*)::int as scanned,
-     count(*) filter (where own and ${isToSendSql('e')})::int as entregas,
+     count(*) filter (where own and ${isToSendSql('e')})::int as avisos,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo
    from v left join webhook_aviso e on v.own and e.comercio_id = v.comercio_id and e.modo = v.modo
@@ -62,7 +62,7 @@ export function createDryRuns(db: Db, ms = () => performance.now()): DryRun {
       for (let scanned = 0; scanned < MAX_EVENTOS && ms() < deadline && !signal.aborted; scanned += STEP) {
         const [step] = await turn(() => shardDb.query(DRY_RUN, { ...input, ...position }))
         totals.eventos += step!.eventos
-        totals.avisos += step!.entregas
+        totals.avisos += step!.avisos
         if (step!.scanned < STEP) return { ...totals, exacto: true }
         position = { ...position, ...step!.ultimo }
       }

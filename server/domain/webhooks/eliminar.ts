@@ -8,7 +8,7 @@ import { throwUnknownWebhook } from './webhook.ts'
  * be millions.
  */
 const DELETE_WEBHOOK = statement<WebhookKey & { ahora: Date }>(
-  'webhooks.eliminar',
+  'webhooks.deleteWebhook',
   'merchant',
   `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado' returning webhook`,
@@ -19,7 +19,7 @@ const DELETE_WEBHOOK = statement<WebhookKey & { ahora: Date }>(
  * that it wrote is visible.
  */
 const DELETE_SECRETOS = statement<WebhookKey>(
-  'webhooks.eliminarSecretos',
+  'webhooks.deleteSecretos',
   'merchant',
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',
 )

@@ -9,7 +9,7 @@ const LIST_WEBHOOKS = statement<
   Pick<WebhookRow, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
   WebhookRow
 >(
-  'webhooks.listar',
+  'webhooks.listWebhooks',
   'merchant',
   `select ${WEBHOOK_COLUMNS} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.estado <> 'eliminado'

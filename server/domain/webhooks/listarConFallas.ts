@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { queryAllParts } from '../../data/spread.ts'
+import { queryAllParts } from '../../data/partQueries.ts'
 import type { Modo, WebhookConFallas } from '../../generated/contract/types/index.ts'
 import type { Handler } from '../operation.ts'
 import type { WebhookAvisoRow } from './delivery.ts'
@@ -28,7 +28,7 @@ type FailingRow = Pick<
  * delivery, or else from a failed one. A delivery that was never tried has no fault.
  */
 const FAILING_WEBHOOKS = statement<{ modo: Modo; deshabilitado: boolean | null }, FailingRow>(
-  'webhooks.conFallas',
+  'webhooks.failingWebhooks',
   'part',
   `select c.comercio, c.nombre, w.webhook, w.url, w.modo, w.estado, w.motivo, w.estado_en, w.fallas, w.primera_falla_en,
      p.pendientes, coalesce(p.error, f.error) as error, case when p.error is null then f.status else p.status end as status

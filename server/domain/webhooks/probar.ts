@@ -18,7 +18,7 @@ const INSERT_OWN_EVENTO = statement<
     },
   WebhookAvisoRow
 >(
-  'webhookEntregas.enviarPropia',
+  'avisos.insertOwnEvento',
   'merchant',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    values (:comercio_id, :modo, :webhook, md5(:evento)::uuid, 0, :evento, :tipo, 'pendiente', :causa, :proximo_en,
@@ -27,7 +27,7 @@ const INSERT_OWN_EVENTO = statement<
 
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
 const PENDING_TEST = statement<WebhookKey & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
-  'webhookEntregas.pruebaPendiente',
+  'avisos.pendingTest',
   'merchant',
   `select * from webhook_aviso where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,

@@ -36,7 +36,7 @@ export const presentRecovery = (row: RecoveryRow): Recuperacion => ({
 })
 
 const FIND_RECOVERY = statement<WebhookKey & Pick<RecoveryRow, 'recuperacion'>, RecoveryRow>(
-  'recuperacion.buscar',
+  'recuperacion.findRecovery',
   'merchant',
   `select r.* from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
@@ -64,7 +64,7 @@ export const CLOCK_SKEW = 10 * MINUTE_MS
 type ComercioKey = Pick<EventoRow, 'comercio_id' | 'modo'>
 
 const FEED_BOUNDS = statement<ComercioKey, { first_xid: string; ultimo: string; fin: string }>(
-  'recuperacion.limites',
+  'recuperacion.feedBounds',
   'merchant',
   `select coalesce(min(xid::text::numeric), 0)::text as first_xid, coalesce(max(xid::text::numeric), 0)::text as ultimo,
      flujo_fin()::text as fin
@@ -74,7 +74,7 @@ const FEED_BOUNDS = statement<ComercioKey, { first_xid: string; ultimo: string; 
 )
 
 const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string } & Pick<EventoRow, 'registrado_en'>>(
-  'recuperacion.desdeXid',
+  'recuperacion.firstFromXid',
   'merchant',
   `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8

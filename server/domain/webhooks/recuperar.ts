@@ -16,7 +16,7 @@ const CREATE_RECOVERY = statement<
   WebhookKey & Pick<RecoveryRow, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
   RecoveryRow
 >(
-  'recuperacion.crear',
+  'recuperacion.createRecovery',
   'merchant',
   `insert into recuperacion (comercio_id, modo, webhook, recuperacion, paso, desde, hasta, todas, posicion, estado, creado_en)
    values (:comercio_id, :modo, :webhook, :recuperacion, :paso, :desde, :hasta, :todas, :posicion::jsonb, 'en_curso',

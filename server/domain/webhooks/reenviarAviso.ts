@@ -19,7 +19,7 @@ import type { WebhookScope } from './webhook.ts'
  * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
 const RESEND = statement<Clave & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
-  'webhookEntregas.reenviar',
+  'avisos.resend',
   'merchant',
   `update webhook_aviso set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,

@@ -14,14 +14,14 @@ const DEFAULT_OVERLAP_HOURS = 24
  * it, and no other.
  */
 const ROTATION_LOCK = statement<WebhookKey>(
-  'webhooks.turnoDeRotar',
+  'webhooks.rotationLock',
   'merchant',
   `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado <> 'eliminado' for update`,
 )
 
 const ULTIMA = statement<WebhookKey, { version: number | null }>(
-  'webhooks.ultimaVersion',
+  'webhooks.ultima',
   'merchant',
   `select max(version) as version from webhook_secreto
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook`,
@@ -32,7 +32,7 @@ const ULTIMA = statement<WebhookKey, { version: number | null }>(
  * signatures would accumulate.
  */
 const ROTATE = statement<WebhookKey & Pick<SecretoRow, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
-  'webhooks.rotar',
+  'webhooks.rotate',
   'merchant',
   `with v as (
      update webhook_secreto

@@ -31,7 +31,7 @@ export const reencryptSecret = (secrets: Secrets, identity: SecretIdentity, encr
   reseal(secrets, 'webhooks', rowOf(identity), encrypted)
 
 const READ = statement<Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<SecretoRow, 'cifrado'>>(
-  'webhooks.secreto',
+  'webhooks.read',
   'merchant',
   `select cifrado from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and version = :version`,

@@ -1,5 +1,5 @@
 import { statement } from '../../data/db.ts'
-import { runInEachPart } from '../../data/spread.ts'
+import { runInEachPart } from '../../data/partQueries.ts'
 import { keyIdOf } from '../../platform/sealing.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +15,7 @@ const MAX_ROWS_PER_STATEMENT = 2_000
  * sent.
  */
 const CLOSE_DISABLED = statement<{ ahora: Date }>(
-  'limpieza.cerrar',
+  'upkeep.closeDisabled',
   'part',
   `update webhook_aviso e set estado = 'fallido', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
@@ -63,38 +63,38 @@ const deleteAvisosSql = (
      and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
 
 const OF_DELETED = { condition: `w.estado = 'eliminado'`, order: 'e.guia_id, e.secuencia' }
-const DELETE_INTENTOS_OF_DELETED = statement('limpieza.eliminadosIntentos', 'part', deleteIntentosSql(OF_DELETED))
-const DELETE_AVISOS_OF_DELETED = statement('limpieza.eliminados', 'part', deleteAvisosSql(OF_DELETED))
+const DELETE_INTENTOS_OF_DELETED = statement('upkeep.deleteIntentosOfDeleted', 'part', deleteIntentosSql(OF_DELETED))
+const DELETE_AVISOS_OF_DELETED = statement('upkeep.deleteAvisosOfDeleted', 'part', deleteAvisosSql(OF_DELETED))
 
 const OLD_AVISOS = {
   condition: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
   order: 'e.creado_en, e.guia_id, e.secuencia',
 }
 const DELETE_OLD_INTENTOS = statement<{ antes_de: Date }>(
-  'limpieza.viejasIntentos',
+  'upkeep.deleteOldIntentos',
   'part',
   deleteIntentosSql(OLD_AVISOS),
 )
-const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('limpieza.viejas', 'part', deleteAvisosSql(OLD_AVISOS))
+const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('upkeep.deleteOldAvisos', 'part', deleteAvisosSql(OLD_AVISOS))
 
 /**
  * Deletes the rows of endpoints some time after the endpoints were deleted. By then, deliveries that were written at
  * the same time are visible and are deleted, too.
  */
 const DELETE_WEBHOOKS = statement<{ antes_de: Date }>(
-  'limpieza.webhooks',
+  'upkeep.deleteWebhooks',
   'part',
   `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
      select from webhook_aviso e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
 )
 const DELETE_RECOVERIES = statement<{ antes_de: Date }>(
-  'limpieza.recuperaciones',
+  'upkeep.deleteRecoveries',
   'part',
   `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
 )
 const DELETE_SECRETOS = statement<{ antes_de: Date }>(
-  'limpieza.secretos',
+  'upkeep.deleteSecretos',
   'part',
   `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
      where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
@@ -104,7 +104,7 @@ const OLDER_CIPHERTEXTS = statement<
   { kid: Buffer },
   Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version' | 'cifrado'>
 >(
-  'limpieza.cifrados',
+  'upkeep.olderCiphertexts',
   'part',
   `select comercio_id, modo, webhook, version, cifrado from webhook_secreto
    where substring(cifrado from 1 for 4) <> :kid order by random() limit ${MAX_ROWS_PER_STATEMENT}`,

@@ -97,7 +97,7 @@ export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
     and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
 
 const FIND_WEBHOOK = statement<WebhookKey & { ahora: Date }, WebhookRow>(
-  'webhooks.buscar',
+  'webhooks.findWebhook',
   'merchant',
   `select ${WEBHOOK_COLUMNS} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,

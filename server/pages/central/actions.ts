@@ -11,7 +11,7 @@ import { admitsUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { Estado, GuiaDeOperacion, Repartidor } from '../../generated/contract/types/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generated/contract/vocabulary.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { type Actions, type Draw, some, type Values } from './forms.ts'
 
 /** Names of all fields of the forms on a guide's page. Each form has some of them. */

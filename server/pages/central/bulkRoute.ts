@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageRequest, Sheet } from '../page.ts'

@@ -1,7 +1,7 @@
 import * as icons from '../../generated/contract/icons.ts'
 import type { GuiaDeOperacion, Reparto } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { button, choiceRow, emptyState } from '../ui/components.ts'
 import { type AssignOptions, assignForm, assignTable, outcomeNotice } from './assign.ts'
 import type { MerchantNames } from './calls.ts'

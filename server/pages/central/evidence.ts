@@ -7,9 +7,9 @@ import type {
   PruebaDeEntrega,
 } from '../../generated/contract/types/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO, DESCRIPCIONES_DE_SIN_FIRMA } from '../../generated/contract/vocabulary.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { capitalized } from '../../platform/words.ts'
-import { type Html, html } from '../html.ts'
 import { facts } from '../ui/components.ts'
 
 /** Proof of delivery and failed attempts of a guide. */

@@ -14,11 +14,11 @@ import {
   DESCRIPCIONES_DE_MOTIVO,
 } from '../../generated/contract/vocabulary.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { showTelephone } from '../../platform/telephones/telephone.ts'
 import { type Clock, createClock } from '../../platform/time/clock.ts'
 import { capitalized } from '../../platform/words.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { sayDay } from '../tracking/promise.ts'
 import { facts, notice, stateBadge, timeline } from '../ui/components.ts'
 import { ACTIONS } from './actions.ts'

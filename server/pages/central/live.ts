@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Express, Request, Response } from 'express'
 import { networkOf } from '../../api/http/network.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSnapshots } from '../../data/news.ts'
+import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSnapshots } from '../../data/newEvents.ts'
 import type { Deps } from '../../domain/deps.ts'
 import {
   companyLlave,
@@ -11,7 +11,7 @@ import {
   personaIdentity,
   sesionOfToken,
 } from '../../domain/equipo/sesion.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { tokenHashText } from '../../platform/codes/token.ts'
 
 // Streams of `GET /central/en-vivo`. They tell the office's pages that guides on them have changed. The stream carries

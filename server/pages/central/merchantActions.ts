@@ -8,9 +8,9 @@ import type {
   Membresia,
   Persona,
 } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
-import { type Html, html } from '../html.ts'
 import { type Action, type Actions, type Draw, TICKED, type Values } from './forms.ts'
 
 /** Scopes of a merchant's person; the form has a box for each. */

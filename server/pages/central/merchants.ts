@@ -1,8 +1,8 @@
 import { permissionNames } from '../../domain/equipo/permissions.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { Comercio, Llave } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { button, emptyState, facts, notice, table } from '../ui/components.ts'
 import { actionForms, drawIn, presenceLink, type Refused } from './forms.ts'
 import {

@@ -1,8 +1,8 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import { admitsUbicacion, RESENDS_PER_GUIA } from '../../domain/ubicacion/ubicacion.ts'
 import type { GuiaDeOperacion, Mensaje } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { type Html, html } from '../html.ts'
 import { ACTIONS, type GuideThing } from './actions.ts'
 import { besideForm, type FormsOptions } from './forms.ts'
 

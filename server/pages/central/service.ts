@@ -1,7 +1,7 @@
 import type { CallOperation } from '../../api/contract/calls.ts'
 import { type ServiceRow, serviceRows, serviceSummary } from '../../domain/serviceRows.ts'
 import * as icons from '../../generated/contract/icons.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { icon, notice, table } from '../ui/components.ts'
 import { type Office, officePage } from './shell.ts'

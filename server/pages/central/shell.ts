@@ -1,8 +1,8 @@
 import * as icons from '../../generated/contract/icons.ts'
 import type { Comercio } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import type { Sheet } from '../page.ts'
 import { button, dialog, icon } from '../ui/components.ts'
 

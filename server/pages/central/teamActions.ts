@@ -1,7 +1,7 @@
 import * as icons from '../../generated/contract/icons.ts'
 import type { AlcanceDePersona, Operador, Persona, Repartidor } from '../../generated/contract/types/index.ts'
+import { html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { html } from '../html.ts'
 import { type Actions, some } from './forms.ts'
 import {
   invitationFields,

@@ -10,9 +10,9 @@ import type {
   Webhook,
 } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { capitalized } from '../../platform/words.ts'
 import { FOREIGN_FORM } from '../form.ts'
-import { type Html, html } from '../html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { button, emptyState, facts, field, notice, option, table } from '../ui/components.ts'
 import { codeLink } from './bulk.ts'

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 
 /**
  * Returns the console's page before its program runs. The page is the same for every client.

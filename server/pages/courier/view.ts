@@ -1,6 +1,6 @@
 import type { Brand } from '../../platform/brand/brand.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 
 /** Values that the page's program reads from the page. */
 type RepartidorPageData = Readonly<Record<'readerPath' | 'wasm' | 'privacyNotice', string>> & {

@@ -3,11 +3,11 @@ import { MAX_NEIGHBOUR_LENGTHS } from '../../domain/decisiones/decidir.ts'
 import { isFinalState } from '../../domain/estados/estados.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { QuienResuelve } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
 import { withFullStop } from '../../platform/words.ts'
 import { messagePage, type PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import {
   aroundMunicipality,
   contentSentence,

@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { Problema } from '../../platform/errors.ts'
+import { Html } from '../../platform/html.ts'
 import { readGenerated } from '../assets.ts'
 import { frame, ownHead, type PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { Html } from '../html.ts'
 import { byDigest, fixedBody, PRIVATE_HEADERS, READING_POLICY, sendPage } from '../response.ts'
 import { invalidLinkPage, nothingPage } from './view.ts'
 

@@ -1,9 +1,9 @@
 import * as icons from '../../generated/contract/icons.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { callBrand } from '../callBrand.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { type Html, html } from '../html.ts'
 import { choiceRow, emptyState } from '../ui/components.ts'
 
 /**

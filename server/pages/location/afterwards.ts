@@ -1,7 +1,7 @@
 import type { AnotherLinkResult, ConfirmedPlace, UbicacionRequestData } from '../../domain/ubicacion/request.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { messagePage, type PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { followRow, recipientAdvice } from '../tracking/actions.ts'
 import type { ShownShipment } from '../tracking/shipment.ts'
 import { renderStatus, renderStory, renderThanks } from '../tracking/story.ts'

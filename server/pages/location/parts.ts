@@ -1,9 +1,9 @@
 import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { withSoftHyphens } from '../../platform/softHyphens.ts'
 import { withFullStop } from '../../platform/words.ts'
-import { type Html, html } from '../html.ts'
 import { icon } from '../ui/components.ts'
 import type { FormValues } from './form.ts'
 

@@ -1,7 +1,7 @@
+import { type Html, html } from '../../platform/html.ts'
 import type { Point } from '../../platform/maps/point.ts'
 import { TILE_SIDE, tilesAround } from '../../platform/maps/tileGrid.ts'
 import { readAssets } from '../assets.ts'
-import { type Html, html } from '../html.ts'
 import { PIN_OUTLINE, PIN_TIP } from './pin.ts'
 
 /** Source of the map tiles. */

@@ -1,7 +1,7 @@
 import type { UbicacionRequestData } from '../../domain/ubicacion/request.ts'
 import * as icons from '../../generated/contract/icons.ts'
+import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { faultSummary, icon } from '../ui/components.ts'
 import type { FieldFault, FormValues } from './form.ts'
 import {

@@ -9,10 +9,10 @@ import type { Deps } from '../../domain/deps.ts'
 import type { MensajeRow } from '../../domain/mensajeria/mensaje.ts'
 import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
 import { Problema } from '../../platform/errors.ts'
+import { Html } from '../../platform/html.ts'
 import { readGenerated } from '../assets.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { Html } from '../html.ts'
 import { type RenderedPage, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { BUZON_FAILED, buzonPage, type Correo, type Mensaje } from './view.ts'
@@ -24,7 +24,7 @@ type BuzonRow = MensajeRow & Omit<Mensaje, 'token' | 'zona'> & { departamento: s
  * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
  */
 const LATEST_MENSAJES = statement<object, BuzonRow>(
-  'buzon.ultimos',
+  'buzon.latestMensajes',
   'central',
   `select m.*, c.nombre as comercio, g.departamento, g.municipio, g.ubicacion_estado from mensaje m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id

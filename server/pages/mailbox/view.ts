@@ -1,11 +1,11 @@
 import { type MensajeRow, mensajeTextOf } from '../../domain/mensajeria/mensaje.ts'
 import type { EstadoDeUbicacion } from '../../generated/contract/types/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { html } from '../../platform/html.ts'
 import type { Letter } from '../../platform/mail/letter.ts'
 import { showTelephone } from '../../platform/telephones/telephone.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'
-import { html } from '../html.ts'
 
 /** A message as the mailbox shows it. */
 export interface Mensaje extends Pick<MensajeRow, 'telefono' | 'guia' | 'estado' | 'tipo' | 'creado_en' | 'vence_en'> {

@@ -5,10 +5,10 @@ import type {
   SegundoFactorPedido,
   SesionDePersona,
 } from '../../generated/contract/types/index.ts'
-import { inGroups } from '../../platform/codes/codes.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { Html, html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'
-import { Html, html } from '../html.ts'
 import { button, notice } from '../ui/components.ts'
 import { signInQuery } from './session.ts'
 import {

@@ -7,9 +7,9 @@ import type {
   SesionAbierta,
   SesionDePersona,
 } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { button, facts, faultSummary, field, notice } from '../ui/components.ts'
 import { signInQuery } from './session.ts'
 

@@ -1,10 +1,10 @@
 import * as icons from '../../generated/contract/icons.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { dayInWords } from '../../platform/time/day.ts'
 import { withFullStop } from '../../platform/words.ts'
 import { callBrand } from '../callBrand.ts'
 import type { Front } from '../front.ts'
-import { type Html, html } from '../html.ts'
 import { advice, choiceRow } from '../ui/components.ts'
 import type { ShownShipment } from './shipment.ts'
 

@@ -1,6 +1,6 @@
 import type { Estado, TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generated/contract/vocabulary.ts'
-import type { Html } from '../html.ts'
+import type { Html } from '../../platform/html.ts'
 import { progress } from '../ui/components.ts'
 import type { ShownShipment } from './shipment.ts'
 

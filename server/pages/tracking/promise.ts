@@ -1,6 +1,6 @@
+import { type Html, html } from '../../platform/html.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { addDays, dayInWords } from '../../platform/time/day.ts'
-import { type Html, html } from '../html.ts'
 import type { ShownShipment } from './shipment.ts'
 
 /** Describes a day relative to another day: «hoy», «mañana», «ayer», «el miércoles 25 de noviembre». */

@@ -61,7 +61,7 @@ const EVENTOS = 60
  * coordinates of a short link, write the event again.
  */
 const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
-  'rastreo.leer',
+  'rastreo.read',
   'part',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as initial,
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (

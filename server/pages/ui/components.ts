@@ -2,7 +2,7 @@
 // of the pages that show it import.
 import { ChevronRight } from '../../generated/contract/icons.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
-import { Html, html } from '../html.ts'
+import { Html, html } from '../../platform/html.ts'
 import { STATE_LOOKS, type Tone } from './states.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import {
   advice,
   button,

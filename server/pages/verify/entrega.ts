@@ -32,7 +32,7 @@ const READ = statement<
       undoneEntregas: Record<keyof Entrega['undoneEntregas'][number], string>[]
     }
 >(
-  'verificacion.leer',
+  'verificacion.read',
   'part',
   `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
      coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,

@@ -1,10 +1,10 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import { Package } from '../../generated/contract/icons.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { type Html, html } from '../../platform/html.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
-import { type Html, html } from '../html.ts'
 import { choiceRow } from '../ui/components.ts'
 import type { Entrega } from './entrega.ts'
 

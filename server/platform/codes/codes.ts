@@ -1,8 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { ALPHABET, checkDigit } from './guideCode.ts'
 
-export { checkDigit, inGroups, normalizeBase32, normalizeGuideCode } from './guideCode.ts'
-
 /** Source of random bytes. */
 export type RandomSource = (bytes: number) => Buffer
 

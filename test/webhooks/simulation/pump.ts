@@ -3,20 +3,22 @@ import {
   Admission,
   type AdmissionTurn,
   DeliveryLine,
-  MAX_EXCHANGES_PER_WEBHOOK,
-  MAX_WAITING,
-  SLOW_AFTER_MS,
   type Waiting,
 } from '../../../server/domain/webhooks/sending/admission.ts'
-import { PER_READ, READ_THRESHOLD, READS_AT_ONCE } from '../../../server/domain/webhooks/sending/dueReader.ts'
 import { Hosts } from '../../../server/domain/webhooks/sending/hosts.ts'
-import { EXCHANGE_TIMEOUT_MS } from '../../../server/domain/webhooks/sending/sender.ts'
 import {
-  GATHERING_MS,
+  MAX_CONCURRENT_READS,
+  MAX_CONCURRENT_SETTLEMENTS,
+  MAX_ENDPOINTS_PER_READ,
+  MAX_EXCHANGES_PER_WEBHOOK,
   MAX_PENDING_RESULTS,
-  SETTLEMENT_GROUP,
-  SETTLEMENTS_AT_ONCE,
-} from '../../../server/domain/webhooks/sending/settlement.ts'
+  MAX_RESULTS_PER_SETTLEMENT,
+  MAX_WAITING,
+  READ_MORE_AT,
+  SETTLEMENT_DELAY_MS,
+  SLOW_AFTER_MS,
+} from '../../../server/domain/webhooks/sending/limits.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../../../server/domain/webhooks/sending/sender.ts'
 import type { Machine, SimulatedThread, Tiempo } from './virtualTime.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
@@ -153,17 +155,17 @@ export class Bomba {
   #considerReading(line: PointLine): void {
     const { tiempo } = this.#world
     if (this.#toRead.size > 0) this.#read()
-    if (!line.porLeer || line.reading || line.waiting.length > READ_THRESHOLD) return
+    if (!line.porLeer || line.reading || line.waiting.length > READ_MORE_AT) return
     if (line.isHung(tiempo.ahora, SLOW_AFTER_MS)) return
     this.#toRead.add(line)
     this.#read()
   }
 
   #read(): void {
-    if (this.#scans >= READS_AT_ONCE || !this.isAlive) return
+    if (this.#scans >= MAX_CONCURRENT_READS || !this.isAlive) return
     const reads: { line: PointLine; count: number }[] = []
     const perLine = Math.max(MAX_EXCHANGES_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
-    for (const line of [...this.#toRead].slice(0, PER_READ)) {
+    for (const line of [...this.#toRead].slice(0, MAX_ENDPOINTS_PER_READ)) {
       this.#toRead.delete(line)
       if (line.reading) continue
       const count = this.#admission.reserve(line, perLine)
@@ -253,10 +255,10 @@ export class Bomba {
       tiempo.after(brakeMs, () => point.owner?.notifyDue(point))
     }
     this.#results.push({ line, aviso: entrega, succeeded })
-    if (this.#results.length >= SETTLEMENT_GROUP) this.#settle()
+    if (this.#results.length >= MAX_RESULTS_PER_SETTLEMENT) this.#settle()
     else if (!this.#isGathering) {
       this.#isGathering = true
-      tiempo.after(GATHERING_MS, () => this.#settle())
+      tiempo.after(SETTLEMENT_DELAY_MS, () => this.#settle())
     }
     this.#send()
     this.#considerReading(line)
@@ -265,8 +267,8 @@ export class Bomba {
   #settle(): void {
     this.#isGathering = false
     const { tiempo, postgres, costs } = this.#world
-    while (this.#results.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
-      const group = this.#results.splice(0, SETTLEMENT_GROUP)
+    while (this.#results.length > 0 && this.#groups < MAX_CONCURRENT_SETTLEMENTS) {
+      const group = this.#results.splice(0, MAX_RESULTS_PER_SETTLEMENT)
       this.#groups++
       this.#settling += group.length
       postgres().perform((group.length * costs.postgres) / 2, () =>

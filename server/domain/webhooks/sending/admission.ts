@@ -1,24 +1,13 @@
-/**
- * Maximum concurrent exchanges (a request and its response) that have not yet lasted longer than {@link SLOW_AFTER_MS}.
- */
-export const MAX_FAST_EXCHANGES = 64
-/**
- * Duration in milliseconds after which an exchange is slow. A slow exchange costs only its socket and does not count in
- * {@link MAX_FAST_EXCHANGES}.
- */
-export const SLOW_AFTER_MS = 1_000
-/** Maximum concurrent exchanges, including slow ones. */
-export const MAX_EXCHANGES = 512
-/** Maximum concurrent exchanges of one endpoint. An endpoint that fails has one at a time, its probe. */
-export const MAX_EXCHANGES_PER_WEBHOOK = 4
-/** Maximum concurrent exchanges of one merchant: half of {@link MAX_FAST_EXCHANGES}, and fewer the fuller the process is. */
-export const IN_FLIGHT_PER_MERCHANT = 32
-/** Maximum deliveries of one endpoint that wait in memory. */
-export const READ_WINDOW = 50
-/** Maximum deliveries of one merchant that wait in memory, and fewer the fuller the memory is. */
-export const WAITING_PER_MERCHANT = 150
-/** Maximum deliveries that wait in memory, over all merchants. Near this maximum each merchant gets fewer places. */
-export const MAX_WAITING = 1_500
+import {
+  MAX_EXCHANGES,
+  MAX_EXCHANGES_PER_MERCHANT,
+  MAX_EXCHANGES_PER_WEBHOOK,
+  MAX_FAST_EXCHANGES,
+  MAX_WAITING,
+  MAX_WAITING_PER_MERCHANT,
+  MAX_WAITING_PER_WEBHOOK,
+  SLOW_AFTER_MS,
+} from './limits.ts'
 
 /** Delivery that waits in memory for its turn. */
 export interface Waiting {
@@ -140,8 +129,11 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
     if (limit === 1) return waiting.length + inFlight === 0 ? 1 : 0
     const used = share.waitingCount + share.reserved
     const remaining = MAX_WAITING - this.#waitingCount - this.#reserved
-    const fairShare = Math.min(WAITING_PER_MERCHANT, Math.floor(remaining / 8))
-    return Math.max(0, Math.min(READ_WINDOW - waiting.length, Math.max(MAX_EXCHANGES_PER_WEBHOOK, fairShare) - used))
+    const fairShare = Math.min(MAX_WAITING_PER_MERCHANT, Math.floor(remaining / 8))
+    return Math.max(
+      0,
+      Math.min(MAX_WAITING_PER_WEBHOOK - waiting.length, Math.max(MAX_EXCHANGES_PER_WEBHOOK, fairShare) - used),
+    )
   }
 
   /**
@@ -249,7 +241,7 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
   #comercioLimit(): number {
     return Math.max(
       MAX_EXCHANGES_PER_WEBHOOK,
-      Math.min(IN_FLIGHT_PER_MERCHANT, Math.floor((MAX_EXCHANGES - this.#inFlight.size) / 8)),
+      Math.min(MAX_EXCHANGES_PER_MERCHANT, Math.floor((MAX_EXCHANGES - this.#inFlight.size) / 8)),
     )
   }
 }

@@ -1,5 +1,5 @@
 import { statement } from '../../../data/db.ts'
-import { runInEachPart } from '../../../data/spread.ts'
+import { runInEachPart } from '../../../data/partQueries.ts'
 import type { JobDeps } from '../../deps.ts'
 
 /** Waiting deliveries, with the time from which each delivery waits: its latest attempt or its creation. */
@@ -10,7 +10,7 @@ const WAITING_AVISOS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.se
      where d.estado = 'pendiente' and d.proximo_en > :ahora`
 
 const HAS_DATED_AHEAD = statement<{ ahora: Date }>(
-  'webhookEntregas.hayAdelantadas',
+  'avisos.hasDatedAhead',
   'part',
   `select from (${WAITING_AVISOS}) p where p.puesta_en > :ahora limit 1`,
 )
@@ -21,7 +21,7 @@ const HAS_DATED_AHEAD = statement<{ ahora: Date }>(
  * from that date. Deliveries that were postponed before the clock went ahead keep their due time.
  */
 const BRING_FORWARD = statement<{ ahora: Date }>(
-  'webhookEntregas.adelantar',
+  'avisos.bringForward',
   'part',
   `update webhook_aviso e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (

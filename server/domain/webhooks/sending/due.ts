@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../../data/db.ts'
-import { queryAllParts, queryByComercio } from '../../../data/spread.ts'
+import { queryAllParts, queryByComercio } from '../../../data/partQueries.ts'
 import { MINUTE_MS } from '../../../platform/time/units.ts'
 import type { Deps } from '../../deps.ts'
 import type { WebhookKey } from '../../records/webhookKey.ts'
@@ -48,7 +48,7 @@ type DueRow = ContentRow & { n: number; x_creado_en: Date } & {
  * one delivery, as its probe.
  */
 const READ = statement<{ requests: string; ahora: Date }, DueRow>(
-  'webhookEntregas.leer',
+  'avisos.read',
   'part',
   `select x.n, ${AVISO_COLUMNS.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
      ${CONTENT_COLUMNS}
@@ -144,7 +144,7 @@ const withPendingSql = (from: string, mayContinue: string) => `with recursive p 
 type FoundEndpoint = WebhookKey & { n: number; due: boolean }
 
 const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, FoundEndpoint>(
-  'webhookEntregas.hallar',
+  'avisos.findDue',
   'part',
   `${withPendingSql('and (comercio_id, modo, webhook) > (:from_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${ENDPOINTS_PER_STEP}`)}
    select p.*, exists (
@@ -182,7 +182,7 @@ export async function findDue(
 const MAX_COUNTED = 20_000
 
 const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>(
-  'webhookEntregas.vencidas',
+  'avisos.countDue',
   'part',
   `${withPendingSql('', 'true')}
    select webhook, count(*)::int as count from (
@@ -195,7 +195,7 @@ const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>
 
 /** Finds endpoints that a process holds. */
 const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string }>(
-  'webhookEntregas.conArriendo',
+  'avisos.withLease',
   'central',
   'select webhook from webhook_arriendo where webhook = any(:webhooks::text[])',
 )
@@ -222,7 +222,7 @@ const OVERDUE_AFTER_MS = 10 * MINUTE_MS
 // A probe either ends the pause of a failing endpoint or starts another pause. If a pause ended long ago, no probe was
 // sent since.
 const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number }>(
-  'webhookEntregas.atrasadas',
+  'avisos.countOverdue',
   'part',
   `${withPendingSql('', 'true')}
    select count(*)::int as count from (
@@ -249,7 +249,7 @@ export async function overdueDeliveries({ db, clock }: { db: Db; clock: () => Da
 }
 
 const NEXT_DUE = statement<{ claves: string; ahora: Date }, WebhookKey & { en: Date }>(
-  'webhookEntregas.proximas',
+  'avisos.nextDue',
   'part',
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)

@@ -1,21 +1,19 @@
-import { groupByPart } from '../../../data/spread.ts'
+import { groupByPart } from '../../../data/partQueries.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { AvisoContent } from '../delivery.ts'
-import { type Admission, MAX_EXCHANGES_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER_MS } from './admission.ts'
+import type { Admission } from './admission.ts'
 import { readDue } from './due.ts'
-import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
-
-/** Maximum number of endpoints of one read. */
-export const PER_READ = 200
-/** Maximum number of endpoints that are considered for one read. */
-const MAX_CONSIDERED = 500
-/** Maximum number of concurrent reads. */
-export const READS_AT_ONCE = 2
-/**
- * Maximum number of an endpoint's deliveries in memory at which more are read. An endpoint with more than these still
- * has enough to send.
- */
-export const READ_THRESHOLD = 16
+import type { Endpoint, ReadyDelivery } from './endpoint.ts'
+import { toReady } from './endpoint.ts'
+import {
+  MAX_CONCURRENT_READS,
+  MAX_ENDPOINTS_CONSIDERED,
+  MAX_ENDPOINTS_PER_READ,
+  MAX_EXCHANGES_PER_WEBHOOK,
+  MAX_WAITING,
+  READ_MORE_AT,
+  SLOW_AFTER_MS,
+} from './limits.ts'
 
 interface EndpointRead {
   endpoint: Endpoint
@@ -66,7 +64,7 @@ export class DueReader {
   consider(endpoint: Endpoint): void {
     if (this.#toRead.size > 0) this.#begin()
     const { readMode, waiting } = endpoint
-    if (readMode !== 'unread' || waiting.length > READ_THRESHOLD || this.#closed) return
+    if (readMode !== 'unread' || waiting.length > READ_MORE_AT || this.#closed) return
     // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
     if (endpoint.isHung(this.#deps.timers.now(), SLOW_AFTER_MS)) return
     this.#toRead.add(endpoint)
@@ -84,7 +82,7 @@ export class DueReader {
 
   /** Starts a read in a microtask, so that one read serves all requests of one turn of the event loop. */
   #begin(): void {
-    if (this.#readsInProgress >= READS_AT_ONCE) return
+    if (this.#readsInProgress >= MAX_CONCURRENT_READS) return
     this.#readsInProgress++
     queueMicrotask(async () => {
       const mayContinue = await this.#readChosen()
@@ -157,9 +155,9 @@ export class DueReader {
   #chooseEndpoints(): EndpointRead[] {
     const endpointReads: EndpointRead[] = []
     const perEndpoint = Math.max(MAX_EXCHANGES_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
-    let toConsider = Math.min(MAX_CONSIDERED, this.#toRead.size)
+    let toConsider = Math.min(MAX_ENDPOINTS_CONSIDERED, this.#toRead.size)
     for (const endpoint of this.#toRead) {
-      if (endpointReads.length === PER_READ || toConsider-- === 0) break
+      if (endpointReads.length === MAX_ENDPOINTS_PER_READ || toConsider-- === 0) break
       this.#toRead.delete(endpoint)
       if (endpoint.isReading) continue
       const count = this.#admission.reserve(endpoint, perEndpoint)

@@ -1,7 +1,8 @@
 import type { WebhookKey } from '../../records/webhookKey.ts'
 import { AT_ONCE, type AvisoContent } from '../delivery.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
-import { DeliveryLine, MAX_EXCHANGES_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
+import { DeliveryLine, type MerchantShare, type Waiting } from './admission.ts'
+import { MAX_EXCHANGES_PER_WEBHOOK } from './limits.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Delivery in memory, with the data of its body. */

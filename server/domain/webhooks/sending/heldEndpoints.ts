@@ -1,17 +1,13 @@
-import { groupByPart } from '../../../data/spread.ts'
+import { groupByPart } from '../../../data/partQueries.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { WebhookKey } from '../../records/webhookKey.ts'
 import type { Admission } from './admission.ts'
-import { Endpoint, type ReadyDelivery } from './endpoint.ts'
+import type { ReadyDelivery } from './endpoint.ts'
+import { Endpoint } from './endpoint.ts'
 import { Leases } from './leases.ts'
-import { type ReceiverDeps, readReceivers } from './receiver.ts'
-
-/**
- * Time for which an endpoint with nothing to send is held, in milliseconds, so that steady traffic needs no new claims.
- */
-const MAX_IDLE_MS = 5_000
-/** Interval between two announcements of work while this process holds endpoints, in milliseconds. */
-const ANNOUNCEMENT_INTERVAL_MS = 2_000
+import { ANNOUNCEMENT_INTERVAL_MS, MAX_IDLE_MS } from './limits.ts'
+import type { ReceiverDeps } from './receiver.ts'
+import { readReceivers } from './receiver.ts'
 
 type HeldEndpointsDeps = ReceiverDeps & Pick<JobDeps, 'db' | 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
 

@@ -2,29 +2,10 @@ import { Buckets } from '../../../api/limits/buckets.ts'
 import { Counter } from '../../../api/limits/count.ts'
 import type { WebhookAvisoRow } from '../delivery.ts'
 import { needsVerification } from '../webhook.ts'
+import { MAX_EXCHANGES_PER_HOST, MAX_EXCHANGES_PER_UNKNOWN_HOST, MAX_HOSTS, MAX_REQUESTS_PER_MINUTE } from './limits.ts'
 import type { Receiver } from './receiver.ts'
 
-/**
- * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`MAX_EXCHANGES`).
- * A host that responds quickly never comes near this limit, for any number of merchants. If the host of a platform
- * hangs, the other hosts have the remaining three quarters.
- */
-export const PER_HOST = 128
-/**
- * Maximum concurrent exchanges with a host that has not accepted a delivery yet. The number is enough to find out if
- * the host accepts deliveries.
- */
-export const PER_UNKNOWN_HOST = 8
-/**
- * Maximum requests a minute, possibly all at once, to a host that has not accepted a delivery yet. The limit also
- * applies to test deliveries, to any host. Registration costs nothing: a merchant may register a thousand endpoints at
- * another company's server. That server receives no more than this number of requests. The same limit holds for each
- * merchant in each mode, because a wildcard in the DNS gives a server any number of names.
- */
-export const SENDS_PER_MINUTE = 60
-const SEND_RATE = { perSecond: SENDS_PER_MINUTE / 60, burst: SENDS_PER_MINUTE }
-/** Maximum number of hosts kept in memory. */
-const MAX_HOSTS = 10_000
+const SEND_RATE = { perSecond: MAX_REQUESTS_PER_MINUTE / 60, burst: MAX_REQUESTS_PER_MINUTE }
 
 /** Properties of a request on which the limits of its host depend. */
 export interface HostSend {
@@ -60,7 +41,7 @@ export class Hosts<Line> {
    */
   maySend(hostSend: HostSend, line: Line): boolean {
     const { host } = hostSend
-    const hostLimit = this.#accepts(hostSend) ? PER_HOST : PER_UNKNOWN_HOST
+    const hostLimit = this.#accepts(hostSend) ? MAX_EXCHANGES_PER_HOST : MAX_EXCHANGES_PER_UNKNOWN_HOST
     const hasTokens = this.#bucketKeys(hostSend).every(
       (cuenta) => this.#buckets.remaining(cuenta, SEND_RATE).remaining > 0,
     )

@@ -1,29 +1,26 @@
 import type { PgBoss } from 'pg-boss'
-import { groupByPart } from '../../../data/spread.ts'
+import { groupByPart } from '../../../data/partQueries.ts'
 import { translateError } from '../../../platform/errors.ts'
 import { sleep } from '../../../platform/time/timers.ts'
 import { inSpan } from '../../../platform/tracing.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { RecentEvento } from '../../eventos/evento.ts'
 import type { WebhookKey } from '../../records/webhookKey.ts'
-import { type AvisoContent, avisosOf } from '../delivery.ts'
-import { Admission, type AdmissionTurn, SLOW_AFTER_MS } from './admission.ts'
+import type { AvisoContent } from '../delivery.ts'
+import { avisosOf } from '../delivery.ts'
+import type { AdmissionTurn } from './admission.ts'
+import { Admission } from './admission.ts'
 import { DueReader } from './dueReader.ts'
-import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
+import type { Endpoint, ReadyDelivery } from './endpoint.ts'
+import { toReady } from './endpoint.ts'
 import { exchange } from './exchange.ts'
 import { HeldEndpoints } from './heldEndpoints.ts'
 import { Hosts, hostSendOf } from './hosts.ts'
+import { MAX_MEMORY_WAIT_MS, ROUND_INTERVAL_MS, SLOW_AFTER_MS, STOP_TIMEOUT_MS } from './limits.ts'
 import { Retries } from './retries.ts'
 import { DueSearch } from './search.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 import { Settlement } from './settlement.ts'
-
-/** Interval between two rounds over the endpoints, in milliseconds. */
-const ROUND_MS = 500
-/** Maximum time that a delivery waits in memory, in milliseconds. Other deliveries may need its place. */
-const MAX_MEMORY_WAIT_MS = 5_000
-/** Time that a stop waits for exchanges in progress, in milliseconds; longer than an exchange may take. */
-const STOP_TIMEOUT_MS = 17_000
 
 type PumpDeps = Pick<
   JobDeps,
@@ -33,6 +30,7 @@ type PumpDeps = Pick<
 
 /** Returns the `traceparent` of the delivery's event; null if the event is not traced. */
 const traceparentOf = (content: AvisoContent) => ('evento' in content ? content.evento.traza : null)
+
 /** Returns the id of the trace of the delivery's event. */
 const traceOf = (content: AvisoContent) => traceparentOf(content)?.split('-')[1]
 
@@ -310,7 +308,7 @@ export class Pump {
   }
 
   #scheduleRound(): void {
-    this.#cancelRound = this.#deps.timers.after(ROUND_MS, () => {
+    this.#cancelRound = this.#deps.timers.after(ROUND_INTERVAL_MS, () => {
       this.#scheduleRound()
       this.#runRound()
     })

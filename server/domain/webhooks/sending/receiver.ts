@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { statement } from '../../../data/db.ts'
-import { queryByComercio } from '../../../data/spread.ts'
+import { queryByComercio } from '../../../data/partQueries.ts'
 import { readDestination } from '../../../platform/outbound/destination.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { WebhookKey } from '../../records/webhookKey.ts'
@@ -26,7 +26,7 @@ export interface Receiver extends Omit<ReceiverRow, 'url'> {
 }
 
 const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceiverRow>(
-  'webhooks.receptores',
+  'webhooks.readReceivers',
   'part',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versions, array_agg(s.cifrado order by s.version desc) as ciphertexts,

@@ -1,5 +1,5 @@
 import { type Db, inTransaction, statement } from '../../../data/db.ts'
-import { queryByPart } from '../../../data/spread.ts'
+import { queryByPart } from '../../../data/partQueries.ts'
 import type { Webhook } from '../../../generated/contract/types/index.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { JobDeps } from '../../deps.ts'
@@ -38,7 +38,7 @@ export interface AttemptResult {
  * before.
  */
 const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
-  'webhookEntregas.asentar',
+  'avisos.settleAttempts',
   'part',
   `with x as materialized (
      select * from json_to_recordset(:intentos::json) as x(
@@ -78,7 +78,7 @@ type ChangedWebhook = WebhookRow & { estado_antes: WebhookRow['estado']; aviso_a
  * in one order, because groups would otherwise deadlock. Rows of healthy endpoints are not locked.
  */
 const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>(
-  'webhooks.salud',
+  'webhooks.updateHealth',
   'part',
   `with x as (
      select * from json_to_recordset(:health::json) as x(
@@ -114,7 +114,7 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
 
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
 const NOTIFY_DISABLED = statement<WebhookKey & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
-  'webhooks.avisarDeshabilitado',
+  'webhooks.notifyDisabled',
   'merchant',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',

@@ -1,5 +1,5 @@
 import { type Db, type Query, statement } from '../../../data/db.ts'
-import { queryByPart } from '../../../data/spread.ts'
+import { queryByPart } from '../../../data/partQueries.ts'
 import type { StoredSuccess } from '../delivery.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 
@@ -25,7 +25,7 @@ interface SuccessArrays {
  * are pending, it would use that index and read all waiting deliveries of other endpoints.
  */
 const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
-  'webhookEntregas.asentarExitos',
+  'avisos.settleSuccesses',
   'part',
   `with w as materialized (
      select * from unnest(:comercios::uuid[], :modos::text[], :webhooks::text[]) with ordinality

@@ -1,20 +1,17 @@
-import { groupByPart, isDistributed } from '../../../data/spread.ts'
+import { isDistributed } from '../../../data/db.ts'
+import { groupByPart } from '../../../data/partQueries.ts'
 import { translateError } from '../../../platform/errors.ts'
-import { sleep, type Timers } from '../../../platform/time/timers.ts'
-import { type AttemptResult, type SettlementDeps, settleAttempts } from './settleAttempts.ts'
+import type { Timers } from '../../../platform/time/timers.ts'
+import { sleep } from '../../../platform/time/timers.ts'
+import {
+  MAX_CONCURRENT_SETTLEMENTS,
+  MAX_PENDING_RESULTS,
+  MAX_RESULTS_PER_SETTLEMENT,
+  SETTLEMENT_DELAY_MS,
+} from './limits.ts'
+import type { AttemptResult, SettlementDeps } from './settleAttempts.ts'
+import { settleAttempts } from './settleAttempts.ts'
 import { settleSuccesses } from './settleSuccesses.ts'
-
-/** Maximum number of results that are settled together. */
-export const SETTLEMENT_GROUP = 100
-/** Time for which the first result of a group waits for others, in milliseconds. */
-export const GATHERING_MS = 15
-/**
- * Maximum number of groups of results that are settled at the same time. While one group is written to the disk, the
- * next group is built.
- */
-export const SETTLEMENTS_AT_ONCE = 2
-/** Number of unsettled results from which no new exchange begins. */
-export const MAX_PENDING_RESULTS = 600
 
 /** Results that are settled by the same statement. */
 interface ResultQueue {
@@ -66,17 +63,17 @@ export class Settlement {
   add(result: AttemptResult, isHealthy: boolean): void {
     const { aviso, respuesta } = result
     const resultClass = isHealthy && respuesta.error === null && aviso.intentos === 0 ? this.#successes : this.#others
-    if (resultClass.waiting.push(result) >= SETTLEMENT_GROUP) this.flush()
-    else this.#cancelGathering ??= this.#deps.timers.after(GATHERING_MS, () => this.flush())
+    if (resultClass.waiting.push(result) >= MAX_RESULTS_PER_SETTLEMENT) this.flush()
+    else this.#cancelGathering ??= this.#deps.timers.after(SETTLEMENT_DELAY_MS, () => this.flush())
   }
 
-  /** Settles the results that wait for a group, as far as {@link SETTLEMENTS_AT_ONCE} allows. */
+  /** Settles the results that wait for a group, as far as {@link MAX_CONCURRENT_SETTLEMENTS} allows. */
   flush(): void {
     this.#cancelGathering?.()
     this.#cancelGathering = undefined
     for (const resultClass of [this.#others, this.#successes])
-      while (resultClass.waiting.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
-        const group = resultClass.waiting.splice(0, SETTLEMENT_GROUP)
+      while (resultClass.waiting.length > 0 && this.#groups < MAX_CONCURRENT_SETTLEMENTS) {
+        const group = resultClass.waiting.splice(0, MAX_RESULTS_PER_SETTLEMENT)
         this.#settling += group.length
         this.#groups++
         void this.#settle(resultClass, group)
@@ -124,7 +121,7 @@ export class Settlement {
       return true
     } catch (err) {
       const level = translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'
-      this.#deps.log[level]({ err, entregas: part.length }, 'webhook settlement failed')
+      this.#deps.log[level]({ err, avisos: part.length }, 'webhook settlement failed')
       return false
     }
   }

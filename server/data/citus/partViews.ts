@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { orderFunctions, ownPlace } from '../order.ts'
+import { orderFunctions, ownPlace } from '../eventOrder.ts'
 import type { Part } from '../parts.ts'
 
 /** Shard of a table, and its machine. A table without a range of hashes is copied to every machine. */

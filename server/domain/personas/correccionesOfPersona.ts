@@ -1,8 +1,8 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { EventoRow } from '../eventos/evento.ts'
+import { type CorrectionChanges, decryptChanges, encryptChanges } from '../records/correccionCipher.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
-import { type CorrectionChanges, decryptChanges, encryptChanges } from '../records/storedCorrections.ts'
 
 // Corrections of a guide, as the export and the erasure of a person read and replace them.
 
@@ -42,7 +42,7 @@ export function toReadable(
 }
 
 const LOCK = statement<GuiaKey, GuiaRow>(
-  'personas.tomarGuia',
+  'personas.lock',
   'merchant',
   `select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
 )
@@ -51,7 +51,7 @@ const LOCK = statement<GuiaKey, GuiaRow>(
 export const lockGuia = async (query: Query, key: GuiaKey): Promise<GuiaRow> => (await query(LOCK, key))[0]!
 
 const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>(
-  'personas.guardarCambios',
+  'personas.saveChanges',
   'merchant',
   `update evento set cambios = :cambios
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,

@@ -1,4 +1,4 @@
-import { type Db, isDistributed } from './db.ts'
+import type { Db } from './db.ts'
 
 // Merchants' rows lie in one database, or on Citus in several databases (parts) on several machines. Work on the rows
 // of several merchants runs in each part separately. An unreachable machine then delays only its own merchants.
@@ -105,5 +105,3 @@ export const partKeyOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string 
 export async function codeLetterOf({ pool, place }: Db): Promise<string | undefined> {
   return pool.placements && place ? (await pool.placements.find(place)).letter : undefined
 }
-
-export { isDistributed }
