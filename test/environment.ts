@@ -36,10 +36,10 @@ export interface Comercio {
 
 export interface TestResponse {
   status: number
-  cabeceras: Headers
+  headers: Headers
   // A test reads what it expects to be there.
   // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
-  cuerpo: any
+  body: any
 }
 
 export interface TestEnvironment {
@@ -61,8 +61,8 @@ export interface TestEnvironment {
     path: string,
     options?: {
       llave?: string
-      cuerpo?: unknown
-      cabeceras?: Record<string, string>
+      body?: unknown
+      headers?: Record<string, string>
       raw?: string | Uint8Array<ArrayBuffer> | ReadableStream
     },
   ): Promise<TestResponse>
@@ -242,30 +242,30 @@ async function openEnvironment(
     },
     createOperacionLlave: async (alcances) =>
       (await saveOperadorLlave(db, new Date(), { operadorId, operador, alcances })).llave,
-    async request(method, path, { llave, cuerpo, cabeceras = {}, raw } = {}) {
+    async request(method, path, { llave, body, headers = {}, raw } = {}) {
       const response = await fetch(environment.url + path, {
         method,
         headers: {
           ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
-          ...(cuerpo === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...cabeceras,
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
         },
-        body: raw ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
+        body: raw ?? (body === undefined ? null : JSON.stringify(body)),
         ...(raw instanceof ReadableStream ? { duplex: 'half' } : {}),
       })
       const text = await response.text()
       const isText = response.headers.get('content-type')?.startsWith('text/plain')
       return {
         status: response.status,
-        cabeceras: response.headers,
-        cuerpo: text === '' || isText ? text || undefined : JSON.parse(text),
+        headers: response.headers,
+        body: text === '' || isText ? text || undefined : JSON.parse(text),
       }
     },
-    operar: (method, path, cuerpo, key) =>
+    operar: (method, path, body, key) =>
       environment.request(method, `/operaciones/v1${path}`, {
         llave: llaveDeOperacion,
-        cuerpo,
-        cabeceras: conClave(key),
+        body,
+        headers: conClave(key),
       }),
     waitForQuiet: (comercio) => waitForQuiet(db, clock, comercio?.id),
     async reset(cambios = {}) {

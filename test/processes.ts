@@ -124,10 +124,10 @@ function listProcesses(): RunningProcess[] {
   if (!existsSync('/proc/self/stat')) {
     const { stdout } = spawnSync('ps', ['-axEww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' })
     return stdout.split('\n').flatMap((line) => {
-      const [, pid, parentPid, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+      const [, pid, parentPid, estado, text = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
       return !estado || estado.startsWith('Z')
         ? []
-        : [{ pid: Number(pid), parentPid: Number(parentPid), args: texto.split(' '), texto }]
+        : [{ pid: Number(pid), parentPid: Number(parentPid), args: text.split(' '), texto: text }]
     })
   }
   const read = (pid: string, file: string) => {
@@ -181,44 +181,44 @@ export function findNodeProcess(dataDir: string): number {
 
 interface Respuesta {
   status: number
-  cabeceras: Record<string, string | string[] | undefined>
+  headers: Record<string, string | string[] | undefined>
   texto: string
   // A test reads what it expects to be there.
   // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
-  cuerpo: any
+  body: any
 }
 
 /** One request over a connection of its own. */
 export function requestSeparately(
   url: string,
-  options: { method?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
+  options: { method?: string; llave?: string; body?: unknown; headers?: Record<string, string> } = {},
 ) {
-  const { method = 'GET', llave, cuerpo, cabeceras } = options
+  const { method = 'GET', llave, body, headers: cabeceras } = options
   return new Promise<Respuesta>((resolve, reject) => {
     const headers = {
       ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
-      ...(cuerpo ? { 'Content-Type': 'application/json' } : {}),
+      ...(body ? { 'Content-Type': 'application/json' } : {}),
       ...cabeceras,
     }
     const solicitud = request(url, { method, agent: false, headers, timeout: 120_000 }, (res) => {
-      let texto = ''
+      let text = ''
       res.setEncoding('utf8').on('data', (chunk) => {
-        texto += chunk
+        text += chunk
       })
       res.on('error', reject)
       res.on('end', () => {
-        const isJson = /json/.test(res.headers['content-type'] ?? '') && texto !== ''
+        const isJson = /json/.test(res.headers['content-type'] ?? '') && text !== ''
         resolve({
           status: res.statusCode ?? 0,
-          cabeceras: res.headers,
-          texto,
-          cuerpo: isJson ? JSON.parse(texto) : undefined,
+          headers: res.headers,
+          texto: text,
+          body: isJson ? JSON.parse(text) : undefined,
         })
       })
     })
     solicitud.on('timeout', () => solicitud.destroy(new Error('no answer in two minutes')))
     solicitud.on('error', reject)
-    solicitud.end(cuerpo ? JSON.stringify(cuerpo) : undefined)
+    solicitud.end(body ? JSON.stringify(body) : undefined)
   })
 }
 

@@ -24,8 +24,8 @@ export async function waitForQuiet(db: Db, clock: () => Date, comercioId?: strin
     }
     for (const part of de.parts())
       for (let after: WebhookKey | undefined, hasMore = true; hasMore; hasMore = after !== undefined) {
-        const { claves, ultimo } = await findDue(part, clock(), after)
-        if (!claves.every(isForeign)) return false
+        const { claves: keys, ultimo } = await findDue(part, clock(), after)
+        if (!keys.every(isForeign)) return false
         after = ultimo
       }
     return true

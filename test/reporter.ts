@@ -25,12 +25,12 @@ export default class RunReporter implements Reporter {
     const slowestFiles = testModules
       .map((testModule) => ({
         archivo: relative('', testModule.moduleId),
-        segundos: testModule.diagnostic().duration / 1_000,
+        seconds: testModule.diagnostic().duration / 1_000,
       }))
-      .sort((a, b) => b.segundos - a.segundos)
+      .sort((a, b) => b.seconds - a.seconds)
       .slice(0, 10)
     console.log('\nThe slowest files:')
-    for (const { archivo, segundos } of slowestFiles) console.log(`${segundos.toFixed(1).padStart(7)} s  ${archivo}`)
+    for (const { archivo, seconds } of slowestFiles) console.log(`${seconds.toFixed(1).padStart(7)} s  ${archivo}`)
     const seen = readSeenResponses()
     const summary: RunSummary = {
       passed: countByState('passed'),

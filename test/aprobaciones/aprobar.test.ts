@@ -17,11 +17,11 @@ const BASE = '/operaciones/v1/aprobaciones'
 const aprobar = ({ request }: TestPersona, aprobacion: string) => request('POST', `${BASE}/${aprobacion}/aprobar`)
 const rechazar = ({ request }: TestPersona, aprobacion: string, razon = 'No la conozco') =>
   request('POST', `${BASE}/${aprobacion}/rechazar`, { razon })
-const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo
-const dosQueAdministran = async () =>
+const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).body
+const createTwoAdmins = async () =>
   [await createTestPersona(environment), await createTestPersona(environment)] as const
 /** Leaves these alone with the scope. */
-const dejarA = (...personas: TestPersona[]) =>
+const leaveAdminOnlyTo = (...personas: TestPersona[]) =>
   environment.db.pool.query(
     `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`,
     [personas.map(({ membresia }) => membresia)],
@@ -29,17 +29,17 @@ const dejarA = (...personas: TestPersona[]) =>
 
 describe('inviting a person who administers', () => {
   it('waits for another person, whose approval invites', async () => {
-    const [ana, bea] = await dosQueAdministran()
-    const { correo, aprobacion, cuerpo } = await requestInvitacionAprobacion(ana)
-    const { codigo } = cuerpo
-    expect(cuerpo).toMatchObject({
+    const [ana, bea] = await createTwoAdmins()
+    const { correo, aprobacion, body } = await requestInvitacionAprobacion(ana)
+    const { codigo } = body
+    expect(body).toMatchObject({
       tipo: 'invitar_persona',
       estado: 'pendiente',
       contenido: { correo, nombre: 'Eva Ruiz', persona: null, membresia: null, llave: null, alcances: ['administrar'] },
       pide: ana.persona,
       decide: null,
     })
-    expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(72 * HOUR_MS)
+    expect(Date.parse(body.vence_en) - Date.parse(body.creado_en)).toBe(72 * HOUR_MS)
     expect(await findPendingCorreo(environment, 'invitacion', correo)).toBeUndefined()
     expect(await findPendingCorreo(environment, 'aprobacion', bea.correo)).toMatchObject({
       quien: 'Ana Pérez',
@@ -47,15 +47,15 @@ describe('inviting a person who administers', () => {
       enlace: expect.stringMatching(/\/cuenta$/),
     })
     expect(await findPendingCorreo(environment, 'aprobacion', ana.correo)).toBeUndefined()
-    const hecha = await aprobar(bea, aprobacion)
-    expect([hecha.status, hecha.cuerpo]).toMatchObject([
+    const doneResult = await aprobar(bea, aprobacion)
+    expect([doneResult.status, doneResult.body]).toMatchObject([
       200,
       { estado: 'aprobada', contenido: null, pide: ana.persona, decide: bea.persona },
     ])
     const { enlace, nombre } = await findPendingCorreo(environment, 'invitacion', correo)
     expect(nombre).toBe('Eva Ruiz')
-    const pedido = { token: enlace.split('/').at(-1), codigo }
-    expect((await requestFromPage(environment, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
+    const requestData = { token: enlace.split('/').at(-1), codigo }
+    expect((await requestFromPage(environment, '', ['POST', `${SESION}/invitacion`, requestData])).status).toBe(201)
     expect(await findPendingCorreo(environment, 'decision', ana.correo)).toEqual({
       nombre: 'Ana Pérez',
       quien: 'Ana Pérez',
@@ -85,80 +85,80 @@ describe('inviting a person who administers', () => {
   })
 
   it('takes effect at once with one administrator, by a key, and without that scope', async () => {
-    const [ana] = await dosQueAdministran()
+    const [ana] = await createTwoAdmins()
     const invitar = (de: TestPersona['request'], alcances: string[]) =>
       de('POST', '/operaciones/v1/invitaciones', { correo: createCorreoAddress(), nombre: 'Eva', alcances })
     expect((await invitar(ana.request, ['ver', 'operar'])).status).toBe(201)
     expect((await invitar(ana.request, ['administrar'])).status).toBe(202)
     const llave = environment.llaveDeOperacion
     const porLlave = { correo: createCorreoAddress(), nombre: 'Eva', alcances: ['administrar'] }
-    const hecha = await environment.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: porLlave })
-    expect(hecha.status).toBe(201)
-    await dejarA(ana)
+    const doneResult = await environment.request('POST', '/operaciones/v1/invitaciones', { llave, body: porLlave })
+    expect(doneResult.status).toBe(201)
+    await leaveAdminOnlyTo(ana)
     expect((await invitar(ana.request, ['administrar'])).status).toBe(201)
   })
 })
 
 describe('giving a membership the scope to administer', () => {
   it('waits for another person', async () => {
-    const [ana, bea] = await dosQueAdministran()
+    const [ana, bea] = await createTwoAdmins()
     const eva = await createTestPersona(environment, { alcances: ['ver'] })
     const path = `/operaciones/v1/membresias/${eva.membresia}`
-    const pedida = await ana.request('PATCH', path, { alcances: ['ver', 'administrar'] })
-    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+    const sentRequest = await ana.request('PATCH', path, { alcances: ['ver', 'administrar'] })
+    expect([sentRequest.status, sentRequest.body]).toMatchObject([
       202,
       { tipo: 'cambiar_membresia', contenido: { persona: eva.persona, membresia: eva.membresia, correo: eva.correo } },
     ])
     const alcances = async () =>
-      (await environment.operar('GET', `/personas/${eva.persona}`)).cuerpo.membresias[0].alcances
+      (await environment.operar('GET', `/personas/${eva.persona}`)).body.membresias[0].alcances
     expect(await alcances()).toEqual(['ver'])
-    expect((await aprobar(bea, pedida.cuerpo.aprobacion)).status).toBe(200)
+    expect((await aprobar(bea, sentRequest.body.aprobacion)).status).toBe(200)
     expect(await alcances()).toEqual(['ver', 'administrar'])
     // Who administers already keeps the scope without another approval.
     expect((await ana.request('PATCH', path, { alcances: ['ver', 'operar', 'administrar'] })).status).toBe(200)
   })
 
   it('changes nothing once the membership is gone', async () => {
-    const [ana, bea] = await dosQueAdministran()
+    const [ana, bea] = await createTwoAdmins()
     const eva = await createTestPersona(environment, { alcances: ['ver'] })
     const path = `/operaciones/v1/membresias/${eva.membresia}`
-    const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['administrar'] })).cuerpo
+    const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['administrar'] })).body
     await environment.operar('DELETE', `/membresias/${eva.membresia}`)
-    const { status, cuerpo } = await aprobar(bea, aprobacion)
-    expect([status, cuerpo.codigo]).toEqual([409, 'aprobacion_cerrada'])
+    const { status, body } = await aprobar(bea, aprobacion)
+    expect([status, body.codigo]).toEqual([409, 'aprobacion_cerrada'])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
   })
 })
 
 describe('a decision', () => {
   it('is never of the person who asked, of a key, or of a person who does not administer', async () => {
-    const [ana] = await dosQueAdministran()
+    const [ana] = await createTwoAdmins()
     const { aprobacion } = await requestInvitacionAprobacion(ana)
     for (const decidir of [aprobar, rechazar]) {
       const propia = await decidir(ana, aprobacion)
-      expect([propia.status, propia.cuerpo.codigo]).toEqual([409, 'aprobacion_propia'])
-      const sinAlcance = await decidir(
+      expect([propia.status, propia.body.codigo]).toEqual([409, 'aprobacion_propia'])
+      const caseWithoutAlcance = await decidir(
         await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] }),
         aprobacion,
       )
-      expect([sinAlcance.status, sinAlcance.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
+      expect([caseWithoutAlcance.status, caseWithoutAlcance.body.codigo]).toEqual([403, 'alcance_insuficiente'])
     }
     const porLlave = await environment.request('POST', `${BASE}/${aprobacion}/aprobar`, {
       llave: environment.llaveDeOperacion,
-      cabeceras: { Origin: environment.url },
+      headers: { Origin: environment.url },
     })
-    expect([porLlave.status, porLlave.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
+    expect([porLlave.status, porLlave.body.codigo]).toEqual([401, 'sesion_invalida'])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
   })
 
   it('gives no scope that the person who decides lacks', async () => {
-    const [ana] = await dosQueAdministran()
+    const [ana] = await createTwoAdmins()
     const eva = await createTestPersona(environment, { alcances: ['ver'] })
     const path = `/operaciones/v1/membresias/${eva.membresia}`
-    const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['caja', 'administrar'] })).cuerpo
-    const sinCaja = await createTestPersona(environment, { alcances: ['administrar'] })
-    const { status, cuerpo } = await aprobar(sinCaja, aprobacion)
-    expect([status, cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
+    const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['caja', 'administrar'] })).body
+    const personaWithoutCaja = await createTestPersona(environment, { alcances: ['administrar'] })
+    const { status, body } = await aprobar(personaWithoutCaja, aprobacion)
+    expect([status, body.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
   })
 
@@ -171,7 +171,7 @@ describe('a decision', () => {
         others.flatMap((one) => [aprobar(one, aprobacion), rechazar(one, aprobacion, 'No hoy')]),
       )
       expect(hechas.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
-      const codigos = hechas.filter(({ status }) => status === 409).map(({ cuerpo }) => cuerpo.codigo)
+      const codigos = hechas.filter(({ status }) => status === 409).map(({ body }) => body.codigo)
       expect(new Set(codigos)).toEqual(new Set(['aprobacion_cerrada']))
       const { estado } = await ver(aprobacion)
       const { rows } = await environment.db.pool.query('select count(*)::int n from invitacion where correo = $1', [
@@ -182,12 +182,12 @@ describe('a decision', () => {
   })
 
   it('is too late once the person who asked no longer administers, and for one who is there by then', async () => {
-    const [ana, bea] = await dosQueAdministran()
+    const [ana, bea] = await createTwoAdmins()
     const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
     const other = await requestInvitacionAprobacion(bea, correo)
     await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
-    const { status, cuerpo } = await aprobar(bea, aprobacion)
-    expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
+    const { status, body } = await aprobar(bea, aprobacion)
+    expect([status, body.codigo, body.mensaje]).toEqual([
       409,
       'aprobacion_cerrada',
       expect.stringContaining('ya no administra'),
@@ -195,18 +195,18 @@ describe('a decision', () => {
     await createTestPersona(environment, { correo })
     const cata = await createTestPersona(environment)
     const repeated = await aprobar(cata, other.aprobacion)
-    expect([repeated.status, repeated.cuerpo.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
+    expect([repeated.status, repeated.body.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
   })
 
   it('returns 404 for an unknown approval', async () => {
     const ana = await createTestPersona(environment)
-    for (const { status, cuerpo } of [await aprobar(ana, 'apr_000000000000'), await rechazar(ana, 'x')])
-      expect([status, cuerpo.codigo]).toEqual([404, 'aprobacion_desconocida'])
+    for (const { status, body } of [await aprobar(ana, 'apr_000000000000'), await rechazar(ana, 'x')])
+      expect([status, body.codigo]).toEqual([404, 'aprobacion_desconocida'])
   })
 })
 
 it('the database has neither name nor address of an approval in clear, and the row has no content afterwards', async () => {
-  const [ana, bea] = await dosQueAdministran()
+  const [ana, bea] = await createTwoAdmins()
   const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
   const read = async () =>
     (await environment.db.pool.query('select * from aprobacion where aprobacion = $1', [aprobacion])).rows[0]
@@ -219,31 +219,31 @@ it('the database has neither name nor address of an approval in clear, and the r
 })
 
 it('erasing a person erases the approvals that it asked for and those about its address', async () => {
-  const [ana, bea] = await dosQueAdministran()
-  const suya = await requestInvitacionAprobacion(ana)
+  const [ana, bea] = await createTwoAdmins()
+  const ownItem = await requestInvitacionAprobacion(ana)
   const { comercio } = await environment.createComercio()
   const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
   const sobreElla = await requestInvitacionAprobacion(bea, eva.correo)
   for (const { persona } of [ana, eva])
     expect((await environment.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
-  for (const { aprobacion } of [suya, sobreElla])
+  for (const { aprobacion } of [ownItem, sobreElla])
     expect((await environment.operar('GET', `/aprobaciones/${aprobacion}`)).status).toBe(404)
 })
 
 it('a decision needs a proof of presence, and an approval ends after 72 hours', async () => {
-  const [ana, bea] = await dosQueAdministran()
+  const [ana, bea] = await createTwoAdmins()
   const { aprobacion } = await requestInvitacionAprobacion(ana)
   environment.advance(5 * MINUTE_MS + 1)
   await waitUntil(async () => {
-    const { status, cuerpo } = await aprobar(bea, aprobacion)
-    return status === 403 && cuerpo.codigo === 'presencia_requerida'
+    const { status, body } = await aprobar(bea, aprobacion)
+    return status === 403 && body.codigo === 'presencia_requerida'
   })
-  expect((await rechazar(bea, aprobacion)).cuerpo.codigo).toBe('presencia_requerida')
+  expect((await rechazar(bea, aprobacion)).body.codigo).toBe('presencia_requerida')
   environment.advance(72 * HOUR_MS)
   const cata = await createTestPersona(environment)
   for (const decidir of [aprobar, rechazar]) {
-    const { status, cuerpo } = await decidir(cata, aprobacion)
-    expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
+    const { status, body } = await decidir(cata, aprobacion)
+    expect([status, body.codigo, body.mensaje]).toEqual([
       409,
       'aprobacion_cerrada',
       'La aprobación venció. Si todavía hace falta, pídala otra vez.',

@@ -12,29 +12,29 @@ const environment = useEnvironment()
 describe('approvals', () => {
   it('are listed newest first, in pages', async () => {
     const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
-    const pedidas: string[] = []
-    for (let i = 0; i < 3; i++) pedidas.unshift((await requestInvitacionAprobacion(ana)).aprobacion)
-    const first = (await environment.operar('GET', '/aprobaciones?limite=2')).cuerpo
+    const sentRequests: string[] = []
+    for (let i = 0; i < 3; i++) sentRequests.unshift((await requestInvitacionAprobacion(ana)).aprobacion)
+    const first = (await environment.operar('GET', '/aprobaciones?limite=2')).body
     const cursor = encodeURIComponent(first.cursor_siguiente)
-    const second = (await environment.operar('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).cuerpo
+    const second = (await environment.operar('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).body
     const codigos = [...first.datos, ...second.datos].map(({ aprobacion }) => aprobacion)
-    expect([codigos, second.cursor_siguiente]).toEqual([pedidas, null])
+    expect([codigos, second.cursor_siguiente]).toEqual([sentRequests, null])
   })
 
   it('lose their content when they expire, of which who asked is told, and their row 30 days later', async () => {
     const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
     const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-    const ajustes = { urlDePersonas: environment.url } as Deps['settings']
-    const filas = async (pasado: number) => {
-      const clock = () => new Date(environment.clock().getTime() + pasado)
+    const settingValues = { urlDePersonas: environment.url } as Deps['settings']
+    const readTableRows = async (elapsed: number) => {
+      const clock = () => new Date(environment.clock().getTime() + elapsed)
       const nuevoId = createIdGenerator(clock)
       await purgeAprobaciones({
         db: environment.db,
         clock,
         newId: nuevoId,
         secretos,
-        settings: ajustes,
+        settings: settingValues,
         notifyJobs: () => undefined,
       })
       const { rows } = await environment.db.pool.query('select contenido from aprobacion where aprobacion = $1', [
@@ -42,14 +42,14 @@ describe('approvals', () => {
       ])
       return rows.map(({ contenido }) => contenido !== null)
     }
-    expect(await filas(71 * HOUR_MS)).toEqual([true])
+    expect(await readTableRows(71 * HOUR_MS)).toEqual([true])
     expect(await findPendingCorreo(environment, 'decision', ana.correo)).toBeUndefined()
-    expect(await filas(73 * HOUR_MS)).toEqual([false])
+    expect(await readTableRows(73 * HOUR_MS)).toEqual([false])
     expect(await findPendingCorreo(environment, 'decision', ana.correo)).toMatchObject({
       quien: null,
       que: expect.stringContaining(correo),
       razon: null,
     })
-    expect(await filas((33 * 24 + 1) * HOUR_MS)).toEqual([])
+    expect(await readTableRows((33 * 24 + 1) * HOUR_MS)).toEqual([])
   })
 })

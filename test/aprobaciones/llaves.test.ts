@@ -5,7 +5,7 @@ import { createTestPersona, findPendingCorreo, type TestPersona } from '../equip
 import { administrar } from '../llaves/manage.ts'
 
 const environment = useEnvironment()
-const { crearOperador, crearLlaveDeOperador, buscar } = administrar(environment)
+const { crearOperador, crearLlaveDeOperador, buscar: find } = administrar(environment)
 const OPERACIONES = '/operaciones/v1'
 const aprobar = ({ request }: TestPersona, aprobacion: string) =>
   request('POST', `${OPERACIONES}/aprobaciones/${aprobacion}/aprobar`)
@@ -13,7 +13,7 @@ const dos = async () => [await createTestPersona(environment), await createTestP
 const pedirLlave = ({ request }: TestPersona, operador: string, body: object = {}) =>
   request('POST', `${OPERACIONES}/operadores/${operador}/llaves`, body)
 const llavesDe = async (operador: string) =>
-  (await environment.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos
+  (await environment.operar('GET', `/operadores/${operador}/llaves`)).body.datos
 
 describe('an operator’s key with scope «administrar» for which a person asks', () => {
   it('is shown to the person and unknown until another one approves it', async () => {
@@ -21,9 +21,9 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const operador = await crearOperador()
     const redes = ['127.0.0.0/8']
     const vence_en = new Date(environment.clock().getTime() + 96 * HOUR_MS).toISOString()
-    const pedida = await pedirLlave(ana, operador, { redes, vence_en })
-    const { aprobacion, llave } = pedida.cuerpo
-    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+    const sentRequest = await pedirLlave(ana, operador, { redes, vence_en })
+    const { aprobacion, llave } = sentRequest.body
+    expect([sentRequest.status, sentRequest.body]).toMatchObject([
       202,
       {
         tipo: 'crear_llave',
@@ -39,14 +39,17 @@ describe('an operator’s key with scope «administrar» for which a person asks
         llave: expect.stringMatching(/^guia_oper_/),
       },
     ])
-    expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
+    expect([await find(llave), await llavesDe(operador)]).toEqual([401, []])
     expect((await findPendingCorreo(environment, 'aprobacion', bea.correo)).que).toContain(operador)
-    const view = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
+    const view = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).body
     expect(JSON.stringify(view)).not.toMatch(/secreto|hash|guia_oper_/)
-    expect((await aprobar(ana, aprobacion)).cuerpo.codigo).toBe('aprobacion_propia')
-    const hecha = await aprobar(bea, aprobacion)
-    expect([hecha.status, JSON.stringify(hecha.cuerpo)]).toEqual([200, expect.not.stringContaining('guia_oper_')])
-    await expect.poll(() => buscar(llave)).toBe(200)
+    expect((await aprobar(ana, aprobacion)).body.codigo).toBe('aprobacion_propia')
+    const doneResult = await aprobar(bea, aprobacion)
+    expect([doneResult.status, JSON.stringify(doneResult.body)]).toEqual([
+      200,
+      expect.not.stringContaining('guia_oper_'),
+    ])
+    await expect.poll(() => find(llave)).toBe(200)
     const [row] = await llavesDe(operador)
     expect(row).toMatchObject({ id: view.contenido.llave.id, redes, vence_en, alcances: view.contenido.alcances })
     expect(environment.log.join()).not.toContain(llave.slice(22, 40))
@@ -55,10 +58,10 @@ describe('an operator’s key with scope «administrar» for which a person asks
   it('is refused for ever by a refusal', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
-    const { aprobacion, llave } = (await pedirLlave(ana, operador)).cuerpo
+    const { aprobacion, llave } = (await pedirLlave(ana, operador)).body
     const path = `${OPERACIONES}/aprobaciones/${aprobacion}/rechazar`
     expect((await bea.request('POST', path, { razon: 'No hace falta' })).status).toBe(200)
-    expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
+    expect([await find(llave), await llavesDe(operador)]).toEqual([401, []])
   })
 
   it('needs nobody without that scope, by a key, and with one person who administers', async () => {
@@ -78,22 +81,22 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     const vence_en = new Date(environment.clock().getTime() + HOUR_MS).toISOString()
-    const pronto = (await pedirLlave(ana, operador, { vence_en })).cuerpo
-    const other = (await pedirLlave(ana, operador)).cuerpo
-    const sinCaja = await createTestPersona(environment, { alcances: ['administrar'] })
-    expect((await aprobar(sinCaja, other.aprobacion)).cuerpo.codigo).toBe('alcance_insuficiente')
+    const pronto = (await pedirLlave(ana, operador, { vence_en })).body
+    const other = (await pedirLlave(ana, operador)).body
+    const personaWithoutCaja = await createTestPersona(environment, { alcances: ['administrar'] })
+    expect((await aprobar(personaWithoutCaja, other.aprobacion)).body.codigo).toBe('alcance_insuficiente')
     await environment.operar('POST', `/operadores/${operador}/revocar`)
     const revocado = await aprobar(bea, other.aprobacion)
-    expect([revocado.status, revocado.cuerpo.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
-    const free = (await pedirLlave(ana, await crearOperador(), { vence_en })).cuerpo
+    expect([revocado.status, revocado.body.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
+    const free = (await pedirLlave(ana, await crearOperador(), { vence_en })).body
     environment.advance(HOUR_MS + 1_000)
     const cata = await createTestPersona(environment)
-    for (const [cual, porQue] of [
+    for (const [target, reason] of [
       [pronto, 'fue revocado'],
       [free, 'ya habría vencido'],
     ]) {
-      const { status, cuerpo } = await aprobar(cata, cual.aprobacion)
-      expect([status, cuerpo.mensaje]).toEqual([409, expect.stringContaining(porQue)])
+      const { status, body } = await aprobar(cata, target.aprobacion)
+      expect([status, body.mensaje]).toEqual([409, expect.stringContaining(reason)])
     }
     environment.advance(-HOUR_MS - 1_000)
   })
@@ -105,19 +108,19 @@ describe('rotating an operator’s key with scope «administrar»', () => {
     const operador = await crearOperador()
     const old = await crearLlaveDeOperador(operador)
     const rotar = () => ana.request('POST', `${OPERACIONES}/llaves/${old.id}/rotar`, { solapamiento_horas: 0 })
-    const pedida = await rotar()
-    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+    const sentRequest = await rotar()
+    expect([sentRequest.status, sentRequest.body]).toMatchObject([
       202,
       { tipo: 'rotar_llave', contenido: { llave: { operador, rota: old.id } } },
     ])
-    const { aprobacion, llave } = pedida.cuerpo
-    expect([await buscar(old.llave), await buscar(llave)]).toEqual([200, 401])
-    const other = (await rotar()).cuerpo
+    const { aprobacion, llave } = sentRequest.body
+    expect([await find(old.llave), await find(llave)]).toEqual([200, 401])
+    const other = (await rotar()).body
     expect((await aprobar(bea, aprobacion)).status).toBe(200)
-    await expect.poll(async () => [await buscar(old.llave), await buscar(llave)]).toEqual([401, 200])
+    await expect.poll(async () => [await find(old.llave), await find(llave)]).toEqual([401, 200])
     const late = await aprobar(bea, other.aprobacion)
-    expect([late.status, late.cuerpo.mensaje]).toEqual([409, expect.stringContaining('ya no vale')])
-    expect(await buscar(other.llave)).toBe(401)
+    expect([late.status, late.body.mensaje]).toEqual([409, expect.stringContaining('ya no vale')])
+    expect(await find(other.llave)).toBe(401)
   })
 
   it('differs from the rotation of a key with other scopes, which needs no approval', async () => {

@@ -11,44 +11,50 @@ import {
 const environment = useEnvironment()
 
 /** Asks for `/cuenta`, or sends a form of it, as a browser of this person without a program. */
-async function cuenta({ cookie }: TestPersona, campos?: Record<string, string>) {
+async function cuenta({ cookie }: TestPersona, fields?: Record<string, string>) {
   const response = await fetch(`${environment.url}/cuenta`, {
     redirect: 'manual',
-    headers: { Cookie: cookie, ...(campos && { Origin: environment.url }) },
-    ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
+    headers: { Cookie: cookie, ...(fields && { Origin: environment.url }) },
+    ...(fields && { method: 'POST', body: new URLSearchParams(fields) }),
   })
   return { status: response.status, texto: await response.text() }
 }
 const estado = async (aprobacion: string) =>
-  (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo.estado
+  (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).body.estado
 
 it('the account of a person who administers lists approvals, and gives, refuses and withdraws them', async () => {
   const [ana, bea] = [await createTestPersona(environment), await createTestPersona(environment)]
-  const [dada, negada, retirada] = [
+  const [givenOne, refusal, retirada] = [
     await requestInvitacionAprobacion(ana),
     await requestInvitacionAprobacion(ana),
     await requestInvitacionAprobacion(ana),
   ]
-  const deBea = (await cuenta(bea)).texto
-  expect(deBea).toContain(`<b>Ana Pérez</b> pide invitar a Eva Ruiz (${dada.correo}), con estos permisos: administrar.`)
-  expect(deBea.match(/value="aprobar"/g)).toHaveLength(3)
+  const accountOfBea = (await cuenta(bea)).texto
+  expect(accountOfBea).toContain(
+    `<b>Ana Pérez</b> pide invitar a Eva Ruiz (${givenOne.correo}), con estos permisos: administrar.`,
+  )
+  expect(accountOfBea.match(/value="aprobar"/g)).toHaveLength(3)
   const deAna = (await cuenta(ana)).texto
   expect(deAna.match(/value="retirar"/g)).toHaveLength(3)
   expect(deAna).not.toContain('value="aprobar"')
-  const sinAlcance = await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] })
-  expect((await cuenta(sinAlcance)).texto).not.toContain(dada.correo)
+  const caseWithoutAlcance = await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] })
+  expect((await cuenta(caseWithoutAlcance)).texto).not.toContain(givenOne.correo)
 
-  expect((await cuenta(bea, { accion: 'aprobar', cual: dada.aprobacion })).status).toBe(303)
-  expect(await findPendingCorreo(environment, 'invitacion', dada.correo)).toBeDefined()
+  expect((await cuenta(bea, { accion: 'aprobar', cual: givenOne.aprobacion })).status).toBe(303)
+  expect(await findPendingCorreo(environment, 'invitacion', givenOne.correo)).toBeDefined()
   for (const razon of [' \u0000', 'x'.repeat(301)])
-    expect((await cuenta(bea, { accion: 'rechazar', cual: negada.aprobacion, razon })).status).toBe(422)
-  const negar = { accion: 'rechazar', cual: negada.aprobacion, razon: 'No la conozco' }
-  expect((await cuenta(bea, negar)).status).toBe(303)
+    expect((await cuenta(bea, { accion: 'rechazar', cual: refusal.aprobacion, razon })).status).toBe(422)
+  const deny = { accion: 'rechazar', cual: refusal.aprobacion, razon: 'No la conozco' }
+  expect((await cuenta(bea, deny)).status).toBe(303)
   expect((await cuenta(ana, { accion: 'retirar', cual: retirada.aprobacion })).status).toBe(303)
-  const estados = [await estado(dada.aprobacion), await estado(negada.aprobacion), await estado(retirada.aprobacion)]
+  const estados = [
+    await estado(givenOne.aprobacion),
+    await estado(refusal.aprobacion),
+    await estado(retirada.aprobacion),
+  ]
   expect(estados).toEqual(['aprobada', 'rechazada', 'retirada'])
-  const otraVez = await cuenta(bea, negar)
-  expect([otraVez.status, otraVez.texto]).toEqual([409, expect.stringContaining('ya se decidió')])
+  const repetition = await cuenta(bea, deny)
+  expect([repetition.status, repetition.texto]).toEqual([409, expect.stringContaining('ya se decidió')])
   expect((await cuenta(bea)).texto).not.toContain('Por aprobar')
 })
 
@@ -73,20 +79,22 @@ it('the account names keys and removals in words, and offers no decision about o
     await createTestPersona(environment),
     await createTestPersona(environment),
   ]
-  const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Almacén' })).cuerpo
+  const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Almacén' })).body
   const llave = { redes: ['203.0.113.0/24'], alcances: ['ver', 'administrar'] }
   expect((await ana.request('POST', `/operaciones/v1/operadores/${operador}/llaves`, llave)).status).toBe(202)
-  const quitar = (await ana.request('DELETE', `/operaciones/v1/membresias/${bea.membresia}`)).cuerpo
-  const borrar = (await ana.request('DELETE', `/operaciones/v1/personas/${bea.persona}`)).cuerpo
-  const deCata = (await cuenta(cata)).texto
-  expect(deCata).toContain(`pide una llave del operador Almacén (${operador}), con estos permisos: ver y administrar.`)
-  expect(deCata).toContain('La llave no vence, y vale desde 203.0.113.0/24.')
-  expect(deCata).toContain(`pide quitar de la empresa a Ana Pérez (${bea.correo}).`)
-  expect(deCata).toContain(`pide borrar la cuenta de Ana Pérez (${bea.correo}).`)
-  for (const { aprobacion } of [quitar, borrar])
-    expect(deCata).toContain(`value="aprobar"><input type="hidden" name="cual" value="${aprobacion}"`)
-  const deBea = (await cuenta(bea)).texto
-  expect(deBea.match(/Es sobre usted: la decide otra persona/g)).toHaveLength(2)
-  for (const { aprobacion } of [quitar, borrar]) expect(deBea).not.toContain(`value="${aprobacion}"`)
+  const quitar = (await ana.request('DELETE', `/operaciones/v1/membresias/${bea.membresia}`)).body
+  const remove = (await ana.request('DELETE', `/operaciones/v1/personas/${bea.persona}`)).body
+  const accountOfCata = (await cuenta(cata)).texto
+  expect(accountOfCata).toContain(
+    `pide una llave del operador Almacén (${operador}), con estos permisos: ver y administrar.`,
+  )
+  expect(accountOfCata).toContain('La llave no vence, y vale desde 203.0.113.0/24.')
+  expect(accountOfCata).toContain(`pide quitar de la empresa a Ana Pérez (${bea.correo}).`)
+  expect(accountOfCata).toContain(`pide borrar la cuenta de Ana Pérez (${bea.correo}).`)
+  for (const { aprobacion } of [quitar, remove])
+    expect(accountOfCata).toContain(`value="aprobar"><input type="hidden" name="cual" value="${aprobacion}"`)
+  const accountOfBea = (await cuenta(bea)).texto
+  expect(accountOfBea.match(/Es sobre usted: la decide otra persona/g)).toHaveLength(2)
+  for (const { aprobacion } of [quitar, remove]) expect(accountOfBea).not.toContain(`value="${aprobacion}"`)
   expect((await cuenta(bea, { accion: 'aprobar', cual: quitar.aprobacion })).status).toBe(409)
 })

@@ -11,18 +11,18 @@ describe('to refuse an approval', () => {
     const { correo, aprobacion } = await requestInvitacionAprobacion(ana)
     const path = `${BASE}/${aprobacion}/rechazar`
     for (const bad of [{}, { razon: ' ' }, { razon: 'x'.repeat(301) }]) {
-      const { status, cuerpo } = await bea.request('POST', path, bad)
-      expect([status, cuerpo.errores[0].campo]).toEqual([422, '/razon'])
+      const { status, body } = await bea.request('POST', path, bad)
+      expect([status, body.errores[0].campo]).toEqual([422, '/razon'])
     }
-    const { status, cuerpo } = await bea.request('POST', path, { razon: 'No la conozco' })
-    expect([status, cuerpo]).toMatchObject([200, { estado: 'rechazada', razon: 'No la conozco', contenido: null }])
+    const { status, body } = await bea.request('POST', path, { razon: 'No la conozco' })
+    expect([status, body]).toMatchObject([200, { estado: 'rechazada', razon: 'No la conozco', contenido: null }])
     expect(await findPendingCorreo(environment, 'decision', ana.correo)).toMatchObject({
       quien: 'Ana Pérez',
       que: expect.stringContaining(correo),
       razon: 'No la conozco',
     })
     const late = await bea.request('POST', `${BASE}/${aprobacion}/aprobar`)
-    expect([late.status, late.cuerpo.mensaje]).toEqual([409, expect.stringContaining('ya se decidió: está rechazada')])
+    expect([late.status, late.body.mensaje]).toEqual([409, expect.stringContaining('ya se decidió: está rechazada')])
     expect(await findPendingCorreo(environment, 'invitacion', correo)).toBeUndefined()
   })
 })

@@ -5,32 +5,36 @@ import { waitUntil } from '../factories.ts'
 
 const environment = useEnvironment()
 const OPERACIONES = '/operaciones/v1'
-const decidir = ({ request }: TestPersona, aprobacion: string, que: 'aprobar' | 'rechazar' = 'aprobar') =>
-  request('POST', `${OPERACIONES}/aprobaciones/${aprobacion}/${que}`, que === 'rechazar' ? { razon: 'No' } : undefined)
-const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo
+const decidir = ({ request }: TestPersona, aprobacion: string, kind: 'aprobar' | 'rechazar' = 'aprobar') =>
+  request(
+    'POST',
+    `${OPERACIONES}/aprobaciones/${aprobacion}/${kind}`,
+    kind === 'rechazar' ? { razon: 'No' } : undefined,
+  )
+const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).body
 
 /** Leaves these alone with the scope. */
-async function solas<P extends TestPersona[]>(...personas: P): Promise<P> {
+async function keepOnlyAdmins<P extends TestPersona[]>(...personas: P): Promise<P> {
   await environment.db.pool.query(
     `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`,
     [personas.map(({ membresia }) => membresia)],
   )
   return personas
 }
-const dos = async () => solas(await createTestPersona(environment), await createTestPersona(environment))
+const dos = async () => keepOnlyAdmins(await createTestPersona(environment), await createTestPersona(environment))
 const tres = async () =>
-  solas(
+  keepOnlyAdmins(
     await createTestPersona(environment),
     await createTestPersona(environment),
     await createTestPersona(environment),
   )
 const membresias = async ({ persona }: TestPersona) => {
-  const { status, cuerpo } = await environment.operar('GET', `/personas/${persona}`)
-  return status === 404 ? null : cuerpo.membresias.map(({ alcances }: { alcances: string[] }) => alcances)
+  const { status, body } = await environment.operar('GET', `/personas/${persona}`)
+  return status === 404 ? null : body.membresias.map(({ alcances }: { alcances: string[] }) => alcances)
 }
 
 /** Requests with which a person takes something from another one who administers. */
-const QUITAN = [
+const REMOVALS = [
   ['removing a membership', 'quitar_membresia', 'DELETE', ({ membresia }) => `/membresias/${membresia}`, undefined],
   ['erasing a person', 'eliminar_persona', 'DELETE', ({ persona }) => `/personas/${persona}`, undefined],
   [
@@ -42,28 +46,28 @@ const QUITAN = [
   ],
 ] as const satisfies [string, string, string, (de: TestPersona) => string, object | undefined][]
 const DESPUES = { quitar_membresia: [], eliminar_persona: null, cambiar_membresia: [['ver', 'operar', 'administrar']] }
-const TODOS = ['ver', 'operar', 'caja', 'administrar']
+const ALL = ['ver', 'operar', 'caja', 'administrar']
 
-describe.each(QUITAN)('%s of another person who administers', (_nombre, tipo, method, path, body) => {
+describe.each(REMOVALS)('%s of another person who administers', (_nombre, tipo, method, path, body) => {
   const request = (de: TestPersona, a: TestPersona) => de.request(method, OPERACIONES + path(a), body)
 
   it('waits for a third person, and neither for the person who asks nor for the one concerned', async () => {
     const [ana, bea, cata] = await tres()
-    const pedida = await request(ana, bea)
-    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+    const sentRequest = await request(ana, bea)
+    expect([sentRequest.status, sentRequest.body]).toMatchObject([
       202,
       { tipo, contenido: { persona: bea.persona, correo: bea.correo, llave: null }, pide: ana.persona },
     ])
-    expect(await membresias(bea)).toEqual([TODOS])
+    expect(await membresias(bea)).toEqual([ALL])
     expect(await findPendingCorreo(environment, 'aprobacion', cata.correo)).toMatchObject({
       que: expect.stringContaining(bea.correo),
     })
     expect(await findPendingCorreo(environment, 'aprobacion', bea.correo)).toBeUndefined()
-    const { aprobacion } = pedida.cuerpo
+    const { aprobacion } = sentRequest.body
     for (const one of [ana, bea])
-      for (const que of ['aprobar', 'rechazar'] as const) {
-        const { status, cuerpo: dicho } = await decidir(one, aprobacion, que)
-        expect([status, dicho.codigo]).toEqual([409, 'aprobacion_propia'])
+      for (const kind of ['aprobar', 'rechazar'] as const) {
+        const { status, body: message } = await decidir(one, aprobacion, kind)
+        expect([status, message.codigo]).toEqual([409, 'aprobacion_propia'])
       }
     expect((await decidir(cata, aprobacion)).status).toBe(200)
     expect(await membresias(bea)).toEqual(DESPUES[tipo])
@@ -76,11 +80,11 @@ describe.each(QUITAN)('%s of another person who administers', (_nombre, tipo, me
 
   it('waits for that person if no third one administers', async () => {
     const [ana, bea] = await dos()
-    const { aprobacion } = (await request(ana, bea)).cuerpo
+    const { aprobacion } = (await request(ana, bea)).body
     expect(await findPendingCorreo(environment, 'aprobacion', bea.correo)).toBeDefined()
     expect((await decidir(bea, aprobacion, 'rechazar')).status).toBe(200)
-    expect(await membresias(bea)).toEqual([TODOS])
-    const other = (await request(ana, bea)).cuerpo
+    expect(await membresias(bea)).toEqual([ALL])
+    const other = (await request(ana, bea)).body
     expect((await decidir(bea, other.aprobacion)).status).toBe(200)
     expect(await membresias(bea)).toEqual(DESPUES[tipo])
   })
@@ -100,28 +104,28 @@ describe.each(QUITAN)('%s of another person who administers', (_nombre, tipo, me
 describe('two persons who administer', () => {
   it('cannot both be removed: the approval of a removed person cannot be given', async () => {
     const [ana, bea] = await dos()
-    const [sobreBea, sobreAna] = await Promise.all([
+    const [requestAboutBea, sobreAna] = await Promise.all([
       ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`),
       bea.request('DELETE', `${OPERACIONES}/personas/${ana.persona}`),
     ])
-    expect([sobreBea.status, sobreAna.status]).toEqual([202, 202])
+    expect([requestAboutBea.status, sobreAna.status]).toEqual([202, 202])
     const hechas = await Promise.all([
-      decidir(bea, sobreBea.cuerpo.aprobacion),
-      decidir(ana, sobreAna.cuerpo.aprobacion),
+      decidir(bea, requestAboutBea.body.aprobacion),
+      decidir(ana, sobreAna.body.aprobacion),
     ])
     expect(hechas.filter(({ status }) => status === 200)).toHaveLength(1)
-    const quedan = await environment.db.pool.query(
+    const remaining = await environment.db.pool.query(
       `select 1 from membresia where ambito = 'empresa' and 'administrar' = any(alcances)`,
     )
-    expect(quedan.rows).toHaveLength(1)
+    expect(remaining.rows).toHaveLength(1)
   })
 })
 
 describe('an approval of a removal', () => {
   it('is decided by the person concerned once the third one is gone', async () => {
     const [ana, bea, cata] = await tres()
-    const { aprobacion } = (await ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`)).cuerpo
-    expect((await decidir(bea, aprobacion)).cuerpo.codigo).toBe('aprobacion_propia')
+    const { aprobacion } = (await ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`)).body
+    expect((await decidir(bea, aprobacion)).body.codigo).toBe('aprobacion_propia')
     await environment.operar('DELETE', `/membresias/${cata.membresia}`)
     expect((await decidir(bea, aprobacion)).status).toBe(200)
     expect(await membresias(bea)).toEqual([])
@@ -130,15 +134,15 @@ describe('an approval of a removal', () => {
 
   it('changes nothing once the person or the membership is gone', async () => {
     const [ana, bea, cata] = await tres()
-    const quitar = (await ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`)).cuerpo
+    const quitar = (await ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`)).body
     await environment.operar('DELETE', `/membresias/${bea.membresia}`)
     const late = await decidir(cata, quitar.aprobacion)
-    expect([late.status, late.cuerpo.codigo]).toEqual([409, 'aprobacion_cerrada'])
+    expect([late.status, late.body.codigo]).toEqual([409, 'aprobacion_cerrada'])
     expect((await ver(quitar.aprobacion)).estado).toBe('pendiente')
     const dani = await createTestPersona(environment)
-    const borrar = (await ana.request('DELETE', `${OPERACIONES}/personas/${dani.persona}`)).cuerpo
+    const remove = (await ana.request('DELETE', `${OPERACIONES}/personas/${dani.persona}`)).body
     await environment.operar('DELETE', `/personas/${dani.persona}`)
     // Erasing the person erases what others asked about it.
-    expect((await decidir(cata, borrar.aprobacion)).status).toBe(404)
+    expect((await decidir(cata, remove.aprobacion)).status).toBe(404)
   })
 })

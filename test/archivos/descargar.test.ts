@@ -24,11 +24,11 @@ const path = async () => (await nuevo()).url.slice(environment.url.length)
 
 /** The target goes out as it is written: `fetch` would tidy it up. */
 const pedir = (destino: string, method = 'GET', headers: Record<string, string> = {}) =>
-  new Promise<{ status: number; cabeceras: Record<string, unknown>; cuerpo: Buffer }>((resolve, reject) => {
+  new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     const { hostname, port } = new URL(environment.url)
     const solicitud = request({ hostname, port, path: destino, method, headers }, async (res) => {
-      const cuerpo = Buffer.concat(await Array.fromAsync(res))
-      resolve({ status: res.statusCode!, cabeceras: res.headers, cuerpo })
+      const body = Buffer.concat(await Array.fromAsync(res))
+      resolve({ status: res.statusCode!, headers: res.headers, body })
     })
     solicitud.on('error', reject)
     solicitud.setTimeout(60_000, () => solicitud.destroy(new Error('no answer in a minute')))
@@ -36,10 +36,10 @@ const pedir = (destino: string, method = 'GET', headers: Record<string, string> 
   })
 
 /** An answer without what differs in every answer. */
-const comun = ({ status, cabeceras, cuerpo }: Awaited<ReturnType<typeof pedir>>) => {
-  const { id_solicitud: _1, ...rest } = JSON.parse(cuerpo.toString())
-  const { date: _3, 'x-request-id': _4, ratelimit: _5, ...otras } = cabeceras
-  return { status, otras, rest }
+const commonPart = ({ status, headers, body }: Awaited<ReturnType<typeof pedir>>) => {
+  const { id_solicitud: _1, ...rest } = JSON.parse(body.toString())
+  const { date: _3, 'x-request-id': _4, ratelimit: _5, ...otherHeaders } = headers
+  return { status, otras: otherHeaders, rest }
 }
 
 describe('GET /archivos/{archivo}', () => {
@@ -66,30 +66,30 @@ describe('GET /archivos/{archivo}', () => {
 
   it('answers every altered byte the same', FULL_RUN_ONLY, async () => {
     const good = await path()
-    const negada = comun(await pedir(`/archivos/${foto}`))
-    expect([negada.status, negada.rest.codigo]).toEqual([403, 'enlace_invalido'])
+    const refusal = commonPart(await pedir(`/archivos/${foto}`))
+    expect([refusal.status, refusal.rest.codigo]).toEqual([403, 'enlace_invalido'])
     const from = '/archivos/'.length
     for (let i = from; i < good.length; i++) {
       for (const other of ['0', 'A', 'z', '_', '=', '&', '+']) {
         if (good[i] === other) continue
         const altered = good.slice(0, i) + other + good.slice(i + 1)
-        expect([altered, comun(await pedir(altered))]).toEqual([altered, negada])
+        expect([altered, commonPart(await pedir(altered))]).toEqual([altered, refusal])
       }
-      const sin = good.slice(0, i) + good.slice(i + 1)
-      if (i > from) expect([sin, comun(await pedir(sin))]).toEqual([sin, negada])
+      const caseWithout = good.slice(0, i) + good.slice(i + 1)
+      if (i > from) expect([caseWithout, commonPart(await pedir(caseWithout))]).toEqual([caseWithout, refusal])
     }
     expect((await pedir(good)).status).toBe(200)
   })
 
   it('answers the same to what is missing, doubled, too much, foreign or nobody’s', async () => {
     const good = await path()
-    const negada = comun(await pedir(`/archivos/${foto}`))
+    const refusal = commonPart(await pedir(`/archivos/${foto}`))
     const [, query] = good.split('?')
-    const pares = query!.split('&')
+    const pairs = query!.split('&')
     const bad = [
-      ...pares.map((pair) => `/archivos/${foto}?${pares.filter((other) => other !== pair).join('&')}`),
-      ...pares.map((pair) => `${good}&${pair}`),
-      ...pares.map((pair) => `${good}&${pair.split('=')[0]}[]=1`),
+      ...pairs.map((pair) => `/archivos/${foto}?${pairs.filter((other) => other !== pair).join('&')}`),
+      ...pairs.map((pair) => `${good}&${pair}`),
+      ...pairs.map((pair) => `${good}&${pair.split('=')[0]}[]=1`),
       `${good}&x=1`,
       `${good}&v=2`,
       `/archivos/${firma}?${query}`,
@@ -103,7 +103,8 @@ describe('GET /archivos/{archivo}', () => {
       good.replace('disp=inline', 'disp=attachment'),
       good.replace(/exp=\d+/, 'exp=9999999999'),
     ]
-    for (const malo of bad) expect([malo.slice(0, 300), comun(await pedir(malo))]).toEqual([malo.slice(0, 300), negada])
+    for (const badValue of bad)
+      expect([badValue.slice(0, 300), commonPart(await pedir(badValue))]).toEqual([badValue.slice(0, 300), refusal])
     // No path out, however it is spelt; these name no file at all.
     for (const fuera of ['/archivos/../master_keys', '/archivos/', '/archivos/a/b'])
       expect([fuera, (await pedir(fuera)).status]).toEqual([fuera, 404])
@@ -126,12 +127,13 @@ describe('GET /archivos/{archivo}', () => {
       try {
         await client.query('begin')
         await client.query('lock table archivo, archivo_indice in access exclusive mode')
-        for (const [name, malo] of Object.entries(bad)) expect([name, (await pedir(malo)).status]).toEqual([name, 403])
+        for (const [name, badValue] of Object.entries(bad))
+          expect([name, (await pedir(badValue)).status]).toEqual([name, 403])
         // A good link waits for the tables.
-        const buena = pedir(good)
+        const goodOne = pedir(good)
         await waitForLock(environment.db)
         await client.query('rollback')
-        expect((await buena).status).toBe(200)
+        expect((await goodOne).status).toBe(200)
       } finally {
         client.release(true)
       }
@@ -139,7 +141,7 @@ describe('GET /archivos/{archivo}', () => {
   )
 
   it('is good until it expires, and no link is good for more than a day', async () => {
-    const deUnMinuto = (minutes: number, key = MASTER_KEY) =>
+    const linkOfMinutes = (minutes: number, key = MASTER_KEY) =>
       createSignedLinks({
         secretos: createSecrets([Buffer.from(key, 'base64')]),
         clock: () => new Date(),
@@ -147,17 +149,17 @@ describe('GET /archivos/{archivo}', () => {
         minutes,
         folder: 'archivos',
       }).create(foto, 'attachment').url
-    const saved = await pedir(deUnMinuto(1))
-    expect([saved.status, saved.cabeceras['content-disposition']]).toEqual([200, `attachment; filename="${foto}.jpg"`])
-    expect((await pedir(deUnMinuto(1_440))).status).toBe(200)
-    expect((await pedir(deUnMinuto(1_442))).status).toBe(403)
-    expect((await pedir(deUnMinuto(-1))).status).toBe(403)
-    expect((await pedir(deUnMinuto(0))).status).toBe(403)
-    expect((await pedir(deUnMinuto(1, Buffer.alloc(32, 9).toString('base64')))).status).toBe(403)
+    const saved = await pedir(linkOfMinutes(1))
+    expect([saved.status, saved.headers['content-disposition']]).toEqual([200, `attachment; filename="${foto}.jpg"`])
+    expect((await pedir(linkOfMinutes(1_440))).status).toBe(200)
+    expect((await pedir(linkOfMinutes(1_442))).status).toBe(403)
+    expect((await pedir(linkOfMinutes(-1))).status).toBe(403)
+    expect((await pedir(linkOfMinutes(0))).status).toBe(403)
+    expect((await pedir(linkOfMinutes(1, Buffer.alloc(32, 9).toString('base64')))).status).toBe(403)
     const good = await path()
     environment.advance(15 * 60_000 + 1_000)
-    const negada = comun(await pedir(good))
-    expect(negada).toEqual(comun(await pedir(`/archivos/${foto}`)))
+    const refusal = commonPart(await pedir(good))
+    expect(refusal).toEqual(commonPart(await pedir(`/archivos/${foto}`)))
     expect((await pedir(await path())).status).toBe(200)
   })
 
@@ -165,12 +167,12 @@ describe('GET /archivos/{archivo}', () => {
     const good = await path()
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       for (const destino of [good, `/archivos/${foto}`]) {
-        const { status, cabeceras } = await pedir(destino, method)
-        expect([method, status, cabeceras.allow]).toEqual([method, 405, 'GET, HEAD'])
+        const { status, headers } = await pedir(destino, method)
+        expect([method, status, headers.allow]).toEqual([method, 405, 'GET, HEAD'])
       }
     }
     const head = await pedir(good, 'HEAD')
-    expect([head.status, head.cuerpo.length, Number(head.cabeceras['content-length'])]).toEqual([
+    expect([head.status, head.body.length, Number(head.headers['content-length'])]).toEqual([
       200,
       0,
       (await nuevo()).bytes,
@@ -180,9 +182,9 @@ describe('GET /archivos/{archivo}', () => {
 
   it('serves parts, and answers 304 to a client that already has the file', async () => {
     const good = await path()
-    const { cuerpo: entero, cabeceras } = await pedir(good)
-    const n = entero.length
-    const ETag = String(cabeceras.etag)
+    const { body: whole, headers } = await pedir(good)
+    const n = whole.length
+    const ETag = String(headers.etag)
     const parts: [string, number, number, number][] = [
       ['bytes=0-99', 206, 0, 100],
       ['bytes=0-0', 206, 0, 1],
@@ -199,18 +201,18 @@ describe('GET /archivos/{archivo}', () => {
     ]
     for (const [range, status, from, hasta] of parts) {
       const part = await pedir(good, 'GET', { range })
-      expect([range, part.status, part.cuerpo.equals(entero.subarray(from, hasta))]).toEqual([range, status, true])
-      expect(part.cabeceras['content-range']).toBe(status === 206 ? `bytes ${from}-${hasta - 1}/${n}` : undefined)
+      expect([range, part.status, part.body.equals(whole.subarray(from, hasta))]).toEqual([range, status, true])
+      expect(part.headers['content-range']).toBe(status === 206 ? `bytes ${from}-${hasta - 1}/${n}` : undefined)
     }
     for (const range of [`bytes=${n}-`, `bytes=${n * 2}-${n * 3}`, 'bytes=-0']) {
       const fuera = await pedir(good, 'GET', { range })
-      expect([range, fuera.status, fuera.cabeceras['content-range']]).toEqual([range, 416, `bytes */${n}`])
+      expect([range, fuera.status, fuera.headers['content-range']]).toEqual([range, 416, `bytes */${n}`])
     }
     expect((await pedir(good, 'GET', { range: 'bytes=0-9', 'if-range': ETag })).status).toBe(206)
     expect((await pedir(good, 'GET', { range: 'bytes=0-9', 'if-range': '"otro"' })).status).toBe(200)
-    for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const same = await pedir(good, 'GET', { 'if-none-match': suyo })
-      expect([suyo, same.status, same.cuerpo.length, same.cabeceras.etag]).toEqual([suyo, 304, 0, ETag])
+    for (const ownEntry of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
+      const same = await pedir(good, 'GET', { 'if-none-match': ownEntry })
+      expect([ownEntry, same.status, same.body.length, same.headers.etag]).toEqual([ownEntry, 304, 0, ETag])
     }
     expect((await pedir(good, 'GET', { 'if-none-match': '"otro"' })).status).toBe(200)
     // A good ETag opens nothing.

@@ -20,60 +20,62 @@ import { createFoto, createGuiaOnRoute, uploadArchivo } from './images.ts'
 const environment = useEnvironment()
 const processes = useProcesses()
 let guia: string
-let carpeta: string
+let baseFolder: string
 beforeAll(async () => {
   guia = await createGuiaOnRoute(environment, await environment.createComercio())
-  carpeta = await mkdtemp(join(tmpdir(), 'guias-fallas-'))
+  baseFolder = await mkdtemp(join(tmpdir(), 'guias-fallas-'))
 })
-afterAll(() => rm(carpeta, { recursive: true, force: true }))
+afterAll(() => rm(baseFolder, { recursive: true, force: true }))
 
-const diferencias: StoreDifferences[] = []
+const differences: StoreDifferences[] = []
 const deps = (store: FileStore, days = 0, log = createLog('silent')) => ({
   db: environment.db,
   store,
   clock: () => new Date(Date.now() + days * DAY_MS),
   log,
-  metrics: { differences: (halladas: StoreDifferences) => void diferencias.push(halladas) },
+  metrics: { differences: (findings: StoreDifferences) => void differences.push(findings) },
 })
-const guardados = async (store: FileStore) => (await Array.fromAsync(store.list())).map(({ clave }) => clave).sort()
-const filas = async () => {
+const guardados = async (store: FileStore) => (await Array.fromAsync(store.list())).map(({ clave: key }) => key).sort()
+const readTableRows = async () => {
   const { rows } = await environment.db.pool.query('select archivo, bytes from archivo order by 1')
   return rows as { archivo: string; bytes: number }[]
 }
-const names = async () => (await filas()).map(({ archivo }) => archivo)
+const names = async () => (await readTableRows()).map(({ archivo }) => archivo)
 
 // Somebody else's disk can't be filled: it takes a small one of our own, and who may mount it.
 const disco = process.platform === 'linux' && process.getuid?.() === 0
 describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => {
-  const montar = (donde: string, bytes: number) =>
+  const mount = (donde: string, bytes: number) =>
     spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', donde]).status
-  const desmontar = (donde: string) => spawnSync('umount', [donde]).status
+  const unmount = (donde: string) => spawnSync('umount', [donde]).status
 
   it.each([
     ['where uploads wait', 'subidas'],
     ['where files are kept', 'archivos'],
-  ])('%s: 503, nothing half-written, no row; and again when there is room', async (_donde, cual) => {
-    const donde = join(environment.dataDir, cual)
+  ])('%s: 503, nothing half-written, no row; and again when there is room', async (_donde, target) => {
+    const donde = join(environment.dataDir, target)
     await rm(donde, { recursive: true, force: true })
     await mkdir(donde)
-    expect(montar(donde, 65_536)).toBe(0)
-    const before = await filas()
+    expect(mount(donde, 65_536)).toBe(0)
+    const before = await readTableRows()
     try {
       const grande = await createFoto({ ancho: 3_000, alto: 2_500, noise: 40 })
       expect(grande.length).toBeGreaterThan(1_000_000)
       for (let i = 0; i < 3; i++) {
-        const { status, cuerpo, cabeceras } = await uploadArchivo(environment, guia, { bytes: grande })
-        expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
+        const { status, body, headers } = await uploadArchivo(environment, guia, { bytes: grande })
+        expect([status, body.codigo, headers.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
       }
-      expect(await readdir(donde, { recursive: true }).then((hay) => hay.filter((n) => n.length > 2))).toEqual([])
-      expect(await filas()).toEqual(before)
+      expect(
+        await readdir(donde, { recursive: true }).then((existingItems) => existingItems.filter((n) => n.length > 2)),
+      ).toEqual([])
+      expect(await readTableRows()).toEqual(before)
       // What fits is taken: it was the disk.
       expect(
         (await uploadArchivo(environment, guia, { bytes: await createFoto({ ancho: 200, alto: 200 }) })).status,
       ).toBe(201)
-      expect((await filas()).length).toBe(before.length + 1)
+      expect((await readTableRows()).length).toBe(before.length + 1)
     } finally {
-      expect(desmontar(donde)).toBe(0)
+      expect(unmount(donde)).toBe(0)
     }
     expect((await uploadArchivo(environment, guia)).status).toBe(201)
     // What was kept on the small disk went with it.
@@ -88,14 +90,14 @@ describe('a killed service', () => {
   it('leaves no row without its file, and what it leaves besides is swept', FULL_RUN_ONLY, async () => {
     const dataDir = processes.nextFolder()
     const store = localStoreIn(dataDir)
-    const suya = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
-    const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
+    const ownItem = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+    const base = { ...ownItem, DATA_DIR: dataDir, WORKERS: '0' }
     const foto = new Uint8Array(await createFoto({ ancho: 2_000, alto: 1_500, noise: 30 }))
-    const dadas: string[] = []
+    const givenItems: string[] = []
     const aCuenta = new Set<string>()
-    const recibiendo = async () => (await readdir(join(dataDir, 'subidas')).catch(() => [])).length > 0
-    for (const momento of [recibiendo, async () => dadas.length > 0, async () => dadas.length > 3]) {
-      dadas.length = 0
+    const isReceiving = async () => (await readdir(join(dataDir, 'subidas')).catch(() => [])).length > 0
+    for (const moment of [isReceiving, async () => givenItems.length > 0, async () => givenItems.length > 3]) {
+      givenItems.length = 0
       const child = processes.npmStart(base)
       const url = await listo(child)
       const subidas = Array.from({ length: 6 }, async () => {
@@ -106,18 +108,18 @@ describe('a killed service', () => {
         })
         const { archivo } = (await response.json()) as { archivo: string }
         expect(response.status).toBe(201)
-        dadas.push(archivo)
+        givenItems.push(archivo)
       })
-      await waitUntil(momento)
+      await waitUntil(moment)
       process.kill(findNodeProcess(dataDir), 'SIGKILL')
       for (const { status } of await Promise.allSettled(subidas)) aCuenta.add(status)
       await child.waitForEnd()
-      for (const { archivo, bytes } of await filas())
+      for (const { archivo, bytes } of await readTableRows())
         expect([archivo, (await stat(join(dataDir, 'archivos', archivo.slice(-2), archivo))).size]).toEqual([
           archivo,
           bytes,
         ])
-      expect(await names()).toEqual(expect.arrayContaining(dadas))
+      expect(await names()).toEqual(expect.arrayContaining(givenItems))
     }
     // Some were cut off, or this has shown nothing.
     expect(aCuenta).toContain('rejected')
@@ -127,8 +129,8 @@ describe('a killed service', () => {
     expect(rows).toEqual([])
     // What waited for its turn is cleaned up an hour later, by whichever process takes an upload.
     const subidas = join(dataDir, 'subidas')
-    const viejas = await readdir(subidas)
-    for (const old of viejas) await utimes(join(subidas, old), 0, 0)
+    const oldEntries = await readdir(subidas)
+    for (const old of oldEntries) await utimes(join(subidas, old), 0, 0)
     await writeFile(join(subidas, 'de-otro-proceso'), 'x')
     await createReception(subidas).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
@@ -137,37 +139,37 @@ describe('a killed service', () => {
 
 describe('uploads', () => {
   it('are 32 at once and no more, and one that waits for the storage holds up no other', async () => {
-    const recepcion = createReception(join(carpeta, 'subidas'))
-    const algo = () => Readable.from([Buffer.from('x')])
+    const reception = createReception(join(baseFolder, 'subidas'))
+    const sample = () => Readable.from([Buffer.from('x')])
     let release = () => {}
     const door = new Promise<void>((resolve) => {
       release = resolve
     })
-    const decodificadas: number[] = []
-    const aLaVez = Array.from({ length: 32 }, (_, i) =>
-      recepcion.receive(algo(), async (path, enTurno) => {
-        await enTurno(async () => decodificadas.push((await readFile(path)).length))
+    const decodedSizes: number[] = []
+    const concurrent = Array.from({ length: 32 }, (_, i) =>
+      reception.receive(sample(), async (path, enTurno) => {
+        await enTurno(async () => decodedSizes.push((await readFile(path)).length))
         await door
         return i
       }),
     )
-    await expect(recepcion.receive(algo(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
-    await waitUntil(async () => decodificadas.length === 32)
+    await expect(reception.receive(sample(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
+    await waitUntil(async () => decodedSizes.length === 32)
     release()
-    expect((await Promise.all(aLaVez)).length).toBe(32)
-    expect(await recepcion.receive(algo(), async () => 'otra vez')).toBe('otra vez')
-    expect(await readdir(join(carpeta, 'subidas'))).toEqual([])
+    expect((await Promise.all(concurrent)).length).toBe(32)
+    expect(await reception.receive(sample(), async () => 'otra vez')).toBe('otra vez')
+    expect(await readdir(join(baseFolder, 'subidas'))).toEqual([])
   })
 
   it('leave files that another process writes, and delete files older than an hour', async () => {
-    const donde = await mkdtemp(join(carpeta, 'edades-'))
+    const donde = await mkdtemp(join(baseFolder, 'edades-'))
     for (const [name, minutes] of [
       ['vieja', 61],
       ['reciente', 59],
     ] as const) {
       await writeFile(join(donde, name), 'x')
-      const cuando = new Date(Date.now() - minutes * 60_000)
-      await utimes(join(donde, name), cuando, cuando)
+      const moment = new Date(Date.now() - minutes * 60_000)
+      await utimes(join(donde, name), moment, moment)
     }
     await createReception(donde).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(donde)).toEqual(['reciente'])
@@ -185,64 +187,64 @@ describe('the sweeper', () => {
   const log = createLog('info', { write: (line) => lines.push(line) })
 
   it('forgets no name while the storage fails', async () => {
-    const { cuerpo } = await uploadArchivo(environment, guia)
+    const { body } = await uploadArchivo(environment, guia)
     const store = localStoreIn(environment.dataDir)
-    const { save: guardar, leer, exists: existe, list: listar } = store
-    const ido: FileStore = {
-      save: guardar,
-      leer,
-      exists: existe,
+    const { save, leer: read, exists, list: listar } = store
+    const goneStore: FileStore = {
+      save,
+      leer: read,
+      exists,
       list: listar,
       remove: () => Promise.reject(new Error('storage')),
     }
     await uploadArchivo(environment, guia)
     const before = await names()
-    await expect(sweepArchivos(deps(ido, 8))).rejects.toThrow('storage')
+    await expect(sweepArchivos(deps(goneStore, 8))).rejects.toThrow('storage')
     const { rows } = await environment.db.pool.query(
       `select archivo from archivo_indice where estado = 'borrando' order by 1`,
     )
     expect(rows.map(({ archivo }) => archivo)).toEqual(before)
-    expect(before).toContain(cuerpo.archivo)
+    expect(before).toContain(body.archivo)
     await sweepArchivos(deps(store))
     expect(await guardados(store)).toEqual([])
   })
 
   it('goes on past a file that can’t be deleted, and comes back for it', async () => {
     const store = localStoreIn(environment.dataDir)
-    const suyas = [
+    const ownItems = [
       await uploadArchivo(environment, guia),
       await uploadArchivo(environment, guia),
       await uploadArchivo(environment, guia),
     ]
-    const [terca, ...others] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
-    const { save: guardar, leer, exists: existe, list: listar } = store
+    const [stubbornKey, ...others] = ownItems.map(({ body }) => body.archivo as string)
+    const { save, leer: read, exists, list: listar } = store
     // As root restored it, say.
-    const conUnaTerca: FileStore = {
-      save: guardar,
-      leer,
-      exists: existe,
+    const storeWithStubbornFile: FileStore = {
+      save,
+      leer: read,
+      exists,
       list: listar,
-      remove: (key) => (key === terca ? Promise.reject(new Error('not permitted')) : store.remove(key)),
+      remove: (key) => (key === stubbornKey ? Promise.reject(new Error('not permitted')) : store.remove(key)),
     }
-    await expect(sweepArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')
-    expect(await guardados(store)).toEqual([terca])
+    await expect(sweepArchivos(deps(storeWithStubbornFile, 8))).rejects.toThrow('not permitted')
+    expect(await guardados(store)).toEqual([stubbornKey])
     const { rows } = await environment.db.pool.query(
       'select archivo, estado from archivo_indice where archivo = any($1)',
-      [[terca, ...others]],
+      [[stubbornKey, ...others]],
     )
-    expect(rows).toEqual([{ archivo: terca, estado: 'borrando' }])
+    expect(rows).toEqual([{ archivo: stubbornKey, estado: 'borrando' }])
     await sweepArchivos(deps(store))
     expect(await guardados(store)).toEqual([])
   })
 
   it('deletes what has had no name for a week, but not where most of the files are unknown', async () => {
     const store = localStoreIn(environment.dataDir)
-    const suyas = await Promise.all([
+    const ownItems = await Promise.all([
       uploadArchivo(environment, guia),
       uploadArchivo(environment, guia),
       uploadArchivo(environment, guia),
     ])
-    const conNombre = suyas.map(({ cuerpo }) => cuerpo.archivo as string).sort()
+    const conNombre = ownItems.map(({ body }) => body.archivo as string).sort()
     await store.save('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
     const queue = conNombre[0]!.slice(-2)
     await writeFile(join(environment.dataDir, 'archivos', queue, `arch_SINNOMBRE11111${queue}.parcial`), 'x')
@@ -250,12 +252,12 @@ describe('the sweeper', () => {
     // As old as the service's clock says: its files get older, too.
     await sweepUnknownFiles(deps(store, 6))
     expect((await guardados(store)).length).toBe(5)
-    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 0 })
+    expect(differences.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 0 })
     await sweepUnknownFiles(deps(store, 8, log))
     expect(lines.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
     expect(await guardados(store)).toEqual(conNombre)
-    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 0, missingFiles: 0 })
-    for (const { archivo } of await filas())
+    expect(differences.at(-1)).toEqual({ filesWithoutRow: 0, missingFiles: 0 })
+    for (const { archivo } of await readTableRows())
       expect((await stat(join(environment.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
     // What somebody else keeps in the same bucket is no file of ours, however few they are.
     await store.save('respaldo-2026', Buffer.from('x'), 'application/pdf')
@@ -263,27 +265,28 @@ describe('the sweeper', () => {
     expect(await guardados(store)).toEqual([...conNombre, 'respaldo-2026'])
     await store.remove('respaldo-2026')
     // Another environment's files: whoever points a service at them keeps them.
-    const { store: foreign } = await openStore(readConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
+    const { store: foreign } = await openStore(readConfig({ DATA_DIR: join(baseFolder, 'ajeno') }, '/'))
     for (const key of ['arch_AJENO1', 'arch_AJENO2']) await foreign.save(key, Buffer.from('x'), 'image/jpeg')
     await sweepUnknownFiles(deps(foreign, 8, log))
     expect(await guardados(foreign)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
-    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 3 })
+    expect(differences.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 3 })
     expect(lines.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
   })
 
   it('stops at the first page of 500 in which most files are unknown', async () => {
-    const { cuerpo } = await uploadArchivo(environment, guia)
-    const ajenos = Array.from({ length: 500 }, (_, i) => `arch_AJENO${i}`)
+    const { body } = await uploadArchivo(environment, guia)
+    const foreignItems = Array.from({ length: 500 }, (_, i) => `arch_AJENO${i}`)
     const borrados: string[] = []
     const store: FileStore = {
       ...localStoreIn(environment.dataDir),
       async *list() {
-        for (const clave of [...ajenos, cuerpo.archivo, 'arch_SINNOMBRE']) yield { clave, modifiedAt: new Date(0) }
+        for (const key of [...foreignItems, body.archivo, 'arch_SINNOMBRE'])
+          yield { clave: key, modifiedAt: new Date(0) }
       },
       remove: async (key) => void borrados.push(key),
     }
     await sweepUnknownFiles(deps(store))
     expect(borrados).toEqual([])
-    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 500 })
+    expect(differences.at(-1)).toEqual({ filesWithoutRow: 500 })
   })
 })

@@ -39,8 +39,8 @@ const insertSegment = (foto: Buffer, marker: number, datos: Buffer) => {
   return Buffer.concat([foto.subarray(0, 2), segmentHeader, datos, foto.subarray(2)])
 }
 const insertAfterHeader = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
-const conCola = async (imagen: Promise<Buffer>, queue: string) =>
-  Buffer.concat([await imagen, Buffer.from(queue, 'latin1')])
+const conCola = async (image: Promise<Buffer>, queue: string) =>
+  Buffer.concat([await image, Buffer.from(queue, 'latin1')])
 const createFrame = (color: string) => lisa(250, 240, color).png().toBuffer()
 const createOrientedJpeg = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */

@@ -46,7 +46,7 @@ export async function uploadArchivo(
   return environment.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
     llave: environment.llaveDeOperacion,
     raw: new Uint8Array(contenido),
-    cabeceras: { 'Content-Type': mime },
+    headers: { 'Content-Type': mime },
   })
 }
 
@@ -85,16 +85,16 @@ export async function registerEntrega(
   ])
   const entrega = {
     recibido_por: { nombre: 'María López', relacion: 'familiar' },
-    fotos: [foto.cuerpo.archivo],
-    firma: firma.cuerpo.archivo,
+    fotos: [foto.body.archivo],
+    firma: firma.body.archivo,
     lat: 14.7189,
     lng: -90.6442,
     precision_m: 8.5,
     ...moreFields,
   }
-  const { cuerpo, status } = await environment.operar('POST', `/guias/${guia}/entrega`, entrega, key)
-  if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)
-  return { guia, foto: foto.cuerpo.archivo as string, firma: firma.cuerpo.archivo as string, evento: cuerpo }
+  const { body, status } = await environment.operar('POST', `/guias/${guia}/entrega`, entrega, key)
+  if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(body)}`)
+  return { guia, foto: foto.body.archivo as string, firma: firma.body.archivo as string, evento: body }
 }
 
 /** A guide delivered with a photo and a signature. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
   comercio = await environment.createComercio()
   bytes = await createFoto({ ancho: 200, alto: 200 })
 })
-const lleno = { codigo: 'limite_de_imagenes' }
+const fullCase = { codigo: 'limite_de_imagenes' }
 
 describe('the pictures of a guide', () => {
   it('are 20 for each attempt, however many come at once, and 60 in all', async () => {
@@ -19,30 +19,30 @@ describe('the pictures of a guide', () => {
       const responses = await Promise.all(
         Array.from({ length: count }, () => uploadArchivo(environment, guia, { bytes })),
       )
-      for (const { status, cuerpo } of responses)
-        if (status !== 201) expect([status, cuerpo]).toMatchObject([409, lleno])
+      for (const { status, body } of responses)
+        if (status !== 201) expect([status, body]).toMatchObject([409, fullCase])
       return responses.filter(({ status }) => status === 201).length
     }
     for (let intento = 0; intento < 3; intento++) {
       expect(await tanda(12)).toBe(12)
       expect(await tanda(12)).toBe(8)
-      const { cuerpo } = await uploadArchivo(environment, guia, { tipo: 'firma' })
-      expect(cuerpo.mensaje).toMatch(intento < 2 ? /^Este intento de entrega ya tiene 20/ : /^La guía ya tiene 60/)
+      const { body } = await uploadArchivo(environment, guia, { tipo: 'firma' })
+      expect(body.mensaje).toMatch(intento < 2 ? /^Este intento de entrega ya tiene 20/ : /^La guía ya tiene 60/)
       environment.advance(1_000)
       for (const evento of [{ estado: 'intento_fallido', motivo: 'sin_respuesta' }, { estado: 'en_ruta' }])
         expect((await environment.operar('POST', `/guias/${guia}/eventos`, evento)).status).toBe(201)
       environment.advance(1_000)
     }
-    expect((await uploadArchivo(environment, guia, { bytes })).cuerpo.mensaje).toBe(
+    expect((await uploadArchivo(environment, guia, { bytes })).body.mensaje).toBe(
       'La guía ya tiene 60 imágenes. Use las que subió.',
     )
     const { cookie, repartidor } = await createMobile(environment)
     await environment.db.pool.query('update guia set custodio = $1 where guia = $2', [repartidor, guia])
     const deReparto = await environment.request('POST', `/repartidor/v1/guias/${guia}/archivos?tipo=foto`, {
       raw: new Uint8Array(bytes),
-      cabeceras: { cookie, Origin: environment.url, 'Content-Type': 'image/jpeg' },
+      headers: { cookie, Origin: environment.url, 'Content-Type': 'image/jpeg' },
     })
-    expect([deReparto.status, deReparto.cuerpo]).toMatchObject([409, lleno])
+    expect([deReparto.status, deReparto.body]).toMatchObject([409, fullCase])
     // Another guide takes its own.
     expect((await uploadArchivo(environment, await createGuiaOnRoute(environment, comercio), { bytes })).status).toBe(
       201,
@@ -57,7 +57,7 @@ describe('the pictures of a guide', () => {
        where guia = $1`,
       [guia, environment.clock()],
     )
-    expect((await uploadArchivo(environment, guia, { bytes })).cuerpo).toMatchObject(lleno)
+    expect((await uploadArchivo(environment, guia, { bytes })).body).toMatchObject(fullCase)
     environment.advance(61_000)
     expect((await uploadArchivo(environment, guia, { bytes })).status).toBe(201)
   })
@@ -75,7 +75,7 @@ describe('the pictures of a guide', () => {
     ] as const) {
       const response = await uploadArchivo(environment, guia, { tipo, bytes: await createFoto({ ancho, alto }) })
       expect([tipo, ancho, alto, response.status]).toEqual([tipo, ancho, alto, status])
-      if (status === 422) expect(response.cuerpo.mensaje).toMatch(/ mide \d+ × \d+ píxeles y hacen falta al menos /)
+      if (status === 422) expect(response.body.mensaje).toMatch(/ mide \d+ × \d+ píxeles y hacen falta al menos /)
     }
   })
 
@@ -86,22 +86,22 @@ describe('the pictures of a guide', () => {
       ['foto', 200, 2_574, '199 × 2560'],
       ['firma', 8_300, 100, '1600 × 19'],
     ] as const) {
-      const { status, cuerpo } = await uploadArchivo(environment, guia, {
+      const { status, body } = await uploadArchivo(environment, guia, {
         tipo,
         bytes: await createFoto({ ancho, alto }),
       })
-      expect([status, cuerpo.mensaje]).toEqual([422, expect.stringContaining(`se guardaría de ${saved} y `)])
+      expect([status, body.mensaje]).toEqual([422, expect.stringContaining(`se guardaría de ${saved} y `)])
     }
     for (const [tipo, ancho, alto, saved] of [
       ['foto', 200, 2_560, [200, 2_560]],
       ['foto', 5_120, 400, [2_560, 200]],
       ['firma', 8_000, 100, [1_600, 20]],
     ] as const) {
-      const { status, cuerpo } = await uploadArchivo(environment, guia, {
+      const { status, body } = await uploadArchivo(environment, guia, {
         tipo,
         bytes: await createFoto({ ancho, alto }),
       })
-      expect([status, cuerpo.ancho, cuerpo.alto]).toEqual([201, ...saved])
+      expect([status, body.ancho, body.alto]).toEqual([201, ...saved])
     }
   })
 })

@@ -35,7 +35,7 @@ afterAll(async () => {
 /** Files of merchants; requests of erasure lie beside them. */
 const guardados = async () =>
   (await Array.fromAsync(store.list()))
-    .map(({ clave }) => clave)
+    .map(({ clave: key }) => key)
     .filter((key) => key.startsWith('arch_'))
     .sort()
 const column = async (table: string, donde = 'true') => {
@@ -43,17 +43,17 @@ const column = async (table: string, donde = 'true') => {
   return rows.map(({ archivo }) => archivo as string)
 }
 /** Every row has its object, every object its row, and nothing waits on the disk. */
-const enOrden = async () => {
+const inOrder = async () => {
   expect(await guardados()).toEqual(await column('archivo'))
   expect(await readdir(join(environment.dataDir, 'subidas')).catch(() => [])).toEqual([])
 }
 /** A delivery's proof with all its files: from then on nobody writes in the background. */
-const pruebaEntera = (guia: string) =>
+const readWholePrueba = (guia: string) =>
   waitUntil(async () => {
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     return prueba.pdf ? prueba : undefined
   })
-const barrer = (days = 0) =>
+const sweep = (days = 0) =>
   sweepArchivos({
     db: environment.db,
     store,
@@ -65,41 +65,41 @@ describe('a service that keeps its files in S3', () => {
   it('goes from the upload over the delivery to the proof, and hands files out through links of the storage', async () => {
     const { guia, foto, firma } = await createDeliveredGuia(environment, comercio)
     expect(server.servedRequests).toContain(`PUT /guias-pruebas/guias/${foto}`)
-    const prueba = await pruebaEntera(guia)
+    const prueba = await readWholePrueba(guia)
     for (const { url, archivo, sha256, bytes, mime } of [...prueba.fotos, prueba.firma!]) {
       for (const method of ['GET', 'HEAD']) {
-        const remite = await fetch(url, { method, redirect: 'manual' })
-        expect([remite.status, await remite.text()]).toEqual([307, ''])
-        expect(Object.fromEntries(remite.headers)).toMatchObject({
+        const redirectResponse = await fetch(url, { method, redirect: 'manual' })
+        expect([redirectResponse.status, await redirectResponse.text()]).toEqual([307, ''])
+        expect(Object.fromEntries(redirectResponse.headers)).toMatchObject({
           'cache-control': 'no-store',
           'referrer-policy': 'no-referrer',
           'cross-origin-resource-policy': 'cross-origin',
         })
-        const destino = new URL(remite.headers.get('location')!)
+        const destino = new URL(redirectResponse.headers.get('location')!)
         expect([destino.origin, destino.pathname]).toEqual([server.url, `/guias-pruebas/guias/${archivo}`])
         expect(Number(destino.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(300)
-        const seguida = await fetch(url, { method })
+        const followedResponse = await fetch(url, { method })
         const extension = mime === 'image/png' ? 'png' : 'jpg'
         expect([
-          seguida.status,
-          seguida.headers.get('content-type'),
-          seguida.headers.get('content-disposition'),
+          followedResponse.status,
+          followedResponse.headers.get('content-type'),
+          followedResponse.headers.get('content-disposition'),
         ]).toEqual([200, mime, `inline; filename="${archivo}.${extension}"`])
-        const body = Buffer.from(await seguida.arrayBuffer())
+        const body = Buffer.from(await followedResponse.arrayBuffer())
         if (method === 'GET') expect([body.length, hash('sha256', body)]).toEqual([bytes, sha256])
       }
       const part = await fetch(url, { headers: { Range: 'bytes=0-9' } })
       expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 10])
     }
     expect((await guardados()).filter((key) => [foto, firma].includes(key))).toHaveLength(2)
-    await enOrden()
+    await inOrder()
     // The storage's own links are no more to be found in the log than ours.
     expect(environment.log.join('')).not.toContain('X-Amz-Signature')
   })
 
   it('sends nobody to the storage without a good link, and knows no other method', async () => {
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const { url } = (await pruebaEntera(guia)).firma!
+    const { url } = (await readWholePrueba(guia)).firma!
     const seen = server.servedRequests.length
     for (const bad of [url.replace(/exp=\d+/, 'exp=9999999999'), `${url}A`, url.split('?')[0]!, `${url}&x=1`]) {
       const { status, headers } = await fetch(bad, { redirect: 'manual' })
@@ -111,7 +111,7 @@ describe('a service that keeps its files in S3', () => {
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(403)
     // What must not happen: a row whose object is gone. The storage says so.
     const other = await createDeliveredGuia(environment, comercio)
-    await pruebaEntera(other.guia)
+    await readWholePrueba(other.guia)
     await store.remove(other.firma)
     const lost = (await comercio.api.guias.pruebaEntrega(other.guia)).firma!
     expect((await fetch(lost.url)).status).toBe(404)
@@ -119,19 +119,19 @@ describe('a service that keeps its files in S3', () => {
       /arch_\w+/.exec(url)![0],
     ])
     await environment.db.pool.query('delete from archivo where archivo = $1', [other.firma])
-    await barrer()
+    await sweep()
   })
 
   /** Refuses whatever comes while its storage does so, or worse. */
-  async function seRepone(suerte: 'cuelga' | 'falla') {
+  async function expectRecovery(fate: 'cuelga' | 'falla') {
     const guia = await createGuiaOnRoute(environment, comercio)
     const before = await column('archivo')
     const rechazada = async () => {
-      const { status, cuerpo, cabeceras } = await uploadArchivo(environment, guia)
-      expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
+      const { status, body, headers } = await uploadArchivo(environment, guia)
+      expect([status, body.codigo, headers.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
     }
     // Many at once: each waits for the storage, none for the others.
-    server.decideFate = () => suerte
+    server.decideFate = () => fate
     await Promise.all([1, 2, 3, 4].map(rechazada))
     server.decideFate = () => 'corta'
     await rechazada()
@@ -140,18 +140,18 @@ describe('a service that keeps its files in S3', () => {
     // Nor does the sweeper forget a name whose file it could not delete.
     const names = await column('archivo_indice', `estado = 'subiendo'`)
     expect(names).toHaveLength(6)
-    await expect(barrer(1)).rejects.toMatchObject({ codigo: 'no_disponible' })
+    await expect(sweep(1)).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect(await column('archivo_indice', `estado = 'borrando'`)).toEqual(names)
     await server.listenAgain()
     server.decideFate = () => 'bien'
     expect(await column('archivo')).toEqual(before)
     expect((await uploadArchivo(environment, guia)).status).toBe(201)
-    await barrer()
+    await sweep()
     expect(await column('archivo_indice', `estado <> 'listo'`)).toEqual([])
-    await enOrden()
+    await inOrder()
   }
-  it('answers 503 while the storage fails or is gone, promises nothing, and recovers', () => seRepone('falla'))
-  it('does the same where it hangs', FULL_RUN_ONLY, () => seRepone('cuelga'))
+  it('answers 503 while the storage fails or is gone, promises nothing, and recovers', () => expectRecovery('falla'))
+  it('does the same where it hangs', FULL_RUN_ONLY, () => expectRecovery('cuelga'))
 
   it('has what it was not told about deleted: stored, and the answer lost', async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
@@ -159,13 +159,13 @@ describe('a service that keeps its files in S3', () => {
     const before = await column('archivo')
     expect((await uploadArchivo(environment, guia)).status).toBe(503)
     server.decideFate = () => 'bien'
-    const deMas = (await guardados()).filter((key) => !before.includes(key))
-    expect(deMas).toHaveLength(1)
+    const extraKeys = (await guardados()).filter((key) => !before.includes(key))
+    expect(extraKeys).toHaveLength(1)
     expect(await column('archivo')).toEqual(before)
-    await barrer()
-    expect(await guardados()).toContain(deMas[0])
-    await barrer(0.1)
-    await enOrden()
+    await sweep()
+    expect(await guardados()).toContain(extraKeys[0])
+    await sweep(0.1)
+    await inOrder()
   })
 
   it('stops with its connections, and starts again over the same files', async () => {
@@ -173,16 +173,16 @@ describe('a service that keeps its files in S3', () => {
     await environment.reset()
     const { url } = (
       await environment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
-    ).cuerpo.firma
+    ).body.firma
     expect((await fetch(url)).status).toBe(200)
   })
 })
 
 describe('the processes', () => {
-  it.each([['start'], ['worker']])('npm run %s says what is wrong with the storage, and ends', async (guion) => {
+  it.each([['start'], ['worker']])('npm run %s says what is wrong with the storage, and ends', async (script) => {
     const dataDir = processes.nextFolder()
     const env = { ...server.env, S3_SECRET_ACCESS_KEY: 'otra', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
-    const child = processes.runCommand(['npm', 'run', guion], env)
+    const child = processes.runCommand(['npm', 'run', script], env)
     expect(await child.waitForEnd()).toMatchObject({ codigo: 1 })
     expect(child.errores).toMatch(
       /^No se puede usar el almacén de archivos \(STORAGE=s3\): la clave secreta no corresponde .* S3_SECRET_ACCESS_KEY\.$/m,
@@ -195,7 +195,7 @@ describe('the processes', () => {
     const other = await environment.createComercio()
     comercio = await environment.createComercio()
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const suyos = (await pruebaEntera(guia)).fotos.length + 2
+    const ownEntries = (await readWholePrueba(guia)).fotos.length + 2
     const { telefono } = await comercio.api.guias.obtener(guia)
     const foreign = await createDeliveredGuia(environment, other)
     await waitUntil(async () => (await other.api.guias.pruebaEntrega(foreign.guia)).pdf)
@@ -208,16 +208,16 @@ describe('the processes', () => {
         S3_PREFIX: 'guias',
       })
     expect(await admin('exportar', '--carpeta', folder)).toMatchObject({ codigo: 0 })
-    expect((await readdir(folder)).length).toBe(suyos)
+    expect((await readdir(folder)).length).toBe(ownEntries)
     const before = await guardados()
     server.decideFate = ({ method }) => (method === 'DELETE' ? 'falla' : 'bien')
     expect((await admin('olvidar', '--si')).codigo).toBe(1)
     expect(await guardados()).toEqual(before)
-    expect(await column('archivo_indice', `estado = 'borrando'`)).toHaveLength(suyos)
+    expect(await column('archivo_indice', `estado = 'borrando'`)).toHaveLength(ownEntries)
     server.decideFate = () => 'bien'
     expect((await admin('olvidar', '--si')).codigo).toBe(0)
-    expect(await guardados()).toHaveLength(before.length - suyos)
-    await enOrden()
+    expect(await guardados()).toHaveLength(before.length - ownEntries)
+    await inOrder()
     expect((await other.api.guias.pruebaEntrega(foreign.guia)).pdf).toBeTruthy()
   })
 
@@ -225,8 +225,8 @@ describe('the processes', () => {
     comercio = await environment.createComercio()
     const guia = await createGuiaOnRoute(environment, comercio)
     const dataDir = processes.nextFolder()
-    const suya = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
-    const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
+    const ownItem = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+    const base = { ...ownItem, DATA_DIR: dataDir, WORKERS: '0' }
     const child = processes.npmStart({ ...server.env, S3_PREFIX: 'guias', ...base })
     const url = await listo(child)
     const before = await column('archivo')
@@ -237,16 +237,18 @@ describe('the processes', () => {
       headers: { Authorization: `Bearer ${environment.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
       body: new Uint8Array(await createFoto()),
     }).catch(() => undefined)
-    const puesta = await waitUntil(async () => server.servedRequests.slice(seen).find((view) => view.startsWith('PUT')))
+    const headerLine = await waitUntil(async () =>
+      server.servedRequests.slice(seen).find((view) => view.startsWith('PUT')),
+    )
     process.kill(findNodeProcess(dataDir), 'SIGKILL')
     expect(await subida).toBeUndefined()
     server.decideFate = () => 'bien'
-    const [, file = ''] = /(arch_\w+)$/.exec(puesta) ?? []
+    const [, file = ''] = /(arch_\w+)$/.exec(headerLine) ?? []
     expect(await guardados()).toContain(file)
     expect(await column('archivo')).toEqual(before)
     expect(await column('archivo_indice', `estado = 'subiendo'`)).toEqual([file])
-    await barrer(0.1)
+    await sweep(0.1)
     expect(await column('archivo_indice', `estado <> 'listo'`)).toEqual([])
-    await enOrden()
+    await inOrder()
   })
 })

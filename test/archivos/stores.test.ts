@@ -15,10 +15,10 @@ let folder: string
 let local: FileStore
 let server: S3Server
 let s3: S3Store
-const abiertos: S3Store[] = []
+const openResources: S3Store[] = []
 const abrirS3 = (other: Partial<S3Config> = {}) => {
   const store = createS3Store({ ...server.config, ...other })
-  abiertos.push(store)
+  openResources.push(store)
   return store
 }
 beforeAll(async () => {
@@ -31,14 +31,14 @@ afterEach(() => {
   server.decideFate = () => 'bien'
 })
 afterAll(async () => {
-  for (const store of abiertos) store.close()
+  for (const store of openResources) store.close()
   await server.close()
   await rm(folder, { recursive: true, force: true })
 })
 
-const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, details: { cabeceras: { 'Retry-After': '2' } } }
+const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, details: { headers: { 'Retry-After': '2' } } }
 const JPEG = 'image/jpeg'
-const keys = async (store: FileStore) => (await Array.fromAsync(store.list())).map(({ clave }) => clave).sort()
+const keys = async (store: FileStore) => (await Array.fromAsync(store.list())).map(({ clave: key }) => key).sort()
 const read = async (...args: Parameters<FileStore['leer']>) => buffer(await s3.leer(...args))
 
 describe.each([
@@ -72,14 +72,13 @@ describe.each([
 
   it('lists what it has and since when, and deletes it once and for all', async () => {
     const store = open()
-    for (const { clave } of await Array.fromAsync(store.list())) await store.remove(clave)
+    for (const { clave: key } of await Array.fromAsync(store.list())) await store.remove(key)
     for (const key of ['arch_UNO', 'arch_DOS', 'arch_TRES']) await store.save(key, Buffer.from(key), JPEG)
     expect(await keys(store)).toEqual(['arch_DOS', 'arch_TRES', 'arch_UNO'])
     // The clock of the file system, which `faketime` does not move.
     await writeFile(join(folder, 'ahora'), '')
     const { mtimeMs: now } = await stat(join(folder, 'ahora'))
-    for await (const { modifiedAt: modificado_en } of store.list())
-      expect(Math.abs(now - modificado_en.getTime())).toBeLessThan(60_000)
+    for await (const { modifiedAt } of store.list()) expect(Math.abs(now - modifiedAt.getTime())).toBeLessThan(60_000)
     await store.remove('arch_DOS')
     await store.remove('arch_DOS')
     await store.remove('arch_NUNCA')
@@ -106,31 +105,31 @@ describe('the local storage', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     await writeFile(join(folder, 'archivos', '00', 'arch_MEDIO00.parcial'), 'a medias')
     await utimes(path, 0, 0)
-    const listado = await Array.fromAsync(local.list())
-    expect(listado).toContainEqual({ clave: 'arch_MIO00', modifiedAt: new Date(0) })
-    expect(listado.map(({ clave }) => clave)).toContain('arch_MEDIO00')
+    const listing = await Array.fromAsync(local.list())
+    expect(listing).toContainEqual({ clave: 'arch_MIO00', modifiedAt: new Date(0) })
+    expect(listing.map(({ clave: key }) => key)).toContain('arch_MEDIO00')
     await local.remove('arch_MEDIO00')
     expect(await readdir(join(folder, 'archivos', '00'))).toEqual(['arch_MIO00'])
   })
 
   it('refuses what it can’t keep, and leaves nothing of it', async () => {
-    const roto = createLocalStore(join(folder, 'roto'))
+    const brokenStore = createLocalStore(join(folder, 'roto'))
     await writeFile(join(folder, 'roto'), 'no folder')
-    await expect(roto.save('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+    await expect(brokenStore.save('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
     expect(await readFile(join(folder, 'roto'), 'utf8')).toBe('no folder')
-    expect(await keys(roto)).toEqual([])
+    expect(await keys(brokenStore)).toEqual([])
   })
 })
 
 describe('the storage in S3', () => {
-  const descarga = (method: 'GET' | 'HEAD') =>
+  const fileDownload = (method: 'GET' | 'HEAD') =>
     ({ method, mime: JPEG, disposition: 'attachment; filename="arch_FOTO.jpg"' }) as const
 
   it('hands out links that carry type and name, for one method, for five minutes', async () => {
     const contenido = randomBytes(5_000)
     await s3.save('arch_FOTO', contenido, JPEG)
     for (const method of ['GET', 'HEAD'] as const) {
-      const link = await s3.link!('arch_FOTO', descarga(method))
+      const link = await s3.link!('arch_FOTO', fileDownload(method))
       const { searchParams } = new URL(link)
       expect(searchParams.get('X-Amz-Expires')).toBe('300')
       const response = await fetch(link, { method })
@@ -152,7 +151,7 @@ describe('the storage in S3', () => {
   it('opens to nobody with an altered, expired or missing signature', async () => {
     await s3.save('arch_FOTO', Buffer.from('suyo'), JPEG)
     await s3.save('arch_AJENO', Buffer.from('ajeno'), JPEG)
-    const link = await s3.link!('arch_FOTO', descarga('GET'))
+    const link = await s3.link!('arch_FOTO', fileDownload('GET'))
     expect((await fetch(link)).status).toBe(200)
     expect((await fetch(link.split('?')[0]!)).status).toBe(403)
     expect((await fetch(link.replace('arch_FOTO', 'arch_AJENO'))).status).toBe(403)
@@ -165,9 +164,9 @@ describe('the storage in S3', () => {
     const { GetObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
     const { endpoint, region, bucket: Bucket } = server.config
     const client = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: S3_CREDENTIALS })
-    const orden = new GetObjectCommand({ Bucket, Key: 'arch_FOTO' })
+    const command = new GetObjectCommand({ Bucket, Key: 'arch_FOTO' })
     const firmadoEn = (seconds: number) =>
-      getSignedUrl(client, orden, { expiresIn: 300, signingDate: new Date(Date.now() - seconds * 1_000) })
+      getSignedUrl(client, command, { expiresIn: 300, signingDate: new Date(Date.now() - seconds * 1_000) })
     expect((await fetch(await firmadoEn(200))).status).toBe(200)
     expect((await fetch(await firmadoEn(301))).status).toBe(403)
     client.destroy()
@@ -177,14 +176,14 @@ describe('the storage in S3', () => {
     ['answers 500 once', 'falla', 1],
     ['cuts off twice', 'corta', 2],
     ['loses an answer', 'pierde', 1],
-  ] as const)('gets through to one that %s', async (_que, suerte, times) => {
-    let quedan: number = times
-    server.decideFate = () => (quedan-- > 0 ? suerte : 'bien')
+  ] as const)('gets through to one that %s', async (_description, fate, times) => {
+    let remaining: number = times
+    server.decideFate = () => (remaining-- > 0 ? fate : 'bien')
     const contenido = randomBytes(200_000)
-    await s3.save(`arch_TRAS_${suerte}`, contenido, JPEG)
-    expect((await read(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
-    quedan = suerte === 'corta' ? 0 : times
-    expect((await read(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
+    await s3.save(`arch_TRAS_${fate}`, contenido, JPEG)
+    expect((await read(`arch_TRAS_${fate}`)).equals(contenido)).toBe(true)
+    remaining = fate === 'corta' ? 0 : times
+    expect((await read(`arch_TRAS_${fate}`)).equals(contenido)).toBe(true)
   })
 
   it(
@@ -223,11 +222,11 @@ describe('the storage in S3', () => {
   })
 
   it('lists more than a page', FULL_RUN_ONLY, async () => {
-    const muchos = abrirS3({ prefix: 'muchos/' })
+    const manyItems = abrirS3({ prefix: 'muchos/' })
     const names = Array.from({ length: 1_003 }, (_, i) => `arch_${String(i).padStart(5, '0')}`)
     for (let i = 0; i < names.length; i += 50)
-      await Promise.all(names.slice(i, i + 50).map((name) => muchos.save(name, Buffer.from('x'), JPEG)))
-    expect(await keys(muchos)).toEqual(names)
+      await Promise.all(names.slice(i, i + 50).map((name) => manyItems.save(name, Buffer.from('x'), JPEG)))
+    expect(await keys(manyItems)).toEqual(names)
   })
 
   const comprobar = async (other: Record<string, string>) => {
@@ -244,7 +243,7 @@ describe('the storage in S3', () => {
       /clave secreta .* Revise S3_ACCESS_KEY_ID y S3_SECRET_ACCESS_KEY\.$/,
     ],
     ['another region', { S3_REGION: 'eu-west-1' }, /no está en «eu-west-1»\. Corrija S3_REGION\.$/],
-  ])('says at the start what has to be mended: %s', async (_que, other, mensaje) => {
+  ])('says at the start what has to be mended: %s', async (_description, other, mensaje) => {
     await expect(comprobar(other)).rejects.toMatchObject({
       name: 'FileStoreError',
       message: expect.stringMatching(mensaje),
@@ -255,11 +254,11 @@ describe('the storage in S3', () => {
   it('warns of what may pass, in a bounded time', FULL_RUN_ONLY, async () => {
     expect(await comprobar({})).toBeUndefined()
     expect(await comprobar({ S3_ENDPOINT: 'http://127.0.0.1:1' })).toMatch(/no responde .*ECONNREFUSED.* recibirán 503/)
-    const mudo = await createSilentServer()
-    expect(await comprobar({ S3_ENDPOINT: mudo.url })).toMatch(
+    const silentServer = await createSilentServer()
+    expect(await comprobar({ S3_ENDPOINT: silentServer.url })).toMatch(
       /^El almacén de archivos no responde \(http.*503 hasta que vuelva\.$/,
     )
-    mudo.close()
+    silentServer.close()
   })
 
   it('keeps what it is and what it is of: type and digest', async () => {

@@ -9,18 +9,18 @@ import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
-let yo: Mobile
+let ownMobile: Mobile
 let other: Mobile
 beforeAll(async () => {
   comercio = await environment.createComercio()
-  yo = await createMobile(environment)
+  ownMobile = await createMobile(environment)
   other = await createMobile(environment)
 })
 
 const asignar = (body: object) => environment.operar('POST', '/asignaciones', body)
 const fresh = async (de = comercio) => (await de.api.guias.crear(buildGuia())).guia
 const today = () => environment.clock().toISOString().slice(0, 10)
-const asignadaA = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
+const asignadaA = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body.asignada_a
 const lines = async (guia: string) =>
   (
     await environment.db.pool.query(
@@ -34,54 +34,54 @@ describe('POST /operaciones/v1/asignaciones', () => {
   it('assigns guides of several merchants for today, and says who did it', EN_POSTGRES, async () => {
     const foreign = await environment.createComercio()
     const guias = [await fresh(), await fresh(foreign)]
-    const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
-    expect([status, cuerpo.resultados]).toEqual([
+    const { status, body } = await asignar({ guias, repartidor: ownMobile.repartidor })
+    expect([status, body.resultados]).toEqual([
       200,
       guias.map((guia, indice) => ({ indice, ok: true, guia, repetida: false })),
     ])
     for (const guia of guias)
       expect(await asignadaA(guia)).toEqual({
-        repartidor: yo.repartidor,
+        repartidor: ownMobile.repartidor,
         nombre: 'Carlos Méndez',
         fecha: today(),
         autor: { autor: expect.stringMatching(/^op_/), nombre: expect.any(String) },
         asignado_en: expect.stringMatching(/Z$/),
       })
-    const despues = { repartidor: yo.repartidor, fecha: today() }
+    const despues = { repartidor: ownMobile.repartidor, fecha: today() }
     expect(await lines(guias[0]!)).toMatchObject([{ quien: expect.stringMatching(/^op_/), antes: null, despues }])
-    const suya = await environment.request('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: foreign.llave })
-    expect(suya.cuerpo.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
+    const ownItem = await environment.request('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: foreign.llave })
+    expect(ownItem.body.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
   })
 
   it('writes no event, changes no custody, and leaves the merchant’s guide as it was', async () => {
     const guia = await fresh()
     const before = await comercio.api.guias.obtener(guia)
-    await asignar({ guias: [guia], repartidor: yo.repartidor })
+    await asignar({ guias: [guia], repartidor: ownMobile.repartidor })
     expect(await comercio.api.guias.obtener(guia)).toEqual(before)
-    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toBeNull()
+    expect((await environment.operar('GET', `/guias/${guia}`)).body.repartidor).toBeNull()
   })
 
   it('does nothing again for an equal request, and reassigns for another courier or day', EN_POSTGRES, async () => {
     const guia = await fresh()
     const fecha = addDays(today(), 1)
     const steps = [
-      { repartidor: yo.repartidor },
-      { repartidor: yo.repartidor, fecha: today() },
-      { repartidor: yo.repartidor, fecha },
+      { repartidor: ownMobile.repartidor },
+      { repartidor: ownMobile.repartidor, fecha: today() },
+      { repartidor: ownMobile.repartidor, fecha },
       { repartidor: other.repartidor, fecha },
     ]
     const repetidas = []
-    for (const step of steps) repetidas.push((await asignar({ guias: [guia], ...step })).cuerpo.resultados[0].repetida)
+    for (const step of steps) repetidas.push((await asignar({ guias: [guia], ...step })).body.resultados[0].repetida)
     expect(repetidas).toEqual([false, true, false, false])
     expect(await asignadaA(guia)).toMatchObject({ repartidor: other.repartidor, fecha })
-    expect((await lines(guia)).map(({ antes, despues }) => [antes, despues])).toEqual([
-      [null, { repartidor: yo.repartidor, fecha: today() }],
+    expect((await lines(guia)).map(({ antes: before, despues }) => [before, despues])).toEqual([
+      [null, { repartidor: ownMobile.repartidor, fecha: today() }],
       [
-        { repartidor: yo.repartidor, fecha: today() },
-        { repartidor: yo.repartidor, fecha },
+        { repartidor: ownMobile.repartidor, fecha: today() },
+        { repartidor: ownMobile.repartidor, fecha },
       ],
       [
-        { repartidor: yo.repartidor, fecha },
+        { repartidor: ownMobile.repartidor, fecha },
         { repartidor: other.repartidor, fecha },
       ],
     ])
@@ -89,7 +89,7 @@ describe('POST /operaciones/v1/asignaciones', () => {
 
   it('names the person who assigned it last', async () => {
     const guia = await fresh()
-    await asignar({ guias: [guia], repartidor: yo.repartidor })
+    await asignar({ guias: [guia], repartidor: ownMobile.repartidor })
     const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: other.repartidor })
     expect(await asignadaA(guia)).toMatchObject({
@@ -103,9 +103,9 @@ describe('POST /operaciones/v1/asignaciones', () => {
     const { guia: end } = await createDeliveredGuia(environment, comercio)
     const deOtro = await createGuiaOnRoute(environment, comercio, other.repartidor)
     const guias = [guia, newGuideCode(), end, deOtro, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
-    const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
+    const { status, body } = await asignar({ guias, repartidor: ownMobile.repartidor })
     expect(status).toBe(200)
-    expect(cuerpo.resultados).toMatchObject([
+    expect(body.resultados).toMatchObject([
       { indice: 0, ok: true, guia, repetida: false },
       { indice: 1, ok: false, error: { codigo: 'guia_desconocida', estado_http: 404 } },
       {
@@ -123,9 +123,9 @@ describe('POST /operaciones/v1/asignaciones', () => {
     ])
     expect(await asignadaA(end)).toBeNull()
     // A parcel stays with the courier who has it until the other one scans it.
-    expect((await environment.operar('GET', `/guias/${deOtro}`)).cuerpo).toMatchObject({
+    expect((await environment.operar('GET', `/guias/${deOtro}`)).body).toMatchObject({
       repartidor: { repartidor: other.repartidor },
-      asignada_a: { repartidor: yo.repartidor },
+      asignada_a: { repartidor: ownMobile.repartidor },
     })
   })
 
@@ -134,8 +134,8 @@ describe('POST /operaciones/v1/asignaciones', () => {
     const inactivo = await createMobile(environment)
     await environment.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
     const missing = async (body: object) => {
-      const { status, cuerpo: problema } = await asignar({ guias: [guia], repartidor: yo.repartidor, ...body })
-      return [status, problema.errores.map(({ campo, codigo }: Record<string, string>) => `${campo} ${codigo}`)]
+      const { status, body: problema } = await asignar({ guias: [guia], repartidor: ownMobile.repartidor, ...body })
+      return [status, problema.errores.map(({ campo: field, codigo }: Record<string, string>) => `${field} ${codigo}`)]
     }
     for (const repartidor of [inactivo.repartidor, 'rep_NADIE'])
       expect(await missing({ repartidor })).toEqual([422, ['/repartidor valor_no_admitido']])
@@ -144,24 +144,26 @@ describe('POST /operaciones/v1/asignaciones', () => {
     for (const guias of [[], Array.from({ length: 201 }, () => newGuideCode())])
       expect((await missing({ guias }))[0]).toBe(422)
     expect(await asignadaA(guia)).toBeNull()
-    expect((await asignar({ guias: [guia], repartidor: yo.repartidor, fecha: addDays(today(), 30) })).status).toBe(200)
+    expect(
+      (await asignar({ guias: [guia], repartidor: ownMobile.repartidor, fecha: addDays(today(), 30) })).status,
+    ).toBe(200)
   })
 
   it('keeps the last of several assignments at once, each with its line', EN_POSTGRES, async () => {
     const guias = await Promise.all(Array.from({ length: 5 }, () => fresh()))
     const all = await Promise.all(
-      [yo, other, yo, other].map(({ repartidor }, i) =>
+      [ownMobile, other, ownMobile, other].map(({ repartidor }, i) =>
         asignar({ guias: i % 2 ? guias : guias.toReversed(), repartidor, fecha: addDays(today(), i + 1) }),
       ),
     )
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     for (const guia of guias) {
-      const escritas = await lines(guia)
-      expect(escritas).toHaveLength(4)
+      const writtenItems = await lines(guia)
+      expect(writtenItems).toHaveLength(4)
       const { repartidor, fecha } = await asignadaA(guia)
       // Each line starts from the one before, so they form one chain that ends in the present assignment.
-      const from = escritas.map(({ antes }) => JSON.stringify(antes))
-      const fines = escritas.map(({ despues }) => despues).filter((one) => !from.includes(JSON.stringify(one)))
+      const from = writtenItems.map(({ antes: before }) => JSON.stringify(before))
+      const fines = writtenItems.map(({ despues }) => despues).filter((one) => !from.includes(JSON.stringify(one)))
       expect(fines).toEqual([{ repartidor, fecha }])
       expect(new Set(from).size).toBe(4)
     }
@@ -172,20 +174,20 @@ describe('the event with which the courier takes an assigned guide', () => {
   it('says to operators alone who assigned it', async () => {
     const guia = await fresh()
     const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
-    await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: yo.repartidor })
-    await yo.registrar(guia, { estado: 'recolectado', idempotencia: 'toma' })
-    await yo.registrar(guia, { estado: 'en_bodega', idempotencia: 'deja' })
+    await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: ownMobile.repartidor })
+    await ownMobile.registrar(guia, { estado: 'recolectado', idempotencia: 'toma' })
+    await ownMobile.registrar(guia, { estado: 'en_bodega', idempotencia: 'deja' })
     await other.registrar(guia, { estado: 'en_ruta', idempotencia: 'sale' })
-    const { datos } = (await environment.operar('GET', `/guias/${guia}`)).cuerpo.eventos
+    const { datos } = (await environment.operar('GET', `/guias/${guia}`)).body.eventos
     expect(datos.map(({ asignado_por }: { asignado_por: object | null }) => asignado_por)).toEqual([
       null,
       { autor: ana.persona, nombre: expect.any(String) },
       null,
       null,
     ])
-    const suya = JSON.stringify([await comercio.api.guias.obtener(guia), await comercio.api.eventos.listar()])
-    expect(suya).toContain('guia.recolectado')
-    for (const dato of ['asignad', ana.persona]) expect(suya).not.toContain(dato)
+    const ownItem = JSON.stringify([await comercio.api.guias.obtener(guia), await comercio.api.eventos.listar()])
+    expect(ownItem).toContain('guia.recolectado')
+    for (const datum of ['asignad', ana.persona]) expect(ownItem).not.toContain(datum)
     const { rows } = await environment.db.pool.query(
       `select datos ->> 'asignado_por' as por, secuencia from evento where guia = $1 and datos ? 'asignado_por'`,
       [guia],

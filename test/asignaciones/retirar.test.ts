@@ -6,11 +6,11 @@ import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 let comercio: Comercio
-let yo: Mobile
+let ownMobile: Mobile
 let other: Mobile
 beforeAll(async () => {
   comercio = await environment.createComercio()
-  yo = await createMobile(environment)
+  ownMobile = await createMobile(environment)
   other = await createMobile(environment)
 })
 
@@ -18,15 +18,15 @@ const fresh = async () => (await comercio.api.guias.crear(buildGuia())).guia
 const asignar = (guias: string[], { repartidor }: Mobile) =>
   environment.operar('POST', '/asignaciones', { guias, repartidor })
 const retirar = (body: object) => environment.operar('POST', '/asignaciones/retirar', body)
-const view = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).cuerpo
+const view = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
 
 describe('POST /operaciones/v1/asignaciones/retirar', () => {
   it('takes assignments back, once, and writes who had them', EN_POSTGRES, async () => {
     const [guia, free] = [await fresh(), await fresh()]
-    await asignar([guia], yo)
+    await asignar([guia], ownMobile)
     const guias = [guia, free, newGuideCode()]
-    const { status, cuerpo } = await retirar({ guias })
-    expect([status, cuerpo.resultados]).toMatchObject([
+    const { status, body } = await retirar({ guias })
+    expect([status, body.resultados]).toMatchObject([
       200,
       [
         { indice: 0, ok: true, guia, repetida: false },
@@ -34,7 +34,7 @@ describe('POST /operaciones/v1/asignaciones/retirar', () => {
         { indice: 2, ok: false, error: { codigo: 'guia_desconocida' } },
       ],
     ])
-    expect((await retirar({ guias: [guia] })).cuerpo.resultados[0].repetida).toBe(true)
+    expect((await retirar({ guias: [guia] })).body.resultados[0].repetida).toBe(true)
     expect((await view(guia)).asignada_a).toBeNull()
     const { rows } = await environment.db.pool.query(
       `select sobre, antes, despues from bitacora where accion = 'retirarAsignaciones' and sobre = any($1)`,
@@ -43,17 +43,17 @@ describe('POST /operaciones/v1/asignaciones/retirar', () => {
     expect(rows).toEqual([
       {
         sobre: guia,
-        antes: { repartidor: yo.repartidor, fecha: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
+        antes: { repartidor: ownMobile.repartidor, fecha: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
         despues: { repartidor: null, fecha: null },
       },
     ])
   })
 
   it('leaves what was assigned to another courier meanwhile', async () => {
-    const [suya, deOtro] = [await fresh(), await fresh()]
-    await asignar([suya], yo)
+    const [ownItem, deOtro] = [await fresh(), await fresh()]
+    await asignar([ownItem], ownMobile)
     await asignar([deOtro], other)
-    const { resultados } = (await retirar({ guias: [suya, deOtro], repartidor: yo.repartidor })).cuerpo
+    const { resultados } = (await retirar({ guias: [ownItem, deOtro], repartidor: ownMobile.repartidor })).body
     expect(resultados).toMatchObject([
       { ok: true, repetida: false },
       { ok: false, error: { codigo: 'carrera_perdida', mensaje: expect.stringContaining('otro repartidor') } },
@@ -63,9 +63,9 @@ describe('POST /operaciones/v1/asignaciones/retirar', () => {
 
   it('leaves a parcel in the hands of the courier who took it', async () => {
     const guia = await fresh()
-    await asignar([guia], yo)
-    await yo.registrar(guia, { estado: 'recolectado', idempotencia: guia })
+    await asignar([guia], ownMobile)
+    await ownMobile.registrar(guia, { estado: 'recolectado', idempotencia: guia })
     await retirar({ guias: [guia] })
-    expect(await view(guia)).toMatchObject({ repartidor: { repartidor: yo.repartidor }, asignada_a: null })
+    expect(await view(guia)).toMatchObject({ repartidor: { repartidor: ownMobile.repartidor }, asignada_a: null })
   })
 })

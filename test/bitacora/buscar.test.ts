@@ -4,7 +4,7 @@ import { buildGuia, EN_POSTGRES, waitUntil } from '../factories.ts'
 import { createMobile } from '../repartidores/phone.ts'
 
 const environment = useEnvironment()
-const search = async (filters = '') => (await environment.operar('GET', `/bitacora${filters}`)).cuerpo
+const search = async (filters = '') => (await environment.operar('GET', `/bitacora${filters}`)).body
 const acciones = async (filters: string) =>
   (await search(filters)).datos.map(({ accion }: { accion: string }) => accion) as string[]
 
@@ -13,7 +13,7 @@ describe('GET /operaciones/v1/bitacora', () => {
     const comercio = await environment.createComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/1' })
     const phone = await createMobile(environment)
-    const { id } = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' })).cuerpo
+    const { id } = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' })).body
     await environment.operar('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
     await environment.operar('POST', `/llaves/${id}/revocar`)
     expect(await acciones('')).toEqual([
@@ -41,8 +41,8 @@ describe('GET /operaciones/v1/bitacora', () => {
       { tipo: 'repartidor', identificador: phone.repartidor },
       { tipo: 'webhook', identificador: webhook },
     ])
-    const { creado_en } = datos[3]
-    expect(await acciones(`?creado_desde=${creado_en}&creado_hasta=${datos[2].creado_en}`)).toEqual(['abrirSesion'])
+    const { creado_en: createdAt } = datos[3]
+    expect(await acciones(`?creado_desde=${createdAt}&creado_hasta=${datos[2].creado_en}`)).toEqual(['abrirSesion'])
   })
 
   it('tells which courier looked at a guide that he doesn’t carry, and nothing of those that he does', async () => {
@@ -71,8 +71,8 @@ describe('GET /operaciones/v1/bitacora', () => {
     const before = (await acciones('?accion=abrirSesion')).length
     const entrar = () =>
       environment.request('POST', '/repartidor/v1/sesion', {
-        cuerpo: { codigo: 'AAAAA-AAAAA' },
-        cabeceras: { Origin: environment.url },
+        body: { codigo: 'AAAAA-AAAAA' },
+        headers: { Origin: environment.url },
       })
     const responses = await Promise.all(Array.from({ length: 60 }, entrar))
     expect(responses.filter(({ status }) => status === 429).length).toBeGreaterThan(1)
@@ -86,7 +86,7 @@ describe('GET /operaciones/v1/bitacora', () => {
 
   it('needs administrar', async () => {
     const llave = await environment.createOperacionLlave(['ver', 'operar'])
-    expect((await environment.request('GET', '/operaciones/v1/bitacora', { llave })).cuerpo.codigo).toBe(
+    expect((await environment.request('GET', '/operaciones/v1/bitacora', { llave })).body.codigo).toBe(
       'alcance_insuficiente',
     )
   })
@@ -108,7 +108,7 @@ describe('the record', () => {
       await environment.db.pool.query(`create function negar() returns trigger language plpgsql as $$
       begin raise exception 'no' using errcode = 'lock_not_available'; end $$`)
       await environment.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
-      const { cuerpo: cambio } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      const { body: cambio } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
         estricto: true,
       })
       const { status } = await environment.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })

@@ -17,38 +17,38 @@ const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 let days = 0
 const clock = () => new Date(environment.clock().getTime() + days * DAY_MS)
-const encadenarYa = () =>
+const linkChainNow = () =>
   linkChains({ db: environment.db, clock, log: createLog('silent'), secretos, settings: readTestSettings() })
-const avanzar = () => chainAll(environment.db, encadenarYa)
-const TODO = { desde: new Date(0), hasta: new Date('9999-01-01') }
-const verificar = (tiempo = TODO) => verifyChains({ db: environment.db, secretos, clock }, tiempo)
+const avanzar = () => chainAll(environment.db, linkChainNow)
+const WHOLE_PERIOD = { desde: new Date(0), hasta: new Date('9999-01-01') }
+const verificar = (tiempo = WHOLE_PERIOD) => verifyChains({ db: environment.db, secretos, clock }, tiempo)
 const query = async <T extends object>(sql: string, values: unknown[] = []) =>
   (await environment.db.pool.query<T>(sql, values)).rows
 const eslabones = async () => Number((await query<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
 
 /** The triggers by which a table is only added to; what Citus distributes has none. */
-async function conDisparadores(table: string, que: 'disable' | 'enable'): Promise<void> {
-  if (table !== 'evento' || !isDistributed(environment.db)) await query(`alter table ${table} ${que} trigger user`)
+async function setTriggers(table: string, kind: 'disable' | 'enable'): Promise<void> {
+  if (table !== 'evento' || !isDistributed(environment.db)) await query(`alter table ${table} ${kind} trigger user`)
 }
 
 /** What somebody with the database in his hands does, and what it was before. */
-async function falsear(table: string, act: string, deshacer: string): Promise<string[]> {
-  await conDisparadores(table, 'disable')
+async function forge(table: string, act: string, deshacer: string): Promise<string[]> {
+  await setTriggers(table, 'disable')
   await query(`create table copia as ${deshacer}`)
   await query(act)
   const { faltas } = await verificar()
   await query(`delete from ${table}`)
   await query(`insert into ${table} select * from copia`)
   await query('drop table copia')
-  await conDisparadores(table, 'enable')
+  await setTriggers(table, 'enable')
   expect((await verificar()).faltas).toEqual([])
   return faltas
 }
-const cambiar = (table: string, act: string) => falsear(table, act, `select * from ${table}`)
+const change = (table: string, act: string) => forge(table, act, `select * from ${table}`)
 
-const columnasDe = async (table: string) => {
+const columnsOf = async (table: string) => {
   const sql = 'select column_name as columna from information_schema.columns where table_name = $1'
-  return (await query<{ columna: string }>(sql, [table])).map(({ columna }) => columna)
+  return (await query<{ columna: string }>(sql, [table])).map(({ columna: columnName }) => columnName)
 }
 
 let guia: string
@@ -80,20 +80,20 @@ describe('the chains', () => {
   it('name the line that was changed, removed, added or moved', async () => {
     const [third, second, first] = lines as [(typeof lines)[0], (typeof lines)[0], (typeof lines)[0]]
     const de = (line: string) => expect.stringContaining(` ${line} (eslabón `)
-    expect(await cambiar('bitacora', `update bitacora set accion = 'x' where id = '${second.id}'`)).toEqual([
+    expect(await change('bitacora', `update bitacora set accion = 'x' where id = '${second.id}'`)).toEqual([
       expect.stringMatching(`^bitacora: cambió ${second.linea} `),
     ])
-    expect(await cambiar('bitacora', `delete from bitacora where id = '${second.id}'`)).toEqual([
+    expect(await change('bitacora', `delete from bitacora where id = '${second.id}'`)).toEqual([
       expect.stringMatching(`^bitacora: falta ${second.id} `),
     ])
     const other = `insert into bitacora select gen_random_uuid(), 'bit_FALSA', comercio_id, modo, accion, quien_tipo, quien,
       llave, sobre_tipo, sobre, campos, antes, despues, id_solicitud, red, creado_en, xid
       from bitacora where id = '${second.id}'`
-    expect(await cambiar('bitacora', other)).toEqual([expect.stringMatching('^bitacora: se agregó bit_FALSA ')])
-    const movida = `update bitacora b set xid = o.xid from bitacora o
+    expect(await change('bitacora', other)).toEqual([expect.stringMatching('^bitacora: se agregó bit_FALSA ')])
+    const relocation = `update bitacora b set xid = o.xid from bitacora o
       where (b.id, o.id) in (('${first.id}', '${third.id}'), ('${third.id}', '${first.id}'))`
     // Where they lie in different links, what lies between them is said to have moved, too.
-    expect(await cambiar('bitacora', movida)).toEqual(expect.arrayContaining([de(first.linea), de(third.linea)]))
+    expect(await change('bitacora', relocation)).toEqual(expect.arrayContaining([de(first.linea), de(third.linea)]))
   })
 
   it('name the line that no link can have, or none has long after it was written', async () => {
@@ -101,34 +101,34 @@ describe('the chains', () => {
       `insert into bitacora select gen_random_uuid(), '${line}', comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo,
         sobre, campos, antes, despues, id_solicitud, red, now() - interval '${hace}', ${xid}
        from bitacora where id = '${lines[0]!.id}'`
-    expect(await cambiar('bitacora', other('bit_FUTURA', "'9000000000000000000'", '0'))).toEqual([
+    expect(await change('bitacora', other('bit_FUTURA', "'9000000000000000000'", '0'))).toEqual([
       'bitacora: bit_FUTURA es de una transacción que aún no existe',
     ])
-    const presente = 'pg_current_xact_id()'
-    expect(await cambiar('bitacora', other('bit_RECIENTE', presente, '1 minute'))).toEqual([])
-    expect(await cambiar('bitacora', other('bit_SUELTA', presente, '2 hours'))).toEqual([
+    const currentEntry = 'pg_current_xact_id()'
+    expect(await change('bitacora', other('bit_RECIENTE', currentEntry, '1 minute'))).toEqual([])
+    expect(await change('bitacora', other('bit_SUELTA', currentEntry, '2 hours'))).toEqual([
       'bitacora: bit_SUELTA sigue sin eslabón más de una hora después',
     ])
   })
 
   it('name the event that is of no transaction yet', EN_POSTGRES, async () => {
     expect(
-      await cambiar('evento', `update evento set xid = '9000000000000000000' where guia = '${guia}' and secuencia = 3`),
+      await change('evento', `update evento set xid = '9000000000000000000' where guia = '${guia}' and secuencia = 3`),
     ).toEqual(expect.arrayContaining([`evento: evt_${guia}_3 es de una transacción que aún no existe`]))
   })
 
   it('name the event that was changed or removed', async () => {
-    const suyo = (secuencia: number) => `guia = '${guia}' and secuencia = ${secuencia}`
-    expect(await cambiar('evento', `update evento set autor = 'op_OTRO' where ${suyo(2)}`)).toEqual([
+    const ownEntry = (secuencia: number) => `guia = '${guia}' and secuencia = ${secuencia}`
+    expect(await change('evento', `update evento set autor = 'op_OTRO' where ${ownEntry(2)}`)).toEqual([
       expect.stringMatching(`^evento: cambió evt_${guia}_2 `),
     ])
-    expect(await cambiar('evento', `delete from evento where ${suyo(3)}`)).toEqual([
+    expect(await change('evento', `delete from evento where ${ownEntry(3)}`)).toEqual([
       expect.stringMatching(`^evento: falta evt_${guia}_3 `),
     ])
   })
 
   it('name the audit line in which any digested column was changed', async () => {
-    const columnas = {
+    const columns = {
       linea: "'bit_OTRA'",
       comercio_id: 'gen_random_uuid()',
       modo: "'live'",
@@ -145,27 +145,27 @@ describe('the chains', () => {
       red: "'x'",
       creado_en: "creado_en + interval '1 ms'",
     }
-    expect([...(await columnasDe('bitacora'))].sort()).toEqual([...Object.keys(columnas), 'id', 'xid'].sort())
-    for (const _ of Object.keys(columnas)) await environment.operar('POST', '/operadores', { nombre: 'Otro' })
+    expect([...(await columnsOf('bitacora'))].sort()).toEqual([...Object.keys(columns), 'id', 'xid'].sort())
+    for (const _ of Object.keys(columns)) await environment.operar('POST', '/operadores', { nombre: 'Otro' })
     await avanzar()
     const ultimas = await query<{ id: string; linea: string }>(
       'select id, linea from bitacora order by xid desc, id desc limit $1',
-      [Object.keys(columnas).length],
+      [Object.keys(columns).length],
     )
     // Each column is changed in a line of its own.
-    const cambios = Object.entries(columnas).map(
+    const cambios = Object.entries(columns).map(
       ([column, value], i) => `update bitacora set ${column} = ${value} where id = '${ultimas[i]!.id}'`,
     )
-    const faltas = await cambiar('bitacora', cambios.join(';'))
-    const nombradas = Object.keys(columnas).filter((column, i) => {
+    const faltas = await change('bitacora', cambios.join(';'))
+    const mentionedNames = Object.keys(columns).filter((column, i) => {
       const line = column === 'linea' ? 'bit_OTRA' : ultimas[i]!.linea
       return faltas.some((missing) => missing.startsWith(`bitacora: cambió ${line} `))
     })
-    expect(nombradas).toEqual(Object.keys(columnas))
+    expect(mentionedNames).toEqual(Object.keys(columns))
   })
 
   it('name the event in which any digested column was changed', EN_POSTGRES, async () => {
-    const columnas = {
+    const columns = {
       comercio_id: 'gen_random_uuid()',
       modo: "'live'",
       guia: "'000000000000'",
@@ -179,7 +179,7 @@ describe('the chains', () => {
       registrado_en: "registrado_en + interval '1 ms'",
     }
     // Later erasure changes these, the reporter's own digest covers them, or only a body's form or a trace depends on them.
-    const libres = [
+    const freeColumns = [
       'cambios',
       'datos',
       'descripcion',
@@ -192,23 +192,23 @@ describe('the chains', () => {
       'lng',
       'traza',
     ]
-    expect([...(await columnasDe('evento'))].sort()).toEqual(
-      [...Object.keys(columnas), ...libres, 'guia_id', 'secuencia', 'xid'].sort(),
+    expect([...(await columnsOf('evento'))].sort()).toEqual(
+      [...Object.keys(columns), ...freeColumns, 'guia_id', 'secuencia', 'xid'].sort(),
     )
-    for (const _ of Object.keys(columnas))
+    for (const _ of Object.keys(columns))
       await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Otra' })
     await avanzar()
-    const cambios = Object.entries(columnas).map(
+    const cambios = Object.entries(columns).map(
       ([column, value], i) => `update evento set ${column} = ${value} where guia = '${guia}' and secuencia = ${i + 4}`,
     )
-    const faltas = await cambiar(
+    const faltas = await change(
       'evento',
       `set session_replication_role = replica; ${cambios.join(';')}; reset session_replication_role`,
     )
-    const nombradas = Object.keys(columnas).filter((_, i) =>
+    const mentionedNames = Object.keys(columns).filter((_, i) =>
       faltas.some((missing) => missing.startsWith(`evento: cambió evt_${guia}_${i + 4} `)),
     )
-    expect(nombradas).toEqual(Object.keys(columnas))
+    expect(mentionedNames).toEqual(Object.keys(columns))
   })
 
   it('aren’t broken by erasing what is personal', async () => {
@@ -222,7 +222,7 @@ describe('the chains', () => {
     await inTransaction(environment.db, async (_consultar, client) => {
       await client.query('select pg_current_xact_id()')
       await environment.operar('POST', '/operadores', { nombre: 'Mientras' })
-      await encadenarYa()
+      await linkChainNow()
       expect((await verificar()).lineas).toBe(before.lineas)
     })
     await avanzar()
@@ -257,8 +257,8 @@ describe('the seals', () => {
     expect(await verificar()).toMatchObject({ seals: 2, faltas: [] })
     expect(await query('select kid from clave_publica')).toHaveLength(1)
     const [first] = await query<{ jws: string }>('select jws from sello order by dia')
-    const falso = `${first!.jws.slice(0, -4)}AAAA`
-    expect(await cambiar('sello', `update sello set jws = '${falso}' where jws = '${first!.jws}'`)).toContainEqual(
+    const fake = `${first!.jws.slice(0, -4)}AAAA`
+    expect(await change('sello', `update sello set jws = '${fake}' where jws = '${first!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
   })
@@ -270,8 +270,10 @@ describe('the seals', () => {
       days++
       await avanzar()
     }
-    const [last, medio] = await query<{ dia: string }>('select dia::text as dia from sello order by sello.dia desc')
-    expect(await cambiar('sello', `delete from sello where dia = '${medio!.dia}'`)).toEqual([
+    const [last, middleValue] = await query<{ dia: string }>(
+      'select dia::text as dia from sello order by sello.dia desc',
+    )
+    expect(await change('sello', `delete from sello where dia = '${middleValue!.dia}'`)).toEqual([
       `sello del ${last!.dia}: falta el anterior, o es otro`,
     ])
   })
@@ -282,7 +284,7 @@ describe('the seals', () => {
     const contenido = JSON.parse(Buffer.from(sello!.jws.split('.')[1]!, 'base64url').toString())
     const { jws, publicKey: publica } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
     await query('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
-    expect(await cambiar('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
+    expect(await change('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
     await query('delete from clave_publica where kid = $1', [publica.kid])
@@ -291,10 +293,10 @@ describe('the seals', () => {
   it('tell that a chain was made anew', async () => {
     const act = `update eslabon set hash = sha256(hash) where registro = 'bitacora' and numero =
       (select max(numero) from eslabon where registro = 'bitacora' and creado_en::date = (select min(dia) from sello))`
-    const faltas = await cambiar('eslabon', act)
+    const faltas = await change('eslabon', act)
     expect(faltas).toContainEqual(expect.stringMatching(/^bitacora: el eslabón \d+ no es el de sus líneas$/))
     expect(faltas).toContainEqual(expect.stringMatching(/^sello del .*: el eslabón \d+ de bitacora es otro$/))
-    const sinUno = await cambiar('eslabon', `delete from eslabon where registro = 'bitacora' and numero = 2`)
-    expect(sinUno).toContainEqual('bitacora: falta el eslabón 2')
+    const faultsWithoutOne = await change('eslabon', `delete from eslabon where registro = 'bitacora' and numero = 2`)
+    expect(faultsWithoutOne).toContainEqual('bitacora: falta el eslabón 2')
   })
 })

@@ -4,20 +4,20 @@ import { buildGuia, waitUntil } from '../factories.ts'
 
 const environment = shareEnvironment()
 
-const pausar = { estado: 'pausado' as const }
+const pauseChange = { estado: 'pausado' as const }
 
 describe('GET /api/v1/bitacora', () => {
   it('tells a merchant who changed what is his, newest first, page by page', async () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/ruta-secreta', descripcion: 'la de Ana' })
-    await api.webhooks.cambiar(webhook, pausar)
+    await api.webhooks.cambiar(webhook, pauseChange)
     await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true, nombre: 'Otro nombre' })
     const first = await api.cuenta.bitacora({ limite: 2 })
     const second = await api.cuenta.bitacora({ limite: 2, cursor: first.cursor_siguiente! })
     expect(second.cursor_siguiente).toBeNull()
-    const [ajustes, pausa, creacion] = [...first.datos, ...second.datos]
-    expect(ajustes).toMatchObject({
+    const [settingValues, pauseEntry, creation] = [...first.datos, ...second.datos]
+    expect(settingValues).toMatchObject({
       accion: 'cambiarComercio',
       quien: { tipo: 'operador', identificador: expect.stringMatching(/^op_/), llave: null },
       sobre: { tipo: 'comercio', identificador: comercio.comercio },
@@ -29,7 +29,7 @@ describe('GET /api/v1/bitacora', () => {
       id_solicitud: null,
       red: null,
     })
-    expect(pausa).toMatchObject({
+    expect(pauseEntry).toMatchObject({
       accion: 'cambiarWebhook',
       quien: { tipo: 'llave', identificador: expect.stringMatching(/^llave_/) },
       sobre: { tipo: 'webhook', identificador: webhook },
@@ -39,13 +39,13 @@ describe('GET /api/v1/bitacora', () => {
       despues: { estado: 'pausado' },
       red: '127.0.0.0/24',
     })
-    expect(creacion).toMatchObject({
+    expect(creation).toMatchObject({
       accion: 'crearWebhook',
       campos: ['host', 'url', 'tipos', 'estado', 'descripcion'],
       antes: null,
       despues: { host: '127.0.0.1:9', tipos: ['*'], estado: 'activo' },
     })
-    expect(JSON.stringify(creacion)).not.toMatch(/secreta|\bAna\b/)
+    expect(JSON.stringify(creation)).not.toMatch(/secreta|\bAna\b/)
   })
 
   it('tells the values of each policy of a merchant, before and after', async () => {
@@ -98,8 +98,8 @@ describe('GET /api/v1/bitacora', () => {
       sobre: { tipo: 'guia', identificador: guia },
       modo: 'test',
     })
-    const enVivo = await environment.createLlave(comercio, { modo: 'live' })
-    expect((await environment.request('GET', '/api/v1/bitacora', { llave: enVivo })).cuerpo.datos).toEqual([])
+    const liveOne = await environment.createLlave(comercio, { modo: 'live' })
+    expect((await environment.request('GET', '/api/v1/bitacora', { llave: liveOne })).body.datos).toEqual([])
     expect((await other.api.cuenta.bitacora()).datos.map(({ accion }) => accion)).toEqual(['crearWebhook'])
   })
 
@@ -108,16 +108,16 @@ describe('GET /api/v1/bitacora', () => {
     const { api } = comercio
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/1' })
     const other = await api.webhooks.crear({ url: 'http://127.0.0.1:9/2' })
-    await api.webhooks.cambiar(webhook, pausar)
+    await api.webhooks.cambiar(webhook, pauseChange)
     const acciones = async (filters: Parameters<typeof api.cuenta.bitacora>[0]) =>
       (await api.cuenta.bitacora(filters)).datos.map(({ accion }) => accion)
     expect(await acciones({ sobre: webhook })).toEqual(['cambiarWebhook', 'crearWebhook'])
     expect(await acciones({ sobre: other.webhook, accion: 'cambiarWebhook' })).toEqual([])
     expect(await acciones({ accion: 'crearWebhook' })).toEqual(['crearWebhook', 'crearWebhook'])
-    const { creado_en } = (await api.cuenta.bitacora({ limite: 1 })).datos[0]!
-    expect(await acciones({ creado_desde: creado_en })).toEqual(['cambiarWebhook'])
-    expect(await acciones({ creado_hasta: creado_en, sobre: webhook })).toEqual(['crearWebhook'])
+    const { creado_en: createdAt } = (await api.cuenta.bitacora({ limite: 1 })).datos[0]!
+    expect(await acciones({ creado_desde: createdAt })).toEqual(['cambiarWebhook'])
+    expect(await acciones({ creado_hasta: createdAt, sobre: webhook })).toEqual(['crearWebhook'])
     const llave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
-    expect((await environment.request('GET', '/api/v1/bitacora', { llave })).cuerpo.codigo).toBe('alcance_insuficiente')
+    expect((await environment.request('GET', '/api/v1/bitacora', { llave })).body.codigo).toBe('alcance_insuficiente')
   })
 })

@@ -89,7 +89,7 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     aceptarInvitacion: async () => {
       const correo = createCorreoAddress()
-      const { cuerpo } = await operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
+      const { body } = await operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
       const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
       const token = enlace.split('/').at(-1)
       return toScene(
@@ -97,9 +97,9 @@ export function createPersonaScenes(environment: TestEnvironment) {
           requestFromPage(environment, '', [
             'POST',
             '/operaciones/v1/sesion/invitacion',
-            { token, codigo: cuerpo.codigo },
+            { token, codigo: body.codigo },
           ]),
-        cuerpo.invitacion,
+        body.invitacion,
       )
     },
     cerrarSesionesDePersona: async () => {
@@ -143,9 +143,9 @@ export function createPersonaScenes(environment: TestEnvironment) {
       toScene(() => requestFromPage(environment, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
     agregarPasskey: async () => {
       const testPersona = await createTestPersona(environment)
-      const { cookie, cuerpo } = await prepareRegistration(environment, testPersona)
+      const { cookie, body } = await prepareRegistration(environment, testPersona)
       return toScene(
-        () => requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/passkeys', cuerpo]),
+        () => requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/passkeys', body]),
         testPersona.persona,
       )
     },
@@ -156,27 +156,27 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     abrirSesionConPasskey: async () => {
       const testPersona = await createTestPersona(environment)
-      const { cookie, cuerpo } = await signChallenge(
+      const { cookie, body } = await signChallenge(
         environment,
         (await addPasskey(environment, testPersona)).autenticador,
       )
       return toScene(
-        () => requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/passkeys/entrada', cuerpo]),
+        () => requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/passkeys/entrada', body]),
         testPersona.persona,
       )
     },
     probarPresenciaConPasskey: async () => {
       const testPersona = await createTestPersona(environment)
       const { autenticador, cookie: propia } = await addPasskey(environment, testPersona)
-      const { cookie, cuerpo } = await signChallenge(environment, autenticador)
-      const presenceRequest = ['POST', '/operaciones/v1/sesion/passkeys/presencia', cuerpo] as [string, string, unknown]
+      const { cookie, body } = await signChallenge(environment, autenticador)
+      const presenceRequest = ['POST', '/operaciones/v1/sesion/passkeys/presencia', body] as [string, string, unknown]
       return toScene(() => requestFromPage(environment, `${propia}; ${cookie}`, presenceRequest), testPersona.persona)
     },
     obtenerSegundoFactor: async () => dePersona('GET', '/sesion/segundo-factor'),
     pedirRegistroDeTotp: async () => dePersona('POST', '/sesion/totp/registro'),
     agregarTotp: async () => {
       const testPersona = await createTestPersona(environment)
-      const { secreto } = (await testPersona.request('POST', '/operaciones/v1/sesion/totp/registro')).cuerpo
+      const { secreto } = (await testPersona.request('POST', '/operaciones/v1/sesion/totp/registro')).body
       const codigo = createTestApp(environment, secreto).codigo()
       return toScene(() => testPersona.request('POST', '/operaciones/v1/sesion/totp', { codigo }), testPersona.persona)
     },
@@ -195,9 +195,9 @@ export function createPersonaScenes(environment: TestEnvironment) {
     abrirSesionConSegundoFactor: async () => {
       const testPersona = await createTestPersona(environment)
       const { codigo, signInCookie } = await requestCode(environment, testPersona.correo)
-      const { cabeceras } = await signInWithCode(environment, signInCookie, codigo)
+      const { headers } = await signInWithCode(environment, signInCookie, codigo)
       return toScene(
-        () => endSignIn(environment, toCookieHeader(cabeceras), testPersona.app!.codigo()),
+        () => endSignIn(environment, toCookieHeader(headers), testPersona.app!.codigo()),
         testPersona.persona,
       )
     },

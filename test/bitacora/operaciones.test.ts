@@ -22,18 +22,18 @@ let operador: string
 beforeAll(async () => {
   comercio = await environment.createComercio()
   phone = await createMobile(environment)
-  operador = (await environment.operar('GET', '/operadores')).cuerpo.datos[0].operador
+  operador = (await environment.operar('GET', '/operadores')).body.datos[0].operador
 })
 
 const operar = (method: string, path: string, body?: unknown) => () => environment.operar(method, path, body)
-const suya = (method: string, path: string, cuerpo?: unknown) => () =>
-  environment.request(method, `/api/v1${path}`, { llave: comercio.llave, cuerpo })
-const publica = (method: string, path: string, cuerpo?: unknown) => () => environment.request(method, path, { cuerpo })
+const ownItem = (method: string, path: string, body?: unknown) => () =>
+  environment.request(method, `/api/v1${path}`, { llave: comercio.llave, body })
+const publica = (method: string, path: string, body?: unknown) => () => environment.request(method, path, { body })
 const deReparto = (method: string, path: string, body?: unknown) => () => phone.request(method, path, body)
 
-const nuevaGuia = async () => (await comercio.api.guias.crear(buildGuia())).guia
+const createGuia = async () => (await comercio.api.guias.crear(buildGuia())).guia
 /** Each to a telephone of its own: one telephone is asked five times a day at most. */
-const sinLugar = async () =>
+const guiaWithoutPlace = async () =>
   (await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))).guia
 /** What a courier's phone says with everything that it sends. */
 const lectura = (estado?: string) => ({
@@ -43,48 +43,48 @@ const lectura = (estado?: string) => ({
 })
 /** One that this courier carries. */
 const enReparto = async () => {
-  const guia = await nuevaGuia()
+  const guia = await createGuia()
   for (const estado of ['recolectado', 'en_ruta']) await phone.registrar(guia, lectura(estado))
   return guia
 }
 const conIntento = () => createFailedGuia(environment, comercio)
 let urls = 0
-const otraUrl = () => ({ url: `http://127.0.0.1:9/${++urls}` })
-const nuevoWebhook = async (): Promise<string> => (await suya('POST', '/webhooks', otraUrl())()).cuerpo.webhook
-const nuevaLlave = async (): Promise<string> =>
-  (await operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })()).cuerpo.id
-const nuevoRepartidor = async () => (await operar('POST', '/repartidores', { nombre: 'Otro' })()).cuerpo
+const buildUrlBody = () => ({ url: `http://127.0.0.1:9/${++urls}` })
+const nuevoWebhook = async (): Promise<string> => (await ownItem('POST', '/webhooks', buildUrlBody())()).body.webhook
+const createLlave = async (): Promise<string> =>
+  (await operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })()).body.id
+const nuevoRepartidor = async () => (await operar('POST', '/repartidores', { nombre: 'Otro' })()).body
 const nuevoOperador = async (): Promise<string> =>
-  (await operar('POST', '/operadores', { nombre: 'x' })()).cuerpo.operador
-const AYER = new Date(Date.now() - 86_400_000).toISOString()
+  (await operar('POST', '/operadores', { nombre: 'x' })()).body.operador
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString()
 const anAviso = async () => {
   const webhook = await nuevoWebhook()
-  return { webhook, aviso: `avi_${webhook.slice(3)}_${await nuevaGuia()}_1` }
+  return { webhook, aviso: `avi_${webhook.slice(3)}_${await createGuia()}_1` }
 }
-const unaPrueba = async () => {
+const createPrueba = async () => {
   const { guia } = await createDeliveredGuia(environment, comercio)
-  return (await suya('GET', `/guias/${guia}/prueba-entrega`)()).cuerpo
+  return (await ownItem('GET', `/guias/${guia}/prueba-entrega`)()).body
 }
 const sobreComercio = () => comercio.comercio
 
-const ESCENAS: Record<OperationId, PersonaScene> = {
+const SCENES: Record<OperationId, PersonaScene> = {
   // Of operators
   buscarEnBitacora: async () => toScene(operar('GET', '/bitacora')),
   buscarGuias: async () => toScene(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
   cambiarComercio: async () =>
     toScene(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
   cancelarGuiaPorOperador: async () =>
-    toScene(operar('POST', `/guias/${await nuevaGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
+    toScene(operar('POST', `/guias/${await createGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
   confirmarUbicacionPorOperador: async () =>
     toScene(
-      operar('POST', `/guias/${await sinLugar()}/ubicacion`, {
+      operar('POST', `/guias/${await guiaWithoutPlace()}/ubicacion`, {
         lat: 14.71889,
         lng: -90.64417,
         razon: 'Llamó el destinatario',
       }),
     ),
   consultarGuia: async () => {
-    const guia = await nuevaGuia()
+    const guia = await createGuia()
     return toScene(operar('GET', `/guias/${guia}`), guia)
   },
   encontrarGuias: async () => toScene(operar('GET', '/busqueda?texto=maria')),
@@ -105,11 +105,11 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     return toScene(operar('POST', path), aviso)
   },
   crearNota: async () => {
-    const guia = await nuevaGuia()
+    const guia = await createGuia()
     return toScene(operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' }), guia)
   },
   listarNotas: async () => {
-    const guia = await nuevaGuia()
+    const guia = await createGuia()
     return toScene(operar('GET', `/guias/${guia}/notas`), guia)
   },
   crearComercio: async () => toScene(operar('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
@@ -127,18 +127,18 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   listarLlaves: async () => toScene(operar('GET', `/comercios/${comercio.comercio}/llaves`)),
   listarLlavesDeOperador: async () => toScene(operar('GET', `/operadores/${operador}/llaves`)),
   listarMensajes: async () => {
-    const guia = await sinLugar()
+    const guia = await guiaWithoutPlace()
     return toScene(operar('GET', `/mensajes?guia=${guia}`), guia)
   },
   listarOperadores: async () => toScene(operar('GET', '/operadores')),
   listarRepartidores: async () => toScene(operar('GET', '/repartidores')),
   asignarGuias: async () => {
-    const guia = await nuevaGuia()
+    const guia = await createGuia()
     const { repartidor } = await nuevoRepartidor()
     return toScene(operar('POST', '/asignaciones', { guias: [guia], repartidor }), guia)
   },
   retirarAsignaciones: async () => {
-    const guia = await nuevaGuia()
+    const guia = await createGuia()
     const { repartidor } = await nuevoRepartidor()
     await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor })
     return toScene(operar('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
@@ -157,19 +157,19 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   obtenerServicio: async () => toScene(operar('GET', '/servicio')),
   registrarEntrega: async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
-    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
+    const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
     return toScene(
       operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }),
     )
   },
   registrarEvento: async () =>
-    toScene(operar('POST', `/guias/${await nuevaGuia()}/eventos`, { estado: 'recolectado' })),
+    toScene(operar('POST', `/guias/${await createGuia()}/eventos`, { estado: 'recolectado' })),
   renovarCodigo: async () => {
     const { repartidor } = await nuevoRepartidor()
     return toScene(operar('POST', `/repartidores/${repartidor}/codigo`), repartidor)
   },
   revocarLlave: async () => {
-    const llave = await nuevaLlave()
+    const llave = await createLlave()
     return toScene(operar('POST', `/llaves/${llave}/revocar`), llave)
   },
   revocarOperador: async () => {
@@ -177,7 +177,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     return toScene(operar('POST', `/operadores/${other}/revocar`), other)
   },
   rotarLlave: async () => {
-    const llave = await nuevaLlave()
+    const llave = await createLlave()
     return toScene(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
   },
   subirArchivo: async () => {
@@ -185,7 +185,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     return toScene(() => uploadArchivo(environment, guia))
   },
   corregirGuiaPorOperador: async () =>
-    toScene(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
+    toScene(operar('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
   reintentarGuiaPorOperador: async () =>
     toScene(operar('POST', `/guias/${await conIntento()}/reintentar`, { razon: 'Llamó' })),
   devolverGuiaPorOperador: async () =>
@@ -201,11 +201,11 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     return toScene(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
   },
   listarIntentosPorOperador: async () => {
-    const guia = await nuevaGuia()
+    const guia = await createGuia()
     return toScene(operar('GET', `/guias/${guia}/intentos`), guia)
   },
   reenviarSolicitudPorOperador: async () => {
-    const guia = await sinLugar()
+    const guia = await guiaWithoutPlace()
     await environment.waitForQuiet(comercio)
     return toScene(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
   },
@@ -213,72 +213,74 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   cambiarWebhook: async () => {
     const webhook = await nuevoWebhook()
     const cambio = { estado: 'pausado', url: 'http://127.0.0.1:9/secreto-en-la-ruta', descripcion: 'la de Ana' }
-    return toScene(suya('PATCH', `/webhooks/${webhook}`, cambio), webhook)
+    return toScene(ownItem('PATCH', `/webhooks/${webhook}`, cambio), webhook)
   },
-  cancelarGuia: async () => toScene(suya('POST', `/guias/${await nuevaGuia()}/cancelar`)),
+  cancelarGuia: async () => toScene(ownItem('POST', `/guias/${await createGuia()}/cancelar`)),
   confirmarUbicacion: async () =>
-    toScene(suya('POST', `/guias/${await sinLugar()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
-  crearEtiquetas: async () => toScene(suya('POST', '/etiquetas', { guias: [await nuevaGuia()] })),
-  crearGuia: async () => toScene(suya('POST', '/guias', buildGuia())),
-  crearLote: async () => toScene(suya('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
-  crearWebhook: async () => toScene(suya('POST', '/webhooks', otraUrl())),
+    toScene(ownItem('POST', `/guias/${await guiaWithoutPlace()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
+  crearEtiquetas: async () => toScene(ownItem('POST', '/etiquetas', { guias: [await createGuia()] })),
+  crearGuia: async () => toScene(ownItem('POST', '/guias', buildGuia())),
+  crearLote: async () => toScene(ownItem('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
+  crearWebhook: async () => toScene(ownItem('POST', '/webhooks', buildUrlBody())),
   eliminarWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(suya('DELETE', `/webhooks/${webhook}`), webhook)
+    return toScene(ownItem('DELETE', `/webhooks/${webhook}`), webhook)
   },
-  listarBitacora: async () => toScene(suya('GET', '/bitacora')),
+  listarBitacora: async () => toScene(ownItem('GET', '/bitacora')),
   listarClavesPublicas: async () => toScene(publica('GET', '/.well-known/jwks.json')),
-  listarDepartamentos: async () => toScene(suya('GET', '/catalogo/departamentos')),
-  listarAvisosDeWebhook: async () => toScene(suya('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
-  listarEventos: async () => toScene(suya('GET', '/eventos')),
-  listarEventosDeGuia: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}/eventos`)),
-  listarGuias: async () => toScene(suya('GET', '/guias')),
-  listarIntentosDeGuia: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}/intentos`)),
-  listarMunicipios: async () => toScene(suya('GET', '/catalogo/municipios?departamento=GT-SA')),
-  listarWebhooks: async () => toScene(suya('GET', '/webhooks')),
-  obtenerCuenta: async () => toScene(suya('GET', '/cuenta')),
+  listarDepartamentos: async () => toScene(ownItem('GET', '/catalogo/departamentos')),
+  listarAvisosDeWebhook: async () => toScene(ownItem('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
+  listarEventos: async () => toScene(ownItem('GET', '/eventos')),
+  listarEventosDeGuia: async () => toScene(ownItem('GET', `/guias/${await createGuia()}/eventos`)),
+  listarGuias: async () => toScene(ownItem('GET', '/guias')),
+  listarIntentosDeGuia: async () => toScene(ownItem('GET', `/guias/${await createGuia()}/intentos`)),
+  listarMunicipios: async () => toScene(ownItem('GET', '/catalogo/municipios?departamento=GT-SA')),
+  listarWebhooks: async () => toScene(ownItem('GET', '/webhooks')),
+  obtenerCuenta: async () => toScene(ownItem('GET', '/cuenta')),
   obtenerAvisoDeWebhook: async () => {
     const { webhook, aviso } = await anAviso()
-    return toScene(suya('GET', `/webhooks/${webhook}/avisos/${aviso}`))
+    return toScene(ownItem('GET', `/webhooks/${webhook}/avisos/${aviso}`))
   },
-  obtenerEtiqueta: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}/etiqueta`)),
-  obtenerGuia: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}`)),
-  obtenerPruebaDeEntrega: async () => toScene(suya('GET', `/guias/${(await unaPrueba()).guia}/prueba-entrega`)),
+  obtenerEtiqueta: async () => toScene(ownItem('GET', `/guias/${await createGuia()}/etiqueta`)),
+  obtenerGuia: async () => toScene(ownItem('GET', `/guias/${await createGuia()}`)),
+  obtenerPruebaDeEntrega: async () => toScene(ownItem('GET', `/guias/${(await createPrueba()).guia}/prueba-entrega`)),
   obtenerRecuperacion: async () => {
     const webhook = await nuevoWebhook()
-    const { cuerpo } = await suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER })()
-    return toScene(suya('GET', `/webhooks/${webhook}/recuperaciones/${cuerpo.recuperacion}`))
+    const { body } = await ownItem('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY })()
+    return toScene(ownItem('GET', `/webhooks/${webhook}/recuperaciones/${body.recuperacion}`))
   },
-  obtenerWebhook: async () => toScene(suya('GET', `/webhooks/${await nuevoWebhook()}`)),
+  obtenerWebhook: async () => toScene(ownItem('GET', `/webhooks/${await nuevoWebhook()}`)),
   probarWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(suya('POST', `/webhooks/${webhook}/probar`), webhook)
+    return toScene(ownItem('POST', `/webhooks/${webhook}/probar`), webhook)
   },
   recuperarAvisosDeWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER }), webhook)
+    return toScene(ownItem('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY }), webhook)
   },
   reenviarAvisoDeWebhook: async () => {
     const { webhook, aviso } = await anAviso()
-    return toScene(suya('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
+    return toScene(ownItem('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
   },
   reenviarSolicitud: async () => {
-    const guia = await sinLugar()
+    const guia = await guiaWithoutPlace()
     await environment.waitForQuiet(comercio)
-    return toScene(suya('POST', `/guias/${guia}/reenviar-solicitud`))
+    return toScene(ownItem('POST', `/guias/${guia}/reenviar-solicitud`))
   },
   rotarSecreto: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(suya('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
+    return toScene(ownItem('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
   },
   simularAvance: async () =>
-    toScene(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
-  simularUbicacion: async () => toScene(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
+    toScene(ownItem('POST', `/simulador/guias/${await createGuia()}/avanzar`, { estado: 'recolectado' })),
+  simularUbicacion: async () =>
+    toScene(ownItem('POST', `/simulador/guias/${await guiaWithoutPlace()}/confirmar-ubicacion`, {})),
   simularDecision: async () =>
-    toScene(suya('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
-  corregirGuia: async () => toScene(suya('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro' })),
-  reintentarGuia: async () => toScene(suya('POST', `/guias/${await conIntento()}/reintentar`, {})),
-  devolverGuia: async () => toScene(suya('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
+    toScene(ownItem('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
+  corregirGuia: async () => toScene(ownItem('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro' })),
+  reintentarGuia: async () => toScene(ownItem('POST', `/guias/${await conIntento()}/reintentar`, {})),
+  devolverGuia: async () =>
+    toScene(ownItem('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()
@@ -293,14 +295,14 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   obtenerSesion: async () => toScene(deReparto('GET', '/sesion')),
   registrarEntregaDeReparto: async () => {
     const guia = await enReparto()
-    const fotos = [(await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo]
-    const recibido_por = { nombre: 'x', relacion: 'familiar' }
-    return toScene(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por, fotos }))
+    const fotos = [(await phone.upload(guia, 'foto', await createFoto())).body.archivo]
+    const receivedBy = { nombre: 'x', relacion: 'familiar' }
+    return toScene(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por: receivedBy, fotos }))
   },
   registrarEventoDeReparto: async () =>
-    toScene(deReparto('POST', `/guias/${await nuevaGuia()}/eventos`, lectura('recolectado'))),
+    toScene(deReparto('POST', `/guias/${await createGuia()}/eventos`, lectura('recolectado'))),
   registrarEventosDeReparto: async () =>
-    toScene(deReparto('POST', '/eventos', { eventos: [{ guia: await nuevaGuia(), evento: lectura('recolectado') }] })),
+    toScene(deReparto('POST', '/eventos', { eventos: [{ guia: await createGuia(), evento: lectura('recolectado') }] })),
   subirArchivoDeReparto: async () => {
     const guia = await enReparto()
     const foto = await createFoto()
@@ -310,23 +312,23 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   comprobarDisponibilidad: async () => toScene(publica('GET', '/readyz')),
   comprobarVida: async () => toScene(publica('GET', '/healthz')),
   descargarArchivo: async () => {
-    const { fotos } = await unaPrueba()
+    const { fotos } = await createPrueba()
     return toScene(() => fetch(fotos[0].url))
   },
   descargarEtiquetas: async () => {
-    const { url } = await comercio.api.guias.etiqueta(await nuevaGuia())
+    const { url } = await comercio.api.guias.etiqueta(await createGuia())
     return toScene(() => fetch(url))
   },
   recibirDeWhatsapp: async () => toScene(publica('POST', '/proveedores/whatsapp', {})),
   verificarPrueba: async () =>
-    toScene(publica('POST', `/verificar/${await nuevaGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
+    toScene(publica('POST', `/verificar/${await createGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
   verificarWhatsapp: async () => toScene(publica('GET', '/proveedores/whatsapp')),
 }
 /** No provider is set up here: whoever asks in its name is refused. */
 const RECHAZADAS = ['recibirDeWhatsapp', 'verificarWhatsapp']
 
 /** Of each operation, what its contract says that it leaves in the record. */
-const DICHO = Object.values(readDocument().paths).flatMap((porMetodo) =>
+const DECLARED_TEXTS = Object.values(readDocument().paths).flatMap((porMetodo) =>
   Object.values(porMetodo)
     .filter((operacion) => operacion.operationId)
     .map((operacion) => [operacion.operationId, (operacion as { 'x-bitacora'?: string })['x-bitacora']] as const),
@@ -344,15 +346,15 @@ function autor(id: OperationId): Pick<BitacoraRow, 'quien_tipo'> {
   return { quien_tipo: /(?:Webhook|Secreto)(?!s?(?:DeComercio|ConFallas))/.test(id) ? 'llave' : 'operador' }
 }
 
-interface Vista {
+interface View {
   status: number
   sobre: string | undefined
   lineas: BitacoraRow[]
 }
-const seen = new Map<OperationId, Vista>()
+const seen = new Map<OperationId, View>()
 
 /** A millisecond in which nothing happened: what was written before it is older, and what comes is younger. */
-async function frontera(): Promise<Date> {
+async function waitForBoundary(): Promise<Date> {
   const now = Date.now()
   while (Date.now() <= now + 1) await new Promise((resolve) => setImmediate(resolve))
   return new Date(now + 1)
@@ -360,12 +362,12 @@ async function frontera(): Promise<Date> {
 
 /** Does every scene, one after the other, and reads what was written while each was asked for. */
 async function verTodas() {
-  const tramos: { id: OperationId; status: number; sobre: string | undefined; desde: Date; hasta: Date }[] = []
-  for (const [id] of DICHO) {
-    const { request, sobre } = await ESCENAS[id]()
-    const desde = await frontera()
+  const intervals: { id: OperationId; status: number; sobre: string | undefined; desde: Date; hasta: Date }[] = []
+  for (const [id] of DECLARED_TEXTS) {
+    const { request, sobre } = await SCENES[id]()
+    const desde = await waitForBoundary()
     const { status } = await request()
-    tramos.push({ id, status, sobre, desde, hasta: await frontera() })
+    intervals.push({ id, status, sobre, desde, hasta: await waitForBoundary() })
   }
   // A look is written within half a second, in its turn: once the last one is there, so are those before.
   await environment.operar('GET', '/guias?limite=1')
@@ -373,9 +375,9 @@ async function verTodas() {
     const { rows } = await environment.db.pool.query<BitacoraRow>('select * from bitacora order by id')
     return rows.at(-1)?.accion === 'buscarGuias' && rows
   })
-  for (const { id, status, sobre, desde, hasta: end } of tramos) {
-    const lineas = all.filter(({ creado_en }) => creado_en > desde && creado_en <= end)
-    seen.set(id, { status, sobre, lineas })
+  for (const { id, status, sobre, desde, hasta: end } of intervals) {
+    const lines = all.filter(({ creado_en: createdAt }) => createdAt > desde && createdAt <= end)
+    seen.set(id, { status, sobre, lineas: lines })
   }
 }
 
@@ -384,16 +386,16 @@ describe('every operation', () => {
 
   it('says what it leaves in the record', () => {
     const values = ['cambio', 'consulta', 'ajena', 'evento', 'nada']
-    expect(DICHO.filter(([, dicho]) => !values.includes(dicho ?? ''))).toEqual([])
-    expect(DICHO.map(([id]) => id).sort()).toEqual(Object.keys(ESCENAS).sort())
+    expect(DECLARED_TEXTS.filter(([, message]) => !values.includes(message ?? ''))).toEqual([])
+    expect(DECLARED_TEXTS.map(([id]) => id).sort()).toEqual(Object.keys(SCENES).sort())
   })
 
-  it.each(DICHO)('%s leaves what it says: %s', (id, dicho) => {
-    const { status, sobre, lineas } = seen.get(id)!
+  it.each(DECLARED_TEXTS)('%s leaves what it says: %s', (id, message) => {
+    const { status, sobre, lineas: lines } = seen.get(id)!
     if (!RECHAZADAS.includes(id)) expect(status).toBeLessThan(300)
-    if (dicho !== 'cambio' && dicho !== 'consulta') return expect(lineas).toEqual([])
-    expect(lineas).toHaveLength(1)
-    const [line] = lineas
+    if (message !== 'cambio' && message !== 'consulta') return expect(lines).toEqual([])
+    expect(lines).toHaveLength(1)
+    const [line] = lines
     expect(line).toMatchObject({ accion: id, ...autor(id), red: '127.0.0.0/24' })
     expect(line!.linea).toMatch(/^bit_[0-9A-Z]{12}$/)
     expect(line!.id_solicitud).toMatch(/^[0-9a-f-]{36}$/)
@@ -404,12 +406,12 @@ describe('every operation', () => {
 })
 
 it('the audit record keeps the request id of the caller unchanged', async () => {
-  const { status, cuerpo } = await environment.request('POST', '/operaciones/v1/operadores', {
+  const { status, body } = await environment.request('POST', '/operaciones/v1/operadores', {
     llave: environment.llaveDeOperacion,
-    cuerpo: { nombre: 'x' },
-    cabeceras: { 'X-Request-Id': 'consola' },
+    body: { nombre: 'x' },
+    headers: { 'X-Request-Id': 'consola' },
   })
   expect(status).toBe(201)
-  const line = await environment.db.prisma.bitacora.findFirstOrThrow({ where: { sobre: cuerpo.operador } })
+  const line = await environment.db.prisma.bitacora.findFirstOrThrow({ where: { sobre: body.operador } })
   expect(line).toMatchObject({ id_solicitud: 'consola', quien_tipo: 'operador', red: '127.0.0.0/24' })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { contrast, contrastWithWhite, darker, forDarkMode } from '../../server/platform/brand/color.ts'
 
-const COLORES = [
+const COLORS = [
   '#000000',
   '#ffffff',
   '#ff0000',
@@ -22,7 +22,7 @@ describe('a colour', () => {
     expect(contrast('#0b6b3a', '#0b6b3a')).toBe(1)
   })
 
-  it.each(COLORES)('%s becomes one that can be read by day and at night', (color) => {
+  it.each(COLORS)('%s becomes one that can be read by day and at night', (color) => {
     expect(contrastWithWhite(darker(color))).toBeGreaterThanOrEqual(4.5)
     expect(contrast(forDarkMode(color), '#1d2421')).toBeGreaterThanOrEqual(7)
   })
@@ -30,7 +30,7 @@ describe('a colour', () => {
   it('stays as it is where it can be read, and else changes no more than it must', () => {
     expect(darker('#e2001a')).toBe('#e2001a')
     expect(forDarkMode('#ffcc00')).toBe('#ffcc00')
-    for (const color of COLORES.filter((one) => contrastWithWhite(one) < 4.5))
+    for (const color of COLORS.filter((one) => contrastWithWhite(one) < 4.5))
       expect(contrastWithWhite(darker(color))).toBeLessThan(4.7)
   })
 })

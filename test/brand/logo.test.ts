@@ -8,7 +8,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { buildLogoSvg, writeLogoFile } from './logos.ts'
 
-const liso = (width: number, height: number, background: string) =>
+const createPlainImage = (width: number, height: number, background: string) =>
   sharp({ create: { width, height, channels: 3, background } })
 
 describe('a logo', () => {
@@ -16,7 +16,7 @@ describe('a logo', () => {
     ['wide', 900, 100, { ancho: 600, alto: 67 }],
     ['square', 64, 64, { ancho: 144, alto: 144 }],
     ['tall', 50, 400, { ancho: 18, alto: 144 }],
-  ])('(%s) is drawn anew as a small PNG, whole', async (_cual, width, height, measure) => {
+  ])('(%s) is drawn anew as a small PNG, whole', async (_label, width, height, measure) => {
     const logo = await prepareLogo(writeLogoFile('logo.svg', buildLogoSvg(width, height)))
     expect(logo).toMatchObject(measure)
     expect(await sharp(logo.png).metadata()).toMatchObject({
@@ -29,19 +29,29 @@ describe('a logo', () => {
   })
 
   it('in pixels is not enlarged', async () => {
-    const logo = await prepareLogo(writeLogoFile('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
+    const logo = await prepareLogo(
+      writeLogoFile('chico.png', await createPlainImage(60, 40, '#003366').png().toBuffer()),
+    )
     expect(logo).toMatchObject({ ancho: 60, alto: 40 })
   })
 
   it.each([
     ['is not there', () => '/no/hay/logo.svg', /no se encuentra el archivo/],
-    ['is a JPEG', async () => writeLogoFile('a.png', await liso(90, 90, '#123').jpeg().toBuffer()), /no es SVG ni PNG/],
+    [
+      'is a JPEG',
+      async () => writeLogoFile('a.png', await createPlainImage(90, 90, '#123').jpeg().toBuffer()),
+      /no es SVG ni PNG/,
+    ],
     ['is a page', () => writeLogoFile('a.svg', '<html><body>hola</body></html>'), /no es SVG ni PNG/],
     ['is broken', () => writeLogoFile('a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><rect'), /está dañada/],
     ['weighs too much', () => writeLogoFile('a.svg', buildLogoSvg(9, 9) + ' '.repeat(600_000)), /pasa de 512 KB/],
     ['is white', () => writeLogoFile('a.svg', buildLogoSvg(90, 90, '#fff').replace('#f5c518', '#fff')), /casi blanca/],
-    ['is tiny', async () => writeLogoFile('a.png', await liso(9, 9, '#123').png().toBuffer()), /menos de 32 píxeles/],
-  ])('that %s is refused at start, with what to do', async (_cual, act, motivo) => {
+    [
+      'is tiny',
+      async () => writeLogoFile('a.png', await createPlainImage(9, 9, '#123').png().toBuffer()),
+      /menos de 32 píxeles/,
+    ],
+  ])('that %s is refused at start, with what to do', async (_label, act, motivo) => {
     await expect(prepareLogo(await act())).rejects.toThrow(motivo)
     await expect(prepareLogo(await act())).rejects.toThrow('BRAND_LOGO: ')
   })

@@ -18,15 +18,15 @@ afterAll(async () => {
 })
 
 /** The statements that a search of this text runs while nothing is found. */
-async function sentenciasDe(text: string): Promise<Statement[]> {
-  const pedidas: Statement[] = []
+async function statementsOf(text: string): Promise<Statement[]> {
+  const sentRequests: Statement[] = []
   const query = async (sql: Statement, values: { claves?: readonly string[] }) => {
-    pedidas.push(sql)
-    return (values.claves ?? []).map((clave) => ({ clave }))
+    sentRequests.push(sql)
+    return (values.claves ?? []).map((key) => ({ clave: key }))
   }
   const db = { query, pool: {}, parts: () => [{ query }] }
   await searchGuias(db as never, text, { ahora: new Date(), limite: 10 })
-  return [...new Map(pedidas.map((one) => [one.text, one])).values()]
+  return [...new Map(sentRequests.map((one) => [one.text, one])).values()]
 }
 
 /** The plan of a statement as an operator runs it. */
@@ -41,15 +41,15 @@ async function planDe({ text, parameters }: Statement): Promise<string> {
 
 it('each statement of a search finds its guides by an index, with all its conditions', EN_POSTGRES, async () => {
   const statements = [
-    ...(await sentenciasDe('María López Mixco')),
-    ...(await sentenciasDe('5921 7733')),
+    ...(await statementsOf('María López Mixco')),
+    ...(await statementsOf('5921 7733')),
     STATEMENTS.get('busqueda.byCode')!,
   ]
   for (const sql of statements) {
     const plan = await planDe(sql)
     expect(plan).not.toContain('Seq Scan')
     expect(plan, plan).toMatch(/Index Cond: .*/)
-    const condiciones = sql.text.match(/claves @@/g)?.length ?? 0
-    if (condiciones > 1) expect(plan.match(/Index Cond: (.*)/)![1]!.match(/@@/g), plan).toHaveLength(condiciones)
+    const conditions = sql.text.match(/claves @@/g)?.length ?? 0
+    if (conditions > 1) expect(plan.match(/Index Cond: (.*)/)![1]!.match(/@@/g), plan).toHaveLength(conditions)
   }
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { creationDayOf, enTsvector, searchKeysOf } from '../../server/domain/busqueda/keys.ts'
 import { similarWords, soundOf, textPartsOf, wordSoundsOf } from '../../server/domain/busqueda/words.ts'
 
-const sonido = (palabra: string) => soundOf(textPartsOf(palabra)[0]!)
+const soundOfWord = (word: string) => soundOf(textPartsOf(word)[0]!)
 
 describe('the sound of a word', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('the sound of a word', () => {
     ['Anna', 'Ana'],
     ['Karina', 'Carina'],
   ])('is the same for %s and %s', (one, other) => {
-    expect(sonido(other)).toBe(sonido(one))
+    expect(soundOfWord(other)).toBe(soundOfWord(one))
   })
 
   it.each([
@@ -27,7 +27,7 @@ describe('the sound of a word', () => {
     ['Sancho', 'Santo'],
     ['Rosa', 'Roja'],
   ])('is another one for %s and %s', (one, other) => {
-    expect(sonido(other)).not.toBe(sonido(one))
+    expect(soundOfWord(other)).not.toBe(soundOfWord(one))
   })
 
   it('leaves words that are not of plain letters as they are', () => {
@@ -62,10 +62,10 @@ describe('the words with one typing error', () => {
 
 describe('the keys of a guide', () => {
   const guia = { destinatario: "Óscar D'Ángelo", municipio: 'Mixco', external_ref: 'Pedido-2026/00005' }
-  const dia = creationDayOf(new Date('2026-11-25T23:59:59Z'))
+  const day = creationDayOf(new Date('2026-11-25T23:59:59Z'))
 
   it('have the words, the reference, its last part and the day', () => {
-    expect(searchKeysOf({ ...guia, dia })).toEqual([
+    expect(searchKeysOf({ ...guia, dia: day })).toEqual([
       'n:oskar',
       'n:d',
       'n:anjelo',
@@ -77,14 +77,19 @@ describe('the keys of a guide', () => {
   })
 
   it('have nothing of an erased person, nor of a reference that is missing', () => {
-    expect(searchKeysOf({ destinatario: null, municipio: 'Mixco', external_ref: null, dia })).toEqual([
+    expect(searchKeysOf({ destinatario: null, municipio: 'Mixco', external_ref: null, dia: day })).toEqual([
       'n:mixko',
       'd:20782',
     ])
   })
 
   it('are lexemes that PostgreSQL reads, also for texts with quotes and operators', () => {
-    const raras = searchKeysOf({ destinatario: "a'b \\ c:d | e & 'f", municipio: "''", external_ref: "'--'", dia })
-    expect(enTsvector(raras)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
+    const oddEntries = searchKeysOf({
+      destinatario: "a'b \\ c:d | e & 'f",
+      municipio: "''",
+      external_ref: "'--'",
+      dia: day,
+    })
+    expect(enTsvector(oddEntries)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
   })
 })

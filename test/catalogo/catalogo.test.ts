@@ -228,8 +228,8 @@ describe('spellings', () => {
     ['Veracruz', 'Jalapa', 'MX-VER Xalapa'],
     ['Durango', 'Durango', 'MX-DUR Durango'],
     ['Chihuahua', 'Juárez', 'MX-CHH Ciudad Juárez'],
-  ])('%s, %s: %s', (departamento, municipio, hallado) => {
-    expect(nombreDe(departamento, municipio)).toBe(hallado)
+  ])('%s, %s: %s', (departamento, municipio, foundItem) => {
+    expect(nombreDe(departamento, municipio)).toBe(foundItem)
   })
 
   it.each([
@@ -239,8 +239,8 @@ describe('spellings', () => {
     ['La Paz', 'Marcala', 'HN-LP Marcala'],
     ['Valle', 'Nacaome', 'HN-VA Nacaome'],
     ['Valle', 'Palmira', 'CO-VAC Palmira'],
-  ])('the municipality decides the country: %s, %s', (departamento, municipio, hallado) => {
-    expect(nombreDe(departamento, municipio)).toBe(hallado)
+  ])('the municipality decides the country: %s, %s', (departamento, municipio, foundItem) => {
+    expect(nombreDe(departamento, municipio)).toBe(foundItem)
   })
 })
 
@@ -285,12 +285,12 @@ describe('suggestions', () => {
 
   it('count what the plain algorithm counts', () => {
     const letter = fc.constantFrom('a', 'b', 'c')
-    const palabra = fc.array(letter, { minLength: 4, maxLength: 14 }).map((letras) => `x${letras.join('')}`)
+    const word = fc.array(letter, { minLength: 4, maxLength: 14 }).map((letters) => `x${letters.join('')}`)
     fc.assert(
-      fc.property(palabra, palabra, (a, b) => {
+      fc.property(word, word, (a, b) => {
         const tope = Math.min(4, Math.floor(a.length / 3))
-        const cerca = b.startsWith(a) || distancia(a, b) <= tope
-        expect(nearestNames(a, [{ nombre: b, clave: b }], 3)).toEqual(cerca ? [b] : [])
+        const nearby = b.startsWith(a) || distancia(a, b) <= tope
+        expect(nearestNames(a, [{ nombre: b, clave: b }], 3)).toEqual(nearby ? [b] : [])
       }),
       { numRuns: 2_000 },
     )
@@ -316,12 +316,12 @@ describe('suggestions', () => {
     fc.assert(
       fc.property(text, text, (departamento, municipio) => {
         const read = findDestino(departamento, municipio)
-        const centro = centreOf(departamento, municipio)
+        const centre = centreOf(departamento, municipio)
         if ('suggest' in read) {
-          expect(centro).toBeUndefined()
+          expect(centre).toBeUndefined()
           expect(read.suggest().departamentos.length).toBeLessThanOrEqual(3)
           expect(read.suggest().municipios.length).toBeLessThanOrEqual(3)
-        } else expect(centro).toEqual({ lat: read.municipio.lat, lng: read.municipio.lng })
+        } else expect(centre).toEqual({ lat: read.municipio.lat, lng: read.municipio.lng })
         municipiosOf(departamento)
         similarDepartamentos(departamento)
       }),
@@ -335,24 +335,25 @@ describe('the data', () => {
     const cuentas = COUNTRY_TABLES.map(({ pais }) => [pais, departamentos(pais as 'GT').length])
     expect(Object.fromEntries(cuentas)).toEqual({ GT: 22, SV: 14, HN: 18, NI: 17, CR: 7, PA: 13, CO: 33, MX: 32 })
     expect(departamentos()).toHaveLength(156)
-    const deCadaUno = (pais: 'GT') => departamentos(pais).reduce((n, { codigo }) => n + municipiosOf(codigo).length, 0)
-    expect(deCadaUno('GT')).toBe(340)
-    expect(deCadaUno('SV' as 'GT')).toBe(262)
-    expect(deCadaUno('HN' as 'GT')).toBe(298)
-    expect(deCadaUno('NI' as 'GT')).toBe(153)
-    expect(deCadaUno('CR' as 'GT')).toBe(84)
+    const countMunicipios = (pais: 'GT') =>
+      departamentos(pais).reduce((n, { codigo }) => n + municipiosOf(codigo).length, 0)
+    expect(countMunicipios('GT')).toBe(340)
+    expect(countMunicipios('SV' as 'GT')).toBe(262)
+    expect(countMunicipios('HN' as 'GT')).toBe(298)
+    expect(countMunicipios('NI' as 'GT')).toBe(153)
+    expect(countMunicipios('CR' as 'GT')).toBe(84)
   })
 
   it.each(COUNTRY_TABLES.map(({ pais, caja }) => [pais, caja] as const))('%s lies within its borders', (pais, caja) => {
-    const [sur, norte, oeste, este] = caja
+    const [sur, north, west, este] = caja
     for (const departamento of departamentos(pais as 'GT')) {
       const municipios = municipiosOf(departamento.codigo)
       expect(municipios.length, departamento.nombre).toBeGreaterThan(0)
       for (const { nombre, lat, lng } of [departamento, ...municipios]) {
-        expect([nombre, lat >= sur && lat <= norte && lng >= oeste && lng <= este]).toEqual([nombre, true])
+        expect([nombre, lat >= sur && lat <= north && lng >= west && lng <= este]).toEqual([nombre, true])
       }
       // GeoNames' mistakes are of this kind: a place with the coordinates of its namesake in another department.
-      const far = municipios.filter((m) => distanceKm(m, departamento) > (DIAMETRO[pais] ?? 0))
+      const far = municipios.filter((m) => distanceKm(m, departamento) > (DIAMETER[pais] ?? 0))
       expect(far.map(({ nombre }) => nombre)).toEqual([])
     }
   })
@@ -378,15 +379,15 @@ describe('the data', () => {
     expect(distanceKm(antigua, antigua)).toBe(0)
     expect(distanceKm({ lat: 90, lng: 0 }, { lat: -90, lng: 0 })).toBeCloseTo(20_015, 0)
     // Where the town's place isn't known, the department's stands for it and says so.
-    const [sinLugar] = municipiosOf('SV-CA').filter(({ aproximado }) => aproximado)
+    const [guiaWithoutPlace] = municipiosOf('SV-CA').filter(({ aproximado }) => aproximado)
     const [cabanas] = departamentos('SV').filter(({ codigo }) => codigo === 'SV-CA')
-    expect([sinLugar!.lat, sinLugar!.lng]).toEqual([cabanas!.lat, cabanas!.lng])
+    expect([guiaWithoutPlace!.lat, guiaWithoutPlace!.lng]).toEqual([cabanas!.lat, cabanas!.lng])
     expect(municipiosOf('GT-PE').some(({ aproximado }) => aproximado)).toBe(false)
   })
 })
 
 /** How far from its department's centre a municipality may lie, in km. */
-const DIAMETRO: Record<string, number> = { GT: 130, SV: 60, HN: 150, NI: 230, CR: 600, PA: 220, CO: 450, MX: 800 }
+const DIAMETER: Record<string, number> = { GT: 130, SV: 60, HN: 150, NI: 230, CR: 600, PA: 220, CO: 450, MX: 800 }
 
 /** Optimal string alignment, written for reading. */
 function distancia(a: string, b: string): number {

@@ -7,9 +7,9 @@ let comercio: Comercio
 beforeAll(async () => {
   comercio = await environment.createComercio()
 })
-const reunir = async <T>(list: AsyncIterable<T>) => {
+const collectAll = async <T>(list: AsyncIterable<T>) => {
   const all: T[] = []
-  for await (const elemento of list) all.push(elemento)
+  for await (const item of list) all.push(item)
   return all
 }
 
@@ -24,7 +24,7 @@ describe('listarDepartamentos', () => {
   })
 
   it('gives all of them over pages, each once', async () => {
-    const all: Departamento[] = await reunir(comercio.api.catalogo.departamentos({ limite: 50 }))
+    const all: Departamento[] = await collectAll(comercio.api.catalogo.departamentos({ limite: 50 }))
     expect(all).toHaveLength(156)
     expect(new Set(all.map(({ codigo }) => codigo)).size).toBe(156)
     expect([...new Set(all.map(({ pais }) => pais))]).toEqual(['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX'])

@@ -7,15 +7,17 @@ let comercio: Comercio
 beforeAll(async () => {
   comercio = await environment.createComercio()
 })
-const reunir = async <T>(list: AsyncIterable<T>) => {
+const collectAll = async <T>(list: AsyncIterable<T>) => {
   const all: T[] = []
-  for await (const elemento of list) all.push(elemento)
+  for await (const item of list) all.push(item)
   return all
 }
 
 describe('listarMunicipios', () => {
   it('takes a code or a name, however it is written', async () => {
-    const porCodigo: Municipio[] = await reunir(comercio.api.catalogo.municipios({ departamento: 'GT-SA', limite: 7 }))
+    const porCodigo: Municipio[] = await collectAll(
+      comercio.api.catalogo.municipios({ departamento: 'GT-SA', limite: 7 }),
+    )
     expect(porCodigo).toHaveLength(16)
     expect(porCodigo[1]).toEqual({
       codigo: 'GT-SA-0312',
@@ -26,7 +28,7 @@ describe('listarMunicipios', () => {
       poblacion: 30203,
       aproximado: false,
     })
-    expect(await reunir(comercio.api.catalogo.municipios({ departamento: 'depto. de sacatepequez' }))).toEqual(
+    expect(await collectAll(comercio.api.catalogo.municipios({ departamento: 'depto. de sacatepequez' }))).toEqual(
       porCodigo,
     )
   })
@@ -38,14 +40,17 @@ describe('listarMunicipios', () => {
       'Santa Lucía Milpas Altas',
       'Santa María de Jesús',
     ])
-    const { datos: milpas } = await comercio.api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'milpas a' })
-    expect(milpas).toHaveLength(3)
+    const { datos: milpasMunicipios } = await comercio.api.catalogo.municipios({
+      departamento: 'GT-SA',
+      buscar: 'milpas a',
+    })
+    expect(milpasMunicipios).toHaveLength(3)
     expect((await comercio.api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'xyz' })).datos).toEqual([])
     expect((await comercio.api.catalogo.municipios({ departamento: 'GT-SA', buscar: '¿?' })).datos).toEqual([])
   })
 
   it('gives those of every country with a department of that name', async () => {
-    const all = await reunir(comercio.api.catalogo.municipios({ departamento: 'La Paz' }))
+    const all = await collectAll(comercio.api.catalogo.municipios({ departamento: 'La Paz' }))
     expect([...new Set(all.map(({ departamento }) => departamento))]).toEqual(['SV-PA', 'HN-LP'])
   })
 
@@ -59,9 +64,9 @@ describe('listarMunicipios', () => {
   })
 
   it('needs a department', async () => {
-    const { status, cuerpo } = await environment.request('GET', '/api/v1/catalogo/municipios', {
+    const { status, body } = await environment.request('GET', '/api/v1/catalogo/municipios', {
       llave: comercio.llave,
     })
-    expect([status, cuerpo.errores[0].campo, cuerpo.errores[0].codigo]).toEqual([400, 'departamento', 'requerido'])
+    expect([status, body.errores[0].campo, body.errores[0].codigo]).toEqual([400, 'departamento', 'requerido'])
   })
 })

@@ -18,9 +18,9 @@ const nuevoReceptor = useReceivers()
 const CON_NODOS = { tags: ['nodos'] }
 
 /** `CITUS_CLUSTER='program DIR'`: `program stop|start DIR coordinator|worker1|worker2` ends a node at once, or brings it back. */
-async function node(que: 'stop' | 'start', cual: string): Promise<void> {
+async function node(kind: 'stop' | 'start', target: string): Promise<void> {
   const [program, folder] = (process.env.CITUS_CLUSTER ?? '').split(' ')
-  await promisify(execFile)(program!, [que, folder!, cual])
+  await promisify(execFile)(program!, [kind, folder!, target])
 }
 
 /** On a session of its own, however long it takes. */
@@ -34,7 +34,7 @@ async function query(sql: string, ...values: unknown[]) {
   }
 }
 
-interface Tienda {
+interface Shop {
   comercio: Comercio
   receptor: TestReceiver
   creadas: Set<string>
@@ -43,7 +43,7 @@ interface Tienda {
 }
 
 /** The port of the worker where a merchant's rows lie. */
-const puertoDe = async ({ id }: Comercio): Promise<number> =>
+const portOf = async ({ id }: Comercio): Promise<number> =>
   (
     await query(
       `select nodeport from citus_shards where table_name = 'guia'::regclass
@@ -53,7 +53,7 @@ const puertoDe = async ({ id }: Comercio): Promise<number> =>
   )[0].nodeport
 
 /** Sessions of the coordinator may still have connections to a machine that went away, and learn of it once. */
-async function nuevaTienda(): Promise<Tienda> {
+async function createShop(): Promise<Shop> {
   const comercio = await waitUntil(() => environment.createComercio().catch(() => undefined))
   const receptor = await nuevoReceptor()
   await comercio.api.webhooks.crear({ url: receptor.url })
@@ -61,21 +61,21 @@ async function nuevaTienda(): Promise<Tienda> {
 }
 
 /** Two merchants whose rows lie on different workers, the first one's on worker1, whose port is the lowest. */
-async function dosTiendas(): Promise<[Tienda, Tienda]> {
-  const puertos = (await query('select nodeport from pg_dist_node where shouldhaveshards order by nodeport')).map(
+async function createTwoShops(): Promise<[Shop, Shop]> {
+  const ports = (await query('select nodeport from pg_dist_node where shouldhaveshards order by nodeport')).map(
     ({ nodeport }) => nodeport,
   )
   const en = (port: number) =>
     waitUntil(async () => {
-      const shop = await nuevaTienda()
-      return (await puertoDe(shop.comercio)) === port && shop
+      const shop = await createShop()
+      return (await portOf(shop.comercio)) === port && shop
     })
-  return [await en(puertos[0]), await en(puertos[1])]
+  return [await en(ports[0]), await en(ports[1])]
 }
 
 /** Creates guides one after another, each until it is there, until it is told to stop. */
-function comprar(shop: Tienda, { api }: Pick<Comercio, 'api'> = shop.comercio, prefijo = 'falla'): () => Promise<void> {
-  let sigue = true
+function buy(shop: Shop, { api }: Pick<Comercio, 'api'> = shop.comercio, prefix = 'falla'): () => Promise<void> {
+  let isRunning = true
   const create = async (external_ref: string): Promise<void> => {
     try {
       shop.creadas.add((await api.guias.crear(buildGuia({ external_ref }))).guia)
@@ -87,12 +87,12 @@ function comprar(shop: Tienda, { api }: Pick<Comercio, 'api'> = shop.comercio, p
       await create(external_ref)
     }
   }
-  const compras = (async () => {
-    for (let n = 0; sigue; n++) await create(`${prefijo}-${n}`)
+  const purchases = (async () => {
+    for (let n = 0; isRunning; n++) await create(`${prefix}-${n}`)
   })()
   return async () => {
-    sigue = false
-    await compras
+    isRunning = false
+    await purchases
   }
 }
 
@@ -118,55 +118,57 @@ const otroProceso = () =>
   )
 
 /** What became of a fault. */
-interface Saldo {
-  probado: number
-  perdido: number
-  doblado: number
-  recuperado_s: number
+interface Balance {
+  testedCount: number
+  loss: number
+  doubledCount: number
+  recoverySeconds: number
 }
 
 /** Waits until every guide's event was delivered, and counts. */
-async function saldar(tiendas: readonly Tienda[], from: number): Promise<Saldo> {
-  const faltan = ({ creadas, receptor }: Tienda) => {
-    const llegadas = new Set(receptor.receivedWebhooks.map(({ id }) => id))
-    return [...creadas].filter((guia) => !llegadas.has(`evt_${guia}_1`))
+async function settle(shops: readonly Shop[], from: number): Promise<Balance> {
+  const missing = ({ creadas, receptor }: Shop) => {
+    const arrivals = new Set(receptor.receivedWebhooks.map(({ id }) => id))
+    return [...creadas].filter((guia) => !arrivals.has(`evt_${guia}_1`))
   }
-  await waitUntil(async () => tiendas.every((shop) => faltan(shop).length === 0)).catch(() => {})
-  const recuperado_s = (performance.now() - from) / 1000
+  await waitUntil(async () => shops.every((shop) => missing(shop).length === 0)).catch(() => {})
+  const recoverySeconds = (performance.now() - from) / 1000
   await environment.waitForQuiet()
-  const sum = (de: (shop: Tienda) => number) => tiendas.map(de).reduce((one, other) => one + other, 0)
+  const sum = (de: (shop: Shop) => number) => shops.map(de).reduce((one, other) => one + other, 0)
   return {
-    probado: sum(({ creadas }) => creadas.size),
-    perdido: sum((shop) => faltan(shop).length),
-    doblado: sum(
+    testedCount: sum(({ creadas }) => creadas.size),
+    loss: sum((shop) => missing(shop).length),
+    doubledCount: sum(
       ({ receptor: { receivedWebhooks } }) =>
         receivedWebhooks.length - new Set(receivedWebhooks.map(({ id }) => id)).size,
     ),
-    recuperado_s,
+    recoverySeconds,
   }
 }
 
 /** Merchants buy while something happens; then nothing may be missing, and nothing have come twice. */
-async function resistir(
-  que: string,
-  tiendas: readonly Tienda[],
-  suceder: () => Promise<void>,
-  compras = (shop: Tienda) => [comprar(shop)],
+async function withstand(
+  kind: string,
+  shops: readonly Shop[],
+  happen: () => Promise<void>,
+  purchases = (shop: Shop) => [buy(shop)],
 ): Promise<void> {
-  const parar = tiendas.flatMap(compras)
-  await waitUntil(async () => tiendas.every(({ creadas }) => creadas.size > 5))
-  await suceder()
+  const stopBuyers = shops.flatMap(purchases)
+  await waitUntil(async () => shops.every(({ creadas }) => creadas.size > 5))
+  await happen()
   const from = performance.now()
-  const entonces = tiendas.map(({ creadas }) => creadas.size)
-  await waitUntil(async () => tiendas.every(({ creadas }, i) => creadas.size > entonces[i]! + 5))
-  await Promise.all(parar.map((one) => one()))
-  const saldo = await saldar(tiendas, from)
-  console.info(`| ${que} | ${saldo.probado} | ${saldo.perdido} | ${saldo.doblado} | ${saldo.recuperado_s.toFixed(1)} |`)
-  expect([saldo.perdido, saldo.doblado]).toEqual([0, 0])
+  const countsThen = shops.map(({ creadas }) => creadas.size)
+  await waitUntil(async () => shops.every(({ creadas }, i) => creadas.size > countsThen[i]! + 5))
+  await Promise.all(stopBuyers.map((one) => one()))
+  const balance = await settle(shops, from)
+  console.info(
+    `| ${kind} | ${balance.testedCount} | ${balance.loss} | ${balance.doubledCount} | ${balance.recoverySeconds.toFixed(1)} |`,
+  )
+  expect([balance.loss, balance.doubledCount]).toEqual([0, 0])
 }
 
 /** Moves everything that isn't where it should be, and waits for the end of it. */
-async function repartir(): Promise<void> {
+async function rebalance(): Promise<void> {
   const [{ wal_level }] = await query('show wal_level')
   const modo = wal_level === 'logical' ? 'force_logical' : 'block_writes'
   await query(`select citus_rebalance_start(shard_transfer_mode => $1::text::citus.shard_transfer_mode)`, modo)
@@ -174,30 +176,30 @@ async function repartir(): Promise<void> {
 }
 
 /** A machine for data: the node that `CITUS_SPARE` names, which no cluster has, or else the coordinator besides. */
-async function maquinaNueva() {
+async function provideMachine() {
   const free = process.env.CITUS_SPARE
   if (free) {
     const { hostname, port } = new URL(free)
-    const lugar = [hostname, Number(port)]
+    const place = [hostname, Number(port)]
     return {
       nombre: 'a machine added',
-      lugar,
+      lugar: place,
       async add() {
         // A clone's objects have the name of what it was cloned from: the new node is told it, too.
         for (const base of [TEMPLATE_DATABASE, new URL(environment.databaseUrl).pathname.slice(1)])
           await createNodeDatabase(free, base)
-        await query('select citus_add_node($1, $2)', ...lugar)
+        await query('select citus_add_node($1, $2)', ...place)
       },
-      quitar: () => query('select citus_remove_node($1, $2)', ...lugar),
+      quitar: () => query('select citus_remove_node($1, $2)', ...place),
     }
   }
   const [{ nodename, nodeport }] = await query('select nodename, nodeport from pg_dist_node where groupid = 0')
-  const lugar = [nodename, nodeport]
+  const place = [nodename, nodeport]
   const poner = (value: boolean) =>
-    query(`select citus_set_node_property($1, $2, 'shouldhaveshards', $3)`, ...lugar, value)
+    query(`select citus_set_node_property($1, $2, 'shouldhaveshards', $3)`, ...place, value)
   return {
     nombre: 'data on the coordinator, too',
-    lugar,
+    lugar: place,
     add: () => poner(true),
     quitar: () => poner(false),
   }
@@ -205,29 +207,29 @@ async function maquinaNueva() {
 
 describe('faults of a cluster', () => {
   it('a worker lost and back: its merchants wait, the others don’t', CON_NODOS, async () => {
-    const [suya, foreign] = await dosTiendas()
-    await resistir('a worker lost and back', [suya, foreign], async () => {
+    const [ownItem, foreign] = await createTwoShops()
+    await withstand('a worker lost and back', [ownItem, foreign], async () => {
       await node('stop', 'worker1')
       const [rechazos, created] = [foreign.rechazos, foreign.creadas.size]
-      await waitUntil(async () => foreign.creadas.size > created + 50 && suya.rechazos > 0)
+      await waitUntil(async () => foreign.creadas.size > created + 50 && ownItem.rechazos > 0)
       // Also what is sent: the others' webhooks arrive meanwhile, read, signed and settled.
-      const nuevas = [...foreign.creadas].slice(created, created + 50)
-      const entregadas = () =>
+      const newGuias = [...foreign.creadas].slice(created, created + 50)
+      const deliveredGuias = () =>
         query(
           `select from webhook_aviso where comercio_id = $1 and estado = 'entregado' and evento = any($2)`,
           foreign.comercio.id,
-          nuevas.map((guia) => `evt_${guia}_1`),
+          newGuias.map((guia) => `evt_${guia}_1`),
         )
-      await waitUntil(async () => (await entregadas()).length === nuevas.length)
+      await waitUntil(async () => (await deliveredGuias()).length === newGuias.length)
       expect(foreign.rechazos).toBe(rechazos)
       await node('start', 'worker1')
     })
   })
 
   it('the coordinator lost: known merchants go on for as long as their keys are believed', CON_NODOS, async () => {
-    const tiendas = await dosTiendas()
-    await resistir('the coordinator lost for 20 s', tiendas, async () => {
-      const before = tiendas.map(({ creadas, rechazos }) => [creadas.size, rechazos])
+    const shops = await createTwoShops()
+    await withstand('the coordinator lost for 20 s', shops, async () => {
+      const before = shops.map(({ creadas, rechazos }) => [creadas.size, rechazos])
       await node('stop', 'coordinator')
       try {
         const end = Date.now() + 20_000
@@ -235,7 +237,7 @@ describe('faults of a cluster', () => {
       } finally {
         await node('start', 'coordinator')
       }
-      for (const [i, { creadas, rechazos }] of tiendas.entries()) {
+      for (const [i, { creadas, rechazos }] of shops.entries()) {
         expect(creadas.size).toBeGreaterThan(before[i]![0]! + 50)
         expect(rechazos).toBe(before[i]![1])
       }
@@ -243,9 +245,9 @@ describe('faults of a cluster', () => {
   })
 
   it('shards moved under load, there and back, where one of two processes knows another place', CON_NODOS, async () => {
-    const tiendas = await dosTiendas()
+    const shops = await createTwoShops()
     const other = await otroProceso()
-    const enOtro = (shop: Tienda) => ({
+    const enOtro = (shop: Shop) => ({
       api: new Guias({ llave: shop.comercio.llave, baseUrl: other.url, reintentos: 0 }),
     })
     const [one, dos] = await query(
@@ -253,13 +255,13 @@ describe('faults of a cluster', () => {
     )
     const [{ shardid }] = await query(
       `select get_shard_id_for_distribution_column('guia', $1::uuid) as shardid`,
-      tiendas[0]!.comercio.id,
+      shops[0]!.comercio.id,
     )
     const [{ wal_level }] = await query('show wal_level')
     const modo = wal_level === 'logical' ? 'force_logical' : 'block_writes'
-    await resistir(
+    await withstand(
       'shards moved four times, two processes',
-      tiendas,
+      shops,
       async () => {
         for (const [de, a] of [
           [one, dos],
@@ -277,53 +279,53 @@ describe('faults of a cluster', () => {
           })
         }
       },
-      (shop) => [comprar(shop), comprar(shop, enOtro(shop), 'otro')],
+      (shop) => [buy(shop), buy(shop, enOtro(shop), 'otro')],
     )
     await other.stop()
   })
 
   it('a part split under load', CON_NODOS, async () => {
-    const tiendas = await dosTiendas()
-    const [{ shardid, medio, nodo: donde }] = await query(
+    const shops = await createTwoShops()
+    const [{ shardid, medio: middleValue, nodo: donde }] = await query(
       `select s.shardid, ((shardminvalue::bigint + shardmaxvalue::bigint) / 2)::int as medio, n.nodeid as nodo
        from pg_dist_shard s join pg_dist_placement p using (shardid) join pg_dist_node n using (groupid)
        where logicalrelid = 'guia'::regclass and shardid = get_shard_id_for_distribution_column('guia', $1::uuid)`,
-      tiendas[0]!.comercio.id,
+      shops[0]!.comercio.id,
     )
     const [{ wal_level }] = await query('show wal_level')
     const modo = wal_level === 'logical' ? 'force_logical' : 'block_writes'
-    await resistir('a part split', tiendas, async () => {
+    await withstand('a part split', shops, async () => {
       await query(
         `select citus_split_shard_by_split_points($1::bigint, array[$2::text], array[$3::int, $3::int], $4::text::citus.shard_transfer_mode)`,
-        ...[shardid, medio, donde, modo],
+        ...[shardid, middleValue, donde, modo],
       )
     })
   })
 
   it('the coordinator restarted', CON_NODOS, async () => {
-    await resistir('the coordinator restarted', await dosTiendas(), async () => {
+    await withstand('the coordinator restarted', await createTwoShops(), async () => {
       await node('stop', 'coordinator')
       await node('start', 'coordinator')
     })
   })
 
   it('a machine added for data, and shards moved to it under load, and back', CON_NODOS, async () => {
-    const fresh = await maquinaNueva()
-    const suyos = async () =>
+    const fresh = await provideMachine()
+    const ownEntries = async () =>
       (
         await query(
           'select count(*)::int as n from citus_shards where nodename = $1 and nodeport = $2 and citus_table_type = $3',
           ...[...fresh.lugar, 'distributed'],
         )
       )[0].n
-    await resistir(`${fresh.nombre}, shards moved to it`, await dosTiendas(), async () => {
+    await withstand(`${fresh.nombre}, shards moved to it`, await createTwoShops(), async () => {
       await fresh.add()
-      await repartir()
-      expect(await suyos()).toBeGreaterThan(0)
+      await rebalance()
+      expect(await ownEntries()).toBeGreaterThan(0)
     })
-    await resistir('shards moved back', await dosTiendas(), async () => {
+    await withstand('shards moved back', await createTwoShops(), async () => {
       await query('select citus_drain_node($1, $2, $3)', ...fresh.lugar, 'block_writes')
-      expect(await suyos()).toBe(0)
+      expect(await ownEntries()).toBe(0)
       await fresh.quitar()
     })
   })

@@ -18,7 +18,7 @@ async function lugarDe({ id }: Comercio): Promise<{ shardid: string; nodename: s
 }
 
 /** Two merchants whose rows lie on different machines. */
-async function enDosMaquinas(): Promise<[Comercio, Comercio]> {
+async function createOnTwoMachines(): Promise<[Comercio, Comercio]> {
   const one = await environment.createComercio()
   const { nodeport } = await lugarDe(one)
   return waitUntil(async () => {
@@ -27,13 +27,13 @@ async function enDosMaquinas(): Promise<[Comercio, Comercio]> {
   })
 }
 
-interface Maquina {
+interface Machine {
   nodename: string
   nodeport: number
 }
 
 /** Moves a part of the tables, with those that lie beside it. */
-async function mudar(shardid: string, de: Maquina, a: Maquina): Promise<void> {
+async function move(shardid: string, de: Machine, a: Machine): Promise<void> {
   const client = new pg.Client({ connectionString: environment.databaseUrl })
   await client.connect()
   const { rows } = await client.query('show wal_level')
@@ -95,10 +95,10 @@ async function escribirYEsperar({ id }: Comercio, guia: string) {
 
 describe('the feed on several machines', () => {
   it('skips nothing that commits late, and keeps nobody on another machine waiting', async () => {
-    const [one, foreign] = await enDosMaquinas()
-    const tardia = await one.api.guias.crear(buildGuia())
+    const [one, foreign] = await createOnTwoMachines()
+    const lateGuia = await one.api.guias.crear(buildGuia())
     const before = (await read(one)).cursor_siguiente!
-    const slow = await escribirYEsperar(one, tardia.guia)
+    const slow = await escribirYEsperar(one, lateGuia.guia)
     try {
       const created = await one.api.guias.crear(buildGuia())
       const { guia } = await foreign.api.guias.crear(buildGuia())
@@ -106,78 +106,78 @@ describe('the feed on several machines', () => {
       expect((await one.api.eventos.listar({ cursor: before })).datos).toEqual([])
       await slow.query('commit')
       const { datos } = await siguientes(one, before)
-      expect(datos.map(({ id }) => id)).toEqual([`evt_${tardia.guia}_2`, `evt_${created.guia}_1`])
+      expect(datos.map(({ id }) => id)).toEqual([`evt_${lateGuia.guia}_2`, `evt_${created.guia}_1`])
     } finally {
       await slow.end()
     }
   })
 
   it('goes on where it was when the rows move to another machine while they are written', async () => {
-    const [one, other] = await enDosMaquinas()
+    const [one, other] = await createOnTwoMachines()
     const { shardid, nodename, nodeport } = await lugarDe(one)
     const destino = await lugarDe(other)
     const created: string[] = []
     let mover = true
     // Without logical replication a move keeps writers waiting, and those who wait too long are told to come again.
-    const create = async (una: ReturnType<typeof buildGuia>): Promise<string> => {
+    const create = async (guiaData: ReturnType<typeof buildGuia>): Promise<string> => {
       try {
-        return (await one.api.guias.crear(una)).guia
+        return (await one.api.guias.crear(guiaData)).guia
       } catch (error) {
         if ((error as { status?: number }).status !== 503) throw error
-        return create(una)
+        return create(guiaData)
       }
     }
     const write = async () => {
       for (let n = 0; mover; n++)
         created.push(await create(buildGuia({ external_ref: `mudanza-${Math.random()}-${n}` })))
     }
-    const leidas: string[] = []
+    const readItems: string[] = []
     let cursor: string | undefined
     const read = async () => {
       const page = await one.api.eventos.listar(cursor ? { cursor } : {})
-      leidas.push(...page.datos.map(({ id }) => id))
+      readItems.push(...page.datos.map(({ id }) => id))
       cursor = page.cursor_siguiente ?? cursor
       return page.datos.length
     }
-    const escribiendo = Promise.all([write(), write()])
+    const writing = Promise.all([write(), write()])
     await waitUntil(async () => created.length > 5 && (await read()) >= 0)
-    await mudar(shardid, { nodename, nodeport }, destino)
+    await move(shardid, { nodename, nodeport }, destino)
     expect((await lugarDe(one)).nodeport).toBe(destino.nodeport)
-    const alMudarse = created.length
-    await waitUntil(async () => created.length > alMudarse + 5 && (await read()) >= 0)
+    const countAtMove = created.length
+    await waitUntil(async () => created.length > countAtMove + 5 && (await read()) >= 0)
     mover = false
-    await escribiendo
-    await waitUntil(async () => (await read()) === 0 && leidas.length >= created.length)
-    expect(leidas.toSorted()).toEqual(created.map((guia) => `evt_${guia}_1`).sort())
-    expect(new Set(leidas).size).toBe(leidas.length)
+    await writing
+    await waitUntil(async () => (await read()) === 0 && readItems.length >= created.length)
+    expect(readItems.toSorted()).toEqual(created.map((guia) => `evt_${guia}_1`).sort())
+    expect(new Set(readItems).size).toBe(readItems.length)
   })
 
   it('gives a cursor of now that holds wherever the rows go afterwards, and back', async () => {
-    const [one, other] = await enDosMaquinas()
+    const [one, other] = await createOnTwoMachines()
     const [from, a] = [await lugarDe(one), await lugarDe(other)]
     await one.api.guias.crear(buildGuia())
     // The first machine's transactions are far ahead of the second's, and so is its end of the feed.
     const cursores = [(await one.api.eventos.listar({ desde: new Date().toISOString() })).cursor_siguiente!]
-    const esperadas: string[] = []
-    for (const [de, hacia] of [
+    const expectedItems: string[] = []
+    for (const [de, toward] of [
       [from, a],
       [a, from],
     ] as const) {
-      await mudar(from.shardid, de, hacia)
+      await move(from.shardid, de, toward)
       const { guia } = await one.api.guias.crear(buildGuia())
-      esperadas.push(`evt_${guia}_1`)
+      expectedItems.push(`evt_${guia}_1`)
       const { datos, cursor_siguiente } = await siguientes(one, cursores.at(-1)!)
-      expect(datos.map(({ id }) => id)).toEqual([esperadas.at(-1)])
+      expect(datos.map(({ id }) => id)).toEqual([expectedItems.at(-1)])
       cursores.push(cursor_siguiente!)
     }
-    expect((await one.api.eventos.listar({ cursor: cursores[0]! })).datos.map(({ id }) => id)).toEqual(esperadas)
+    expect((await one.api.eventos.listar({ cursor: cursores[0]! })).datos.map(({ id }) => id)).toEqual(expectedItems)
   })
 
   it('goes on when a part is split, and finds by their codes the guides of before', async () => {
     const one = await environment.createComercio()
     const before = await one.api.guias.crear(buildGuia())
     const { cursor_siguiente } = await read(one)
-    const [{ shardid, medio, nodos }] = await query(
+    const [{ shardid, medio: middleValue, nodos }] = await query(
       `select s.shardid, ((shardminvalue::bigint + shardmaxvalue::bigint) / 2)::int as medio,
          array(select p.groupid from pg_dist_placement p join pg_dist_node n using (groupid) where p.shardid = s.shardid)
            || array(select p.groupid from pg_dist_placement p where p.shardid = s.shardid) as nodos
@@ -189,11 +189,11 @@ describe('the feed on several machines', () => {
     const node = deNodo[0].nodeid
     await query(
       `select citus_split_shard_by_split_points($1::bigint, array[$2::text], array[$3::int, $3::int], 'block_writes')`,
-      ...[shardid, medio, node],
+      ...[shardid, middleValue, node],
     )
     const after = await one.api.guias.crear(buildGuia())
     expect((await siguientes(one, cursor_siguiente!)).datos.map(({ id }) => id)).toEqual([`evt_${after.guia}_1`])
     for (const { guia } of [before, after])
-      expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo, guia).toMatchObject({ guia })
+      expect((await environment.operar('GET', `/guias/${guia}`)).body, guia).toMatchObject({ guia })
   })
 })

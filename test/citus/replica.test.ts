@@ -24,7 +24,7 @@ const ESTADO = statement<{ guia: string }, { estado: string; de_replica: boolean
 )
 
 /** What it is told to be behind at most, in milliseconds, and a while more. */
-const MAS_QUE_EL_ATRASO = 8_000
+const LONGER_THAN_LAG = 8_000
 
 describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
   const close: (() => unknown)[] = []
@@ -37,29 +37,29 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
     chmodSync(folder, 0o755) // PostgreSQL's user must be able to pass
     close.push(() => rmSync(folder, { recursive: true, force: true }))
     const base = new URL(environment.databaseUrl).pathname.slice(1)
-    const coordinador = new pg.Client({ connectionString: environment.databaseUrl })
-    await coordinador.connect()
-    close.push(() => coordinador.end())
-    const seguidores: StandbyServer[] = []
+    const coordinator = new pg.Client({ connectionString: environment.databaseUrl })
+    await coordinator.connect()
+    close.push(() => coordinator.end())
+    const standbys: StandbyServer[] = []
     for (const [n, node] of inject('nodeUrls')!.entries()) {
-      const primaria = new URL(node)
+      const primary = new URL(node)
       const port = await findFreePort()
-      const seguidor = new StandbyServer(join(folder, `${n}`), port, primaria)
-      await admin((client) => seguidor.copyFiles(client), node)
-      close.push(() => seguidor.kill())
-      await seguidor.start()
-      seguidores.push(seguidor)
+      const standby = new StandbyServer(join(folder, `${n}`), port, primary)
+      await admin((client) => standby.copyFiles(client), node)
+      close.push(() => standby.kill())
+      await standby.start()
+      standbys.push(standby)
       if (n === 0) continue
-      await coordinador.query('select citus_add_secondary_node($1, $2, $1, $3)', [
-        primaria.hostname,
+      await coordinator.query('select citus_add_secondary_node($1, $2, $1, $3)', [
+        primary.hostname,
         port,
-        Number(primaria.port),
+        Number(primary.port),
       ])
-      close.push(() => coordinador.query('select citus_remove_node($1, $2)', [primaria.hostname, port]))
+      close.push(() => coordinator.query('select citus_remove_node($1, $2)', [primary.hostname, port]))
     }
-    const [delCoordinador, ...deWorkers] = seguidores as [StandbyServer, ...StandbyServer[]]
+    const [standbyOfCoordinador, ...deWorkers] = standbys as [StandbyServer, ...StandbyServer[]]
 
-    const read = Object.assign(new URL(delCoordinador.url), { pathname: `/${base}` })
+    const read = Object.assign(new URL(standbyOfCoordinador.url), { pathname: `/${base}` })
     read.searchParams.set('options', '-c citus.use_secondary_nodes=always')
     const connections = new Connections(read.href, 2, 'guias lectura', {})
     close.push(() => connections.end())
@@ -71,7 +71,7 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
     await waitUntil(async () => (await leer(guia))?.de_replica)
     for (const one of deWorkers) await one.request('select pg_wal_replay_pause()')
     await api.guias.cancelar(guia)
-    const after = Date.now() + MAS_QUE_EL_ATRASO
+    const after = Date.now() + LONGER_THAN_LAG
     await waitUntil(async () => (await leer(guia)) && Date.now() > after)
     // It is the cancelled guide of eight seconds ago.
     expect(await leer(guia)).toEqual({ estado: 'aceptado', de_replica: true })

@@ -6,11 +6,15 @@ import { buildGuiaWithoutDestino } from '../factories.ts'
 const environment = useEnvironment()
 
 /** Runs as a role, for some merchants, and undoes it. */
-async function como(rol: string, comercios: readonly string[] | undefined, sql: string): Promise<pg.QueryResult> {
+async function asSpecified(
+  dbRole: string,
+  comercios: readonly string[] | undefined,
+  sql: string,
+): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: environment.databaseUrl })
   await client.connect()
   try {
-    await client.query(`set citus.propagate_set_commands to 'local'; begin; set local role ${rol}`)
+    await client.query(`set citus.propagate_set_commands to 'local'; begin; set local role ${dbRole}`)
     if (comercios) await client.query(`set local guias.comercios = '{${comercios}}'`)
     return await client.query(sql)
   } finally {
@@ -25,26 +29,26 @@ it('the wall stands on every machine: a merchant’s role sees his rows alone, a
     `select logicalrelid::text as tabla from pg_dist_partition where partmethod = 'h' and logicalrelid::text <> 'dueno'`,
   )
   expect(tables.length).toBeGreaterThan(15)
-  const deLaEmpresa = ['nota', 'asignacion']
-  for (const table of deLaEmpresa)
-    await expect(como('guias_api', [one.id], `select from ${table}`), table).rejects.toThrow('permission denied')
-  for (const { tabla } of tables.filter(({ tabla }) => !deLaEmpresa.includes(tabla))) {
-    const { rows } = await como('guias_api', [one.id], `select distinct comercio_id as de from ${tabla}`)
+  const ofCompany = ['nota', 'asignacion']
+  for (const table of ofCompany)
+    await expect(asSpecified('guias_api', [one.id], `select from ${table}`), table).rejects.toThrow('permission denied')
+  for (const { tabla: tableName } of tables.filter(({ tabla: tableName }) => !ofCompany.includes(tableName))) {
+    const { rows } = await asSpecified('guias_api', [one.id], `select distinct comercio_id as de from ${tableName}`)
     expect(
       rows.filter(({ de }) => de !== one.id),
-      tabla,
+      tableName,
     ).toEqual([])
   }
   for (const table of ['guia', 'evento', 'mensaje', 'guia_indice']) {
     expect(
-      (await como('guias_api', [one.id, other.id], `select distinct comercio_id from ${table}`)).rowCount,
+      (await asSpecified('guias_api', [one.id, other.id], `select distinct comercio_id from ${table}`)).rowCount,
       table,
     ).toBe(2)
-    await expect(como('guias_api', undefined, `select from ${table}`), table).rejects.toThrow(
+    await expect(asSpecified('guias_api', undefined, `select from ${table}`), table).rejects.toThrow(
       /guias\.comercios|array literal/,
     )
   }
   const deOtro = `insert into guia_indice values ('0', '${other.id}', 'live', gen_random_uuid())`
-  await expect(como('guias_api', [one.id], deOtro)).rejects.toThrow('row-level security')
-  await expect(como('guias_api', [one.id], 'select from llave')).rejects.toThrow('permission denied')
+  await expect(asSpecified('guias_api', [one.id], deOtro)).rejects.toThrow('row-level security')
+  await expect(asSpecified('guias_api', [one.id], 'select from llave')).rejects.toThrow('permission denied')
 })

@@ -27,17 +27,17 @@ const A_TODAS: Readonly<Record<string, string>> = {
   'owners.delete': 'files and links that are gone, each on its machine',
 }
 
-const UNO = '11111111-1111-4111-8111-111111111111'
+const ANY_UUID = '11111111-1111-4111-8111-111111111111'
 
 /** A value of that type, as SQL. */
 function value(tipo: string, name: string): string {
-  if (name === 'comercio_id') return `'${UNO}'::uuid`
+  if (name === 'comercio_id') return `'${ANY_UUID}'::uuid`
   if (tipo.endsWith('[]')) return `array[${value(tipo.slice(0, -2), '')}]::${tipo}`
   if (tipo === 'uuid') return `'22222222-2222-4222-8222-222222222222'::uuid`
   if (name === 'fecha') return `'2026-11-20'::${tipo}`
   if (tipo === 'text') return `'test'::text`
   if (tipo === 'boolean') return 'true'
-  if (tipo === 'json' || tipo === 'jsonb') return `'[{"comercio_id": "${UNO}", "modo": "test", "n": 1}]'::${tipo}`
+  if (tipo === 'json' || tipo === 'jsonb') return `'[{"comercio_id": "${ANY_UUID}", "modo": "test", "n": 1}]'::${tipo}`
   if (tipo === 'pg_snapshot') return `'1:1:'::pg_snapshot`
   if (tipo === 'bytea') return `'\\x00'::bytea`
   return tipo.startsWith('time') || tipo === 'date' ? `'2026-11-20'::${tipo}` : `'1'::${tipo}`
@@ -50,7 +50,7 @@ async function planDe(client: pg.ClientBase, name: string): Promise<string[]> {
   const { rows } = await client.query<{ tipos: string[] }>(
     `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
   )
-  const conValores = text.replace(/\$(\d+)/g, (_todo, i) =>
+  const conValores = text.replace(/\$(\d+)/g, (_match, i) =>
     value(rows[0]!.tipos[Number(i) - 1]!, parameters[Number(i) - 1]!),
   )
   const plan = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${conValores}`)
@@ -58,7 +58,7 @@ async function planDe(client: pg.ClientBase, name: string): Promise<string[]> {
 }
 
 /** What is wrong with a statement where it is run; undefined if nothing is. */
-async function pegaDe(name: string, part: Part): Promise<string | undefined> {
+async function findFlaw(name: string, part: Part): Promise<string | undefined> {
   const { reach } = STATEMENTS.get(name)!
   const client = new pg.Client({ connectionString: reach === 'central' ? environment.databaseUrl : part.url })
   await client.connect()
@@ -66,8 +66,8 @@ async function pegaDe(name: string, part: Part): Promise<string | undefined> {
     if (reach !== 'central') await client.query(`set search_path = ${part.schema}`)
     const lines = await planDe(client, name)
     if (reach !== 'central') return lines.some((line) => line.includes('Citus')) ? 'is planned by Citus' : undefined
-    const tareas = Math.max(0, ...lines.map((line) => Number(/Task Count: (\d+)/.exec(line)?.[1] ?? 0)))
-    return tareas > 1 ? `asks ${tareas} parts` : undefined
+    const taskCount = Math.max(0, ...lines.map((line) => Number(/Task Count: (\d+)/.exec(line)?.[1] ?? 0)))
+    return taskCount > 1 ? `asks ${taskCount} parts` : undefined
   } catch (error) {
     return (error as Error).message
   } finally {
@@ -85,11 +85,11 @@ it('each statement about rows of one part is PostgreSQL’s own there, and few a
     if (!path.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(path, 'utf8'))) await import(path)
   }
   const [part] = (await openShards(environment.databaseUrl))!.parts()
-  const halladas: Record<string, string> = {}
+  const findings: Record<string, string> = {}
   for (const name of STATEMENTS.keys()) {
-    const pega = await pegaDe(name, part!)
-    if (pega && !(name in A_TODAS)) halladas[name] = pega
+    const flaw = await findFlaw(name, part!)
+    if (flaw && !(name in A_TODAS)) findings[name] = flaw
   }
-  expect(halladas).toEqual({})
+  expect(findings).toEqual({})
   expect(Object.keys(A_TODAS).filter((name) => STATEMENTS.get(name)?.reach !== 'central')).toEqual([])
 })

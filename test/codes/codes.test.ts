@@ -19,8 +19,8 @@ describe('codes of guides', () => {
     fc.assert(
       fc.property(fc.nat({ max: 11 }), fc.nat({ max: 30 }), (place, salto) => {
         const codigo = newGuideCode()
-        const alfabeto = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-        const other = alfabeto[(alfabeto.indexOf(codigo[place]!) + 1 + salto) % 32]!
+        const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+        const other = alphabet[(alphabet.indexOf(codigo[place]!) + 1 + salto) % 32]!
         expect(normalizeGuideCode(codigo.slice(0, place) + other + codigo.slice(place + 1))).toBeUndefined()
         expect(normalizeGuideCode(codigo)).toBe(codigo)
       }),
@@ -51,8 +51,8 @@ describe('ids', () => {
   })
 
   it('are at or above the lowest of their instant, and below the next', () => {
-    const { id, creado_en } = createIdGenerator(() => new Date())()
-    expect(smallestId(creado_en) <= id && id < smallestId(new Date(creado_en.getTime() + 1))).toBe(true)
+    const { id, creado_en: createdAt } = createIdGenerator(() => new Date())()
+    expect(smallestId(createdAt) <= id && id < smallestId(new Date(createdAt.getTime() + 1))).toBe(true)
     expect(smallestId(new Date(-5))).toBe('00000000-0000-7000-0000-000000000000')
   })
 })

@@ -3,9 +3,9 @@ import { shareEnvironment } from '../environment.ts'
 import { waitUntil } from '../factories.ts'
 
 const environment = shareEnvironment()
-const cambiar = (comercio: string, body: object) => environment.operar('PATCH', `/comercios/${comercio}`, body)
+const change = (comercio: string, body: object) => environment.operar('PATCH', `/comercios/${comercio}`, body)
 const create = async () =>
-  (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).cuerpo
+  (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).body
 
 describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
   it('changes what it names and nothing else', async () => {
@@ -18,18 +18,18 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
       { pais: null },
       { evidencia: { fotos_minimas: 10, firma: 'no', documento: 'obligatoria' } },
     ]) {
-      const { status, cuerpo } = await cambiar(before.comercio, cambio)
-      expect([status, cuerpo]).toEqual([200, { ...before, ...cambio }])
-      before = cuerpo
+      const { status, body } = await change(before.comercio, cambio)
+      expect([status, body]).toEqual([200, { ...before, ...cambio }])
+      before = body
     }
-    expect((await environment.operar('GET', '/comercios')).cuerpo.datos).toContainEqual(before)
+    expect((await environment.operar('GET', '/comercios')).body.datos).toContainEqual(before)
   })
 
   it('changes one member of the evidence policy and leaves the others', async () => {
     const { comercio } = await create()
     const politicas = []
     for (const evidencia of [{ fotos_minimas: 2 }, { firma: 'opcional' }, { documento: 'no' }])
-      politicas.push((await cambiar(comercio, { evidencia })).cuerpo.evidencia)
+      politicas.push((await change(comercio, { evidencia })).body.evidencia)
     expect(politicas).toEqual([
       { fotos_minimas: 2, firma: 'obligatoria', documento: 'opcional' },
       { fotos_minimas: 2, firma: 'opcional', documento: 'opcional' },
@@ -44,7 +44,7 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     try {
       await client.query('begin')
       await client.query('select from comercio where comercio = $1 for no key update', [before.comercio])
-      const responses = cambios.map((cambio) => cambiar(before.comercio, cambio))
+      const responses = cambios.map((cambio) => change(before.comercio, cambio))
       await waitUntil(async () => {
         const { rows } = await environment.db.pool.query<{ n: number }>(
           `select count(*)::int as n from pg_stat_activity
@@ -57,7 +57,7 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     } finally {
       client.release(true)
     }
-    const { datos } = (await environment.operar('GET', '/comercios')).cuerpo
+    const { datos } = (await environment.operar('GET', '/comercios')).body
     const evidencia = { ...before.evidencia, fotos_minimas: 2 }
     expect(datos).toContainEqual({ ...before, nombre: 'Otra', estricto: true, evidencia })
   })
@@ -77,14 +77,14 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     [{ evidencia: { documento: true } }, '/evidencia/documento'],
     [{ evidencia: { fotos: 2 } }, '/evidencia/fotos'],
     [{ comercio: 'com_000000000000' }, '/comercio'],
-  ])('refuses %o', async (cambio, campo) => {
+  ])('refuses %o', async (cambio, field) => {
     const { comercio } = await create()
-    const { status, cuerpo } = await cambiar(comercio, cambio)
-    expect([status, cuerpo.errores.map((fault: { campo: string }) => fault.campo)]).toEqual([422, [campo]])
+    const { status, body } = await change(comercio, cambio)
+    expect([status, body.errores.map((fault: { campo: string }) => fault.campo)]).toEqual([422, [field]])
   })
 
   it('knows no other merchant', async () => {
     for (const comercio of ['com_000000000000', 'x'])
-      expect((await cambiar(comercio, { pais: 'GT' })).cuerpo.codigo).toBe('comercio_desconocido')
+      expect((await change(comercio, { pais: 'GT' })).body.codigo).toBe('comercio_desconocido')
   })
 })

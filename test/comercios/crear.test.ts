@@ -5,8 +5,8 @@ const environment = shareEnvironment()
 
 describe('POST /operaciones/v1/comercios', () => {
   it('creates a merchant that the list then shows', async () => {
-    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
-    expect([status, cuerpo]).toEqual([
+    const { status, body } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    expect([status, body]).toEqual([
       201,
       {
         comercio: expect.stringMatching(/^com_/),
@@ -25,31 +25,31 @@ describe('POST /operaciones/v1/comercios', () => {
         creado_en: expect.any(String),
       },
     ])
-    expect((await environment.operar('GET', '/comercios?limite=1')).cuerpo.datos).toEqual([cuerpo])
+    expect((await environment.operar('GET', '/comercios?limite=1')).body.datos).toEqual([body])
   })
 
   it('takes a setting that is null for absent', async () => {
     const settings = { pais: null, estricto: null, politica_de_intentos: null }
-    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
-    expect([status, cuerpo.pais, cuerpo.estricto, cuerpo.politica_de_intentos.maximos]).toEqual([201, null, false, 3])
+    const { status, body } = await environment.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
+    expect([status, body.pais, body.estricto, body.politica_de_intentos.maximos]).toEqual([201, null, false, 3])
   })
 
   it('takes its country and whether it is strict', async () => {
-    const ajustes = { nombre: 'Tienda El Amate', pais: 'SV', estricto: true }
-    const { status, cuerpo } = await environment.operar('POST', '/comercios', ajustes)
-    expect([status, cuerpo]).toEqual([201, expect.objectContaining(ajustes)])
+    const settingValues = { nombre: 'Tienda El Amate', pais: 'SV', estricto: true }
+    const { status, body } = await environment.operar('POST', '/comercios', settingValues)
+    expect([status, body]).toEqual([201, expect.objectContaining(settingValues)])
   })
 
   it('refuses a country that the catalogue has not', async () => {
-    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: 'x', pais: 'ES' })
-    expect([status, cuerpo.errores]).toEqual([
+    const { status, body } = await environment.operar('POST', '/comercios', { nombre: 'x', pais: 'ES' })
+    expect([status, body.errores]).toEqual([
       422,
       [{ campo: '/pais', codigo: 'incompatible', mensaje: expect.stringContaining('por ejemplo GT') }],
     ])
   })
 
   it('refuses a blank name', async () => {
-    const { status, cuerpo } = await environment.operar('POST', '/comercios', { nombre: ' ' })
-    expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, ['/nombre']])
+    const { status, body } = await environment.operar('POST', '/comercios', { nombre: ' ' })
+    expect([status, body.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, ['/nombre']])
   })
 })

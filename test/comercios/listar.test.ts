@@ -4,20 +4,24 @@ import { administrar } from '../llaves/manage.ts'
 
 const environment = useEnvironment()
 const { crearComercio } = administrar(environment)
-const llamado = async (nombre: string) => (await environment.operar('POST', '/comercios', { nombre })).cuerpo
-const listar = async (query: string) => (await environment.operar('GET', `/comercios?${query}`)).cuerpo
+const createNamedComercio = async (nombre: string) => (await environment.operar('POST', '/comercios', { nombre })).body
+const listar = async (query: string) => (await environment.operar('GET', `/comercios?${query}`)).body
 
 describe('GET /operaciones/v1/comercios', () => {
   it('lists merchants newest first, in pages', async () => {
     const creados = [await crearComercio(), await crearComercio(), await crearComercio()]
-    const first = (await environment.operar('GET', '/comercios?limite=2')).cuerpo
+    const first = (await environment.operar('GET', '/comercios?limite=2')).body
     expect(first.datos).toEqual([creados[2], creados[1]])
-    const second = (await environment.operar('GET', `/comercios?limite=1&cursor=${first.cursor_siguiente}`)).cuerpo
+    const second = (await environment.operar('GET', `/comercios?limite=1&cursor=${first.cursor_siguiente}`)).body
     expect(second.datos).toEqual([creados[0]])
   })
 
   it('finds a name by its words, without accents and capitals, page by page', async () => {
-    const [pan, , cafe] = [await llamado('Panadería Ñandú'), await llamado('Pan y Más'), await llamado('CAFÉ Panadero')]
+    const [pan, , cafe] = [
+      await createNamedComercio('Panadería Ñandú'),
+      await createNamedComercio('Pan y Más'),
+      await createNamedComercio('CAFÉ Panadero'),
+    ]
     const first = await listar('texto=panader&limite=1')
     expect(first.datos).toEqual([cafe])
     const second = await listar(`texto=panader&limite=1&cursor=${first.cursor_siguiente}`)
@@ -25,11 +29,11 @@ describe('GET /operaciones/v1/comercios', () => {
     expect((await listar(`texto=${encodeURIComponent('PANADERIA ñandu')}`)).datos).toEqual([pan])
     expect((await listar('texto=nandu+panaderia')).datos).toEqual([])
     const foreign = await environment.operar('GET', `/comercios?texto=pan&cursor=${first.cursor_siguiente}`)
-    expect([foreign.status, foreign.cuerpo.codigo]).toEqual([400, 'cursor_invalido'])
+    expect([foreign.status, foreign.body.codigo]).toEqual([400, 'cursor_invalido'])
   })
 
   it('reads letters and digits of the text alone, and refuses a text without them', async () => {
-    const creados = [await llamado('Sol 100%_Luna'), await llamado('Sol 100 Luna')].toReversed()
+    const creados = [await createNamedComercio('Sol 100%_Luna'), await createNamedComercio('Sol 100 Luna')].toReversed()
     for (const text of ['l 100%_l', 'luna\\', "sol' luna", 'SOL-LUNA'])
       expect((await listar(`texto=${encodeURIComponent(text)}`)).datos).toEqual(creados)
     for (const text of ['%', '', 'x'.repeat(101)])

@@ -8,7 +8,7 @@ describe('GET /api/v1/cuenta', () => {
   it('says whose the key is, what it may do, and the settings', async () => {
     for (const modo of ['test', 'live'] as const) {
       const { api, comercio } = await environment.createComercio(modo)
-      const ajustes = {
+      const settingValues = {
         pais: 'GT',
         estricto: false,
         ritmos: { solicitudes: 100_000, guias: 100_000 },
@@ -27,7 +27,7 @@ describe('GET /api/v1/cuenta', () => {
         modo,
         alcances: [...ALCANCES],
         vence_en: null,
-        ...ajustes,
+        ...settingValues,
         advertencias: [],
       }
       expect(await api.cuenta.obtener()).toEqual(cuenta)
@@ -37,8 +37,8 @@ describe('GET /api/v1/cuenta', () => {
   it('accepts a key with any scopes', async () => {
     const comercio = await environment.createComercio()
     const llave = await environment.createLlave(comercio, { alcances: ['webhooks:admin'] })
-    const { status, cuerpo } = await environment.request('GET', '/api/v1/cuenta', { llave })
-    expect([status, cuerpo.alcances]).toEqual([200, ['webhooks:admin']])
+    const { status, body } = await environment.request('GET', '/api/v1/cuenta', { llave })
+    expect([status, body.alcances]).toEqual([200, ['webhooks:admin']])
   })
 
   it('shows what operators change, in less than a second', async () => {

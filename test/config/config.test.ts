@@ -81,13 +81,13 @@ describe('configuration', () => {
     expect(
       readConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
     ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, webhookRetention: 30 })
-    const respaldo = { BACKUP_DIR: 'respaldos', BACKUP_KEY_FILE: 'clave.txt' }
-    expect(readConfig({ ...respaldo, BACKUP_DAYS: '7' }, '/srv').backup).toEqual({
+    const backup = { BACKUP_DIR: 'respaldos', BACKUP_KEY_FILE: 'clave.txt' }
+    expect(readConfig({ ...backup, BACKUP_DAYS: '7' }, '/srv').backup).toEqual({
       folder: '/srv/respaldos',
       keyFile: '/srv/clave.txt',
       dias: 7,
     })
-    expect(() => readConfig({ ...base, ...respaldo, BACKUP_DAYS: '31' }, '/')).toThrow(
+    expect(() => readConfig({ ...base, ...backup, BACKUP_DAYS: '31' }, '/')).toThrow(
       /BACKUP_DAYS: debe ser un número de días de 1 a 30.*BACKUP_DIR: respalda la base embebida/s,
     )
     expect(readConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
@@ -99,8 +99,8 @@ describe('configuration', () => {
   it('knows where files are kept, and names each fault of it', () => {
     const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
     const read = (env: Record<string, string>) => {
-      const { storage: almacenamiento } = readConfig(env, '/')
-      return almacenamiento.tipo === 's3' ? almacenamiento : undefined
+      const { storage } = readConfig(env, '/')
+      return storage.tipo === 's3' ? storage : undefined
     }
     expect(read(s3)).toEqual({
       tipo: 's3',
@@ -136,14 +136,14 @@ describe('configuration', () => {
     expect(faults({ STORAGE: 's3' })).toEqual(['S3_BUCKET', 'S3_REGION'])
     expect(faults({ ...s3, S3_ACCESS_KEY_ID: 'a' })).toEqual(['S3_SECRET_ACCESS_KEY'])
     expect(faults({ ...s3, S3_SECRET_ACCESS_KEY: 'a' })).toEqual(['S3_ACCESS_KEY_ID'])
-    const malas = {
+    const badCases = {
       S3_BUCKET: 'Mis Guías',
       S3_ENDPOINT: 'ftp://x/y',
       S3_PATH_STYLE: 'sí',
       S3_PREFIX: '../x',
       S3_REGION: '!',
     }
-    expect(faults({ STORAGE: 's3', ...malas })).toEqual(Object.keys(malas).sort())
+    expect(faults({ STORAGE: 's3', ...badCases })).toEqual(Object.keys(badCases).sort())
     // What isn't used isn't asked for.
     expect(faults({ S3_BUCKET: 'Mis Guías' })).toEqual([])
   })
@@ -201,10 +201,10 @@ describe('configuration', () => {
   })
 
   it('asks how recipients are messaged where there is a DATABASE_URL, and not in the embedded default', () => {
-    const { MESSAGING: _, ...sin } = base
+    const { MESSAGING: _, ...caseWithout } = base
     const fault = /^ {2}- MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .* o «buzon» /m
-    expect(() => readConfig(sin, '/')).toThrow(fault)
-    expect(() => readConfig({ ...sin, MESSAGING: '  ' }, '/')).toThrow(fault)
+    expect(() => readConfig(caseWithout, '/')).toThrow(fault)
+    expect(() => readConfig({ ...caseWithout, MESSAGING: '  ' }, '/')).toThrow(fault)
     expect(readConfig(base, '/').mensajeria).toEqual({ tipo: 'buzon' })
     expect(readConfig({}, '/').mensajeria).toEqual({ tipo: 'buzon' })
   })

@@ -64,9 +64,9 @@ describe('the common answers of an operation', () => {
   })
 
   it('give way to an answer that the path file writes', () => {
-    const suya = problema('SoloEnTest')
+    const ownItem = problema('SoloEnTest')
     const security = [{ llaveDeComercio: ['ver'] }]
-    expect(respuestasDe({ security, responses: { 403: suya } })[403]).toEqual(suya)
+    expect(respuestasDe({ security, responses: { 403: ownItem } })[403]).toEqual(ownItem)
   })
 
   it('leave out what x-sin-respuestas names, which is not published', () => {
@@ -78,7 +78,7 @@ describe('the common answers of an operation', () => {
   it.each([
     ['no rule gives', '418', {}],
     ['the path file writes', '503', { 503: exito }],
-  ])('reject an exception for a status that %s', (_caso, estado, responses) => {
+  ])('reject an exception for a status that %s', (_case, estado, responses) => {
     const operacion = { operationId: 'x', security: [], 'x-sin-respuestas': [estado], responses }
     expect(() => withCommonResponses(operacion)).toThrow(`x: x-sin-respuestas names ${estado}`)
   })
@@ -89,15 +89,15 @@ describe('an answer that the path file writes in full', () => {
 
   it('gets the common headers before its own', () => {
     const { 201: created } = respuestasDe({ security: [], responses: { 201: { ...exito, headers } } })
-    const suyas = (created as JsonObject).headers as JsonObject
-    expect(Object.keys(suyas)).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location'])
+    const ownItems = (created as JsonObject).headers as JsonObject
+    expect(Object.keys(ownItems)).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location'])
     expect(Object.keys(created as JsonObject)).toEqual(['description', 'headers', 'content'])
   })
 
   it('keeps its headers if it writes X-Request-Id itself', () => {
-    const suyas = { 'X-Request-Id': refDe('respuestas/cabeceras', 'IdSolicitud') }
-    const { 503: no } = respuestasDe({ security: [], responses: { 503: { ...exito, headers: suyas } } })
-    expect((no as JsonObject).headers).toEqual(suyas)
+    const ownItems = { 'X-Request-Id': refDe('respuestas/cabeceras', 'IdSolicitud') }
+    const { 503: no } = respuestasDe({ security: [], responses: { 503: { ...exito, headers: ownItems } } })
+    expect((no as JsonObject).headers).toEqual(ownItems)
   })
 
   it('gets both forms of a problem if it is an error with examples alone', () => {
@@ -136,11 +136,11 @@ describe.each(DOCUMENT_NAMES)('the published document %s', (documento) => {
 })
 
 it('no path file writes an answer or a header of the list that it gets anyway', () => {
-  const siempre = Object.values(COMMON_RESPONSES.find(([condicion]) => condicion === 'siempre')![1])
-  const sobra = [...siempre.map((path) => path.split('/')[1]), 'RateLimit', 'RateLimitPolicy', 'ProblemaRfc9457']
+  const always = Object.values(COMMON_RESPONSES.find(([condition]) => condition === 'siempre')![1])
+  const surplus = [...always.map((path) => path.split('/')[1]), 'RateLimit', 'RateLimitPolicy', 'ProblemaRfc9457']
   const repetidas = globSync('openapi/*/paths/*.yaml', { cwd: ROOT }).filter((file) => {
     const text = readFileSync(new URL(file, ROOT), 'utf8')
-    return sobra.some((name) => text.includes(`#/${name}'`))
+    return surplus.some((name) => text.includes(`#/${name}'`))
   })
   expect(repetidas).toEqual([])
 })

@@ -4,23 +4,26 @@ import { shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
 
-const SIN_HORA = ['2026-11-20', expect.stringMatching(/^le faltan la hora y la zona: 2026-11-20T00:00:00-06:00 /)]
-const SIN_ZONA = ['2026-11-20T10:30:00', expect.stringMatching(/^le falta la zona: escriba 2026-11-20T10:30:00-06:00 /)]
+const WITHOUT_TIME = ['2026-11-20', expect.stringMatching(/^le faltan la hora y la zona: 2026-11-20T00:00:00-06:00 /)]
+const WITHOUT_TIME_ZONE = [
+  '2026-11-20T10:30:00',
+  expect.stringMatching(/^le falta la zona: escriba 2026-11-20T10:30:00-06:00 /),
+]
 
 describe('an instant in a query string', () => {
   it.each(['guias?creado_desde', 'guias?creado_hasta', 'guias?actualizado_desde', 'eventos?desde'])(
     'for %s gets one message for each mistake',
     async (filtro) => {
       const { llave } = await environment.createComercio()
-      const [, campo] = filtro.split('?')
+      const [, field] = filtro.split('?')
       for (const [written, mensaje] of [
-        SIN_HORA,
-        SIN_ZONA,
+        WITHOUT_TIME,
+        WITHOUT_TIME_ZONE,
         ['2026-11-20T10:30:00+02:00', expect.stringMatching(/llegó como un espacio: .* 2026-11-20T10:30:00%2B02:00$/)],
         ['ayer', expect.stringContaining('AAAA-MM-DDThh:mm:ssZ')],
       ]) {
-        const { status, cuerpo } = await environment.request('GET', `/api/v1/${filtro}=${written}`, { llave })
-        expect([status, cuerpo.errores]).toEqual([400, [{ campo, codigo: 'formato_invalido', mensaje }]])
+        const { status, body } = await environment.request('GET', `/api/v1/${filtro}=${written}`, { llave })
+        expect([status, body.errores]).toEqual([400, [{ campo: field, codigo: 'formato_invalido', mensaje }]])
       }
       for (const good of ['2026-11-20T10:30:00%2B02:00', '2026-11-20T00:00:00-06:00'])
         expect((await environment.request('GET', `/api/v1/${filtro}=${good}`, { llave })).status).toBe(200)
@@ -33,25 +36,25 @@ describe('an instant in a body', () => {
     const comercio = await environment.createComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'https://1.1.1.1/avisos' })
     for (const [desde, mensaje] of [
-      SIN_HORA,
-      SIN_ZONA,
+      WITHOUT_TIME,
+      WITHOUT_TIME_ZONE,
       ['2026-11-20T10:30:00 02:00', expect.stringMatching(/espacio donde va el \+ .* 2026-11-20T10:30:00\+02:00$/)],
     ]) {
-      const { status, cuerpo } = await environment.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
+      const { status, body } = await environment.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
         llave: comercio.llave,
-        cuerpo: { desde },
+        body: { desde },
       })
-      expect([status, cuerpo.errores]).toEqual([422, [{ campo: '/desde', codigo: 'formato_invalido', mensaje }]])
+      expect([status, body.errores]).toEqual([422, [{ campo: '/desde', codigo: 'formato_invalido', mensaje }]])
     }
   })
 
   it('tells a day with an hour to leave it away', async () => {
     const { llave } = await environment.createComercio()
-    const { cuerpo } = await environment.request('POST', '/api/v1/guias/7K3M9QX2A1B4/reintentar', {
+    const { body } = await environment.request('POST', '/api/v1/guias/7K3M9QX2A1B4/reintentar', {
       llave,
-      cuerpo: { fecha: '2026-02-30' },
+      body: { fecha: '2026-02-30' },
     })
-    expect(cuerpo.errores).toEqual([
+    expect(body.errores).toEqual([
       { campo: '/fecha', codigo: 'formato_invalido', mensaje: expect.stringMatching(/^2026-02-30 no es un día/) },
     ])
   })

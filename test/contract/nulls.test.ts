@@ -56,49 +56,50 @@ const withNulls = (guide: Partial<GuiaIndividual>) => ({
   recogida: { contacto: null, telefono: null, direccion: null, indicaciones: null, maps_url: null, ...guide.recogida },
 })
 
-const post = async (path: string, cuerpo: object) =>
-  environment.request('POST', path, { llave: (await environment.createComercio()).llave, cuerpo })
+const post = async (path: string, body: object) =>
+  environment.request('POST', path, { llave: (await environment.createComercio()).llave, body })
 
 describe('a guide whose absent members are null', () => {
   it('is created as without them, with no warning, if it has a place and a reference', async () => {
     const { llave, api } = await environment.createComercio()
     const guide = buildGuia()
-    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
-    expect([status, cuerpo.advertencias]).toEqual([201, []])
+    const { status, body } = await environment.request('POST', '/api/v1/guias', { llave, body: withNulls(guide) })
+    expect([status, body.advertencias]).toEqual([201, []])
     const { datos, repetida } = await api.guias.crear(guide).conRespuesta()
-    expect([repetida, datos.guia]).toEqual([true, cuerpo.guia])
+    expect([repetida, datos.guia]).toEqual([true, body.guia])
   })
 
   it('warns of the place and the reference that it does not have, as long as they matter', async () => {
     const { llave, api } = await environment.createComercio()
     const { external_ref: _, ...guide } = buildGuiaWithoutDestino()
-    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
-    expect([status, cuerpo.ubicacion.estado, cuerpo.external_ref]).toEqual([201, 'solicitada', null])
+    const { status, body } = await environment.request('POST', '/api/v1/guias', { llave, body: withNulls(guide) })
+    expect([status, body.ubicacion.estado, body.external_ref]).toEqual([201, 'solicitada', null])
     const codes = (warnings: { codigo: string; campo: string | null }[]) =>
-      warnings.map(({ codigo, campo }) => `${codigo} ${campo}`).filter((one) => one.includes('nul'))
-    expect(codes(cuerpo.advertencias)).toEqual(['referencia_nula /external_ref', 'lugar_nulo /lat'])
-    await api.guias.corregir(cuerpo.guia, { contenido: 'Zapatos' })
-    expect(codes((await api.guias.obtener(cuerpo.guia)).advertencias)).toHaveLength(2)
-    await api.guias.confirmarUbicacion(cuerpo.guia, { lat: 14.71889, lng: -90.64417 })
-    expect(codes((await api.guias.obtener(cuerpo.guia)).advertencias)).toEqual(['referencia_nula /external_ref'])
+      warnings.map(({ codigo, campo: field }) => `${codigo} ${field}`).filter((one) => one.includes('nul'))
+    expect(codes(body.advertencias)).toEqual(['referencia_nula /external_ref', 'lugar_nulo /lat'])
+    await api.guias.corregir(body.guia, { contenido: 'Zapatos' })
+    expect(codes((await api.guias.obtener(body.guia)).advertencias)).toHaveLength(2)
+    await api.guias.confirmarUbicacion(body.guia, { lat: 14.71889, lng: -90.64417 })
+    expect(codes((await api.guias.obtener(body.guia)).advertencias)).toEqual(['referencia_nula /external_ref'])
   })
 
   it('is refused for the same with `estricto`, alone and in a batch, and the others of the batch are created', async () => {
     const { external_ref: _, ...guide } = buildGuiaWithoutDestino()
     const faults = ['/external_ref requerido', '/lat requerido']
-    const say = (errors: { campo: string; codigo: string }[]) => errors.map(({ campo, codigo }) => `${campo} ${codigo}`)
+    const say = (errors: { campo: string; codigo: string }[]) =>
+      errors.map(({ campo: field, codigo }) => `${field} ${codigo}`)
     const alone = await post('/api/v1/guias', { ...withNulls(guide), estricto: true })
-    expect([alone.status, say(alone.cuerpo.errores)]).toEqual([422, faults])
-    const { cuerpo } = await post('/api/v1/guias/bulk', {
+    expect([alone.status, say(alone.body.errores)]).toEqual([422, faults])
+    const { body } = await post('/api/v1/guias/bulk', {
       guias: [withNulls(guide), withNulls(buildGuia()), buildGuia()],
       estricto: true,
     })
-    expect([cuerpo.creadas, cuerpo.fallidas, say(cuerpo.resultados[0].error.errores)]).toEqual([2, 1, faults])
+    expect([body.creadas, body.fallidas, say(body.resultados[0].error.errores)]).toEqual([2, 1, faults])
   })
 
   it('tells half a point, and a required member that is null', async () => {
-    const { cuerpo } = await post('/api/v1/guias', { ...withNulls(buildGuia()), lat: null, municipio: null })
-    expect(cuerpo.errores).toMatchObject([
+    const { body } = await post('/api/v1/guias', { ...withNulls(buildGuia()), lat: null, municipio: null })
+    expect(body.errores).toMatchObject([
       { campo: '/municipio', codigo: 'tipo_invalido', mensaje: expect.stringContaining('no puede ser null') },
       { campo: '/lat', mensaje: expect.stringContaining('lng y lat van juntas') },
     ])

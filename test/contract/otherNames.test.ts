@@ -9,17 +9,17 @@ const environment = shareEnvironment()
 
 async function fault(path: string) {
   const { llave } = await environment.createComercio()
-  const { status, cuerpo } = await environment.request('GET', `/api/v1/${path}`, { llave })
-  expect([status, cuerpo.errores?.length]).toEqual([400, 1])
-  return cuerpo.errores[0] as { campo: string; codigo: string; mensaje: string }
+  const { status, body } = await environment.request('GET', `/api/v1/${path}`, { llave })
+  expect([status, body.errores?.length]).toEqual([400, 1])
+  return body.errores[0] as { campo: string; codigo: string; mensaje: string }
 }
 
 async function post(path: string, body: unknown) {
   const { llave } = await environment.createComercio()
-  const { status, cuerpo } = await environment.request('POST', `/api/v1/${path}`, {
+  const { status, body: cuerpo } = await environment.request('POST', `/api/v1/${path}`, {
     llave,
     raw: JSON.stringify(body),
-    cabeceras: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json' },
   })
   expect(status).toBe(422)
   return Object.fromEntries(cuerpo.errores.map((one: { campo: string; mensaje: string }) => [one.campo, one.mensaje]))
@@ -75,8 +75,8 @@ describe('a filter with several values', () => {
     const { llave, api } = await environment.createComercio()
     const { webhook } = await api.webhooks.crear({ url: 'https://1.1.1.1/avisos' })
     for (const query of ['estado=fallido,pendiente', 'estado=fallido&estado=pendiente']) {
-      const { cuerpo } = await environment.request('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
-      expect(cuerpo.errores).toEqual([
+      const { body } = await environment.request('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
+      expect(body.errores).toEqual([
         expect.objectContaining({ campo: 'estado', mensaje: expect.stringContaining('cada uno por separado') }),
       ])
     }
@@ -110,8 +110,8 @@ describe('guides at the wrong operation', () => {
     expect((await post('etiquetas', ['7K3M9QX2A1B4']))['']).toContain('{"guias": […]}'))
 
   it('suggest the contract’s word for a member of another API', async () => {
-    const { telefono: phone, ...demas } = guia
-    expect(await post('guias', { ...demas, phone, city: 'Mixco' })).toMatchObject({
+    const { telefono: phone, ...remainder } = guia
+    expect(await post('guias', { ...remainder, phone, city: 'Mixco' })).toMatchObject({
       '/phone': 'no existe; ¿quiso decir telefono?',
       '/city': 'no existe; ¿quiso decir municipio?',
     })

@@ -72,7 +72,7 @@ const TEXTO = fc.oneof(
 )
 
 /** Values of a query that are right, or would be if they were escaped. */
-const PLAUSIBLES = {
+const PLAUSIBLE_VALUES = {
   limite: '50',
   cursor: 'AbC-_1',
   external_ref: 'PEDIDO/1',
@@ -89,29 +89,29 @@ const PLAUSIBLES = {
   comercio: 'com@1',
 }
 
-function valoresPara({ parameters: suyos }: Operation): fc.Arbitrary<Valores> {
-  const de = (donde: string) => suyos.filter((one) => one.in === donde).map(({ name }) => name)
-  const cada = (names: readonly string[], siempre: boolean, text = TEXTO) =>
-    fc.record(Object.fromEntries(names.map((name) => [name, text])), siempre ? {} : { requiredKeys: [] })
-  const plausibles = Object.entries(PLAUSIBLES).filter(([name]) => de('query').includes(name))
+function valuesFor({ parameters: ownEntries }: Operation): fc.Arbitrary<Valores> {
+  const de = (donde: string) => ownEntries.filter((one) => one.in === donde).map(({ name }) => name)
+  const eachItem = (names: readonly string[], always: boolean, text = TEXTO) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, text])), always ? {} : { requiredKeys: [] })
+  const plausibleEntries = Object.entries(PLAUSIBLE_VALUES).filter(([name]) => de('query').includes(name))
   const pair = fc.oneof(
     fc.tuple(fc.constantFrom(...de('query'), 'otro'), TEXTO, fc.boolean()),
-    ...plausibles.map(([name, value]) => ({
+    ...plausibleEntries.map(([name, value]) => ({
       weight: 3,
-      arbitrary: fc.boolean().map((cruda) => [name, value, cruda] as const),
+      arbitrary: fc.boolean().map((isRaw) => [name, value, isRaw] as const),
     })),
   )
   const query = fc
     .array(pair, { maxLength: 3 })
-    .map((pares) => pares.map(([name, value, cruda]) => `${name}=${cruda ? value : encodeURIComponent(value)}`))
+    .map((pairs) => pairs.map(([name, value, isRaw]) => `${name}=${isRaw ? value : encodeURIComponent(value)}`))
     .map((parts) => (parts.length > 0 ? `?${parts.join('&').replaceAll('#', '')}` : ''))
   return fc.record({
-    params: cada(
+    params: eachItem(
       de('path'),
       true,
       TEXTO.filter((text) => text !== ''),
     ) as fc.Arbitrary<Record<string, string>>,
-    headers: cada(de('header'), false) as fc.Arbitrary<Record<string, string>>,
+    headers: eachItem(de('header'), false) as fc.Arbitrary<Record<string, string>>,
     query,
   })
 }
@@ -131,11 +131,11 @@ describe('the quick judge of parameters', () => {
   it.each(operaciones.filter((one) => one.parameters.length > 0).map((one) => [one.id, one] as const))(
     'lets nothing through to %s that express-openapi-validator refuses, and reads queries as it does',
     async (_id, operacion) => {
-      const basta = createFastJudge(operacion)
+      const passesFastJudge = createFastJudge(operacion)
       await fc.assert(
-        fc.asyncProperty(valoresPara(operacion), async (values) => {
+        fc.asyncProperty(valuesFor(operacion), async (values) => {
           const req = requestTo(operacion, values)
-          if (!basta(req)) return
+          if (!passesFastJudge(req)) return
           const read = await queryOfValidator(operacion, values)
           expect(read, JSON.stringify(values)).toBeDefined()
           // Without a query there is nothing to put defaults in.

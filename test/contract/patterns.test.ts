@@ -21,10 +21,10 @@ function* objetosDe(node: Json): Generator<JsonObject> {
 }
 
 /** The expressions of a contract, by where they stand: `components/schemas/Nombre`. */
-function patronesDe(node: Json, donde = ''): [donde: string, patron: string][] {
+function patternsOf(node: Json, donde = ''): [donde: string, patron: string][] {
   if (node === null || typeof node !== 'object') return []
   return Object.entries(node).flatMap(([key, inside]): [string, string][] =>
-    key === 'pattern' && typeof inside === 'string' ? [[donde, inside]] : patronesDe(inside, `${donde}/${key}`),
+    key === 'pattern' && typeof inside === 'string' ? [[donde, inside]] : patternsOf(inside, `${donde}/${key}`),
   )
 }
 
@@ -60,22 +60,22 @@ const TEXTOS = [
  * Nothing but anchors, non-capturing groups, plain sets (no set operators) and their repetition; of escapes, `\xHH` and
  * three of controls.
  */
-const TODOS_LA_LEEN =
+const READ_BY_ALL =
   /^(?!.*(?:&&|~~|--))\^(?:\(\?:|\)|[*+?]|\{\d{1,3}\}|\[\^?(?:[^\\[\]]|\\x[0-9A-F]{2}|\\[tnr])+\]|[ \w-])+\$$/
 
-const publicados = [
-  ...new Set(DOCUMENTOS.flatMap((documento) => patronesDe(read(documento)).map(([, pattern]) => pattern))),
+const publishedContracts = [
+  ...new Set(DOCUMENTOS.flatMap((documento) => patternsOf(read(documento)).map(([, pattern]) => pattern))),
 ]
 
-describe.each(publicados)('the published pattern %s', (pattern) => {
-  it('is written in what all engines have in common', () => expect(pattern).toMatch(TODOS_LA_LEEN))
+describe.each(publishedContracts)('the published pattern %s', (pattern) => {
+  it('is written in what all engines have in common', () => expect(pattern).toMatch(READ_BY_ALL))
 
   it('judges alike in RE2 and in JavaScript with and without flags', () => {
     const re2 = RE2JS.compile(pattern)
-    for (const texto of TEXTOS) {
-      const sinBanderas = new RegExp(pattern).test(texto)
-      expect({ texto, re2: re2.matcher(texto).find() }).toEqual({ texto, re2: sinBanderas })
-      expect({ texto, u: new RegExp(pattern, 'u').test(texto) }).toEqual({ texto, u: sinBanderas })
+    for (const text of TEXTOS) {
+      const matchesWithoutFlags = new RegExp(pattern).test(text)
+      expect({ texto: text, re2: re2.matcher(text).find() }).toEqual({ texto: text, re2: matchesWithoutFlags })
+      expect({ texto: text, u: new RegExp(pattern, 'u').test(text) }).toEqual({ texto: text, u: matchesWithoutFlags })
     }
   })
 })
@@ -84,24 +84,24 @@ it('judge alike in Python', async () => {
   const program =
     'import json, re, sys\nps, ts = json.loads(sys.argv[1])\nprint(json.dumps([[bool(re.search(p, t)) for t in ts] for p in ps]))'
   // Python's `$` also stands before a last line break: no text here ends in one.
-  const { stdout } = await promisify(execFile)('python3', ['-c', program, JSON.stringify([publicados, TEXTOS])])
-  expect(JSON.parse(stdout)).toEqual(publicados.map((p) => TEXTOS.map((text) => new RegExp(p).test(text))))
+  const { stdout } = await promisify(execFile)('python3', ['-c', program, JSON.stringify([publishedContracts, TEXTOS])])
+  expect(JSON.parse(stdout)).toEqual(publishedContracts.map((p) => TEXTOS.map((text) => new RegExp(p).test(text))))
 })
 
 describe('a pattern of the server that differs from the published one', () => {
-  const propios = new Map(patronesDe(readDocument() as unknown as JsonObject))
-  const pares = DOCUMENTOS.flatMap((documento) =>
-    patronesDe(read(documento)).map(([donde, pattern]) => [donde, pattern, propios.get(donde)] as const),
+  const ownNames = new Map(patternsOf(readDocument() as unknown as JsonObject))
+  const pairs = DOCUMENTOS.flatMap((documento) =>
+    patternsOf(read(documento)).map(([donde, pattern]) => [donde, pattern, ownNames.get(donde)] as const),
   ).filter(([, pattern, own]) => own !== undefined && own !== pattern)
 
-  it('exists for the free texts', () => expect(pares.length).toBeGreaterThan(10))
+  it('exists for the free texts', () => expect(pairs.length).toBeGreaterThan(10))
 
   it('accepts only texts that the published one accepts', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 12 }))
-    const distintos = new Map(pares.map(([, pattern, own]) => [`${pattern} ${own}`, [pattern, own!] as const]))
+    const distintos = new Map(pairs.map(([, pattern, own]) => [`${pattern} ${own}`, [pattern, own!] as const]))
     for (const [pattern, own] of distintos.values()) {
-      const [publico, server] = [new RegExp(pattern), new RegExp(own, 'u')]
-      const vale = (t: string) => !server.test(t) || publico.test(t)
+      const [publicVariant, server] = [new RegExp(pattern), new RegExp(own, 'u')]
+      const vale = (t: string) => !server.test(t) || publicVariant.test(t)
       expect(TEXTOS.filter((t) => !vale(t))).toEqual([])
       fc.assert(fc.property(text, vale), { numRuns: 2_000 })
     }
@@ -109,13 +109,13 @@ describe('a pattern of the server that differs from the published one', () => {
 })
 
 it.each(DOCUMENTOS)('%s is published without the marks of our own machinery', (documento) => {
-  const marcas = [...objetosDe(read(documento))].flatMap((objeto) => Object.keys(objeto))
-  expect(marcas.filter((key) => INTERNAL_EXTENSIONS.has(key))).toEqual([])
+  const marks = [...objetosDe(read(documento))].flatMap((objeto) => Object.keys(objeto))
+  expect(marks.filter((key) => INTERNAL_EXTENSIONS.has(key))).toEqual([])
 })
 
 it('the server keeps the marks that decide', () => {
-  const marcas = new Set(
+  const marks = new Set(
     [...objetosDe(readDocument() as unknown as JsonObject)].flatMap((objeto) => Object.keys(objeto)),
   )
-  expect([...INTERNAL_EXTENSIONS].filter((mark) => mark !== 'x-patron' && !marcas.has(mark))).toEqual([])
+  expect([...INTERNAL_EXTENSIONS].filter((mark) => mark !== 'x-patron' && !marks.has(mark))).toEqual([])
 })

@@ -13,7 +13,7 @@ import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { findSchemaFaults } from '../witness.ts'
 
-interface Medio {
+interface MediaType {
   schema: { $ref: string }
   examples: Record<string, { value: Parameters<typeof asRfc9457>[0] }>
 }
@@ -26,26 +26,26 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
   const errores = operacionesOf(contract).flatMap(({ id, definition }) =>
     Object.entries(definition.responses as JsonObject)
       .filter(([estado]) => Number(estado) >= 400)
-      .map(([estado, response]) => ({ cual: `${id} ${estado}`, respuesta: resolveRef(contract, response) }))
+      .map(([estado, response]) => ({ target: `${id} ${estado}`, respuesta: resolveRef(contract, response) }))
       // What /readyz says with a 503 is how it is, and no error of a request.
-      .filter(({ cual }) => !/^comprobarDisponibilidad /.test(cual)),
+      .filter(({ target }) => !/^comprobarDisponibilidad /.test(target)),
   )
 
-  it.each(errores)('$cual', ({ respuesta }) => {
-    const { 'application/json': json, 'application/problem+json': rfc9457 } = respuesta.content as unknown as Record<
+  it.each(errores)('$cual', ({ respuesta: response }) => {
+    const { 'application/json': json, 'application/problem+json': rfc9457 } = response.content as unknown as Record<
       string,
-      Medio
+      MediaType
     >
     expect([json?.schema.$ref, rfc9457?.schema.$ref]).toEqual(
       ['Problema', 'ProblemaRfc9457'].map((schema) => `#/components/schemas/${schema}`),
     )
-    const examples = examplesOf(contract, respuesta)
+    const examples = examplesOf(contract, response)
     expect(examples.length).toBeGreaterThan(0)
     for (const [key, { value }] of examples) {
-      const suyo = rfc9457!.examples[key]!.value
-      expect(suyo).toEqual(asRfc9457(value as never))
+      const ownEntry = rfc9457!.examples[key]!.value
+      expect(ownEntry).toEqual(asRfc9457(value as never))
       expect(findSchemaFaults(json!.schema.$ref, value)).toBeUndefined()
-      expect(findSchemaFaults(rfc9457!.schema.$ref, suyo)).toBeUndefined()
+      expect(findSchemaFaults(rfc9457!.schema.$ref, ownEntry)).toBeUndefined()
     }
   })
 })
@@ -55,24 +55,24 @@ describe('the list of codes', () => {
     string,
     { ajeno?: boolean }
   >
-  const propios = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
+  const ownNames = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
   const listaDe = (name: string) => {
     const { CodigoDeProblema = {} } = schemasOf(read(name))
     return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as JsonObject) }
   }
 
   it('is, for merchants, what merchants can get: none of the couriers’ and operators’', () => {
-    expect(propios.length).toBeLessThan(Object.keys(problemas).length)
-    expect(listaDe('comercios')).toEqual({ enum: propios, tabla: propios })
+    expect(ownNames.length).toBeLessThan(Object.keys(problemas).length)
+    expect(listaDe('comercios')).toEqual({ enum: ownNames, tabla: ownNames })
     expect(listaDe('operaciones').enum).toEqual(Object.keys(problemas))
   })
 
   it('is the same in the SDK and in the guide', () => {
     const tipos = readFileSync(new URL('sdk/src/generated/types.gen.ts', ROOT), 'utf8')
-    const [, delSdk = ''] = /export type CodigoDeProblema = ([^;]+);/.exec(tipos) ?? []
-    expect([...delSdk.matchAll(/'(\w+)'/g)].map(([, codigo]) => codigo)).toEqual(propios)
+    const [, typeOfSdk = ''] = /export type CodigoDeProblema = ([^;]+);/.exec(tipos) ?? []
+    expect([...typeOfSdk.matchAll(/'(\w+)'/g)].map(([, codigo]) => codigo)).toEqual(ownNames)
     const guia = JSON.stringify(read('comercios'))
-    const anclas = [...guia.matchAll(/id=\\"error-(\w+)\\"/g)].map(([, codigo]) => codigo)
-    expect(anclas.sort()).toEqual([...propios].sort())
+    const anchors = [...guia.matchAll(/id=\\"error-(\w+)\\"/g)].map(([, codigo]) => codigo)
+    expect(anchors.sort()).toEqual([...ownNames].sort())
   })
 })

@@ -12,7 +12,7 @@ import { isEtiquetas, isGuia, isNothing, isPage, isRecovery } from '../../sdk/sr
 import contract from '../../server/generated/contract/comercios.json' with { type: 'json' }
 
 const comercios = contract as unknown as JsonObject
-const suyas = operacionesOf(comercios).filter(({ definition }) =>
+const ownItems = operacionesOf(comercios).filter(({ definition }) =>
   ((definition.security ?? comercios.security) as JsonObject[]).some((one) => 'llaveDeComercio' in one),
 )
 
@@ -23,21 +23,23 @@ const CODIGOS = { guia: 'A', webhook: 'B', aviso: 'C', recuperacion: 'D' }
 describe('the operations of the SDK', () => {
   it('have the method, path, types and x-repetible of the contract', () => {
     const source = renderSdkOperaciones(comercios)
-    for (const one of suyas) {
+    for (const one of ownItems) {
       const { id, method, path, definition } = one
       const key = claveDe(one)
       const tipo = `${id[0]!.toUpperCase()}${id.slice(1)}`
       expect(source).toContain(`  '${key}': { datos: ${tipo}Data; salida: ${tipo}Response }\n`)
-      const pedido = buildRequest(key, { path: CODIGOS })
-      const dicho = definition['x-repetible']
+      const requestData = buildRequest(key, { path: CODIGOS })
+      const message = definition['x-repetible']
       // The SDK adds a key where the operation takes one, and has no reference here.
-      expect([key, pedido.metodo, pedido.repetible]).toEqual([key, method.toUpperCase(), dicho !== false])
-      expect([key, pedido.clave !== undefined]).toEqual([key, takesKey(comercios, one)])
-      expect([key, REPEATABLE_OPERATIONS[key] ?? `${dicho === true}`]).toEqual([key, `${dicho}`])
-      expect(pedido.ruta).toBe(path.replace(/\{(\w+)\}/g, (_, name: string) => CODIGOS[name as keyof typeof CODIGOS]))
+      expect([key, requestData.metodo, requestData.repetible]).toEqual([key, method.toUpperCase(), message !== false])
+      expect([key, requestData.clave !== undefined]).toEqual([key, takesKey(comercios, one)])
+      expect([key, REPEATABLE_OPERATIONS[key] ?? `${message === true}`]).toEqual([key, `${message}`])
+      expect(requestData.ruta).toBe(
+        path.replace(/\{(\w+)\}/g, (_, name: string) => CODIGOS[name as keyof typeof CODIGOS]),
+      )
     }
-    expect(suyas.length).toBeGreaterThan(25)
-    expect(suyas.map(claveDe)).toEqual(expect.arrayContaining(Object.keys(REPEATABLE_OPERATIONS)))
+    expect(ownItems.length).toBeGreaterThan(25)
+    expect(ownItems.map(claveDe)).toEqual(expect.arrayContaining(Object.keys(REPEATABLE_OPERATIONS)))
   })
 
   it('include a reading that must not be repeated, if the contract has one', () => {
@@ -48,7 +50,7 @@ describe('the operations of the SDK', () => {
   })
 
   it('holds nothing that reads for unsafe to repeat', () => {
-    const lecturas = suyas.filter(({ method }) => method === 'get')
+    const lecturas = ownItems.filter(({ method }) => method === 'get')
     expect(lecturas.filter(({ definition }) => definition['x-repetible'] !== true)).toEqual([])
   })
 
@@ -72,8 +74,8 @@ describe('types of a call (this compiles)', () => {
     expectTypeOf(request('DELETE /webhooks/{webhook}', { path }, undefined, isNothing)).toEqualTypeOf<
       Solicitud<undefined>
     >()
-    const recuperada = request('POST /webhooks/{webhook}/recuperar', { path, body }, undefined, isRecovery)
-    expectTypeOf(recuperada).toEqualTypeOf<Solicitud<Recuperacion>>()
+    const recovery = request('POST /webhooks/{webhook}/recuperar', { path, body }, undefined, isRecovery)
+    expectTypeOf(recovery).toEqualTypeOf<Solicitud<Recuperacion>>()
   }
   const bad = (request: ResourceClient['request'], listar: ResourceClient['listar']) => {
     // @ts-expect-error no such operation

@@ -7,12 +7,12 @@ import { ROOT } from '../../server/platform/root.ts'
 type Nodo = Record<string, unknown>
 type Origen = 'especificado' | 'decision'
 /** An element of the contract, where it comes from, and what must be true of it. */
-type Elemento = [puntero: string, origen: Origen, es?: object]
-interface Afirmacion {
+type ContractElement = [puntero: string, origen: Origen, es?: object]
+interface Statement {
   dice: string
-  en: Elemento[]
+  en: ContractElement[]
 }
-interface Hueco extends Afirmacion {
+interface Gap extends Statement {
   /** First cells of its rows in DECISIONES.md. */
   rows: string[]
 }
@@ -21,48 +21,48 @@ const read = (documento: string) =>
   JSON.parse(readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8')) as Nodo
 const comercios = read('comercios')
 
-const escapar = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1')
-const operacion = (method: string, path: string) => `/paths/${escapar(path)}/${method}`
+const escapeStep = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1')
+const operacion = (method: string, path: string) => `/paths/${escapeStep(path)}/${method}`
 const json = '/content/application~1json/schema'
 const schema = (name: string) => `/components/schemas/${name}`
-const campo = (name: string, propiedad: string) => `${schema(name)}/properties/${propiedad}`
+const field = (name: string, propertyName: string) => `${schema(name)}/properties/${propertyName}`
 
 /** The element at a pointer; what stands beside a `$ref` stands over what it refers to. */
-function resolver(documento: Nodo, puntero: string): Nodo {
-  const entero = (node: Nodo): Nodo => {
+function resolver(documento: Nodo, pointer: string): Nodo {
+  const whole = (node: Nodo): Nodo => {
     const { $ref, ...own } = node
     return typeof $ref === 'string' ? { ...resolver(documento, $ref.slice(1)), ...own } : node
   }
-  return puntero
+  return pointer
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((node, step) => {
-      if (!(step in node)) throw new Error(`${puntero}: there is no ${step}`)
-      return entero(node[step] as Nodo)
+      if (!(step in node)) throw new Error(`${pointer}: there is no ${step}`)
+      return whole(node[step] as Nodo)
     }, documento)
 }
 
 /** Pointers of every element that claims to be specified, by its own mark or by what it refers to. */
-function especificados(documento: Nodo): string[] {
-  const hallados: string[] = []
-  const recorrer = (value: unknown, puntero: string) => {
+function findSpecified(documento: Nodo): string[] {
+  const foundValues: string[] = []
+  const walk = (value: unknown, pointer: string) => {
     if (value === null || typeof value !== 'object') return
     const { 'x-origen': own, $ref } = value as Nodo
     const origen = own ?? (typeof $ref === 'string' && resolver(documento, $ref.slice(1))['x-origen'])
-    if (origen === 'especificado') hallados.push(puntero)
+    if (origen === 'especificado') foundValues.push(pointer)
     for (const [key, child] of Object.entries(value))
-      if (!/^(examples?|x-.*)$/.test(key)) recorrer(child, `${puntero}/${escapar(key)}`)
+      if (!/^(examples?|x-.*)$/.test(key)) walk(child, `${pointer}/${escapeStep(key)}`)
   }
-  recorrer(documento, '')
-  return hallados
+  walk(documento, '')
+  return foundValues
 }
 
 const text = { type: 'string' }
 const number = { type: 'number' }
-const entero = { type: 'integer' }
-const exige = (...names: string[]) => ({ required: expect.arrayContaining(names) })
-const sinExigir = (name: string) => ({ required: expect.not.arrayContaining([name]) })
+const whole = { type: 'integer' }
+const buildRequired = (...names: string[]) => ({ required: expect.arrayContaining(names) })
+const expectNotRequired = (name: string) => ({ required: expect.not.arrayContaining([name]) })
 
 const CREAR = operacion('post', '/api/v1/guias')
 const LOTE = operacion('post', '/api/v1/guias/bulk')
@@ -72,7 +72,7 @@ const PRUEBA = operacion('get', '/api/v1/guias/{guia}/prueba-entrega')
 const AVISO = '/webhooks/guia/post'
 const LLAVE = '/components/securitySchemes/llaveDeComercio'
 
-const AFIRMACIONES: Record<string, Afirmacion[]> = {
+const STATEMENTS_OF_SPECIFICATION: Record<string, Statement[]> = {
   'What the service does': [
     { dice: 'A merchant’s system creates shipment guides', en: [[CREAR, 'especificado']] },
     {
@@ -90,23 +90,27 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       dice: 'Without them, the service sends a location-confirmation message through a messaging app',
       en: [
         [schema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['solicitada']) }],
-        [campo('Ubicacion', 'solicitud'), 'decision'],
+        [field('Ubicacion', 'solicitud'), 'decision'],
       ],
     },
     {
       dice: 'Tracking returns the current status and the history of events, with cursor pagination',
       en: [
-        [`${DETALLE}/responses/200${json}/allOf/0/allOf/0`, 'decision', exige('estado')],
-        [`${DETALLE}/responses/200${json}/allOf/1/properties/eventos`, 'decision', exige('datos', 'cursor_siguiente')],
+        [`${DETALLE}/responses/200${json}/allOf/0/allOf/0`, 'decision', buildRequired('estado')],
+        [
+          `${DETALLE}/responses/200${json}/allOf/1/properties/eventos`,
+          'decision',
+          buildRequired('datos', 'cursor_siguiente'),
+        ],
       ],
     },
     {
       dice: 'Proof of delivery consists of photos, a signature and a PDF, each available as a signed link',
       en: [
-        [`${PRUEBA}/responses/200${json}`, 'decision', exige('fotos', 'firma', 'pdf')],
-        [`${campo('PruebaDeEntrega', 'fotos')}/items`, 'decision', exige('url')],
-        [`${campo('PruebaDeEntrega', 'firma')}/oneOf/0`, 'decision', exige('url')],
-        [`${campo('PruebaDeEntrega', 'pdf')}/oneOf/0`, 'decision', exige('url')],
+        [`${PRUEBA}/responses/200${json}`, 'decision', buildRequired('fotos', 'firma', 'pdf')],
+        [`${field('PruebaDeEntrega', 'fotos')}/items`, 'decision', buildRequired('url')],
+        [`${field('PruebaDeEntrega', 'firma')}/oneOf/0`, 'decision', buildRequired('url')],
+        [`${field('PruebaDeEntrega', 'pdf')}/oneOf/0`, 'decision', buildRequired('url')],
       ],
     },
     {
@@ -119,34 +123,37 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     },
     {
       dice: 'Creation can be made idempotent with the field external_ref',
-      en: [[campo('GuiaParaCrear', 'external_ref'), 'especificado']],
+      en: [[field('GuiaParaCrear', 'external_ref'), 'especificado']],
     },
   ],
   'Resources and their fields': [
     { dice: 'A guide to create', en: [[schema('GuiaParaCrear'), 'especificado', { type: 'object' }]] },
     {
       dice: 'telefono: a string in international format',
-      en: [[campo('GuiaParaCrear', 'telefono'), 'especificado', { ...text, examples: [expect.stringMatching(/^\+/)] }]],
+      en: [[field('GuiaParaCrear', 'telefono'), 'especificado', { ...text, examples: [expect.stringMatching(/^\+/)] }]],
     },
-    { dice: 'departamento: string', en: [[campo('GuiaParaCrear', 'departamento'), 'especificado', text]] },
-    { dice: 'municipio: string', en: [[campo('GuiaParaCrear', 'municipio'), 'especificado', text]] },
-    { dice: 'lat: destination latitude, number', en: [[campo('GuiaParaCrear', 'lat'), 'especificado', number]] },
-    { dice: 'lng: destination longitude, number', en: [[campo('GuiaParaCrear', 'lng'), 'especificado', number]] },
-    { dice: 'maps_url: a map link, string', en: [[campo('GuiaParaCrear', 'maps_url'), 'especificado', text]] },
-    { dice: 'recogida: object', en: [[campo('GuiaParaCrear', 'recogida'), 'especificado', { type: 'object' }]] },
-    { dice: 'guia: identifier, string', en: [[campo('ResultadoCreado', 'guia'), 'especificado', text]] },
-    { dice: 'estado: current state, string', en: [[campo('ResultadoCreado', 'estado'), 'especificado', text]] },
-    { dice: 'recogida.maps_url: string', en: [[campo('Recogida', 'maps_url'), 'especificado', text]] },
-    { dice: 'recogida.lat: number', en: [[campo('Recogida', 'lat'), 'especificado', number]] },
-    { dice: 'recogida.lng: number', en: [[campo('Recogida', 'lng'), 'especificado', number]] },
-    { dice: 'recogida.nombre: string', en: [[campo('Recogida', 'nombre'), 'especificado', text]] },
+    { dice: 'departamento: string', en: [[field('GuiaParaCrear', 'departamento'), 'especificado', text]] },
+    { dice: 'municipio: string', en: [[field('GuiaParaCrear', 'municipio'), 'especificado', text]] },
+    { dice: 'lat: destination latitude, number', en: [[field('GuiaParaCrear', 'lat'), 'especificado', number]] },
+    { dice: 'lng: destination longitude, number', en: [[field('GuiaParaCrear', 'lng'), 'especificado', number]] },
+    { dice: 'maps_url: a map link, string', en: [[field('GuiaParaCrear', 'maps_url'), 'especificado', text]] },
+    { dice: 'recogida: object', en: [[field('GuiaParaCrear', 'recogida'), 'especificado', { type: 'object' }]] },
+    { dice: 'guia: identifier, string', en: [[field('ResultadoCreado', 'guia'), 'especificado', text]] },
+    { dice: 'estado: current state, string', en: [[field('ResultadoCreado', 'estado'), 'especificado', text]] },
+    { dice: 'recogida.maps_url: string', en: [[field('Recogida', 'maps_url'), 'especificado', text]] },
+    { dice: 'recogida.lat: number', en: [[field('Recogida', 'lat'), 'especificado', number]] },
+    { dice: 'recogida.lng: number', en: [[field('Recogida', 'lng'), 'especificado', number]] },
+    { dice: 'recogida.nombre: string', en: [[field('Recogida', 'nombre'), 'especificado', text]] },
     {
       dice: 'A pickup point is given either as coordinates (lat and lng) or as maps_url',
       en: [
         [
           schema('Recogida'),
           'especificado',
-          { anyOf: [exige('lat', 'lng'), exige('maps_url')], dependentRequired: { lat: ['lng'], lng: ['lat'] } },
+          {
+            anyOf: [buildRequired('lat', 'lng'), buildRequired('maps_url')],
+            dependentRequired: { lat: ['lng'], lng: ['lat'] },
+          },
         ],
       ],
     },
@@ -180,22 +187,22 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       en: [
         [`${LOTE}/requestBody`, 'especificado', { required: true }],
         [`${LOTE}/requestBody${json}`, 'especificado', { type: 'object' }],
-        [schema('LoteParaCrear'), 'especificado', exige('guias')],
+        [schema('LoteParaCrear'), 'especificado', buildRequired('guias')],
       ],
     },
     {
       dice: 'guias: array of guide objects, required, length 1 to 100',
       en: [
-        [campo('LoteParaCrear', 'guias'), 'especificado', { type: 'array', minItems: 1, maxItems: 100 }],
-        [`${campo('LoteParaCrear', 'guias')}/items`, 'especificado', { title: 'Guía para crear' }],
+        [field('LoteParaCrear', 'guias'), 'especificado', { type: 'array', minItems: 1, maxItems: 100 }],
+        [`${field('LoteParaCrear', 'guias')}/items`, 'especificado', { title: 'Guía para crear' }],
       ],
     },
     {
       dice: 'recogida: object, not required, default pickup point; each guide may override it',
       en: [
-        [campo('LoteParaCrear', 'recogida'), 'especificado', { type: 'object' }],
-        [schema('LoteParaCrear'), 'especificado', sinExigir('recogida')],
-        [schema('GuiaParaCrear'), 'especificado', sinExigir('recogida')],
+        [field('LoteParaCrear', 'recogida'), 'especificado', { type: 'object' }],
+        [schema('LoteParaCrear'), 'especificado', expectNotRequired('recogida')],
+        [schema('GuiaParaCrear'), 'especificado', expectNotRequired('recogida')],
       ],
     },
     {
@@ -203,38 +210,38 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
       en: [
         [`${LOTE}/responses/200`, 'especificado'],
         [`${LOTE}/responses/200${json}`, 'especificado', { type: 'object' }],
-        [schema('LoteCreado'), 'especificado', exige('ok', 'creadas', 'fallidas', 'resultados')],
+        [schema('LoteCreado'), 'especificado', buildRequired('ok', 'creadas', 'fallidas', 'resultados')],
       ],
     },
-    { dice: 'ok: boolean', en: [[campo('LoteCreado', 'ok'), 'especificado', { type: 'boolean' }]] },
-    { dice: 'creadas: integer', en: [[campo('LoteCreado', 'creadas'), 'especificado', entero]] },
-    { dice: 'fallidas: integer', en: [[campo('LoteCreado', 'fallidas'), 'especificado', entero]] },
+    { dice: 'ok: boolean', en: [[field('LoteCreado', 'ok'), 'especificado', { type: 'boolean' }]] },
+    { dice: 'creadas: integer', en: [[field('LoteCreado', 'creadas'), 'especificado', whole]] },
+    { dice: 'fallidas: integer', en: [[field('LoteCreado', 'fallidas'), 'especificado', whole]] },
     {
       dice: 'resultados: array, one entry per submitted guide',
       en: [
-        [campo('LoteCreado', 'resultados'), 'especificado', { type: 'array', minItems: 1, maxItems: 100 }],
-        [`${campo('LoteCreado', 'resultados')}/items/oneOf/0`, 'especificado', { title: 'Guía creada' }],
-        [`${campo('LoteCreado', 'resultados')}/items/oneOf/1`, 'especificado', { title: 'Guía fallida' }],
+        [field('LoteCreado', 'resultados'), 'especificado', { type: 'array', minItems: 1, maxItems: 100 }],
+        [`${field('LoteCreado', 'resultados')}/items/oneOf/0`, 'especificado', { title: 'Guía creada' }],
+        [`${field('LoteCreado', 'resultados')}/items/oneOf/1`, 'especificado', { title: 'Guía fallida' }],
       ],
     },
     {
       dice: 'indice: integer, zero-based position in the submitted guias array',
       en: [
-        [schema('Indice'), 'especificado', { ...entero, minimum: 0, maximum: 99 }],
-        [campo('ResultadoCreado', 'indice'), 'especificado'],
-        [campo('ResultadoFallido', 'indice'), 'especificado'],
+        [schema('Indice'), 'especificado', { ...whole, minimum: 0, maximum: 99 }],
+        [field('ResultadoCreado', 'indice'), 'especificado'],
+        [field('ResultadoFallido', 'indice'), 'especificado'],
       ],
     },
     {
       dice: 'ok: boolean, whether this guide was created',
       en: [
-        [campo('ResultadoCreado', 'ok'), 'especificado', { type: 'boolean', const: true }],
-        [campo('ResultadoFallido', 'ok'), 'especificado', { type: 'boolean', const: false }],
+        [field('ResultadoCreado', 'ok'), 'especificado', { type: 'boolean', const: true }],
+        [field('ResultadoFallido', 'ok'), 'especificado', { type: 'boolean', const: false }],
       ],
     },
     {
       dice: 'guia and estado: present on success',
-      en: [[schema('ResultadoCreado'), 'especificado', exige('indice', 'ok', 'guia', 'estado')]],
+      en: [[schema('ResultadoCreado'), 'especificado', buildRequired('indice', 'ok', 'guia', 'estado')]],
     },
     {
       dice: 'error: present instead of guia when this guide failed',
@@ -242,9 +249,12 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
         [
           schema('ResultadoFallido'),
           'especificado',
-          { ...exige('indice', 'ok', 'error'), properties: expect.not.objectContaining({ guia: expect.anything() }) },
+          {
+            ...buildRequired('indice', 'ok', 'error'),
+            properties: expect.not.objectContaining({ guia: expect.anything() }),
+          },
         ],
-        [campo('ResultadoFallido', 'error'), 'especificado', { type: 'object' }],
+        [field('ResultadoFallido', 'error'), 'especificado', { type: 'object' }],
       ],
     },
   ],
@@ -265,7 +275,7 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
   'Other operations': [
     {
       dice: 'Listing of the merchant’s guides, with cursor pagination',
-      en: [[`${LISTAR}/responses/200${json}`, 'decision', exige('datos', 'cursor_siguiente')]],
+      en: [[`${LISTAR}/responses/200${json}`, 'decision', buildRequired('datos', 'cursor_siguiente')]],
     },
     { dice: 'The detail of a guide, with its status and event history', en: [[DETALLE, 'decision']] },
     { dice: 'The proof of delivery of a guide', en: [[PRUEBA, 'decision']] },
@@ -273,7 +283,7 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
 }
 
 // «Authentication», «Events», «Errors» and «Limits» repeat what the sections above say.
-const HUECOS: Record<string, Hueco[]> = {
+const GAPS: Record<string, Gap[]> = {
   'Resources and their fields': [
     {
       dice: 'Required or optional status of each guide field',
@@ -285,12 +295,12 @@ const HUECOS: Record<string, Hueco[]> = {
       rows: ['Otros campos', 'La guía en las respuestas', 'Formato de `external_ref`', 'Qué es «la misma» creación'],
       en: [
         [schema('Guia'), 'decision'],
-        [campo('GuiaDeAviso', 'external_ref'), 'decision'],
+        [field('GuiaDeAviso', 'external_ref'), 'decision'],
         [schema('RecogidaDeGuia'), 'decision'],
         [schema('ReferenciaExterna'), 'decision'],
         [schema('CodigoDeGuia'), 'decision'],
         ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'metadatos'].map(
-          (name): Elemento => [campo('GuiaParaCrear', name), 'decision'],
+          (name): ContractElement => [field('GuiaParaCrear', name), 'decision'],
         ),
       ],
     },
@@ -304,8 +314,8 @@ const HUECOS: Record<string, Hueco[]> = {
       rows: ['Campos de la prueba de entrega', 'Enlaces firmados'],
       en: [
         [schema('PruebaDeEntrega'), 'decision'],
-        [campo('PruebaDeEntrega', 'fotos'), 'decision'],
-        [campo('ArchivoDePrueba', 'url'), 'decision'],
+        [field('PruebaDeEntrega', 'fotos'), 'decision'],
+        [field('ArchivoDePrueba', 'url'), 'decision'],
       ],
     },
   ],
@@ -328,7 +338,7 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'Method, path, parameters and payload of the listing, the detail and the proof',
       rows: ['Lista, detalle y prueba de entrega', 'Paginación'],
-      en: [LISTAR, DETALLE, PRUEBA].flatMap((one): Elemento[] => [
+      en: [LISTAR, DETALLE, PRUEBA].flatMap((one): ContractElement[] => [
         [one, 'decision'],
         [`${one}/parameters/0`, 'decision'],
         [`${one}/responses/200`, 'decision'],
@@ -372,7 +382,7 @@ const HUECOS: Record<string, Hueco[]> = {
       rows: ['Errores', 'Códigos y estados HTTP de las fallas'],
       en: [
         [schema('CodigoDeProblema'), 'decision'],
-        ...['401', '422'].map((estado): Elemento => [`${CREAR}/responses/${estado}`, 'decision']),
+        ...['401', '422'].map((estado): ContractElement => [`${CREAR}/responses/${estado}`, 'decision']),
       ],
     },
   ],
@@ -392,16 +402,16 @@ const HUECOS: Record<string, Hueco[]> = {
   ],
 }
 
-const cases = (table: Record<string, Afirmacion[]>) =>
-  Object.entries(table).flatMap(([seccion, rows]) => rows.map((row) => [seccion, row.dice, row.en] as const))
+const cases = (table: Record<string, Statement[]>) =>
+  Object.entries(table).flatMap(([section, rows]) => rows.map((row) => [section, row.dice, row.en] as const))
 
 /** What the world has at this one place (RFC 8615), for whoever checks a proof: it has no version and takes no key. */
 const CLAVES_PUBLICAS = '/.well-known/jwks.json'
 
 describe('a statement of the specification', () => {
-  it.each(cases(AFIRMACIONES))('%s: %s', (_seccion, _dice, elementos) => {
-    for (const [puntero, origen, es = {}] of elementos) {
-      expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
+  it.each(cases(STATEMENTS_OF_SPECIFICATION))('%s: %s', (_section, _dice, elements) => {
+    for (const [pointer, origen, expectedProperties = {}] of elements) {
+      expect(resolver(comercios, pointer), pointer).toMatchObject({ 'x-origen': origen, ...expectedProperties })
     }
   })
 
@@ -430,14 +440,14 @@ describe('a statement of the specification', () => {
 describe('a gap of the specification', () => {
   const decisiones = readFileSync(new URL('openapi/DECISIONES.md', ROOT), 'utf8')
 
-  it.each(cases(HUECOS))('%s: %s', (_seccion, _dice, elementos) => {
-    for (const [puntero, origen, es = {}] of elementos) {
-      expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
+  it.each(cases(GAPS))('%s: %s', (_section, _dice, elements) => {
+    for (const [pointer, origen, expectedProperties = {}] of elements) {
+      expect(resolver(comercios, pointer), pointer).toMatchObject({ 'x-origen': origen, ...expectedProperties })
     }
   })
 
   it.each(
-    Object.values(HUECOS)
+    Object.values(GAPS)
       .flat()
       .map(({ dice, rows }) => [dice, rows] as const),
   )('has its rows in DECISIONES.md: %s', (_dice, rows) => {
@@ -446,13 +456,13 @@ describe('a gap of the specification', () => {
 })
 
 describe('nothing else', () => {
-  const dichos = new Set(
-    Object.values(AFIRMACIONES)
+  const messages = new Set(
+    Object.values(STATEMENTS_OF_SPECIFICATION)
       .flat()
-      .flatMap(({ en }) => en.filter(([, origen]) => origen === 'especificado').map(([puntero]) => puntero)),
+      .flatMap(({ en }) => en.filter(([, origen]) => origen === 'especificado').map(([pointer]) => pointer)),
   )
 
   it.each(['comercios', 'operaciones', 'publico'])('in %s claims to be specified', (documento) => {
-    expect(especificados(read(documento)).filter((puntero) => !dichos.has(puntero))).toEqual([])
+    expect(findSpecified(read(documento)).filter((pointer) => !messages.has(pointer))).toEqual([])
   })
 })

@@ -13,13 +13,13 @@ describe('an operation', () => {
     '%s has its tests at test/<slice>/<verb>.test.ts',
     (id) => {
       const [, file] = new RegExp(`import \\{ ${id} \\} from '\\.\\./domain/(.+)\\.ts'`).exec(handlers) ?? []
-      const suyo = `test/${file}.test.ts`
-      expect(existsSync(new URL(suyo, ROOT)), suyo).toBe(true)
+      const ownEntry = `test/${file}.test.ts`
+      expect(existsSync(new URL(ownEntry, ROOT)), ownEntry).toBe(true)
     },
   )
 })
 
 it('no file of tests has more than 500 lines', () => {
-  const largos = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) => read(file).split('\n').length > 501)
-  expect(largos).toEqual([])
+  const longItems = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) => read(file).split('\n').length > 501)
+  expect(longItems).toEqual([])
 })

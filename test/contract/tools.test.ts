@@ -20,10 +20,12 @@ import { runProgram } from '../docs/run.ts'
 import { buildGuia, FULL_RUN_ONLY } from '../factories.ts'
 import { PYTHON_WITH_DATEUTIL } from '../interpreters.ts'
 
-const CONTRATO = fileURLToPath(new URL('server/generated/contract/openapi.json', ROOT))
-const contract: JsonObject = JSON.parse(fillRelativeDays(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
+const CONTRACT_PATH = fileURLToPath(new URL('server/generated/contract/openapi.json', ROOT))
+const contract: JsonObject = JSON.parse(
+  fillRelativeDays(readFileSync(CONTRACT_PATH, 'utf8'), { clock: () => new Date() }),
+)
 
-interface Caso {
+interface Case {
   operacion: string
   /** `cuerpo`, or the status of an answer. */
   de: string
@@ -32,9 +34,9 @@ interface Caso {
 }
 
 /** Every example of a JSON body or answer, with the schema that stands beside it. */
-const cases: Caso[] = operacionesOf(contract).flatMap(({ id, definition }) => {
+const cases: Case[] = operacionesOf(contract).flatMap(({ id, definition }) => {
   const parts = {
-    ...(definition.requestBody ? { cuerpo: definition.requestBody } : {}),
+    ...(definition.requestBody ? { body: definition.requestBody } : {}),
     ...(definition.responses as JsonObject),
   }
   return Object.entries(parts).flatMap(([de, part]) => {
@@ -65,8 +67,8 @@ const program = (path: string, ...args: string[]) => [
   ...args,
 ]
 
-async function exigir(orden: string[]) {
-  const { codigo, output, errores } = await runProgram(orden, { cwd: folder })
+async function requireSuccess(command: string[]) {
+  const { codigo, output, errores } = await runProgram(command, { cwd: folder })
   expect(codigo, output + errores).toBe(0)
   return output
 }
@@ -74,37 +76,39 @@ async function exigir(orden: string[]) {
 it('has an example of most bodies and answers', () => expect(cases.length).toBeGreaterThan(250))
 
 describe('orval with zod', () => {
-  let esquemas: Record<string, ZodType> = {}
+  let schemas: Record<string, ZodType> = {}
   beforeAll(async () => {
-    await exigir(program('orval/dist/bin/orval.mjs', '--input', CONTRATO, '--output', en('zod.ts'), '--client', 'zod'))
-    esquemas = await import(en('zod.ts'))
+    await requireSuccess(
+      program('orval/dist/bin/orval.mjs', '--input', CONTRACT_PATH, '--output', en('zod.ts'), '--client', 'zod'),
+    )
+    schemas = await import(en('zod.ts'))
   })
 
-  const suyo = ({ operacion, de }: Caso) =>
-    esquemas[`${operacion[0]!.toUpperCase()}${operacion.slice(1)}${de === 'cuerpo' ? 'Body' : 'Response'}`]
+  const ownEntry = ({ operacion, de }: Case) =>
+    schemas[`${operacion[0]!.toUpperCase()}${operacion.slice(1)}${de === 'cuerpo' ? 'Body' : 'Response'}`]
 
   /** What it makes schemas of: bodies, and the first good answer of each operation. */
-  const leidos = cases.filter(
+  const readValues = cases.filter(
     ({ operacion, de }) =>
       de === 'cuerpo' || de === cases.find((c) => c.operacion === operacion && c.de.startsWith('2'))?.de,
   )
 
   it('takes every example', () => {
-    expect(leidos.length).toBeGreaterThan(50)
-    const bad = leidos.map((testCase) => [
+    expect(readValues.length).toBeGreaterThan(50)
+    const bad = readValues.map((testCase) => [
       testCase.operacion,
       testCase.de,
-      suyo(testCase)?.safeParse(testCase.valor).error?.issues,
+      ownEntry(testCase)?.safeParse(testCase.valor).error?.issues,
     ])
     expect(bad.filter(([, , faults]) => faults !== undefined)).toEqual([])
-    expect(leidos.filter((testCase) => !suyo(testCase))).toEqual([])
+    expect(readValues.filter((testCase) => !ownEntry(testCase))).toEqual([])
   })
 
   it('takes a valid guide with letters of Spanish, and refuses one without its municipality', () => {
-    const { municipio, ...sinMunicipio } = { ...buildGuia(), direccion: '5ª avenida norte, casa Ñandú' }
-    expect(esquemas.CrearGuiaBody!.safeParse({ ...sinMunicipio, municipio }).error).toBeUndefined()
-    expect(esquemas.CrearGuiaBody!.safeParse(sinMunicipio).success).toBe(false)
-    expect(esquemas.CrearGuiaBody!.safeParse({ ...sinMunicipio, municipio: ' ' }).success).toBe(false)
+    const { municipio, ...guiaWithoutMunicipio } = { ...buildGuia(), direccion: '5ª avenida norte, casa Ñandú' }
+    expect(schemas.CrearGuiaBody!.safeParse({ ...guiaWithoutMunicipio, municipio }).error).toBeUndefined()
+    expect(schemas.CrearGuiaBody!.safeParse(guiaWithoutMunicipio).success).toBe(false)
+    expect(schemas.CrearGuiaBody!.safeParse({ ...guiaWithoutMunicipio, municipio: ' ' }).success).toBe(false)
   })
 })
 
@@ -112,31 +116,31 @@ describe('openapi-typescript', () => {
   it('gives types that every example has', FULL_RUN_ONLY, async () => {
     // It would make obligatory, in requests too, whatever has a default.
     const opcional = ['--default-non-nullable', 'false']
-    await exigir(program('openapi-typescript/bin/cli.js', CONTRATO, ...opcional, '-o', en('tipos.d.ts')))
-    const constantes = cases.map(({ operacion, de, valor }, i) => {
+    await requireSuccess(program('openapi-typescript/bin/cli.js', CONTRACT_PATH, ...opcional, '-o', en('tipos.d.ts')))
+    const constants = cases.map(({ operacion, de, valor: value }, i) => {
       const part =
         de === 'cuerpo'
           ? "NonNullable<operations['OP']['requestBody']>"
           : `operations['OP']['responses'][${/^\d+$/.test(de) ? de : `'${de}'`}]`
       const tipo = `${part.replace('OP', operacion)}['content']['application/json']`
-      return `export const caso${i}: ${tipo} = ${JSON.stringify(valor)}`
+      return `export const caso${i}: ${tipo} = ${JSON.stringify(value)}`
     })
     const bad = "// @ts-expect-error\nexport const mal: components['schemas']['GuiaIndividual'] = { telefono: 1 }"
     const head = "import type { components, operations } from './tipos.d.ts'"
-    await writeFile(en('casos.ts'), [head, ...constantes, bad].join('\n'))
+    await writeFile(en('casos.ts'), [head, ...constants, bad].join('\n'))
     const options = ['--noEmit', '--strict', '--ignoreConfig', '--allowImportingTsExtensions', 'casos.ts']
-    await exigir(program('typescript-7/bin/tsc', ...options))
+    await requireSuccess(program('typescript-7/bin/tsc', ...options))
   })
 })
 
 describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
   it('makes models that read every example', async () => {
-    const propiedad = ({ operacion, de }: Caso) => `${operacion}_${de}`
+    const propertyName = ({ operacion, de }: Case) => `${operacion}_${de}`
     const schema = {
       $defs: schemasOf(contract),
       type: 'object',
       additionalProperties: false,
-      properties: Object.fromEntries(cases.map((testCase) => [propiedad(testCase), testCase.scheme])),
+      properties: Object.fromEntries(cases.map((testCase) => [propertyName(testCase), testCase.scheme])),
     }
     const source = new JSONSchemaInput(new FetchingJSONSchemaStore())
     await source.addSource({
@@ -149,14 +153,14 @@ describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
     await writeFile(en('modelos.py'), lines.join('\n'))
     await writeFile(
       en('casos.json'),
-      JSON.stringify(cases.map((testCase) => ({ [propiedad(testCase)]: testCase.valor }))),
+      JSON.stringify(cases.map((testCase) => ({ [propertyName(testCase)]: testCase.valor }))),
     )
-    await writeFile(en('leer.py'), LECTOR)
-    expect(await exigir([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${cases.length}\n`)
+    await writeFile(en('leer.py'), READER_CODE)
+    expect(await requireSuccess([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${cases.length}\n`)
   })
 })
 
-const LECTOR = `
+const READER_CODE = `
 import json
 from modelos import todo_from_dict, todo_to_dict
 leidos = 0

@@ -10,34 +10,34 @@ import { ROOT } from '../../server/platform/root.ts'
 
 const { operaciones } = loadContract()
 const conCuerpo = operaciones.filter(carriesJson)
-const explicador = new Explainer(() => forInput(readDocument()))
+const explainer = new Explainer(() => forInput(readDocument()))
 const PAISES = [undefined, null, 'GT', 'MX']
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** The contracts as they are published: what the server reads has no examples. */
-const publicados = ['comercios', 'operaciones', 'publico'].map(
+const publishedContracts = ['comercios', 'operaciones', 'publico'].map(
   (name) =>
     JSON.parse(readFileSync(new URL(`server/generated/contract/${name}.json`, ROOT), 'utf8')) as ReturnType<
       typeof readDocument
     >,
 )
 
-interface Ejemplo {
+interface Example {
   $ref?: string
   value: Json
 }
 
 /** The examples of an operation's body in the contract. */
-function ejemplosDe({ path, method, tipos }: Operation): Json[] {
-  const { paths, components } = publicados.find((one) => path in one.paths)!
-  const sueltos = (components as unknown as { examples: Record<string, Ejemplo> }).examples
+function examplesOf({ path, method, tipos }: Operation): Json[] {
+  const { paths, components } = publishedContracts.find((one) => path in one.paths)!
+  const sharedExamples = (components as unknown as { examples: Record<string, Example> }).examples
   const { example, examples = {} } = paths[path]![method]!.requestBody!.content[tipos[0]!] as {
     example?: Json
-    examples?: Record<string, Ejemplo>
+    examples?: Record<string, Example>
   }
   const values = Object.values(examples).map(({ $ref, value }) =>
-    $ref ? sueltos[$ref.split('/').at(-1)!]!.value : value,
+    $ref ? sharedExamples[$ref.split('/').at(-1)!]!.value : value,
   )
   return [example, ...values].filter((one) => one !== undefined)
 }
@@ -59,8 +59,8 @@ const CUALQUIERA: fc.Arbitrary<Json> = fc.oneof(
 )
 
 /** A value with one of its parts, somewhere, replaced, removed, or joined by another. */
-function alterar(value: Json, camino: readonly number[], fresh: Json): Json {
-  const [n = 0, ...rest] = camino
+function alter(value: Json, route: readonly number[], fresh: Json): Json {
+  const [n = 0, ...rest] = route
   if (value === null || typeof value !== 'object') return fresh
   const keys = Object.keys(value)
   const key = keys[n % (keys.length + 2)]
@@ -69,7 +69,7 @@ function alterar(value: Json, camino: readonly number[], fresh: Json): Json {
     return Array.isArray(value)
       ? value.toSpliced(Number(key), 1)
       : Object.fromEntries(Object.entries(value).filter(([other]) => other !== key))
-  const inside = alterar((value as Record<string, Json>)[key]!, rest, fresh)
+  const inside = alter((value as Record<string, Json>)[key]!, rest, fresh)
   return Array.isArray(value) ? value.with(Number(key), inside) : { ...value, [key]: inside }
 }
 
@@ -89,22 +89,22 @@ describe('the validators that were compiled with the server', () => {
   it.each(conCuerpo.map((operacion) => [operacion.id, operacion] as const))(
     'admit of %s what the contract admits, read at run time, and nothing else',
     (id, operacion) => {
-      const examples = ejemplosDe(operacion)
+      const examples = examplesOf(operacion)
       expect(examples.length).toBeGreaterThan(0)
-      const comparar = (body: Json, pais: string | null | undefined) => {
+      const compare = (body: Json, pais: string | null | undefined) => {
         const admitido = BODY_VALIDATORS[id]!.call({ pais }, structuredClone(body))
-        const { listedFaults: dichas } = explicador.faults(bodyRef(operacion), body, 1, { pais } as never)
-        expect(admitido, JSON.stringify(body)).toBe(dichas.length === 0)
+        const { listedFaults } = explainer.faults(bodyRef(operacion), body, 1, { pais } as never)
+        expect(admitido, JSON.stringify(body)).toBe(listedFaults.length === 0)
         return admitido
       }
-      for (const example of examples) comparar(example, undefined)
+      for (const example of examples) compare(example, undefined)
       fc.assert(
         fc.property(
           fc.constantFrom(...examples),
           fc.array(fc.nat(30), { minLength: 1, maxLength: 3 }),
           CUALQUIERA,
           fc.constantFrom(...PAISES),
-          (example, camino, fresh, pais) => void comparar(alterar(example, camino, fresh), pais),
+          (example, route, fresh, pais) => void compare(alter(example, route, fresh), pais),
         ),
         { numRuns: 200 },
       )
@@ -112,12 +112,14 @@ describe('the validators that were compiled with the server', () => {
   )
 
   it('judge a guide of a batch as the contract does', () => {
-    const [example] = ejemplosDe(conCuerpo.find(({ id }) => id === 'crearGuia')!)
+    const [example] = examplesOf(conCuerpo.find(({ id }) => id === 'crearGuia')!)
     fc.assert(
-      fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, fresh) => {
-        const guia = camino.length === 0 ? example! : alterar(example!, camino, fresh)
-        const { listedFaults: dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
-        expect(SCHEMA_VALIDATORS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
+      fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (route, fresh) => {
+        const guia = route.length === 0 ? example! : alter(example!, route, fresh)
+        const { listedFaults } = explainer.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
+        expect(SCHEMA_VALIDATORS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(
+          listedFaults.length === 0,
+        )
       }),
     )
   })

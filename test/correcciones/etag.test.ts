@@ -8,12 +8,13 @@ const environment = useEtiquetas()
 
 const api = () => etiquetasComercio.api.guias
 const codigos = async (guia: string) => (await api().obtener(guia)).advertencias.map(({ codigo }) => codigo)
-const imprimir = async (guia: string, init?: RequestInit) => downloadEtiquetas((await api().etiqueta(guia)).url, init)
+const printEtiqueta = async (guia: string, init?: RequestInit) =>
+  downloadEtiquetas((await api().etiqueta(guia)).url, init)
 
 describe('a label that was made before a correction', () => {
   it('is out of date until it is made again', async () => {
     const guia = await createGuiaForEtiqueta({ destinatario: 'Ana Pérez' })
-    await imprimir(guia)
+    await printEtiqueta(guia)
     expect(await codigos(guia)).toEqual([])
     const { advertencias } = await api().corregir(guia, { destinatario: 'Luis Ajú' })
     expect(advertencias).toEqual([
@@ -24,7 +25,7 @@ describe('a label that was made before a correction', () => {
     ])
     await api().corregir(guia, { contenido: 'Un libro' })
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
-    const { pdf } = await imprimir(guia)
+    const { pdf } = await printEtiqueta(guia)
     expect(parsePdf(pdf).texto).toContain('Luis Ajú')
     expect(await codigos(guia)).toEqual([])
   })
@@ -40,7 +41,7 @@ describe('a label that was made before a correction', () => {
     { recogida: { contacto: 'Luis Batz' } },
   ])('is out of date after the correction %o', async (correccion) => {
     const guia = await createGuiaForEtiqueta()
-    await imprimir(guia)
+    await printEtiqueta(guia)
     await api().corregir(guia, correccion)
     expect(await codigos(guia)).toContain('etiqueta_desactualizada')
   })
@@ -51,28 +52,28 @@ describe('a label that was made before a correction', () => {
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
     await recordEtiquetas(environment.db, rows, environment.clock())
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
-    await imprimir(guia)
+    await printEtiqueta(guia)
     expect(await codigos(guia)).toEqual([])
   })
 
   it('is none if no label was made, if nothing that it shows changed, or if only its headers were asked for', async () => {
     const guia = await createGuiaForEtiqueta()
     await api().etiqueta(guia)
-    await imprimir(guia, { method: 'HEAD' })
+    await printEtiqueta(guia, { method: 'HEAD' })
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
     expect(await codigos(guia)).toEqual([])
-    await imprimir(guia)
+    await printEtiqueta(guia)
     await api().corregir(guia, { lat: 14.72, lng: -90.64 })
     expect(await codigos(guia)).toEqual([])
   })
 
   it('is up to date again for a client that has the present one', async () => {
     const guia = await createGuiaForEtiqueta({ destinatario: 'Ana Pérez' })
-    const { cabeceras } = await imprimir(guia)
+    const { headers } = await printEtiqueta(guia)
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
     await api().corregir(guia, { destinatario: 'Ana Pérez' })
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
-    const { status } = await imprimir(guia, { headers: { 'If-None-Match': cabeceras.get('etag')! } })
+    const { status } = await printEtiqueta(guia, { headers: { 'If-None-Match': headers.get('etag')! } })
     expect([status, await codigos(guia)]).toEqual([304, []])
   })
 })

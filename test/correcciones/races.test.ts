@@ -63,17 +63,17 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     expect(new Set(estados.filter((status) => ![200, 201, 409].includes(status)))).toEqual(new Set())
     await waitForQuiet()
     for (const [g, { guia, telefono }] of guias.entries()) {
-      const read = await canal.leer(comercio, { guia })
+      const read = await canal.read(comercio, { guia })
       const eventos = read.eventos.datos
       expect(eventos.map(({ secuencia }) => secuencia)).toEqual(eventos.map((_, i) => i + 1))
       const corregidas = eventos.filter(({ tipo }) => tipo === 'guia.corregida')
-      const times = (campo: string) => corregidas.filter(({ campos }) => campos!.includes(campo)).length
+      const times = (field: string) => corregidas.filter(({ campos: fields }) => fields!.includes(field)).length
       // Each accepted correction is one event: nobody's was overwritten unseen.
       expect([times('/telefono'), times('/contenido')]).toEqual([3, 3])
       expect(telefonos[g]).toContain(read.telefono!.slice(1))
-      const suyos = await mensajes({ guia })
+      const ownEntries = await mensajes({ guia })
       const porTelefono = (one: string) =>
-        suyos.filter((m) => m.telefono === `+${one}` && m.tipo === 'solicitud_ubicacion')
+        ownEntries.filter((m) => m.telefono === `+${one}` && m.tipo === 'solicitud_ubicacion')
       for (const one of [telefono, ...telefonos[g]!]) expect(porTelefono(one).length).toBeLessThanOrEqual(1)
       if (read.ubicacion.estado !== 'confirmada')
         await waitUntil(async () =>
@@ -103,10 +103,10 @@ describe('corrections, scans and answers at the same time, in two processes', ()
       ])
     }
     await waitUntil(async () => receptor.receivedWebhooks.length === 11)
-    const primeros = new Map(receptor.receivedWebhooks.map(({ id, cuerpo }) => [id, cuerpo]))
+    const firstEntries = new Map(receptor.receivedWebhooks.map(({ id, body }) => [id, body]))
     for (let secuencia = 1; secuencia <= 11; secuencia++)
       await prueba.api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${guia}_${secuencia}`)
     await waitUntil(async () => receptor.receivedWebhooks.length === 22)
-    for (const { id, cuerpo } of receptor.receivedWebhooks.slice(11)) expect(cuerpo).toBe(primeros.get(id))
+    for (const { id, body } of receptor.receivedWebhooks.slice(11)) expect(body).toBe(firstEntries.get(id))
   })
 })

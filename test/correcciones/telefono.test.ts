@@ -9,12 +9,12 @@ const canal = useChannel()
 const {
   environment,
   createUbicacionRequest: fresh,
-  requested: pedida,
+  requested: sentRequest,
   esperar,
   mensajes,
   listAcceptedMensajes,
   tipos,
-  leer,
+  read,
   waitForQuiet,
   reply: answer,
 } = canal
@@ -28,19 +28,19 @@ async function corrected({ guia }: SentUbicacionRequest, telefono = createTelefo
   await comercio.api.guias.corregir(guia, { telefono: `+${telefono}` })
   return { guia, telefono }
 }
-const enlaceDe = async (esta: { guia: string }, number: number) => {
-  const { id, kid } = (await mensajes(esta)).find((row) => row.numero === number)!
+const enlaceDe = async (sentSolicitud: { guia: string }, number: number) => {
+  const { id, kid } = (await mensajes(sentSolicitud)).find((row) => row.numero === number)!
   return `${environment.url}/u/${tokenDe(SECRETOS, id, kid)!.token}`
 }
-const estados = async (esta: { guia: string }) => (await mensajes(esta)).map(({ estado }) => estado)
+const estados = async (sentSolicitud: { guia: string }) => (await mensajes(sentSolicitud)).map(({ estado }) => estado)
 
 describe('a corrected telephone of a guide that waits for its place', () => {
   it('gets exactly one message, and the links of the former one end', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     const old = await enlaceDe(first, 1)
     expect((await fetch(old)).status).toBe(200)
     const second = await corrected(first)
-    expect((await leer(comercio, second)).ubicacion.solicitud).toMatchObject({ numero: 2, canal: 'whatsapp' })
+    expect((await read(comercio, second)).ubicacion.solicitud).toMatchObject({ numero: 2, canal: 'whatsapp' })
     await esperar(second, 'enviado', 2)
     await waitForQuiet()
     expect([listAcceptedMensajes(first).length, listAcceptedMensajes(second).length]).toEqual([1, 1])
@@ -50,34 +50,34 @@ describe('a corrected telephone of a guide that waits for its place', () => {
       'guia.corregida',
       'ubicacion.solicitada',
     ])
-    const [cerrado, nuevo] = [await fetch(old), await fetch(await enlaceDe(second, 2))]
-    expect([cerrado.status, nuevo.status]).toEqual([404, 200])
-    expect(await cerrado.text()).not.toContain('Sacatepéquez')
+    const [closedResponse, nuevo] = [await fetch(old), await fetch(await enlaceDe(second, 2))]
+    expect([closedResponse.status, nuevo.status]).toEqual([404, 200])
+    expect(await closedResponse.text()).not.toContain('Sacatepéquez')
   })
 
   it('gets another link if it comes back, and its old link stays dead', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     const old = await enlaceDe(first, 1)
     await esperar(await corrected(first), 'enviado', 2)
     const third = await corrected(first, first.telefono)
     await esperar(third, 'enviado', 3)
-    const [cerrado, nuevo] = [await fetch(old), await fetch(await enlaceDe(third, 3))]
-    expect([cerrado.status, nuevo.status]).toEqual([404, 200])
+    const [closedResponse, nuevo] = [await fetch(old), await fetch(await enlaceDe(third, 3))]
+    expect([closedResponse.status, nuevo.status]).toEqual([404, 200])
   })
 
   it('confirms the place by its answer; the former one cannot', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     const second = await corrected(first)
     const { proveedor_id } = await esperar(second, 'enviado', 2)
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono, inReplyTo: first.wamid })
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono })
     const sent = await fetch(await enlaceDe(first, 1), {
       method: 'POST',
-      body: new URLSearchParams({ lat: '14.7', lng: '-90.6', metodo: 'gps' }),
+      body: new URLSearchParams({ lat: '14.7', lng: '-90.6', method: 'gps' }),
     })
-    expect([sent.status, (await leer(comercio, second)).ubicacion.estado]).toEqual([404, 'solicitada'])
+    expect([sent.status, (await read(comercio, second)).ubicacion.estado]).toEqual([404, 'solicitada'])
     await answer('location', RECIPIENT_POSITION, { telefono: second.telefono, inReplyTo: proveedor_id! })
-    expect((await leer(comercio, second)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario' })
+    expect((await read(comercio, second)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario' })
   })
 
   it('leaves nothing to send to the former one, whose message was put off', async () => {
@@ -91,20 +91,20 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     canal.advance(3_600_000)
     await waitForQuiet()
     expect([await estados(second), listAcceptedMensajes(first).length]).toEqual([['descartado', 'enviado'], 0])
-    expect((await leer(comercio, second)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+    expect((await read(comercio, second)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
   })
 
   it('asks again after the first request expired', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     canal.advance(73 * 3_600_000)
-    await waitUntil(async () => (await leer(comercio, first)).ubicacion.estado === 'vencida')
+    await waitUntil(async () => (await read(comercio, first)).ubicacion.estado === 'vencida')
     const second = await corrected(first)
     await esperar(second, 'enviado', 2)
-    expect((await leer(comercio, second)).ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
+    expect((await read(comercio, second)).ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
   })
 
   it('has its own number of resends', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     for (let number = 2; number <= 4; number++) {
       await comercio.api.guias.reenviarSolicitud(first.guia)
       await esperar(first, 'enviado', number)
@@ -118,18 +118,18 @@ describe('a corrected telephone of a guide that waits for its place', () => {
   })
 
   it('gets no message if the destination is corrected along with it', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     const telefono = createTelefono()
     await comercio.api.guias.corregir(first.guia, { telefono: `+${telefono}`, lat: 14.72, lng: -90.64 })
     await waitForQuiet()
     expect([listAcceptedMensajes({ telefono }), await estados(first)]).toEqual([[], ['enviado']])
-    expect((await leer(comercio, first)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
+    expect((await read(comercio, first)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
   })
 })
 
 describe('a corrected telephone of a guide whose place is confirmed', () => {
   it('gets no message, and the former one can no longer change the place', async () => {
-    const first = await pedida(comercio)
+    const first = await sentRequest(comercio)
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono, inReplyTo: first.wamid })
     expect((await fetch(await enlaceDe(first, 1))).status).toBe(200)
     const rastreo = async () => (await fetch(`${environment.url}/r/${first.guia}`)).text()
@@ -139,6 +139,6 @@ describe('a corrected telephone of a guide whose place is confirmed', () => {
     expect(await rastreo()).not.toContain('Abra otra vez el enlace de aquel mensaje')
     expect(listAcceptedMensajes(second)).toEqual([])
     expect((await fetch(await enlaceDe(first, 1))).status).toBe(404)
-    expect((await leer(comercio, second)).ubicacion.estado).toBe('confirmada')
+    expect((await read(comercio, second)).ubicacion.estado).toBe('confirmada')
   })
 })

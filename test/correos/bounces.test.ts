@@ -51,7 +51,7 @@ async function deliver(text: string) {
   return { codigo, ...JSON.parse(output) }
 }
 const isBounced = async ({ persona }: TestPersona) =>
-  (await environment.operar('GET', `/personas/${persona}`)).cuerpo.correo_rebotado_en !== null
+  (await environment.operar('GET', `/personas/${persona}`)).body.correo_rebotado_en !== null
 /** Identity of the newest mail that the mail server took for a person. */
 const lastMessageId = ({ correo }: TestPersona) => {
   const mail = mailServer.receivedCorreos.findLast(({ to }) => to === correo)
@@ -96,11 +96,11 @@ describe('a person whose mails bounce', () => {
     await requestCode(environment, ana.correo)
     await waitUntil(() => isBounced(ana))
     mailServer.recipientRefusalStatus = 0
-    const { datos } = (await environment.operar('GET', '/personas')).cuerpo
+    const { datos } = (await environment.operar('GET', '/personas')).body
     expect(datos[0]).toMatchObject({ persona: ana.persona, correo_rebotado_en: expect.any(String) })
-    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
-    expect((await ir('/central/equipo')).texto).toContain('sus correos rebotan')
-    expect((await ir(`/central/equipo/${ana.persona}`)).texto).toContain('El último correo rebotó el')
+    const { visit } = createScriptlessBrowser(environment, ana.cookie)
+    expect((await visit('/central/equipo')).texto).toContain('sus correos rebotan')
+    expect((await visit(`/central/equipo/${ana.persona}`)).texto).toContain('El último correo rebotó el')
     environment.advance(1_000)
     await requestCode(environment, ana.correo)
     await waitUntil(async () => !(await isBounced(ana)))

@@ -4,7 +4,7 @@ import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { waitUntil } from '../factories.ts'
 
 const environment = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
-const probar = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(environment))
+const probar = (recipient: string) => runInProcess(['correos', 'probar', recipient], consoleEnvironment(environment))
 const readBuzon = async () => (await fetch(`${environment.url}/buzon`)).text()
 
 describe('the local mailbox', () => {
@@ -20,16 +20,16 @@ describe('the local mailbox', () => {
 })
 
 describe('a service without mail server and mailbox', () => {
-  const mudo = useEnvironment()
+  const silentServer = useEnvironment()
   it('keeps mails until it has one of them', async () => {
-    const env = { DATABASE_URL: mudo.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: mudo.dataDir }
+    const env = { DATABASE_URL: silentServer.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: silentServer.dataDir }
     expect(await runInProcess(['correos', 'probar', 'ana@ejemplo.com'], env)).toMatchObject({ codigo: 0 })
-    const row = async () => (await mudo.db.pool.query('select estado, codigo, contenido from correo')).rows[0]
+    const row = async () => (await silentServer.db.pool.query('select estado, codigo, contenido from correo')).rows[0]
     await waitUntil(async () => (await row()).codigo === 'sin_servidor')
     expect(await row()).toMatchObject({ estado: 'pendiente' })
     expect((await row()).contenido).not.toBeNull()
-    mudo.advance(11 * 60_000)
-    await mudo.reset({ MAILBOX: '1' })
+    silentServer.advance(11 * 60_000)
+    await silentServer.reset({ MAILBOX: '1' })
     await waitUntil(async () => (await row()).estado === 'enviado')
   })
 })

@@ -4,7 +4,7 @@ import { createMailClient, type OutgoingMail } from '../../server/platform/mail/
 import { createCertificate, encodeIpName } from '../certificate.ts'
 import { createRefusal, openMailServer, parseCorreo } from './server.ts'
 
-const PLAZOS = { connect: 2_000, silence: 2_000, total: 4_000 }
+const DEADLINES = { connect: 2_000, silence: 2_000, total: 4_000 }
 const DESDE = 'avisos@mensajeria.example'
 const correo: OutgoingMail = {
   id: '0193aaaa-0000-7000-8000-000000000001',
@@ -14,19 +14,19 @@ const correo: OutgoingMail = {
   texto: 'Su código es 123456.',
   html: '<p>Su código es <b>123456</b>.</p>',
 }
-const client = (url: string, ca?: string, plazos = PLAZOS) =>
-  createMailClient({ url, desde: DESDE }, { deadlines: plazos, ...(ca ? { ca } : {}) })
+const client = (url: string, ca?: string, deadlines = DEADLINES) =>
+  createMailClient({ url, desde: DESDE }, { deadlines, ...(ca ? { ca } : {}) })
 
 describe('a mail server that takes mails', () => {
   it('gets one mail with both texts, its sender’s name and a lasting identity', async () => {
     const server = await openMailServer()
     expect(await client(`smtp://127.0.0.1:${server.port}`).send(correo)).toEqual({ resultado: 'aceptado' })
     expect(server.receivedCorreos).toMatchObject([{ from: DESDE, to: correo.to }])
-    const { readHeader: header, texto, html } = parseCorreo(server.receivedCorreos[0]!)
+    const { readHeader: header, texto: text, html } = parseCorreo(server.receivedCorreos[0]!)
     expect(header('Message-ID')).toBe(`<${correo.id}@mensajeria.example>`)
     expect(header('Auto-Submitted')).toBe('auto-generated')
     expect(header('From')).toContain(`<${DESDE}>`)
-    expect(texto).toContain(correo.texto)
+    expect(text).toContain(correo.texto)
     expect(html).toContain('<b>123456</b>')
   })
 
@@ -41,12 +41,12 @@ describe('a mail server that takes mails', () => {
 
   it('gets nothing in plain text unless it is on this machine', async () => {
     const { cert, key } = createCertificate([encodeIpName(0, 0, 0, 0)])
-    const [abierto, cifrado] = [
+    const [openedItem, cifrado] = [
       await openMailServer({}, '0.0.0.0'),
       await openMailServer({ disabledCommands: ['AUTH'], cert, key }, '0.0.0.0'),
     ]
-    expect(await client(`smtp://0.0.0.0:${abierto.port}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
-    expect(abierto.intentos).toEqual([])
+    expect(await client(`smtp://0.0.0.0:${openedItem.port}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
+    expect(openedItem.intentos).toEqual([])
     expect(await client(`smtp://0.0.0.0:${cifrado.port}`, cert).send(correo)).toEqual({ resultado: 'aceptado' })
   })
 
@@ -60,9 +60,9 @@ describe('a mail server that takes mails', () => {
     })
     const con = (key: string) => client(`smtp://guias%40x:${key}@127.0.0.1:${server.port}`).send(correo)
     expect(await con('cl%3Aave')).toEqual({ resultado: 'aceptado' })
-    const negado = await con('otra')
-    expect(negado).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_535' })
-    expect(JSON.stringify(negado)).not.toMatch(/otra|guias@x/)
+    const denial = await con('otra')
+    expect(denial).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_535' })
+    expect(JSON.stringify(denial)).not.toMatch(/otra|guias@x/)
   })
 })
 
@@ -76,26 +76,26 @@ describe('a mail server that refuses', () => {
       { resultado: 'pasajero', cuenta: false, codigo: 'smtp_450' },
     ],
     ['a mail for now', { mailRefusalStatus: 451 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_451' }],
-  ])('%s is judged by its status', async (_que, negativa, result) => {
-    const server = Object.assign(await openMailServer(), negativa)
-    const envio = await client(`smtp://127.0.0.1:${server.port}`).send(correo)
-    expect(envio).toMatchObject(result)
-    expect(JSON.stringify(envio)).not.toContain('ana@')
+  ])('%s is judged by its status', async (_description, refusalOptions, result) => {
+    const server = Object.assign(await openMailServer(), refusalOptions)
+    const submission = await client(`smtp://127.0.0.1:${server.port}`).send(correo)
+    expect(submission).toMatchObject(result)
+    expect(JSON.stringify(submission)).not.toContain('ana@')
   })
 
   it('the sender is refused for the service’s account, not for the recipient', async () => {
     const server = await openMailServer({ onMailFrom: (_de, _sesion, listo) => listo(createRefusal(553)) })
-    const envio = await client(`smtp://127.0.0.1:${server.port}`).send(correo)
-    expect(envio).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_553' })
+    const submission = await client(`smtp://127.0.0.1:${server.port}`).send(correo)
+    expect(submission).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_553' })
   })
 })
 
 /** A server that does with each connection what the test says. */
-async function abrirCrudo(atender: (connection: Socket) => void): Promise<{ url: string; close: () => void }> {
+async function abrirCrudo(handle: (connection: Socket) => void): Promise<{ url: string; close: () => void }> {
   const connections = new Set<Socket>()
   const server = createServer((connection) => {
     connections.add(connection.on('error', () => {}))
-    atender(connection)
+    handle(connection)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = () => {
@@ -106,11 +106,11 @@ async function abrirCrudo(atender: (connection: Socket) => void): Promise<{ url:
 }
 
 /** Speaks SMTP up to the mail, which it then treats as told. */
-const hastaElCorreo = (alCorreo: (connection: Socket) => void) => (connection: Socket) => {
+const untilCorreo = (onCorreo: (connection: Socket) => void) => (connection: Socket) => {
   connection.write('220 hola\r\n')
   let enCorreo = false
   connection.on('data', (chunk) => {
-    if (enCorreo) return chunk.includes('\r\n.\r\n') ? alCorreo(connection) : undefined
+    if (enCorreo) return chunk.includes('\r\n.\r\n') ? onCorreo(connection) : undefined
     enCorreo = chunk.toString().startsWith('DATA')
     connection.write(enCorreo ? '354 siga\r\n' : '250 bien\r\n')
   })
@@ -118,23 +118,23 @@ const hastaElCorreo = (alCorreo: (connection: Socket) => void) => (connection: S
 
 describe('a mail server that fails', () => {
   const BREVES = { connect: 200, silence: 200, total: 600 }
-  const gotear = (connection: Socket) => {
+  const drip = (connection: Socket) => {
     const clock = setInterval(() => connection.write('220-espere\r\n'), 50)
     connection.on('close', () => clearInterval(clock))
   }
   it.each([
     ['never greets', () => {}],
-    ['greets for ever', gotear],
+    ['greets for ever', drip],
     ['cuts the connection at once', (connection: Socket) => connection.destroy()],
-    ['cuts it in the middle of the mail', hastaElCorreo((connection) => connection.destroy())],
-    ['takes the mail and never answers', hastaElCorreo(() => {})],
-    ['answers without end', hastaElCorreo((connection) => connection.write(`250-${'x'.repeat(100_000)}`))],
+    ['cuts it in the middle of the mail', untilCorreo((connection) => connection.destroy())],
+    ['takes the mail and never answers', untilCorreo(() => {})],
+    ['answers without end', untilCorreo((connection) => connection.write(`250-${'x'.repeat(100_000)}`))],
     ['speaks another language', (connection: Socket) => connection.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ])('and %s is asked again later', async (_que, atender) => {
-    const { url, close } = await abrirCrudo(atender)
+  ])('and %s is asked again later', async (_description, handle) => {
+    const { url, close } = await abrirCrudo(handle)
     try {
-      const envio = await client(url, undefined, BREVES).send(correo)
-      expect(envio).toMatchObject({ resultado: 'pasajero', cuenta: false })
+      const submission = await client(url, undefined, BREVES).send(correo)
+      expect(submission).toMatchObject({ resultado: 'pasajero', cuenta: false })
     } finally {
       close()
     }

@@ -20,13 +20,13 @@ it('picks columns of a row', () => {
 it.each([
   ['webhook', CAMPOS_DE_WEBHOOK],
   ['llave', LLAVE_FIELDS],
-])('declares every column of %s', async (table, campos) => {
+])('declares every column of %s', async (table, fields) => {
   const { rows } = await environment.db.pool.query(
     `select column_name as nombre from information_schema.columns
      where table_schema = 'public' and table_name = $1 order by 1`,
     [table],
   )
-  expect(rows.map(({ nombre }) => nombre)).toEqual(Object.keys(campos).sort())
+  expect(rows.map(({ nombre }) => nombre)).toEqual(Object.keys(fields).sort())
 })
 
 it('declares every column of guia with its type', async () => {

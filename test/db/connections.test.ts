@@ -4,7 +4,7 @@ import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts
 import { shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
-const AJUSTES = dynamicStatement<object, { zona: string; timeout: string; role: string }>(
+const SETTINGS = dynamicStatement<object, { zona: string; timeout: string; role: string }>(
   'central',
   `select current_setting('timezone') as zona, current_setting('statement_timeout') as timeout, current_user as role`,
   false,
@@ -31,18 +31,18 @@ describe('a session of a pooler', () => {
     try {
       // Another client of the pooler has left it so.
       await db.pool.query(`set timezone = 'America/Guatemala'; set statement_timeout = 0`)
-      const suya = db.asRole('guias_operacion')
-      const leidas = [
-        await db.query(AJUSTES),
-        await suya.query(AJUSTES),
-        await inTransaction(db, (query) => query(AJUSTES)),
-        await inTransaction(suya, (query) => query(AJUSTES)),
+      const ownItem = db.asRole('guias_operacion')
+      const readItems = [
+        await db.query(SETTINGS),
+        await ownItem.query(SETTINGS),
+        await inTransaction(db, (query) => query(SETTINGS)),
+        await inTransaction(ownItem, (query) => query(SETTINGS)),
       ]
-      expect(leidas.flat()).toEqual(
-        ['guias_trabajos', 'guias_operacion', 'guias_trabajos', 'guias_operacion'].map((papel) => ({
+      expect(readItems.flat()).toEqual(
+        ['guias_trabajos', 'guias_operacion', 'guias_trabajos', 'guias_operacion'].map((role) => ({
           zona: 'UTC',
           timeout: '7s',
-          role: papel,
+          role,
         })),
       )
     } finally {

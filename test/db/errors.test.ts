@@ -21,31 +21,33 @@ afterAll(async () => {
   await dropTestDatabase(BASE)
 })
 
-const BORRAR = dynamicStatement('central', 'delete from sesion_repartidor', false)
+const DELETE_SESIONES = dynamicStatement('central', 'delete from sesion_repartidor', false)
 
 describe('several errors at once', () => {
-  const lleno = Object.assign(new Error('could not extend file'), { code: '53100' })
+  const fullCase = Object.assign(new Error('could not extend file'), { code: '53100' })
 
   it('are told as the worst of them', () => {
-    expect(translateError(new AggregateError([lleno, lleno])).codigo).toBe('no_disponible')
-    expect(translateError(new AggregateError([lleno, new Error('x is not a function')])).codigo).toBe('error_interno')
+    expect(translateError(new AggregateError([fullCase, fullCase])).codigo).toBe('no_disponible')
+    expect(translateError(new AggregateError([fullCase, new Error('x is not a function')])).codigo).toBe(
+      'error_interno',
+    )
     expect(translateError(new AggregateError([])).codigo).toBe('error_interno')
   })
 })
 
 describe('the explanation for the operator', () => {
-  const explicado = (code: string) => explainDatabase(Object.assign(new Error('no'), { code }))
+  const explainCode = (code: string) => explainDatabase(Object.assign(new Error('no'), { code }))
 
   it.each(['25006', '53100', '58030'])(
     'for the error %s names the page about a database that takes no writes',
     (code) => {
-      expect(explicado(code)).toContain('docs/operacion/alertas/no-lista.md')
-      expect(explicado(code)).not.toContain('clave')
+      expect(explainCode(code)).toContain('docs/operacion/alertas/no-lista.md')
+      expect(explainCode(code)).not.toContain('clave')
     },
   )
 
   it('for a refused password asks for address, user and password', () => {
-    expect(explicado('28P01')).toContain('Revise la dirección, el usuario, la clave')
+    expect(explainCode('28P01')).toContain('Revise la dirección, el usuario, la clave')
   })
 })
 
@@ -65,17 +67,17 @@ describe('errors of PostgreSQL', () => {
     ['a lost connection', '08006', 'no_disponible'],
     ['a value that is none', '22P02', 'error_interno'],
     ['a value that there is already', '23505', 'error_interno'],
-  ])('%s (%s) is %s, whether a statement or Prisma asked', async (_que, sqlstate, codigo) => {
+  ])('%s (%s) is %s, whether a statement or Prisma asked', async (_description, sqlstate, codigo) => {
     await db.pool.query('truncate falla')
     await db.pool.query('insert into falla values ($1)', [sqlstate])
     const errores = await Promise.all([
-      db.query(BORRAR).then(() => undefined, translateError),
+      db.query(DELETE_SESIONES).then(() => undefined, translateError),
       db.prisma.sesion_repartidor.deleteMany().then(() => undefined, translateError),
     ])
     expect(errores.map((error) => error?.codigo)).toEqual([codigo, codigo])
-    const noGuarda = ['53100', '25006', '58030'].includes(sqlstate)
+    const cannotSave = ['53100', '25006', '58030'].includes(sqlstate)
     for (const error of errores) {
-      expect(error!.message.startsWith('El servicio no puede guardar cambios')).toBe(noGuarda)
+      expect(error!.message.startsWith('El servicio no puede guardar cambios')).toBe(cannotSave)
       expect(error!.details.cabeceras?.['Retry-After']).toBe(codigo === 'no_disponible' ? '2' : undefined)
     }
   })

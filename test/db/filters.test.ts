@@ -20,7 +20,7 @@ let db: Db
  * 20,000 guides of one merchant in three states, half of them for one telephone. Some have an open decision, and a quarter
  * a closed one.
  */
-const LLENAR = `
+const FILL_SQL = `
   insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
   insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida, metadatos,
     ubicacion_estado, decision, advertencias, secuencia, creado_en, actualizado_en)
@@ -33,7 +33,7 @@ const LLENAR = `
  * 50,000 older guides of 999 other merchants, a seventh of them in test mode. The 200 oldest are returned, and no guide
  * is cancelled.
  */
-const LLENAR_OTROS = `
+const FILL_OTHERS_SQL = `
   insert into comercio (id, comercio, nombre, creado_en)
   select ('01990000-0000-7000-8001-' || lpad(to_hex(c), 12, '0'))::uuid, 'com_' || lpad(c::text, 12, '0'), 'Otro', now()
   from generate_series(2, 1000) c;
@@ -48,7 +48,7 @@ const LLENAR_OTROS = `
 beforeAll(async () => {
   await createTestDatabase(BASE)
   await client.connect()
-  await client.query(LLENAR)
+  await client.query(FILL_SQL)
   await client.query('vacuum analyze guia')
   db = openDb(url, { connections: 1 })
 })
@@ -68,14 +68,15 @@ interface Nodo {
 const nodosDe = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodosDe)]
 
 /** Rows of guides that the scans of a merchant's list read. */
-const leidas = (filters: GuiaFilters) => leidasPor('guias_api', { comercioId: COMERCIO, modo: 'live', ...filters })
+const readItems = (filters: GuiaFilters) =>
+  countReadRowsAs('guias_api', { comercioId: COMERCIO, modo: 'live', ...filters })
 /** Rows of guides that the scans of the operators' list read. */
-const leidasDeTodos = (filters: GuiaFilters) => leidasPor('guias_operacion', filters)
+const countReadRowsOfAll = (filters: GuiaFilters) => countReadRowsAs('guias_operacion', filters)
 
-async function leidasPor(rol: Role, filters: GuiaFilters): Promise<number> {
-  const pedidas: [Statement, Record<string, unknown>][] = []
-  const query = async (...pedida: [Statement, Record<string, unknown>]) => {
-    pedidas.push(pedida)
+async function countReadRowsAs(dbRole: Role, filters: GuiaFilters): Promise<number> {
+  const sentRequests: [Statement, Record<string, unknown>][] = []
+  const query = async (...sentRequest: [Statement, Record<string, unknown>]) => {
+    sentRequests.push(sentRequest)
     throw new Error('not run')
   }
   const caller = { operacion: 'listarGuias', dueno: COMERCIO }
@@ -86,9 +87,9 @@ async function leidasPor(rol: Role, filters: GuiaFilters): Promise<number> {
     () => {},
   )
   await expect(list).rejects.toThrow('not run')
-  const [sql, values] = pedidas[0]!
+  const [sql, values] = sentRequests[0]!
   // The service's own connection, with its settings.
-  const [row] = await db.asRole(rol, rol === 'guias_api' ? [COMERCIO] : []).query(
+  const [row] = await db.asRole(dbRole, dbRole === 'guias_api' ? [COMERCIO] : []).query(
     {
       ...sql,
       name: undefined,
@@ -104,7 +105,7 @@ async function leidasPor(rol: Role, filters: GuiaFilters): Promise<number> {
     )
 }
 
-const deUnComercio = () => {
+const describeOneComercio = () => {
   it.each([
     ['metadata', { metadatos: { canal: 'nada' } }],
     ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
@@ -114,13 +115,13 @@ const deUnComercio = () => {
     ['open decisions beside a telephone', { decision: ['tomada'], telefono: '+50255550000' }],
     ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
   ] as [string, GuiaFilters][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filters) => {
-    expect(await leidas(filters)).toBe(4_000)
+    expect(await readItems(filters)).toBe(4_000)
   })
 
   it('reads 2,000 guides, and one more of each other state, by metadata and three states', async () => {
     const estado = ['aceptado', 'en_ruta', 'entregado'] as const
-    expect(await leidas({ metadatos: { canal: 'nada' }, estado: [...estado] })).toBeLessThanOrEqual(4_004)
-    expect(await leidas({ metadatos: { canal: 'web' }, estado: [...estado] })).toBeLessThanOrEqual(53)
+    expect(await readItems({ metadatos: { canal: 'nada' }, estado: [...estado] })).toBeLessThanOrEqual(4_004)
+    expect(await readItems({ metadatos: { canal: 'web' }, estado: [...estado] })).toBeLessThanOrEqual(53)
   })
 
   it.each([
@@ -134,19 +135,19 @@ const deUnComercio = () => {
     ['the location of all guides', { ubicacion: ['confirmada'] }],
     ['an unconfirmed location', { ubicacion: ['fallida'] }],
   ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filters) => {
-    expect(await leidas(filters)).toBeLessThanOrEqual(51)
+    expect(await readItems(filters)).toBeLessThanOrEqual(51)
   })
 }
 
-describe('the first page of the only merchant’s list', EN_POSTGRES, deUnComercio)
+describe('the first page of the only merchant’s list', EN_POSTGRES, describeOneComercio)
 
 describe('among 1,000 merchants', EN_POSTGRES, () => {
   beforeAll(async () => {
-    await client.query(LLENAR_OTROS)
+    await client.query(FILL_OTHERS_SQL)
     await client.query('vacuum analyze guia')
   })
 
-  describe('the first page of a merchant’s list', deUnComercio)
+  describe('the first page of a merchant’s list', describeOneComercio)
 
   describe('the first page of the operators’ list', () => {
     it.each([
@@ -155,7 +156,7 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
       ['closed decisions of no guide', { decision: ['aplicada'] }],
     ] as [string, GuiaFilters][])('reads 2,000 guides, and one more of the other mode, by %s', async (_de, filters) => {
-      expect(await leidasDeTodos(filters)).toBeLessThanOrEqual(4_002)
+      expect(await countReadRowsOfAll(filters)).toBeLessThanOrEqual(4_002)
     })
 
     it.each([
@@ -164,7 +165,7 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
     ] as [string, GuiaFilters][])(
       'reads 2,000 guides and the position of the last one, by %s',
       async (_de, filters) => {
-        expect(await leidasDeTodos(filters)).toBe(4_000)
+        expect(await countReadRowsOfAll(filters)).toBe(4_000)
       },
     )
 
@@ -174,8 +175,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
     ] as [string, GuiaFilters][])(
       'reads 2,000 guides of each mode at most, by merchant and %s',
       async (_de, filters) => {
-        expect(await leidasDeTodos({ comercioId: COMERCIO, ...filters })).toBe(4_000)
-        expect(await leidasDeTodos({ comercioId: OTRO, ...filters })).toBeLessThanOrEqual(2 * 51)
+        expect(await countReadRowsOfAll({ comercioId: COMERCIO, ...filters })).toBe(4_000)
+        expect(await countReadRowsOfAll({ comercioId: OTRO, ...filters })).toBeLessThanOrEqual(2 * 51)
       },
     )
 
@@ -193,7 +194,7 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['two states of a mode', { estado: ['devuelto', 'cancelado'], modo: 'live' }],
       ['a merchant and an unconfirmed location', { comercioId: COMERCIO, ubicacion: ['fallida'] }],
     ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filters) => {
-      expect(await leidasDeTodos(filters)).toBeLessThanOrEqual(51)
+      expect(await countReadRowsOfAll(filters)).toBeLessThanOrEqual(51)
     })
 
     it.each([
@@ -203,13 +204,13 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['the location of all guides', { ubicacion: ['confirmada'] }],
       ['three frequent states', { estado: ['aceptado', 'en_ruta', 'entregado'] }],
     ] as [string, GuiaFilters][])('reads what it shows, and one more of each range, by %s', async (_de, filters) => {
-      expect(await leidasDeTodos(filters)).toBeLessThanOrEqual(51 + 2 * (filters.estado?.length ?? 1))
+      expect(await countReadRowsOfAll(filters)).toBeLessThanOrEqual(51 + 2 * (filters.estado?.length ?? 1))
     })
 
     it('reads a page of each mode of a big merchant', async () => {
-      expect(await leidasDeTodos({ comercioId: COMERCIO })).toBeLessThanOrEqual(51)
+      expect(await countReadRowsOfAll({ comercioId: COMERCIO })).toBeLessThanOrEqual(51)
       const deEstado = { comercioId: COMERCIO, estado: ['aceptado' as const] }
-      expect(await leidasDeTodos(deEstado)).toBeLessThanOrEqual(51)
+      expect(await countReadRowsOfAll(deEstado)).toBeLessThanOrEqual(51)
     })
   })
 })

@@ -10,7 +10,7 @@ const environment = useEnvironment()
 it('a column that comes later breaks none of the statements that are prepared', async () => {
   const { api } = await environment.createComercio()
   /** On every connection of the process. */
-  const trabajar = () =>
+  const doWork = () =>
     Promise.all(
       Array.from({ length: 12 }, async () => {
         const { guia } = await api.guias.crear(buildGuia())
@@ -18,23 +18,23 @@ it('a column that comes later breaks none of the statements that are prepared', 
         return (await api.guias.obtener(guia)).eventos.datos.length
       }),
     )
-  const before = await trabajar()
+  const before = await doWork()
   await environment.db.pool.query(
     ['guia', 'evento', 'comercio', 'llave', 'archivo', 'prueba_entrega', 'webhook', 'bitacora']
       .map((table) => `alter table ${table} add column llego_despues text`)
       .join('; '),
   )
-  expect(await trabajar()).toEqual(before)
+  expect(await doWork()).toEqual(before)
 })
 
 it('a transaction whose statement was prepared before a new column begins again, once', async () => {
   const db = openDb(environment.databaseUrl, { connections: 1 })
-  const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('central', 'select * from operador limit 1', true)
+  const ALL = dynamicStatement<object, { llego_luego?: unknown }>('central', 'select * from operador limit 1', true)
   let times = 0
   const read = () =>
     inTransaction(db, (query) => {
       times++
-      return query(TODOS)
+      return query(ALL)
     })
   try {
     await read()

@@ -15,8 +15,8 @@ const client = new pg.Client({
 })
 
 /** Transactions, and events of as many merchants in each. */
-const TRANSACCIONES = 2_000
-const EN_CADA_UNA = 20
+const TRANSACTIONS = 2_000
+const ROWS_IN_EACH = 20
 
 beforeAll(async () => {
   await createTestDatabase(BASE)
@@ -24,10 +24,10 @@ beforeAll(async () => {
   await client.query('set synchronous_commit = off')
   await client.query('set session_replication_role = replica')
   await client.query(`do $$ begin
-    for i in 1..${TRANSACCIONES} loop
+    for i in 1..${TRANSACTIONS} loop
       insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
       select lpad((1 + floor(40 * random()))::text, 32, '0')::uuid, 'live', gen_random_uuid(), 1, 'G' || i || '-' || n,
-        'guia.aceptado', 'aceptado', '{}', now(), now() from generate_series(1, ${EN_CADA_UNA}) n;
+        'guia.aceptado', 'aceptado', '{}', now(), now() from generate_series(1, ${ROWS_IN_EACH}) n;
       commit;
     end loop;
   end $$`)
@@ -54,23 +54,23 @@ interface Nodo {
 }
 const nodos = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodos)]
 
-let preparadas = 0
+let preparedCount = 0
 /** The looks at `evento` that a statement's general plan takes among everybody's. */
 async function entreTodas(name: string): Promise<string[]> {
   const { text, parameters } = STATEMENTS.get(name)!
-  const suya = `p${++preparadas}`
-  await client.query(`prepare ${suya} as ${text}`)
-  const ninguno = parameters.length > 0 ? `(${parameters.map(() => 'null').join()})` : ''
-  const { rows } = await client.query(`explain (format json) execute ${suya}${ninguno}`)
+  const ownItem = `p${++preparedCount}`
+  await client.query(`prepare ${ownItem} as ${text}`)
+  const nullArguments = parameters.length > 0 ? `(${parameters.map(() => 'null').join()})` : ''
+  const { rows } = await client.query(`explain (format json) execute ${ownItem}${nullArguments}`)
   return nodos(rows[0]['QUERY PLAN'][0].Plan)
     .filter((node) => node['Relation Name'] === 'evento' && !node['Index Cond']?.includes('comercio_id'))
     .map((node) => node['Index Name'] ?? 'the whole table')
 }
 
-const DEL_FLUJO = ['eventos.feed', 'eventos.feedByType', 'eventos.feedOfGuia', 'eventos.startFromTime']
+const FEED_STATEMENTS = ['eventos.feed', 'eventos.feedByType', 'eventos.feedOfGuia', 'eventos.startFromTime']
 
 describe('the feed of one among many merchants', EN_POSTGRES, () => {
-  it.each(DEL_FLUJO)('%s reads his events alone', async (name) => {
+  it.each(FEED_STATEMENTS)('%s reads his events alone', async (name) => {
     expect(await entreTodas(name)).toEqual([])
   })
 

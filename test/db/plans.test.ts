@@ -13,10 +13,10 @@ const COMERCIO = '01990000-0000-7000-8000-000000000001'
 const WEBHOOK = 'wh_000000000001'
 
 const client = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
-const abiertas: Db[] = []
+const openedItems: Db[] = []
 const open = (options: DbOptions = {}) => {
   const db = openDb(url, { ...options, connections: 1 })
-  abiertas.push(db)
+  openedItems.push(db)
   return db
 }
 
@@ -25,13 +25,13 @@ beforeAll(async () => {
   await client.connect()
 })
 afterAll(async () => {
-  await Promise.all(abiertas.map((db) => db.close()))
+  await Promise.all(openedItems.map((db) => db.close()))
   await client.end()
   await dropTestDatabase(BASE)
 })
 
 /** Plans of a connection's prepared statement: kept ones, and ones made anew. */
-async function planesDe({ pool }: Db, name: string) {
+async function plansOf({ pool }: Db, name: string) {
   const { rows } = await pool.query<{ generic_plans: string; custom_plans: string }>(
     'select generic_plans, custom_plans from pg_prepared_statements where name = $1',
     [name],
@@ -48,7 +48,7 @@ describe('a statement with a generic plan', EN_POSTGRES, () => {
     async (_de, options) => {
       const db = open(options)
       for (let i = 0; i < 8; i++) await read(db)
-      expect(await planesDe(db, 'guias_api.eventos.feed')).toEqual([[8, 0]])
+      expect(await plansOf(db, 'guias_api.eventos.feed')).toEqual([[8, 0]])
       expect((await db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }])
     },
   )
@@ -69,9 +69,9 @@ const nodosDe = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nod
 
 /** The statement of an endpoint's deliveries with those filters. It isn't run. */
 async function deEntregas(query: object): Promise<Statement> {
-  const pedidas: Statement[] = []
+  const sentRequests: Statement[] = []
   const consultar = async (sql: Statement) => {
-    pedidas.push(sql)
+    sentRequests.push(sql)
     throw new Error('not run')
   }
   const list = listarAvisosDeWebhook(
@@ -79,14 +79,14 @@ async function deEntregas(query: object): Promise<Statement> {
     { db: { query: consultar }, cursors: { decrypt: () => [0, COMERCIO, 1] } } as never,
   )
   await expect(list).rejects.toThrow('not run')
-  return pedidas[0]!
+  return sentRequests[0]!
 }
 
 /** The statement of a list of guides, with its values. The statement isn't run. */
 async function deGuias(filters: GuiaFilters) {
-  const pedidas: { sentencia: Statement; values: Record<string, unknown> }[] = []
-  const query = async (sentencia: Statement, values: Record<string, unknown>) => {
-    pedidas.push({ sentencia, values })
+  const sentRequests: { statement: Statement; values: Record<string, unknown> }[] = []
+  const query = async (statement: Statement, values: Record<string, unknown>) => {
+    sentRequests.push({ statement, values })
     return [{ id: null, hasta: null }]
   }
   await findGuiaPage(
@@ -95,19 +95,19 @@ async function deGuias(filters: GuiaFilters) {
     filters,
     (one) => one,
   ).catch(() => {})
-  return pedidas[0]!
+  return sentRequests[0]!
 }
 
 /** Indexes of guides that a list reads, and the rows that it reads and drops. */
 async function lecturaDe(filters: GuiaFilters) {
-  const { sentencia, values } = await deGuias(filters)
-  const rol = filters.comercioId ? 'guias_api' : 'guias_operacion'
+  const { statement, values } = await deGuias(filters)
+  const dbRole = filters.comercioId ? 'guias_api' : 'guias_operacion'
   await client.query(
-    `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${rol}; set local enable_sort = off`,
+    `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${dbRole}; set local enable_sort = off`,
   )
   await client.query(`set local guias.comercios = '{${filters.comercioId ?? ''}}'`)
-  await client.query(`prepare lista as ${sentencia.text}`)
-  const datos = sentencia.parameters.map((name) => client.escapeLiteral(String(values[name])))
+  await client.query(`prepare lista as ${statement.text}`)
+  const datos = statement.parameters.map((name) => client.escapeLiteral(String(values[name])))
   const list = datos.length > 0 ? `(${datos.join(', ')})` : ''
   const { rows } = await client.query(`explain (analyze, timing off, format json) execute lista${list}`)
   await client.query('rollback; deallocate lista')
@@ -135,7 +135,7 @@ async function planDe({ text, parameters }: Statement) {
 }
 
 /** One merchant and endpoint with nearly everything, beside 200 with little. */
-const LLENAR = `
+const FILL_SQL = `
   set session_replication_role = replica;
   insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
   select ('01990000-0000-7000-8000-' || lpad(to_hex(c), 12, '0'))::uuid, 'live', gen_random_uuid(), 1, 'G' || c || '_' || n,
@@ -153,23 +153,23 @@ const FEED_DE_TIPOS = 'Index Scan: evento_comercio_id_modo_tipo_xid_guia_id_secu
 const ENTREGAS = 'Index Scan: webhook_aviso_comercio_id_modo_webhook_creado_en_guia_id__idx'
 const FALLIDAS = 'Index Scan: webhook_aviso_fallido_idx'
 
-const esperados = async () => {
+const expectedItems = async () => {
   const deNombre = Object.fromEntries(
-    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([name, hecha]) => [name, hecha]),
+    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([name, doneResult]) => [name, doneResult]),
   )
   expect(Object.keys(deNombre).sort()).toEqual(['eventos.feed', 'eventos.feedByType'])
   return [
-    { sentencia: deNombre['eventos.feed']!, indices: [FEED], ordena: 0 },
+    { statement: deNombre['eventos.feed']!, indices: [FEED], ordena: 0 },
     // The few rows of each type are merged.
-    { sentencia: deNombre['eventos.feedByType']!, indices: [FEED_DE_TIPOS], ordena: 1 },
-    { sentencia: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
-    { sentencia: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
-    { sentencia: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
-    { sentencia: await deEntregas({ estado: 'entregado' }), indices: [ENTREGAS], ordena: 0 },
-    { sentencia: await deEntregas({ estado: 'fallido', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
-    { sentencia: await deEntregas({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: deNombre['eventos.feedByType']!, indices: [FEED_DE_TIPOS], ordena: 1 },
+    { statement: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
+    { statement: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: await deEntregas({ estado: 'entregado' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: await deEntregas({ estado: 'fallido', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
+    { statement: await deEntregas({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
     {
-      sentencia: await deEntregas({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),
+      statement: await deEntregas({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),
       indices: [ENTREGAS],
       ordena: 0,
     },
@@ -178,24 +178,24 @@ const esperados = async () => {
 
 describe('the plan that is kept of each of them reads one index in its order', EN_POSTGRES, () => {
   it('while the tables are empty, and when they are full and nobody has analyzed them', async () => {
-    for (const { sentencia, ...plan } of await esperados())
-      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
-    await client.query(LLENAR)
-    for (const { sentencia, ...plan } of await esperados())
-      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+    for (const { statement, ...plan } of await expectedItems())
+      expect(await planDe(statement), statement.text).toEqual(plan)
+    await client.query(FILL_SQL)
+    for (const { statement, ...plan } of await expectedItems())
+      expect(await planDe(statement), statement.text).toEqual(plan)
   })
 
   it('when one merchant has nearly everything', async () => {
     await client.query('vacuum (analyze) evento, webhook_aviso')
-    for (const { sentencia, ...plan } of await esperados()) {
-      expect(sentencia.plan).toBe('generic')
-      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+    for (const { statement, ...plan } of await expectedItems()) {
+      expect(statement.plan).toBe('generic')
+      expect(await planDe(statement), statement.text).toEqual(plan)
     }
   })
 })
 
 /** 20,000 guides. A merchant has many of them, and none of the newest; few are lost, or of the mode `test`. */
-const LLENAR_GUIAS = `
+const FILL_GUIAS_SQL = `
   set session_replication_role = replica;
   insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
   insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida,
@@ -207,24 +207,24 @@ const LLENAR_GUIAS = `
   from generate_series(1, 20000) n;
   set session_replication_role = origin`
 
-const SUYAS = { comercioId: COMERCIO, modo: 'live' } as const
+const OWN_VALUES = { comercioId: COMERCIO, modo: 'live' } as const
 
 describe('a list of guides reads no guide that does not match its filter', EN_POSTGRES, () => {
   beforeAll(async () => {
-    await client.query(LLENAR_GUIAS)
+    await client.query(FILL_GUIAS_SQL)
     await client.query('vacuum (analyze) guia')
   })
 
   it.each<[string, GuiaFilters, string]>([
-    ['of a merchant without any of the newest', SUYAS, 'guia_pkey'],
-    ['of a state', { ...SUYAS, estado: ['extraviado'] }, 'guia_comercio_id_modo_estado_id_idx'],
-    ['of unconfirmed locations', { ...SUYAS, ubicacion: ['vencida', 'fallida'] }, 'guia_ubicacion_idx'],
+    ['of a merchant without any of the newest', OWN_VALUES, 'guia_pkey'],
+    ['of a state', { ...OWN_VALUES, estado: ['extraviado'] }, 'guia_comercio_id_modo_estado_id_idx'],
+    ['of unconfirmed locations', { ...OWN_VALUES, ubicacion: ['vencida', 'fallida'] }, 'guia_ubicacion_idx'],
     ['of all merchants', {}, 'guia_todas_idx'],
     ['of a mode of all merchants', { modo: 'test' }, 'guia_todas_idx'],
     ['of a state of all merchants', { estado: ['extraviado'] }, 'guia_estado_todas_idx'],
     ['of a mode and state of all merchants', { estado: ['extraviado'], modo: 'test' }, 'guia_estado_todas_idx'],
     ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_decision_todas_idx'],
-  ])('%s', async (_cual, filters, index) => {
+  ])('%s', async (_label, filters, index) => {
     expect(await lecturaDe(filters)).toEqual({ indices: [index], quitadas: 0 })
   })
 })

@@ -7,13 +7,13 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
-const abiertas: Db[] = []
-afterAll(() => Promise.all(abiertas.map((db) => db.close())))
+const openedItems: Db[] = []
+afterAll(() => Promise.all(openedItems.map((db) => db.close())))
 
 /** Every choice among members, each given or not. */
-function combinar<T extends object>(miembros: T): Partial<T>[] {
+function combine<T extends object>(members: T): Partial<T>[] {
   let hechos: Partial<T>[] = [{}]
-  for (const [name, value] of Object.entries(miembros))
+  for (const [name, value] of Object.entries(members))
     hechos = hechos.flatMap((done) => [done, { ...done, [name]: value }])
   return hechos
 }
@@ -22,11 +22,11 @@ it('a connection keeps at most 64 prepared statements for all combinations of fi
   const { id: comercioId, api } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
   const db = openDb(environment.databaseUrl, { connections: 1 })
-  abiertas.push(db)
+  openedItems.push(db)
   const cursores = createCursors(createSecrets([Buffer.from(MASTER_KEY, 'base64')]))
-  const comunes = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
-  const deGuias = combinar({
-    ...comunes,
+  const commonFilters = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
+  const deGuias = combine({
+    ...commonFilters,
     comercioId,
     modo: 'test' as const,
     external_ref: 'a',
@@ -35,16 +35,16 @@ it('a connection keeps at most 64 prepared statements for all combinations of fi
   })
   for (const filters of deGuias)
     await findGuiaPage({ db, cursors: cursores }, { operacion: 'x', dueno: 'y' }, filters, () => 0)
-  const deEntregas = combinar({
-    ...comunes,
+  const deEntregas = combine({
+    ...commonFilters,
     estado: 'fallido' as const,
     tipo: 'guia.aceptado' as const,
     guia: '7K3M9QX2A1B4',
   })
   for (const query of deEntregas) {
-    const identidad = { comercioId, modo: 'test' }
+    const identity = { comercioId, modo: 'test' }
     const deps = { db, cursors: cursores, clock: () => new Date() }
-    await listarAvisosDeWebhook({ path: { webhook }, query, identity: identidad } as never, deps as never)
+    await listarAvisosDeWebhook({ path: { webhook }, query, identity } as never, deps as never)
   }
   const { rows } = await db.pool.query('select count(*)::int as n from pg_prepared_statements')
   expect(rows[0].n).toBeLessThanOrEqual(64)

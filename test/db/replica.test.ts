@@ -15,18 +15,18 @@ const DONDE = dynamicStatement<object, { de: string }>('central', 'select 1 as d
 
 /** A replica whose server, database and time do what the test says. The real ones: `startup/replica.test.ts`. */
 function fresh() {
-  const mundo = { ahora: 100_000, written: 1, rehecho: 1, falla: undefined as Error | undefined }
+  const world = { now: 100_000, written: 1, replayedPosition: 1, fault: undefined as Error | undefined }
   const lsn = (number: number) => [{ lsn: `0/${number.toString(16)}` }]
   const connections = {
     queryScoped: async (_donde: unknown, { name }: { name: string }) => {
-      if (mundo.falla) throw mundo.falla
-      return { rows: name === DONDE.name ? [{ de: 'réplica' }] : lsn(mundo.rehecho) }
+      if (world.fault) throw world.fault
+      return { rows: name === DONDE.name ? [{ de: 'réplica' }] : lsn(world.replayedPosition) }
     },
   } as unknown as Connections
-  const primaria = {
-    query: async ({ name }: { name: string }) => (name === DONDE.name ? [{ de: 'primaria' }] : lsn(mundo.written)),
+  const primary = {
+    query: async ({ name }: { name: string }) => (name === DONDE.name ? [{ de: 'primaria' }] : lsn(world.written)),
   } as unknown as Db
-  const replica = new Replica(primaria, connections, createLog('silent'), () => mundo.ahora)
+  const replica = new Replica(primary, connections, createLog('silent'), () => world.now)
   /** Tells who answers now. A check of the delay ends in the background. */
   const quien = async () => {
     const [row] = await replica.query(DONDE)
@@ -34,43 +34,43 @@ function fresh() {
     return row!.de
   }
   /** Lets that many seconds pass. The database writes in each of them, and each has a query. */
-  const pasar = async (seconds: number) => {
+  const passTime = async (seconds: number) => {
     const seen: string[] = []
     for (let i = 0; i < seconds; i++) {
-      mundo.ahora += 1_001
-      mundo.written++
+      world.now += 1_001
+      world.written++
       seen.push(await quien())
     }
     return seen
   }
-  return { mundo, quien, pasar }
+  return { world, quien, passTime }
 }
 
 describe('a replica', () => {
   it('is read after a check, and not beyond five seconds after the position that it has', async () => {
-    const { mundo, quien, pasar } = fresh()
+    const { world, quien, passTime } = fresh()
     expect([await quien(), await quien()]).toEqual(['primaria', 'réplica'])
     // It stands still while the database goes on.
-    expect(await pasar(7)).toEqual([...Array(4).fill('réplica'), ...Array(3).fill('primaria')])
-    mundo.rehecho = mundo.written
-    expect(await pasar(2)).toEqual(['primaria', 'réplica'])
+    expect(await passTime(7)).toEqual([...Array(4).fill('réplica'), ...Array(3).fill('primaria')])
+    world.replayedPosition = world.written
+    expect(await passTime(2)).toEqual(['primaria', 'réplica'])
   })
 
   it('that fails is missed by no query, and is left alone for five seconds', async () => {
-    const { mundo, quien, pasar } = fresh()
+    const { world, quien, passTime } = fresh()
     await quien()
-    mundo.falla = Object.assign(new Error('terminating connection'), { code: '57P01' })
+    world.fault = Object.assign(new Error('terminating connection'), { code: '57P01' })
     expect(await quien()).toBe('primaria')
-    mundo.falla = undefined
-    mundo.rehecho = 1_000_000
-    expect(await pasar(4)).toEqual(Array(4).fill('primaria'))
-    expect(await pasar(2)).toEqual(['primaria', 'réplica'])
+    world.fault = undefined
+    world.replayedPosition = 1_000_000
+    expect(await passTime(4)).toEqual(Array(4).fill('primaria'))
+    expect(await passTime(2)).toEqual(['primaria', 'réplica'])
   })
 
   it('passes on an error of the query itself', async () => {
-    const { mundo, quien } = fresh()
+    const { world, quien } = fresh()
     await quien()
-    mundo.falla = Object.assign(new Error('division by zero'), { code: '22012' })
+    world.fault = Object.assign(new Error('division by zero'), { code: '22012' })
     await expect(quien()).rejects.toThrow('division by zero')
   })
 })

@@ -47,16 +47,16 @@ const BASE = 'sentencias'
 const client = new pg.Client({
   connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href,
 })
-let describir: (text: string) => Promise<StatementDescription>
-let declaradas: Map<string, DeclaredStatement>
+let describeText: (text: string) => Promise<StatementDescription>
+let declaredItems: Map<string, DeclaredStatement>
 
 beforeAll(async () => {
   // A clone, because nobody can clone the template while somebody is connected to it.
   await createTestDatabase(BASE)
   await client.connect()
-  describir = await createDescriber(client)
+  describeText = await createDescriber(client)
   for (const file of archivos) await import(file)
-  declaradas = readDeclaredStatements(archivos)
+  declaredItems = readDeclaredStatements(archivos)
 })
 afterAll(async () => {
   await client.end()
@@ -66,66 +66,62 @@ afterAll(async () => {
 const vale = (tipo: string, { classes: clases }: MemberType) =>
   JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
 
-function faltas(
-  name: string,
-  names: readonly string[],
-  { parameters, columns: columnas }: StatementDescription,
-): string[] {
-  const declarada = declaradas.get(name)!
+function faltas(name: string, names: readonly string[], { parameters, columns }: StatementDescription): string[] {
+  const declaredStatement = declaredItems.get(name)!
   const deParametros = names.flatMap((parametro, i) => {
-    const dicho = declarada.parameters.get(parametro)
-    if (!dicho) return [`parameter ${parametro} is not declared`]
+    const message = declaredStatement.parameters.get(parametro)
+    if (!message) return [`parameter ${parametro} is not declared`]
     // A count (`limit`) goes in as a number; only what comes out may be too large for one.
     const tipo = parameters[i] === 'int8' ? 'int4' : parameters[i]!
-    return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parameters[i]}, declared ${[...dicho.classes]}`]
+    return vale(tipo, message) ? [] : [`parameter ${parametro} is ${parameters[i]}, declared ${[...message.classes]}`]
   })
-  const sinNombre = parameters
+  const caseWithoutName = parameters
     .slice(names.length)
     .map((tipo, i) => `parameter $${names.length + i + 1} (${tipo}) has no name`)
-  const { row } = declarada
-  if (!row) return [...deParametros, ...sinNombre]
-  const deColumnas = columnas.flatMap(({ nombre: column, tipo, nula }) => {
-    const dicho = row.get(column)
+  const { row } = declaredStatement
+  if (!row) return [...deParametros, ...caseWithoutName]
+  const columnFaults = columns.flatMap(({ nombre: column, tipo, nula }) => {
+    const message = row.get(column)
     // A statement may give more than its reader wants (`returning *`).
-    if (!dicho) return []
+    if (!message) return []
     return [
-      ...(vale(tipo, dicho) ? [] : [`column ${column} is ${tipo}, declared ${[...dicho.classes]}`]),
+      ...(vale(tipo, message) ? [] : [`column ${column} is ${tipo}, declared ${[...message.classes]}`]),
       // Prisma has no lists that may be null, and doesn't tell PostgreSQL so.
-      ...(nula && !dicho.nulo && !tipo.startsWith('_') ? [`column ${column} may be null`] : []),
+      ...(nula && !message.nulo && !tipo.startsWith('_') ? [`column ${column} may be null`] : []),
     ]
   })
-  const sinColumna = [...row.keys()]
-    .filter((column) => !columnas.some(({ nombre: dada }) => dada === column))
+  const valuesWithoutColumn = [...row.keys()]
+    .filter((column) => !columns.some(({ nombre: givenOne }) => givenOne === column))
     .map((column) => `column ${column} is declared and not given`)
-  return [...deParametros, ...sinNombre, ...deColumnas, ...sinColumna]
+  return [...deParametros, ...caseWithoutName, ...columnFaults, ...valuesWithoutColumn]
 }
 
-function sinUsar(name: string): string[] {
+function unusedEntries(name: string): string[] {
   const usados = STATEMENTS.get(name)!.parameters
-  return [...declaradas.get(name)!.parameters.keys()]
+  return [...declaredItems.get(name)!.parameters.keys()]
     .filter((parametro) => !usados.includes(parametro))
     .map((parametro) => `parameter ${parametro} is declared and not used`)
 }
 
 describe('the statements', () => {
   it('are all found, each by the name that stands in its source', () => {
-    expect([...STATEMENTS.keys()].sort()).toEqual([...declaradas.keys()].sort())
+    expect([...STATEMENTS.keys()].sort()).toEqual([...declaredItems.keys()].sort())
     expect(STATEMENTS.size).toBeGreaterThan(80)
   })
 
   it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
-    const halladas: Record<string, string[]> = {}
-    for (const name of declaradas.keys()) {
+    const findings: Record<string, string[]> = {}
+    for (const name of declaredItems.keys()) {
       const { text, parameters } = STATEMENTS.get(name)!
-      const suyas = [
-        ...sinUsar(name),
-        ...(await describir(text).then(
+      const ownItems = [
+        ...unusedEntries(name),
+        ...(await describeText(text).then(
           (descripcion) => faltas(name, parameters, descripcion),
           (error: Error) => [error.message],
         )),
       ]
-      if (suyas.length > 0) halladas[`${name} (${enServer(declaradas.get(name)!)})`] = suyas
+      if (ownItems.length > 0) findings[`${name} (${enServer(declaredItems.get(name)!)})`] = ownItems
     }
-    expect(halladas).toEqual({})
+    expect(findings).toEqual({})
   })
 })

@@ -10,7 +10,7 @@ import { buildMensajeDeps, createTelefono, useChannel } from '../mensajeria/chan
 import { useQuestions } from './questions.ts'
 
 const canal = useChannel()
-const { environment, requests: pedidos, listAcceptedMensajes, esperar, waitForQuiet } = canal
+const { environment, requests, listAcceptedMensajes, esperar, waitForQuiet } = canal
 const { createComercio: shop, mensajes, ver, send } = useQuestions(environment)
 let comercio: Comercio
 beforeAll(async () => {
@@ -30,29 +30,29 @@ async function fallida(telefono = createTelefono(), de = comercio) {
 
 describe('the message about an open decision', () => {
   it('is one, of a template of its own, with a link until the deadline', async () => {
-    const pedida = await fallida()
-    const row = await esperar(pedida, 'enviado')
-    const [pedido, ...more] = pedidos(pedida)
+    const sentRequest = await fallida()
+    const row = await esperar(sentRequest, 'enviado')
+    const [requestData, ...more] = requests(sentRequest)
     expect(more).toEqual([])
-    const { name, components } = pedido!.json.template
-    const [mark, shop, plazo] = components[0].parameters.map(({ text }: { text: string }) => text)
+    const { name, components } = requestData!.json.template
+    const [mark, shop, deadline] = components[0].parameters.map(({ text }: { text: string }) => text)
     expect([name, mark, shop]).toEqual([canal.proveedor.config.decisionTemplate, 'Guías', 'Tienda La Ceiba'])
-    expect(plazo).toMatch(/^\d+ de [a-z]+ de \d{4}, \d\d:\d\d$/)
-    const { decision, ubicacion } = await comercio.api.guias.obtener(pedida.guia)
+    expect(deadline).toMatch(/^\d+ de [a-z]+ de \d{4}, \d\d:\d\d$/)
+    const { decision, ubicacion } = await comercio.api.guias.obtener(sentRequest.guia)
     expect(row).toMatchObject({ tipo: 'solicitud_decision', abierta: false })
     expect(row.vence_en!.toISOString()).toBe(decision!.vence_en)
     expect(ubicacion.solicitud).toBeNull()
     const link = `/d/${components[1].parameters[0].text}`
     expect((await ver(link)).status).toBe(200)
     await canal.estado('read', {
-      wamid: listAcceptedMensajes(pedida)[0]!.wamid,
-      recipient: pedida.telefono,
+      wamid: listAcceptedMensajes(sentRequest)[0]!.wamid,
+      recipient: sentRequest.telefono,
       ownId: row.id,
     })
-    expect((await mensajes(pedida.guia))[0].estado).toBe('leido')
+    expect((await mensajes(sentRequest.guia))[0].estado).toBe('leido')
     expect((await send(link, { eleccion: 'otro_dia' })).status).toBe(303)
     await waitForQuiet()
-    expect([pedidos(pedida).length, (await mensajes(pedida.guia)).length]).toEqual([1, 1])
+    expect([requests(sentRequest).length, (await mensajes(sentRequest.guia)).length]).toEqual([1, 1])
   })
 
   it('is one with more workers, and after a sender that died', async () => {
@@ -60,11 +60,11 @@ describe('the message about an open decision', () => {
     const guias = await Promise.all(Array.from({ length: 6 }, () => fallida()))
     for (const guia of guias) await esperar(guia, 'enviado')
     await waitForQuiet()
-    expect(guias.map((guia) => pedidos(guia).length)).toEqual(guias.map(() => 1))
+    expect(guias.map((guia) => requests(guia).length)).toEqual(guias.map(() => 1))
     await other.stop()
     // A worker dies between its claim and the provider's answer: nobody knows, and nobody asks twice.
-    const pedida = await fallida()
-    const { id } = await esperar(pedida, 'enviado')
+    const sentRequest = await fallida()
+    const { id } = await esperar(sentRequest, 'enviado')
     await canal.query(`update mensaje set estado = 'enviando', proximo_en = now() - interval '1 hour' where id = $1`, [
       id,
     ])
@@ -72,12 +72,12 @@ describe('the message about an open decision', () => {
     const job = { data: { mensaje: id, comercio_id: comercio.id } }
     await sendMensajes({ ...buildMensajeDeps(environment), whatsappClient: whatsapp }, [job, job])
     await whatsapp.close()
-    const [row] = await mensajes(pedida.guia)
+    const [row] = await mensajes(sentRequest.guia)
     expect([row.estado, row.vence_en.toISOString()]).toEqual([
       'dudoso',
-      (await comercio.api.guias.obtener(pedida.guia)).decision!.vence_en,
+      (await comercio.api.guias.obtener(sentRequest.guia)).decision!.vence_en,
     ])
-    expect(pedidos(pedida)).toHaveLength(1)
+    expect(requests(sentRequest)).toHaveLength(1)
   })
 
   it('shares the limits of its telephone with location requests, and goes out later', async () => {
@@ -89,12 +89,12 @@ describe('the message about an open decision', () => {
     const decisiones = []
     for (let i = 0; i < 4; i++) decisiones.push(await fallida(telefono))
     await waitForQuiet()
-    expect(pedidos({ telefono })).toHaveLength(5)
-    for (let hora = 0; hora < 6; hora++) {
+    expect(requests({ telefono })).toHaveLength(5)
+    for (let hour = 0; hour < 6; hour++) {
       canal.advance(HOUR_MS)
       await waitForQuiet()
     }
-    expect(pedidos({ telefono })).toHaveLength(7)
+    expect(requests({ telefono })).toHaveLength(7)
     for (const { guia } of decisiones) expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['enviado'])
   })
 
@@ -109,12 +109,12 @@ describe('the message about an open decision', () => {
     await comercio.api.guias.corregir(corrected!.guia, { telefono: `+${createTelefono()}` })
     await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [expired!.guia, environment.clock()])
     canal.proveedor.porTelefono.delete(telefono)
-    const before = pedidos({ telefono }).length
+    const before = requests({ telefono }).length
     canal.advance(DAY_MS)
     await waitForQuiet()
     for (const { guia } of [tomada!, superada!, corrected!, expired!])
       expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['descartado'])
-    expect(pedidos({ telefono })).toHaveLength(before)
+    expect(requests({ telefono })).toHaveLength(before)
   })
 
   it('leaves a location request of the same guide alone, and its answers', async () => {
@@ -140,11 +140,11 @@ describe('the message about an open decision', () => {
 })
 
 describe('without messaging', () => {
-  const DE_LA_GUIA = (guia: string) => `/operaciones/v1/mensajes?guia=${guia}`
-  const request = async (method: string, path: string, cuerpo?: unknown) =>
-    (await environment.request(method, path, { llave: comercio.llave, cuerpo })).cuerpo
-  const estadoVisto = async (guia: string) =>
-    (await environment.request('GET', DE_LA_GUIA(guia), { llave: environment.llaveDeOperacion })).cuerpo.datos.map(
+  const OF_GUIA = (guia: string) => `/operaciones/v1/mensajes?guia=${guia}`
+  const request = async (method: string, path: string, body?: unknown) =>
+    (await environment.request(method, path, { llave: comercio.llave, body })).body
+  const readSeenEstado = async (guia: string) =>
+    (await environment.request('GET', OF_GUIA(guia), { llave: environment.llaveDeOperacion })).body.datos.map(
       ({ tipo, canal, estado }: { tipo: string; canal: string; estado: string }) => `${tipo} ${canal} ${estado}`,
     )
 
@@ -156,16 +156,16 @@ describe('without messaging', () => {
       await scan(guia, 'recolectado', 'en_ruta', 'intento_fallido')
       return { guia, telefono }
     }
-    const [wait, decidida] = [await fresh(), await fresh()]
+    const [wait, decidedGuia] = [await fresh(), await fresh()]
     await waitForQuiet()
-    expect(await estadoVisto(wait.guia)).toEqual(['solicitud_decision buzon pendiente'])
-    await request('POST', `/api/v1/guias/${decidida.guia}/reintentar`, {})
-    expect(await estadoVisto(decidida.guia)).toEqual(['solicitud_decision buzon descartado'])
+    expect(await readSeenEstado(wait.guia)).toEqual(['solicitud_decision buzon pendiente'])
+    await request('POST', `/api/v1/guias/${decidedGuia.guia}/reintentar`, {})
+    expect(await readSeenEstado(decidedGuia.guia)).toEqual(['solicitud_decision buzon descartado'])
     await environment.reset({ MESSAGING: 'whatsapp' })
     await waitUntil(async () => (await mensajes(wait.guia))[0].estado === 'enviado')
     await waitForQuiet()
-    expect([pedidos(wait).length, pedidos(decidida).length]).toEqual([1, 0])
-    expect((await mensajes(decidida.guia))[0].estado).toBe('descartado')
+    expect([requests(wait).length, requests(decidedGuia).length]).toEqual([1, 0])
+    expect((await mensajes(decidedGuia.guia))[0].estado).toBe('descartado')
     const { ubicacion } = await request('GET', `/api/v1/guias/${wait.guia}`)
     expect(ubicacion.solicitud).toBeNull()
   })

@@ -12,7 +12,7 @@ const { createGuia: fresh } = useIntentos(environment)
 // The day does not change while the tests run.
 beforeAll(() => environment.freezeClock())
 const today = () => new Date(environment.clock().getTime() - 6 * HOUR_MS).toISOString().slice(0, 10)
-const pidio = (fecha: string, more: object = {}) => ({
+const buildPostponement = (fecha: string, more: object = {}) => ({
   estado: 'intento_fallido',
   motivo: 'reprogramado',
   fecha,
@@ -31,7 +31,7 @@ describe('a day that the recipient tells the courier', () => {
     const phone = await createMobile(environment)
     const guia = await createGuiaOnRoute(environment, comercio, phone.repartidor)
     const fecha = addDays(today(), 3)
-    const body = pidio(fecha, { descripcion: 'Estará por la tarde', idempotencia: randomUUID() })
+    const body = buildPostponement(fecha, { descripcion: 'Estará por la tarde', idempotencia: randomUUID() })
     const { status } = await phone.registrar(guia, body)
     expect(status).toBe(201)
     const { decision, eventos, intentos } = await comercio.api.guias.obtener(guia)
@@ -51,22 +51,22 @@ describe('a day that the recipient tells the courier', () => {
     ])
     expect(await mensajesDe(guia)).toBe(0)
     // The courier sees the day, and leaving with the parcel carries the decision out.
-    expect((await phone.request('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
+    expect((await phone.request('GET', `/guias/${guia}`)).body.decision).toMatchObject({ fecha })
     expect((await phone.registrar(guia, body)).status).toBe(200)
     await phone.registrar(guia, { estado: 'en_ruta', idempotencia: randomUUID() })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'aplicada', fecha })
   })
 
   it('stands for the first possible day if it is earlier, because reports arrive late', async () => {
-    for (const [pedido, dado] of [
+    for (const [requestData, givenValue] of [
       [-2, 1],
       [0, 1],
       [1, 1],
       [30, 30],
     ] as const) {
-      const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
-      await registrar(pidio(addDays(today(), pedido)))
-      expect([pedido, (await leer()).decision!.fecha]).toEqual([pedido, addDays(today(), dado)])
+      const { read, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+      await registrar(buildPostponement(addDays(today(), requestData)))
+      expect([requestData, (await read()).decision!.fecha]).toEqual([requestData, addDays(today(), givenValue)])
     }
   })
 
@@ -76,12 +76,12 @@ describe('a day that the recipient tells the courier', () => {
     const guia = await createGuiaOnRoute(environment, comercio, phone.repartidor)
     const date = addDays(today(), 31)
     for (const [body, codigo] of [
-      [pidio(date), 'fuera_de_rango'],
-      [pidio('2026-02-30'), 'formato_invalido'],
-      [pidio(today(), { motivo: 'sin_respuesta' }), 'incompatible'],
+      [buildPostponement(date), 'fuera_de_rango'],
+      [buildPostponement('2026-02-30'), 'formato_invalido'],
+      [buildPostponement(today(), { motivo: 'sin_respuesta' }), 'incompatible'],
       [{ tipo: 'guia.nota', descripcion: 'x', fecha: today() }, 'incompatible'],
     ] as const) {
-      const { status, cuerpo: problema } = await phone.registrar(guia, { ...body, idempotencia: randomUUID() })
+      const { status, body: problema } = await phone.registrar(guia, { ...body, idempotencia: randomUUID() })
       expect([status, problema.errores]).toMatchObject([422, [{ campo: '/fecha', codigo }]])
     }
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', intentos: 0, decision: null })
@@ -92,18 +92,18 @@ describe('a day that the recipient tells the courier', () => {
     await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 1, al_vencer: 'esperar' },
     })
-    const { leer, registrar } = await fresh(comercio, 'recolectado', 'en_ruta')
+    const { read, registrar } = await fresh(comercio, 'recolectado', 'en_ruta')
     const date = addDays(today(), 2)
-    await registrar(pidio(date))
-    const { decision, eventos } = await leer()
+    await registrar(buildPostponement(date))
+    const { decision, eventos } = await read()
     expect(decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha: null })
     expect(eventos.datos.at(-1)!.descripcion).toBe(`El destinatario pidió el ${date}, y ya no quedan intentos`)
   })
 
   it('is noted without effect if the report is older than the guide’s state', async () => {
-    const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const { read, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
     const ocurrido_en = new Date(environment.clock().getTime() - 60_000).toISOString()
-    await registrar(pidio(addDays(today(), 2), { ocurrido_en }))
-    expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
+    await registrar(buildPostponement(addDays(today(), 2), { ocurrido_en }))
+    expect(await read()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
 })

@@ -75,7 +75,7 @@ export function reconcileAccounts(
   provider: TestProvider,
   receivedWebhooks: readonly ReceivedWebhook[],
 ) {
-  const fallas: string[] = []
+  const faults: string[] = []
   const figures = {
     guias: accounts.length,
     corrected: 0,
@@ -100,7 +100,7 @@ export function reconcileAccounts(
       faultCounts.set(text, count)
       const { guia, modo, destino } = account
       if (count <= DETAILED_FAULTS_PER_KIND)
-        fallas.push(`${text}: ${guia} (${modo}, ${destino}) ${JSON.stringify(details)}`)
+        faults.push(`${text}: ${guia} (${modo}, ${destino}) ${JSON.stringify(details)}`)
     }
     checkAnswers(account, fault)
     checkHistory(account, fault)
@@ -114,10 +114,10 @@ export function reconcileAccounts(
     for (const { id } of account.mensajes) idsWithRow.add(id)
   }
   const idsWithoutRow = [...acceptedById.keys()].filter((id) => !idsWithRow.has(id))
-  if (idsWithoutRow.length > 0) fallas.push(`the provider took ${idsWithoutRow.length} messages without a row`)
+  if (idsWithoutRow.length > 0) faults.push(`the provider took ${idsWithoutRow.length} messages without a row`)
   for (const [text, count] of faultCounts)
-    if (count > DETAILED_FAULTS_PER_KIND) fallas.push(`${text}: ${count} times in all`)
-  return { fallas, figures }
+    if (count > DETAILED_FAULTS_PER_KIND) faults.push(`${text}: ${count} times in all`)
+  return { fallas: faults, figures }
 }
 
 function checkAnswers({ deliveries }: GuiaAccount, fault: Falla) {
@@ -189,7 +189,7 @@ function checkCorrections(account: GuiaAccount, fault: Falla) {
   const { eventos, createdFields, row } = account
   const corrections = (
     filterByKind(account, 'correccion', 'reintento') as (AnsweredRequest & { kind: 'correccion' })[]
-  ).filter(({ campos }) => Object.keys(campos).length > 0)
+  ).filter(({ campos: fields }) => Object.keys(fields).length > 0)
   const porEvento = new Map<number, AnsweredRequest & { kind: 'correccion' }>()
   for (const correction of corrections) {
     const values = Object.values(correction.campos)
@@ -214,8 +214,8 @@ function checkCorrections(account: GuiaAccount, fault: Falla) {
     // The recipient corrects the indications alone.
     if (cambios && !correction && (autor !== null || Object.keys(cambios).join() !== 'indicaciones'))
       fault('a correction that nobody asked for', secuencia, cambios)
-    for (const [column, { antes }] of Object.entries(cambios ?? {}))
-      if (antes !== values[column as keyof Valores]) fault('a lost correction', secuencia, column, antes, values)
+    for (const [column, { antes: before }] of Object.entries(cambios ?? {}))
+      if (before !== values[column as keyof Valores]) fault('a lost correction', secuencia, column, before, values)
     Object.assign(values, correction?.campos ?? (cambios && { indicaciones: cambios.indicaciones?.despues }))
     valuesAfter.push({ ...values })
   }
@@ -373,7 +373,7 @@ function checkWebhooks(
     if (!firstDelivery || !other || extraDeliveries.length > 0)
       fault('a webhook that did not come twice', secuencia, firstDelivery && extraDeliveries.length)
     if (!firstDelivery || !other) continue
-    if (firstDelivery.cuerpo !== other.cuerpo) fault('a body that changed', secuencia, tipo)
+    if (firstDelivery.body !== other.body) fault('a body that changed', secuencia, tipo)
     const { guia: guiaView } = firstDelivery.json.datos
     const expectedGuia = { ...valuesAfter[i]!, secuencia, estado, intentos: foto.intentos }
     for (const [member, value] of Object.entries(expectedGuia))

@@ -138,7 +138,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
     const send = async () => {
       switch (burstRequest.kind) {
         case 'lectura': {
-          const { estado, clave } = burstRequest
+          const { estado, clave: key } = burstRequest
           const path = `/operaciones/v1/guias/${guia}/eventos`
           return request(
             burstRequest.processIndex,
@@ -146,7 +146,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
             path,
             environment.llaveDeOperacion,
             buildEstadoReport(estado),
-            clave,
+            key,
           )
         }
         case 'destinatario': {
@@ -279,7 +279,7 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, r
   let serial = 0
   const drawInteger = (hasta: number) => Math.floor(random() * hasta)
   const drawProcess = () => drawInteger(2)
-  const campos = (): BurstFields => {
+  const fields = (): BurstFields => {
     serial++
     const choice = random()
     return {
@@ -290,7 +290,7 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, r
   const drawOffset = () => (random() < 0.4 ? drawInteger(3) : undefined)
   const corregir = (): BurstRequest => ({
     kind: 'correccion',
-    campos: campos(),
+    campos: fields(),
     sequenceOffset: drawOffset(),
     processIndex: drawProcess(),
   })
@@ -298,7 +298,7 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, r
     kind: 'reintento',
     sequenceOffset: drawOffset(),
     processIndex: drawProcess(),
-    campos: random() < 0.3 ? campos() : {},
+    campos: random() < 0.3 ? fields() : {},
   })
   const devolver = (): BurstRequest => ({
     kind: 'devolucion',
@@ -308,8 +308,8 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, r
   const read = (estado: string): BurstRequest => ({ kind: 'lectura', estado, processIndex: drawProcess() })
   /** The same scan in both processes, as one report or as two. */
   const buildRepeatedScans = (estado: string): BurstRequest[] => {
-    const clave = random() < 0.5 ? `${estado}-${++serial}` : undefined
-    return [0, 1].map((processIndex) => ({ kind: 'lectura', estado, clave, processIndex }))
+    const key = random() < 0.5 ? `${estado}-${++serial}` : undefined
+    return [0, 1].map((processIndex) => ({ kind: 'lectura', estado, clave: key, processIndex }))
   }
   const buildAnswer = (): BurstRequest => ({
     kind: 'destinatario',

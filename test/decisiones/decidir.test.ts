@@ -19,8 +19,8 @@ const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('a failed attempt', () => {
   it('opens a decision, with the days and attempts that the merchant has', async () => {
-    const { leer, guia } = await conIntento()
-    const { decision, eventos, actualizado_en } = await leer()
+    const { read, guia } = await conIntento()
+    const { decision, eventos, actualizado_en } = await read()
     const vence_en = new Date(Date.parse(actualizado_en) + 5 * 86_400_000).toISOString()
     const expected = {
       estado: 'pendiente',
@@ -43,19 +43,19 @@ describe('a failed attempt', () => {
   })
 
   it('counts the days until the next one from its own day, although its report comes later', async () => {
-    const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const { read, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
     const ocurrido_en = environment.clock().toISOString()
     const day = today()
     environment.advance(24 * HOUR_MS)
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en })
-    expect((await leer()).decision!.fecha_desde).toBe(addDays(day, 1))
+    expect((await read()).decision!.fecha_desde).toBe(addDays(day, 1))
   })
 
   it('opens nothing if its report comes late, and a guide without one has nothing to decide', async () => {
-    const { leer, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const { read, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
     const before = new Date(environment.clock().getTime() - 60_000).toISOString()
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en: before })
-    expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
+    expect(await read()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
 
   it('after the last attempt leaves the return, and nothing else', async () => {
@@ -63,9 +63,9 @@ describe('a failed attempt', () => {
     await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 2, al_vencer: 'esperar' },
     })
-    const { leer, scan, api, guia } = await conIntento(comercio)
+    const { read, scan, api, guia } = await conIntento(comercio)
     await scan('en_ruta', 'intento_fallido')
-    expect((await leer()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
+    expect((await read()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
       codigo: 'decision_no_admitida',
       opciones: ['devolver'],
@@ -77,7 +77,7 @@ describe('a failed attempt', () => {
 
 describe('the first decision', () => {
   it('wins, and a later one gets a 409 that shows it', async () => {
-    const { api, guia, leer } = await conIntento()
+    const { api, guia, read } = await conIntento()
     const { decision } = await api.guias.reintentar(guia)
     for (const other of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)]) {
       const fault = await fallaDeApi(other())
@@ -87,36 +87,36 @@ describe('the first decision', () => {
         `El comercio ya decidió: reintentar el ${decision!.fecha}. Vale la primera decisión. Los datos de la entrega se corrigen con PATCH; la decisión solo la cambia el servicio de mensajería.`,
       )
     }
-    expect((await leer()).secuencia).toBe(6)
+    expect((await read()).secuencia).toBe(6)
   })
 
   it('loses to facts: a delivery, another attempt and a return without it supersede it', async () => {
-    const entregada = await conIntento()
-    await entregada.api.guias.reintentar(entregada.guia)
-    await entregada.scan('en_bodega')
-    await registerEntrega(environment, entregada.guia)
-    expect(await entregada.leer()).toMatchObject({
+    const deliveredGuia = await conIntento()
+    await deliveredGuia.api.guias.reintentar(deliveredGuia.guia)
+    await deliveredGuia.scan('en_bodega')
+    await registerEntrega(environment, deliveredGuia.guia)
+    expect(await deliveredGuia.read()).toMatchObject({
       estado: 'entregado',
       decision: { estado: 'superada', accion: 'reintentar' },
     })
-    const otraVez = await conIntento()
-    await otraVez.scan('en_ruta')
-    expect(await otraVez.leer()).toMatchObject({ decision: { estado: 'superada', ...PENDIENTE } })
+    const repetition = await conIntento()
+    await repetition.scan('en_ruta')
+    expect(await repetition.read()).toMatchObject({ decision: { estado: 'superada', ...PENDIENTE } })
     const devuelta = await conIntento()
     await devuelta.api.guias.reintentar(devuelta.guia)
     await devuelta.scan('en_devolucion')
-    expect(await devuelta.leer()).toMatchObject({ decision: { estado: 'superada', accion: 'reintentar' } })
+    expect(await devuelta.read()).toMatchObject({ decision: { estado: 'superada', accion: 'reintentar' } })
   })
 
   it('is refused with what can be done in the guide’s state', async () => {
     const { api, guia, scan } = await fresh()
-    const negado = async () => (await fallaDeApi(api.guias.reintentar(guia))).problema.mensaje
-    const dichos = [await negado()]
+    const denial = async () => (await fallaDeApi(api.guias.reintentar(guia))).problema.mensaje
+    const messages = [await denial()]
     for (const estado of ['recolectado', 'en_devolucion', 'devuelto']) {
       await scan(estado)
-      dichos.push(await negado())
+      messages.push(await denial())
     }
-    expect(dichos).toEqual([
+    expect(messages).toEqual([
       'La guía está en aceptado y no hay un intento fallido que repetir. Se puede reintentar después de uno.',
       'La guía está en recolectado y no hay un intento fallido que repetir. Se puede reintentar después de uno; ahora puede pedir la devolución.',
       'La guía está en en_devolucion: el paquete ya vuelve, y no se lleva otra vez.',
@@ -125,22 +125,22 @@ describe('the first decision', () => {
   })
 
   it('loses to a delivery that was on its way', async () => {
-    const { api, guia, leer } = await fresh(undefined, 'recolectado', 'en_ruta')
+    const { api, guia, read } = await fresh(undefined, 'recolectado', 'en_ruta')
     await api.guias.devolver(guia, RAZON)
     await registerEntrega(environment, guia)
-    expect(await leer()).toMatchObject({ estado: 'entregado', decision: { estado: 'superada', accion: 'devolver' } })
+    expect(await read()).toMatchObject({ estado: 'entregado', decision: { estado: 'superada', accion: 'devolver' } })
   })
 
   it('loses to a delivery that the courier made before he could hear of it', async () => {
-    const { api, guia, registrar, leer, tipos } = await fresh(undefined, 'recolectado')
+    const { api, guia, registrar, read, tipos } = await fresh(undefined, 'recolectado')
     const minutes = (count: number) => new Date(environment.clock().getTime() + count * 60_000).toISOString()
     await api.guias.devolver(guia, RAZON)
     const [output, entrega] = [minutes(1), minutes(5)]
     environment.advance(30 * 60_000)
     await registrar({ ...buildEstadoReport('en_ruta'), ocurrido_en: output })
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
+    expect(await read()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
     await registerEntrega(environment, guia, { ocurrido_en: entrega })
-    expect(await leer()).toMatchObject({ estado: 'entregado' })
+    expect(await read()).toMatchObject({ estado: 'entregado' })
     expect((await tipos()).slice(-3)).toEqual(['en_ruta', 'en_devolucion', 'entregado'])
   })
 

@@ -19,18 +19,18 @@ const politica = async (intentos: object) => {
 
 describe('the policy of a merchant', () => {
   it('returns a parcel about which nobody decided, once, and not before the deadline', async () => {
-    const { leer, tipos } = await conIntento()
+    const { read, tipos } = await conIntento()
     environment.advance(5 * DAY_MS - 60_000)
     await environment.waitForQuiet()
-    expect((await leer()).estado).toBe('intento_fallido')
+    expect((await read()).estado).toBe('intento_fallido')
     environment.advance(60_000)
     await environment.waitForQuiet()
-    expect(await leer()).toMatchObject({
+    expect(await read()).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
     })
-    const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
-    expect([tomada!.descripcion, vuelve!.motivo, vuelve!.tipo]).toEqual([
+    const [tomada, returningGuia] = (await read()).eventos.datos.slice(-2)
+    expect([tomada!.descripcion, returningGuia!.motivo, returningGuia!.tipo]).toEqual([
       'Nadie decidió a tiempo qué hacer con el paquete',
       'sin_decision',
       'guia.en_devolucion',
@@ -45,17 +45,20 @@ describe('the policy of a merchant', () => {
     environment.advance(40 * DAY_MS)
     await environment.reset()
     await environment.waitForQuiet()
-    const { cuerpo } = await environment.request('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
-    expect(cuerpo).toMatchObject({ estado: 'en_devolucion', decision: { por: 'politica' } })
+    const { body } = await environment.request('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
+    expect(body).toMatchObject({ estado: 'en_devolucion', decision: { por: 'politica' } })
   })
 
   it('returns a parcel at once after its last attempt', async () => {
-    const { leer, scan } = await conIntento(await politica({ maximos: 2 }))
+    const { read, scan } = await conIntento(await politica({ maximos: 2 }))
     await scan('en_ruta', 'intento_fallido')
     await environment.waitForQuiet()
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', intentos: 2, decision: { por: 'politica' } })
-    const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
-    expect([tomada!.descripcion, vuelve!.motivo]).toEqual(['Se hicieron todos los intentos', 'intentos_agotados'])
+    expect(await read()).toMatchObject({ estado: 'en_devolucion', intentos: 2, decision: { por: 'politica' } })
+    const [tomada, returningGuia] = (await read()).eventos.datos.slice(-2)
+    expect([tomada!.descripcion, returningGuia!.motivo]).toEqual([
+      'Se hicieron todos los intentos',
+      'intentos_agotados',
+    ])
   })
 
   it('leaves a decision that somebody took, and one that waits for ever', async () => {
@@ -64,43 +67,43 @@ describe('the policy of a merchant', () => {
     const wait = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
     environment.advance(90 * DAY_MS)
     await environment.waitForQuiet()
-    expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
-    expect(await wait.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
+    expect(await tomada.read()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
+    expect(await wait.read()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
     // It is late, and still possible.
     expect((await wait.api.guias.reintentar(wait.guia)).decision).toMatchObject({ estado: 'tomada' })
   })
 
   it('leaves a parcel whose deadline is still to come, although a job for an earlier one runs late', async () => {
-    const { comercio, guia, leer } = await conIntento()
+    const { comercio, guia, read } = await conIntento()
     const deps = {
       ...buildMensajeDeps(environment),
       newId: createIdGenerator(environment.clock),
       canalDe: () => 'buzon' as const,
     }
     await decideExpired(deps, [{ guia, comercio_id: comercio.id }])
-    expect(await leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
+    expect(await read()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
   })
 
   it('is that of the time of the attempt, and waits as many days as it says', async () => {
     const comercio = await politica({ dias_para_decidir: 2, dias_entre: 3 })
-    const { leer } = await conIntento(comercio)
+    const { read } = await conIntento(comercio)
     await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { al_vencer: 'esperar' },
     })
-    const { decision } = await leer()
+    const { decision } = await read()
     expect(Date.parse(decision!.fecha_desde!) - Date.parse(decision!.vence_en!)).toBeGreaterThan(-DAY_MS * 2)
     environment.advance(2 * DAY_MS)
     await environment.waitForQuiet()
-    expect((await leer()).estado).toBe('en_devolucion')
+    expect((await read()).estado).toBe('en_devolucion')
   })
 
   it('keeps its decision about a lost parcel until the parcel is found', async () => {
-    const { leer, scan } = await conIntento()
+    const { read, scan } = await conIntento()
     await scan('extraviado')
     environment.advance(6 * DAY_MS)
     await environment.waitForQuiet()
-    expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } })
+    expect(await read()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } })
     await scan('en_bodega')
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
+    expect(await read()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
   })
 })

@@ -12,17 +12,17 @@ export function useIntentos(environment: TestEnvironment) {
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez' }))
     const registrar = async (body: object) => {
-      const { status, cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
+      const { status, body: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
       expect([body, status]).toEqual([body, 201])
       return evento
     }
     const scan = async (...scannedEstados: string[]) => {
       for (const estado of scannedEstados) await registrar(buildEstadoReport(estado))
     }
-    const leer = () => api.guias.obtener(guia, { limite: 100 })
-    const tipos = async () => (await leer()).eventos.datos.map(({ tipo }) => tipo.replace('guia.', ''))
+    const read = () => api.guias.obtener(guia, { limite: 100 })
+    const tipos = async () => (await read()).eventos.datos.map(({ tipo }) => tipo.replace('guia.', ''))
     await scan(...estados)
-    return { comercio, api, guia, registrar, scan, leer, tipos }
+    return { comercio, api, guia, registrar, scan, read, tipos }
   }
 
   /** A guide after a failed attempt. */

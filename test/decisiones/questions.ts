@@ -47,11 +47,11 @@ export function useQuestions(environment: TestEnvironment) {
       return { status: response.status, html: await response.text() }
     },
     /** Sends the form of the page. */
-    async send(link: string, campos: Record<string, string>) {
+    async send(link: string, fields: Record<string, string>) {
       const response = await fetch(environment.url + link, {
         method: 'POST',
         redirect: 'manual',
-        body: new URLSearchParams(campos),
+        body: new URLSearchParams(fields),
       })
       return { status: response.status, html: await response.text() }
     },

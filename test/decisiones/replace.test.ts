@@ -25,17 +25,17 @@ const sendFromElsewhere = (url: string, fields: Record<string, string>) =>
 
 describe('a recipient who replaces the decision', () => {
   it('says so on the page, and the last choice holds with nothing left of the first', async () => {
-    const { guia, enlace, leer, tipos, api } = await createAskedGuia()
+    const { guia, enlace, read, tipos, api } = await createAskedGuia()
     await send(enlace, CON_ROSA)
     const { html } = await ver(enlace)
     expect(html).toContain('href="?cambiar=1">Cambiar lo que pedí')
     const { html: question } = await ver(`${enlace}?cambiar=1`)
     expect(question).toContain('queda en vez de lo que pidió')
     expect(question).toContain('name="cambiar" value="1"')
-    const { fecha_desde } = (await leer()).decision!
+    const { fecha_desde } = (await read()).decision!
     const fecha = addDays(fecha_desde!, 5)
     expect((await send(enlace, { ...OTHER_DAY_CHOICE, ...CHANGE, fecha })).status).toBe(303)
-    const { decision, indicaciones } = await leer()
+    const { decision, indicaciones } = await read()
     expect([decision, indicaciones]).toMatchObject([{ estado: 'tomada', por: 'destinatario', fecha }, null])
     expect((await tipos()).slice(-4)).toEqual(['corregida', 'decision_tomada', 'corregida', 'decision_tomada'])
     expect((await ver(enlace)).html).toContain('href="?cambiar=2"')
@@ -44,7 +44,7 @@ describe('a recipient who replaces the decision', () => {
   })
 
   it('is asked again before a refusal and about a far place, which both remember the change', async () => {
-    const { enlace, leer } = await createAskedGuia()
+    const { enlace, read } = await createAskedGuia()
     await send(enlace, OTHER_DAY_CHOICE)
     const far = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89', ...CHANGE }
     for (const fields of [{ eleccion: 'rechazo', ...CHANGE }, far]) {
@@ -52,26 +52,26 @@ describe('a recipient who replaces the decision', () => {
       expect(html).toContain('¿Seguro que')
       expect(html).toContain('name="cambiar" value="1"')
     }
-    expect((await leer()).decision).toMatchObject({ accion: 'reintentar', estado: 'tomada' })
+    expect((await read()).decision).toMatchObject({ accion: 'reintentar', estado: 'tomada' })
     expect((await send(enlace, { ...far, seguro: '1' })).status).toBe(303)
-    expect((await leer()).ubicacion).toMatchObject({ lat: 16.93 })
+    expect((await read()).ubicacion).toMatchObject({ lat: 16.93 })
   })
 
   it('needs to name the decision: a form that is sent twice, or that is old, changes nothing', async () => {
-    const { enlace, leer } = await createAskedGuia()
+    const { enlace, read } = await createAskedGuia()
     await send(enlace, OTHER_DAY_CHOICE)
-    const first = await leer()
+    const first = await read()
     expect((await send(enlace, CON_ROSA)).status).toBe(409)
-    expect((await leer()).secuencia).toBe(first.secuencia)
+    expect((await read()).secuencia).toBe(first.secuencia)
     const fecha = addDays(first.decision!.fecha_desde!, 3)
     expect((await send(enlace, { ...OTHER_DAY_CHOICE, ...CHANGE, fecha })).status).toBe(303)
-    const { secuencia } = await leer()
+    const { secuencia } = await read()
     for (const fields of [{ ...OTHER_DAY_CHOICE, fecha }, CON_ROSA, REFUSAL_CHOICE]) {
       const { status, html } = await send(enlace, { ...fields, ...CHANGE })
       expect([status, html.includes('Ya se había decidido')]).toEqual([409, true])
     }
     expect((await ver(`${enlace}?cambiar=1`)).html).not.toContain('<form')
-    expect(await leer()).toMatchObject({ secuencia, decision: { fecha } })
+    expect(await read()).toMatchObject({ secuencia, decision: { fecha } })
   })
 
   it('decides once if two forms arrive together', async () => {
@@ -83,10 +83,10 @@ describe('a recipient who replaces the decision', () => {
   })
 
   it('tells the merchant by another event, and the merchant’s next decision is refused', async () => {
-    const { enlace, leer, api, guia } = await createAskedGuia()
+    const { enlace, read, api, guia } = await createAskedGuia()
     await send(enlace, OTHER_DAY_CHOICE)
     await send(enlace, { ...CON_ROSA, ...CHANGE })
-    const { decision, eventos } = await leer()
+    const { decision, eventos } = await read()
     expect(eventos.datos.at(-1)).toMatchObject({
       tipo: 'guia.decision_tomada',
       descripcion: 'El destinatario pidió que se deje con un vecino',
@@ -96,14 +96,14 @@ describe('a recipient who replaces the decision', () => {
   })
 
   it('may do so after the deadline, and not once the courier has left', async () => {
-    const { enlace, scan, leer } = await createAskedGuia()
+    const { enlace, scan, read } = await createAskedGuia()
     await send(enlace, { ...OTHER_DAY_CHOICE })
     environment.advance(6 * DAY_MS)
     expect((await send(enlace, { ...CON_ROSA, ...CHANGE })).status).toBe(303)
     await scan('en_ruta')
     expect((await ver(enlace)).html).not.toContain('?cambiar')
     expect((await send(enlace, { ...OTHER_DAY_CHOICE, ...CHANGE })).status).toBe(409)
-    expect((await leer()).decision).toMatchObject({ estado: 'aplicada' })
+    expect((await read()).decision).toMatchObject({ estado: 'aplicada' })
   })
 
   it('replaces neither the merchant’s decision nor an operator’s', async () => {
@@ -112,7 +112,7 @@ describe('a recipient who replaces the decision', () => {
     await byMerchant.api.guias.reintentar(byMerchant.guia)
     const byOperator = await createAskedGuia(comercio)
     await environment.operar('POST', `/guias/${byOperator.guia}/reintentar`, { razon: 'Llamó' })
-    for (const [{ enlace, leer }, por] of [
+    for (const [{ enlace, read }, por] of [
       [byMerchant, 'comercio'],
       [byOperator, 'operador'],
     ] as const) {
@@ -120,7 +120,7 @@ describe('a recipient who replaces the decision', () => {
       expect((await ver(`${enlace}?cambiar=1`)).html).not.toContain('<form')
       for (const fields of [OTHER_DAY_CHOICE, REFUSAL_CHOICE])
         expect((await send(enlace, { ...fields, ...CHANGE })).status).toBe(409)
-      expect((await leer()).decision).toMatchObject({ por, accion: 'reintentar', estado: 'tomada' })
+      expect((await read()).decision).toMatchObject({ por, accion: 'reintentar', estado: 'tomada' })
     }
   })
 

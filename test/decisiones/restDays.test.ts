@@ -26,8 +26,8 @@ beforeAll(() => {
 
 describe('days without deliveries', () => {
   it('are not offered to recipients', async () => {
-    const { enlace, leer } = await createAskedGuia()
-    expect((await leer()).decision!.fecha_desde).toBe(christmas())
+    const { enlace, read } = await createAskedGuia()
+    expect((await read()).decision!.fecha_desde).toBe(christmas())
     const { html } = await ver(enlace)
     const days = new Set(offered(html))
     const range = Array.from({ length: 30 }, (_, i) => addDays(christmas(), i))
@@ -38,18 +38,18 @@ describe('days without deliveries', () => {
 
   it('are skipped by a recipient who names no day', async () => {
     for (const answer of [OTHER_DAY_CHOICE, CON_ROSA]) {
-      const { enlace, leer } = await createAskedGuia()
+      const { enlace, read } = await createAskedGuia()
       const [first] = offered((await ver(enlace)).html)
       expect((await send(enlace, answer)).status).toBe(303)
-      expect((await leer()).decision).toMatchObject({ accion: 'reintentar', fecha: first })
+      expect((await read()).decision).toMatchObject({ accion: 'reintentar', fecha: first })
     }
   })
 
   it('are refused if a recipient sends one', async () => {
-    const { enlace, leer } = await createAskedGuia()
+    const { enlace, read } = await createAskedGuia()
     const { status, html } = await send(enlace, { ...OTHER_DAY_CHOICE, fecha: christmas() })
     expect([status, html]).toEqual([422, expect.stringContaining('Ese día ya no se puede: elija otro.')])
-    expect((await leer()).decision!.estado).toBe('pendiente')
+    expect((await read()).decision!.estado).toBe('pendiente')
   })
 
   it('are refused to a simulated recipient, with a day that is possible', async () => {

@@ -25,7 +25,7 @@ const nuevoReceptor = useReceivers()
 const query = async (text: string, values: unknown[]) => (await environment.db.pool.query(text, values)).rows
 
 /** Starts two processes of the service over the database. */
-async function iniciarDos(env: Record<string, string>) {
+async function startTwo(env: Record<string, string>) {
   const dos = [0, 1].map(() =>
     processes.startService({
       DATABASE_URL: environment.databaseUrl,
@@ -42,7 +42,7 @@ async function iniciarDos(env: Record<string, string>) {
 }
 
 /** A merchant with keys of both modes, and an endpoint for all events of each. The live one is paused. */
-async function nuevaTienda(url: string, receptor: { url: string }) {
+async function createShop(url: string, receptor: { url: string }) {
   const comercio = await environment.createComercio('test')
   const llaves = { test: comercio.llave, live: await environment.createLlave(comercio, { modo: 'live' }) }
   const { status } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
@@ -60,53 +60,53 @@ async function nuevaTienda(url: string, receptor: { url: string }) {
 }
 
 /** Sends every webhook once more, and waits until all of them came. */
-async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTienda>>, desde: string, count: number) {
+async function resendAll({ api, webhook }: Awaited<ReturnType<typeof createShop>>, desde: string, count: number) {
   const { recuperacion } = await api.webhooks.recuperar(webhook, { desde, todas: true })
   const expected = { estado: 'terminada', eventos: count, avisos: count }
   expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject(expected)
   await environment.waitForQuiet()
 }
 
-const SIN_ENTREGA = `select v.guia, v.secuencia from evento v
+const WITHOUT_ENTREGA_SQL = `select v.guia, v.secuencia from evento v
   left join webhook_aviso e using (comercio_id, modo, guia_id, secuencia) where v.comercio_id = $1 and e.webhook is null`
 const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 and modo = 'test'`
 
 describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, ...EN_POSTGRES.tags] }, () => {
   it('lose no update, send no message twice, and keep the order and the bytes of their webhooks', async () => {
-    const semilla = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
     const [provider, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
-    const { dos, urls } = await iniciarDos(buildProviderVariables(provider))
-    const shop = await nuevaTienda(urls[0]!, receptor)
+    const { dos, urls } = await startTwo(buildProviderVariables(provider))
+    const shop = await createShop(urls[0]!, receptor)
     const { comercio, llaves } = shop
     const start = performance.now()
     const from = new Date(Date.now() - 60_000).toISOString()
-    const rafaga = prepareBurst({ environment, urls, llaves, seed: semilla })
+    const burst = prepareBurst({ environment, urls, llaves, seed })
     const cases = [
-      ...(await rafaga.create(GUIAS.test, 'test', 0)),
-      ...(await rafaga.create(GUIAS.live, 'live', GUIAS.test)),
+      ...(await burst.create(GUIAS.test, 'test', 0)),
+      ...(await burst.create(GUIAS.live, 'live', GUIAS.test)),
     ]
-    await rafaga.sendBurst(cases)
-    await rafaga.close()
+    await burst.sendBurst(cases)
+    await burst.close()
     await environment.waitForQuiet()
     const [{ n }] = await query(DE_PRUEBA, [comercio.id])
-    await reenviarTodo(shop, from, n)
+    await resendAll(shop, from, n)
     const seconds = (performance.now() - start) / 1_000
-    const { fallas, figures: c } = reconcileAccounts(
+    const { fallas: faults, figures: c } = reconcileAccounts(
       await readGuiaAccounts(environment, comercio, cases),
       provider,
       receptor.receivedWebhooks,
     )
     console.info(
-      `SEED=${semilla}: ${c.guias} guides, ${c.corrected} corrections accepted and ${c.rejected} refused, ` +
+      `SEED=${seed}: ${c.guias} guides, ${c.corrected} corrections accepted and ${c.rejected} refused, ` +
         `${c.won} decisions won and ${c.lost} lost, ${c.scans} scans, ${c.openings} openings, ` +
         `${c.politica} closings by the policy, ${c.mensajes} messages (${c.accepted} at the provider), ` +
         `${c.eventos} events, ${c.webhooks} webhooks, ${seconds.toFixed(0)} s`,
     )
-    expect(fallas).toEqual([])
-    expect(await query(SIN_ENTREGA, [comercio.id])).toEqual([])
+    expect(faults).toEqual([])
+    expect(await query(WITHOUT_ENTREGA_SQL, [comercio.id])).toEqual([])
     expect(dos.flatMap(({ output }) => output.split('\n').filter((line) => line.includes('"level":50')))).toEqual([])
     // Each race happened, or the run shows nothing about it.
-    const vacias = Object.entries(c).filter(([, count]) => count === 0)
-    expect(vacias).toEqual([])
+    const emptyCategories = Object.entries(c).filter(([, count]) => count === 0)
+    expect(emptyCategories).toEqual([])
   })
 })

@@ -29,17 +29,17 @@ class Ensayo {
   #child: TestProcess | undefined
   api!: Guias
 
-  private constructor(server: DebianPostgres, puerto: number) {
+  private constructor(server: DebianPostgres, port: number) {
     this.server = server
-    this.#port = puerto
+    this.#port = port
   }
 
   static async start(): Promise<Ensayo> {
     const server = await DebianPostgres.create(join(processes.base, 'servidor'))
-    for (const orden of ['stanza-create', 'check'])
-      await server.runAsPostgres(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
+    for (const command of ['stanza-create', 'check'])
+      await server.runAsPostgres(...(readManualCommand(`pgbackrest --stanza=guias ${command}`) as [string]))
     const ensayo = new Ensayo(server, await findFreePort())
-    await ensayo.arrancar()
+    await ensayo.startService()
     const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
     const { llave } = await ensayo.admin('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
     ensayo.api = new Guias({ llave, baseUrl: ensayo.#base })
@@ -55,7 +55,7 @@ class Ensayo {
   }
 
   /** Starts the service, and returns as soon as it says that it is ready. */
-  async arrancar(): Promise<TestProcess> {
+  async startService(): Promise<TestProcess> {
     const proceso = processes.startService({ ...this.#env, PORT: `${this.#port}` })
     this.#child = proceso
     await waitUntil(async () => {
@@ -76,13 +76,13 @@ class Ensayo {
     return JSON.parse(output)
   }
 
-  query<Fila extends Record<string, unknown>>(sql: string) {
-    return this.server.query<Fila>(sql, 'guias')
+  query<Row extends Record<string, unknown>>(sql: string) {
+    return this.server.query<Row>(sql, 'guias')
   }
 
   estado = () => this.query<{ de: string; fila: string }>(ESTADO)
 
-  async ahora(): Promise<string> {
+  async now(): Promise<string> {
     const [row] = await this.query<{ ahora: string }>(
       `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS+00') as ahora`,
     )
@@ -118,16 +118,16 @@ class Ensayo {
   async restic([program = '', ...args]: string[]): Promise<void> {
     const [RESTIC_REPOSITORY, RESTIC_CACHE_DIR] = [join(processes.base, 'copias'), join(processes.base, 'cache')]
     const env = { ...process.env, RESTIC_REPOSITORY, RESTIC_CACHE_DIR, RESTIC_PASSWORD: 'una clave larga de prueba' }
-    const suyos = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
-    await promisify(execFile)(program, suyos, { cwd: dataDir, env })
+    const ownEntries = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
+    await promisify(execFile)(program, ownEntries, { cwd: dataDir, env })
   }
 
   /**
    * Expects that files and audit record agree with the database, and that a reader who was further than the restored
    * instant misses nothing that happens from now on.
    */
-  async quedaBien(cursor: string): Promise<void> {
-    expect(await this.archivosQueFaltan()).toEqual([])
+  async expectIntact(cursor: string): Promise<void> {
+    expect(await this.findMissingArchivos()).toEqual([])
     expect(await this.admin('bitacora', 'verificar')).toMatchObject({ faltas: [] })
     const fresh = await this.create()
     await waitUntil(async () => (await this.after(cursor)).includes(fresh))
@@ -135,7 +135,7 @@ class Ensayo {
   }
 
   /** Files of the database whose contents are not those of the folder. */
-  async archivosQueFaltan(): Promise<string[]> {
+  async findMissingArchivos(): Promise<string[]> {
     const rows = await this.query<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
     expect(rows.length).toBeGreaterThan(0)
     return rows.flatMap(({ archivo, sha256 }) => {
@@ -155,16 +155,16 @@ if (FALTA) console.warn(`\n*** The restore of a server of one's own is NOT rehea
 describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
   let ensayo: Ensayo
   let server: DebianPostgres
-  let olvidada = ''
-  let porOlvidar = ''
-  let entregada = ''
+  let erasure = ''
+  let guiaToErase = ''
+  let deliveredGuia = ''
 
   beforeAll(async () => {
     ensayo = await Ensayo.start()
     server = ensayo.server
-    olvidada = await ensayo.deliver('+50255550001')
-    porOlvidar = await ensayo.deliver('+50255550002')
-    entregada = await ensayo.deliver('+50255550003')
+    erasure = await ensayo.deliver('+50255550001')
+    guiaToErase = await ensayo.deliver('+50255550002')
+    deliveredGuia = await ensayo.deliver('+50255550003')
     await ensayo.forget('+50255550001')
     await server.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
   })
@@ -173,10 +173,10 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
     const done = Date.now()
     // pgBackRest compares whole seconds.
     await waitUntil(async () => Date.now() > done + 2_000)
-    const demasiadoAntes = await ensayo.ahora()
+    const demasiadoAntes = await ensayo.now()
     const after = await ensayo.create()
     const before = await ensayo.estado()
-    const instante = await ensayo.ahora()
+    const instant = await ensayo.now()
     expect(await ensayo.estado()).toEqual(before)
     await ensayo.forget('+50255550002')
     await server.consumeTransactionIds()
@@ -191,18 +191,18 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
     await server.start()
     expect((await ensayo.estado()).length).toBeLessThan(before.length)
     await server.stop()
-    await server.restoreTo(instante, '--target-timeline=current')
+    await server.restoreTo(instant, '--target-timeline=current')
     await server.start()
     expect(await ensayo.estado()).toEqual(before)
-    expect(await ensayo.deleted()).toEqual([olvidada])
-    const { output } = await ensayo.arrancar()
-    console.log(`A wrong statement: RPO ${seconds(instante, fault)}, RTO ${seconds(fault, Date.now())}`)
+    expect(await ensayo.deleted()).toEqual([erasure])
+    const { output } = await ensayo.startService()
+    console.log(`A wrong statement: RPO ${seconds(instant, fault)}, RTO ${seconds(fault, Date.now())}`)
 
-    expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
+    expect((await ensayo.deleted()).sort()).toEqual([erasure, guiaToErase].sort())
     expect(output).toContain('erasures carried out again')
     expect(await ensayo.api.guias.obtener(after)).toMatchObject({ estado: 'aceptado' })
     await expect(ensayo.api.guias.obtener(lost)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
-    await ensayo.quedaBien(cursor)
+    await ensayo.expectIntact(cursor)
   })
 
   it('comes back from the loss of its folder and its files', async () => {
@@ -211,9 +211,9 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
     await ensayo.restic(readManualCommand('restic init'))
     await ensayo.restic(readUnitCommand('guias-archivos.service'))
     await server.archiveSegment()
-    const archivado = await ensayo.ahora()
+    const archivedAt = await ensayo.now()
     await server.consumeTransactionIds()
-    const sinArchivar = await ensayo.create()
+    const unarchivedGuia = await ensayo.create()
     const cursor = await ensayo.final()
     const fault = Date.now()
     await server.loseMachine()
@@ -223,15 +223,15 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
     await server.runAsPostgres(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
     await ensayo.restic(readManualCommand('restic restore latest'))
     await server.start()
-    await ensayo.arrancar()
-    console.log(`A lost folder: RPO ${seconds(archivado, fault)}, RTO ${seconds(fault, Date.now())}`)
+    await ensayo.startService()
+    console.log(`A lost folder: RPO ${seconds(archivedAt, fault)}, RTO ${seconds(fault, Date.now())}`)
 
-    for (const guia of [entregada, other])
+    for (const guia of [deliveredGuia, other])
       for (const { url } of (await ensayo.api.guias.pruebaEntrega(guia)).fotos)
         expect((await fetch(url)).status).toBe(200)
-    await expect(ensayo.api.guias.obtener(sinArchivar)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
-    expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
-    await ensayo.quedaBien(cursor)
+    await expect(ensayo.api.guias.obtener(unarchivedGuia)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    expect((await ensayo.deleted()).sort()).toEqual([erasure, guiaToErase].sort())
+    await ensayo.expectIntact(cursor)
     await ensayo.restic(readUnitCommand('guias-archivos-borrar.service'))
   })
 })

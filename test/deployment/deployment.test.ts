@@ -25,10 +25,10 @@ const FIJOS: Readonly<Record<string, string>> = {
   DOMINIO_ARCHIVOS: 'archivos.ejemplo.com',
 }
 
-const DEMAS = { POSTGRES_PASSWORD: 'x', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'x' }
+const OTHER_VARIABLES = { POSTGRES_PASSWORD: 'x', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'x' }
 
 /** A value for each variable that whoever deploys has to give. */
-const VALORES = new Proxy<Record<string, string>>({}, { get: (_nada, name) => FIJOS[String(name)] ?? 'x' })
+const VALORES = new Proxy<Record<string, string>>({}, { get: (_unused, name) => FIJOS[String(name)] ?? 'x' })
 
 describe('compose', () => {
   it('has two APIs and two workers', () => {
@@ -51,7 +51,10 @@ describe('compose', () => {
     const { environment } = OWN_SERVICES[0]!
     const con = (values: Record<string, string>) =>
       Object.fromEntries(
-        Object.entries(environment!).map(([n, value]) => [n, fillVariables(value, { ...FIJOS, ...DEMAS, ...values })]),
+        Object.entries(environment!).map(([n, value]) => [
+          n,
+          fillVariables(value, { ...FIJOS, ...OTHER_VARIABLES, ...values }),
+        ]),
       )
     expect(readConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
     expect(() => readConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
@@ -64,18 +67,18 @@ describe('compose', () => {
   })
 
   it('sets nothing that nobody reads', () => {
-    const libro = [...readArchivo('docs/operacion/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
+    const manual = [...readArchivo('docs/operacion/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
       ([, name]) => name,
     )
-    const puestas = [
+    const setVariables = [
       ...OWN_SERVICES.flatMap(({ environment }) => Object.keys(environment!)),
       ...unidades.flatMap((one) =>
         [...readArchivo(`despliegue/systemd/${one}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
       ),
       ...[...dockerfile.matchAll(/\b([A-Z_]+)=\S/g)].map(([, name]) => name),
     ]
-    expect(puestas.length).toBeGreaterThan(20)
-    for (const name of puestas) if (name !== 'NODE_ENV') expect(libro).toContain(name)
+    expect(setVariables.length).toBeGreaterThan(20)
+    for (const name of setVariables) if (name !== 'NODE_ENV') expect(manual).toContain(name)
   })
 
   it('pins every image', () => {
@@ -83,33 +86,33 @@ describe('compose', () => {
   })
 
   it('shows every value that has to be given', () => {
-    const pedidos = [...readArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
-    const dados = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
-    expect([...new Set(pedidos)].sort()).toEqual(dados.sort())
+    const requests = [...readArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
+    const givenValues = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
+    expect([...new Set(requests)].sort()).toEqual(givenValues.sort())
   })
 })
 
 describe('the command of a service or unit', () => {
-  const ordenes = [
+  const commands = [
     ...OWN_SERVICES.map(({ command }) => (command ?? IMAGE_DEFAULTS.order).join(' ')),
     ...unidades.map((one) => /^ExecStart=\S*\/node (.+)$/m.exec(readArchivo(`despliegue/systemd/${one}`))![1]!),
-  ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
+  ].map((command: string) => command.replace(/^node /, '').replace('/srv/guias/actual/', ''))
 
   it('is what `npm start` and `npm run worker` start', () => {
     const { start, worker } = JSON.parse(readArchivo('package.json')).scripts
-    const conocidas = [start, worker].map((orden: string) => orden.replace(/^node /, ''))
-    for (const orden of ordenes) expect(conocidas).toContain(orden)
-    for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, ROOT))).toBe(true)
+    const knownNames = [start, worker].map((command: string) => command.replace(/^node /, ''))
+    for (const command of commands) expect(knownNames).toContain(command)
+    for (const command of commands) expect(existsSync(new URL(command.split(' ').at(-1)!, ROOT))).toBe(true)
   })
 
   it('has in its image what production takes (docs/operacion/installing.md)', () => {
     const [, list = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(readArchivo('docs/operacion/installing.md')) ?? []
     const last = dockerfile.split(/^FROM /m).at(-1)!
-    const copiadas = [...last.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
+    const copiedPaths = [...last.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, kind]) => kind!)
     // The lock file and npm's settings are for installing, which is done before.
-    const deInstalar = ['package-lock.json', '.npmrc']
-    const esperadas = list.split(' ').filter((one) => !deInstalar.includes(one))
-    expect(copiadas.sort()).toEqual([...esperadas, 'node_modules'].sort())
+    const installFiles = ['package-lock.json', '.npmrc']
+    const expectedItems = list.split(' ').filter((one) => !installFiles.includes(one))
+    expect(copiedPaths.sort()).toEqual([...expectedItems, 'node_modules'].sort())
     expect(last).toMatch(/^USER node$/m)
   })
 
@@ -127,24 +130,24 @@ it.each(unidades)('%s starts again for as long as the database is away', (one) =
 
 it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
-  const deRespaldos = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((one) => /\.(service|timer)$/.test(one))
-  expect(deRespaldos.length).toBeGreaterThan(8)
+  const backupUnits = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((one) => /\.(service|timer)$/.test(one))
+  expect(backupUnits.length).toBeGreaterThan(8)
   const all = [
     ...unidades.map((one) => ({ candidate: one, de: 'systemd' })),
-    ...deRespaldos.map((one) => ({ candidate: one, de: 'respaldos' })),
+    ...backupUnits.map((one) => ({ candidate: one, de: 'respaldos' })),
   ]
   for (const { candidate: one, de } of all) {
     const text = readArchivo(`despliegue/${de}/${one}`)
     // What they start isn't installed there.
-    const conProgramas = text.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
-    await writeFile(join(folder, one), conProgramas.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))
+    const textWithPrograms = text.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
+    await writeFile(join(folder, one), textWithPrograms.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))
   }
   const paths = all.map(({ candidate: one }) => join(folder, one))
   const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
-  const suyas = stderr
+  const ownItems = stderr
     .split('\n')
     .filter((line) => all.some(({ candidate: one }) => line.includes(basename(one, '.service'))))
-  expect(suyas).toEqual([])
+  expect(ownItems).toEqual([])
   await rm(folder, { recursive: true })
 })
 

@@ -9,8 +9,12 @@ describe('no request fails and no webhook is lost', FULL_RUN_ONLY, () => {
     it(titulo, async ({ skip }) => {
       const motivo = await missing?.()
       if (motivo) skip(motivo)
-      const { lost: perdido, duplicateCount: duplicado, fallas } = await run(ci)
-      expect({ perdido, duplicado, fallas }).toEqual({ perdido: 0, duplicado: 0, fallas: [] })
+      const { lost: loss, duplicateCount, fallas: faults } = await run(ci)
+      expect({ perdido: loss, duplicado: duplicateCount, fallas: faults }).toEqual({
+        perdido: 0,
+        duplicado: 0,
+        fallas: [],
+      })
     })
   }
 })

@@ -37,7 +37,7 @@ export function startTraffic(deployment: Deployment): Traffic {
   const pool = openPool(deployment, CLIENT_COUNT)
   const guias = new Map<string, string>()
   const cancelledGuias = new Set<string>()
-  const fallas: string[] = []
+  const faults: string[] = []
   const answerCounts = new Map<number, number>()
   let bien = 0
   let isStopping = false
@@ -50,19 +50,19 @@ export function startTraffic(deployment: Deployment): Traffic {
   ): Promise<Record<string, unknown> | undefined> {
     await sleep(randomBetween(20, 120))
     let status = 0
-    let texto = ''
+    let text = ''
     try {
-      ;({ status, texto } = await requestThroughProxy(pool, deployment.llave, path, body))
+      ;({ status, texto: text } = await requestThroughProxy(pool, deployment.llave, path, body))
     } catch (error) {
-      texto = String(error)
+      text = String(error)
     }
     answerCounts.set(status, (answerCounts.get(status) ?? 0) + 1)
     if (status !== expectedStatus) {
-      fallas.push(`${body ? 'POST' : 'GET'} ${path}: ${status} ${texto.slice(0, 300)}`)
+      faults.push(`${body ? 'POST' : 'GET'} ${path}: ${status} ${text.slice(0, 300)}`)
       return undefined
     }
     bien++
-    return JSON.parse(texto)
+    return JSON.parse(text)
   }
 
   async function create(): Promise<string | undefined> {
@@ -76,7 +76,7 @@ export function startTraffic(deployment: Deployment): Traffic {
     const lote = await request('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => buildGuia()) })
     for (const { ok, external_ref, guia, error } of (lote?.resultados ?? []) as Record<string, unknown>[]) {
       if (ok) guias.set(String(external_ref), String(guia))
-      else fallas.push(`entry ${JSON.stringify(error)}`)
+      else faults.push(`entry ${JSON.stringify(error)}`)
     }
   }
   async function cancelar() {
@@ -100,7 +100,7 @@ export function startTraffic(deployment: Deployment): Traffic {
   return {
     guias,
     cancelledGuias,
-    fallas,
+    fallas: faults,
     statusCounts: answerCounts,
     bien: () => bien,
     async stop() {

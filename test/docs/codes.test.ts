@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { normalizeGuideCode } from '../../server/platform/codes/guideCode.ts'
 
-const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
-const SE_MUESTRA = [
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const SHOWN_FILES = [
   '{README,ARCHITECTURE,CONTRIBUTING,AGENTS,CHANGELOG,SECURITY}.md',
   'docs/**/*.md',
   'openapi/**/*.{yaml,md,ts}',
@@ -23,7 +23,7 @@ const DE_NADIE = '7K3M9QX2A1B5'
 it('every code of a guide that is printed has its check character', async () => {
   const bad: string[] = []
   let seen = 0
-  for await (const input of glob(SE_MUESTRA, { cwd: RAIZ, withFileTypes: true })) {
+  for await (const input of glob(SHOWN_FILES, { cwd: ROOT, withFileTypes: true })) {
     if (!input.isFile()) continue
     const file = join(input.parentPath, input.name)
     for (const [, codigo = ''] of (await readFile(file, 'utf8')).matchAll(CODIGO)) {

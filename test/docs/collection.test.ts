@@ -8,10 +8,10 @@ import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../environment.ts'
 import { fillRelativeDays } from './days.ts'
 
-interface Importada {
+interface ImportedItem {
   name: string
   type: 'folder' | 'http-request'
-  items?: Importada[]
+  items?: ImportedItem[]
   request: {
     url: string
     method: string
@@ -22,7 +22,7 @@ interface Importada {
 }
 interface Bruno {
   collection: {
-    items: Importada[]
+    items: ImportedItem[]
     root: {
       request: { auth: { mode: string; bearer: { token: string } }; vars: { req: { name: string; value: string }[] } }
     }
@@ -33,13 +33,13 @@ const environment = shareEnvironment()
 const read = (file: string) =>
   JSON.parse(readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')) as JsonObject
 const contract = read('comercios.json')
-const coleccion = JSON.parse(
+const postmanCollection = JSON.parse(
   fillRelativeDays(JSON.stringify(read('coleccion.json')), { clock: () => new Date() }),
 ) as JsonObject
-const { collection } = (await postmanToBruno(coleccion)) as Bruno
+const { collection } = (await postmanToBruno(postmanCollection)) as Bruno
 const solicitudes = collection.items.flatMap(({ items = [] }) => items)
 /** Each operation's examples, in the collection's order: by tag, as the operations stand in the contract. */
-const esperadas = ((contract.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
+const expectedItems = ((contract.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
   operacionesOf(contract)
     .filter(({ definition }) => (definition.tags as string[])[0] === name)
     .flatMap((operacion) => {
@@ -50,40 +50,42 @@ const esperadas = ((contract.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
 it('is served', async () => {
   const response = await fetch(`${environment.url}/coleccion.json`)
   expect(response.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(await response.json()).toEqual(JSON.parse(withAddress(JSON.stringify(coleccion), environment.url)))
+  expect(await response.json()).toEqual(JSON.parse(withAddress(JSON.stringify(postmanCollection), environment.url)))
 })
 
 it('holds every operation, a key for all of them and what their paths name', () => {
   expect(solicitudes.map(({ request }) => request.method)).toEqual(
-    esperadas.map(({ operacion }) => operacion.method.toUpperCase()),
+    expectedItems.map(({ operacion }) => operacion.method.toUpperCase()),
   )
   expect(new Set(solicitudes.map(({ name }) => name)).size).toBe(solicitudes.length)
   expect(collection.root.request.auth).toMatchObject({ mode: 'bearer', bearer: { token: '{{GUIAS_LLAVE}}' } })
   expect(solicitudes.every(({ request }) => request.auth.mode === 'inherit')).toBe(true)
-  const declaradas = new Set(collection.root.request.vars.req.map(({ name }) => name))
-  const usadas = solicitudes.flatMap(({ request }) =>
+  const declaredItems = new Set(collection.root.request.vars.req.map(({ name }) => name))
+  const usedItems = solicitudes.flatMap(({ request }) =>
     [...`${request.url} ${JSON.stringify(request.headers)} ${request.body.json}`.matchAll(/\{\{(\w+)\}\}/g)].map(
       ([, one]) => one,
     ),
   )
-  expect(usadas.filter((one) => !declaradas.has(one ?? ''))).toEqual([])
+  expect(usedItems.filter((one) => !declaredItems.has(one ?? ''))).toEqual([])
   const conClave = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
-  expect(conClave).toEqual(esperadas.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
+  expect(conClave).toEqual(expectedItems.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
 })
 
 it('names no thing of the examples that only its first sender has', () => {
-  const deEjemplo = /ejemplo\.com|7K3M9QX2A1B4|wh_4T8WQ2ZK7NHB/
-  const nombran = solicitudes.filter(({ request }) =>
-    deEjemplo.test(`${request.url.split('?')[0]} ${request.body.json}`),
+  const examplePattern = /ejemplo\.com|7K3M9QX2A1B4|wh_4T8WQ2ZK7NHB/
+  const solicitudesWithExample = solicitudes.filter(({ request }) =>
+    examplePattern.test(`${request.url.split('?')[0]} ${request.body.json}`),
   )
-  expect(nombran.map(({ name }) => name)).toEqual([])
+  expect(solicitudesWithExample.map(({ name }) => name)).toEqual([])
 })
 
 it('prepares only for requests that it has', () => {
-  const [before] = (coleccion.event as { script: { exec: string[] } }[]).map(({ script }) => script.exec.join('\n'))
-  const necesidades = JSON.parse(/^const necesita = (\{.*\})\[/.exec(before!)![1]!)
+  const [before] = (postmanCollection.event as { script: { exec: string[] } }[]).map(({ script }) =>
+    script.exec.join('\n'),
+  )
+  const needs = JSON.parse(/^const necesita = (\{.*\})\[/.exec(before!)![1]!)
   const names = solicitudes.map(({ name }) => name)
-  expect(Object.keys(necesidades).filter((name) => !names.includes(name))).toEqual([])
+  expect(Object.keys(needs).filter((name) => !names.includes(name))).toEqual([])
   const conCodigo = solicitudes.filter(({ request }) => /\{\{(guia|webhook)\}\}/.test(request.url))
-  expect(conCodigo.filter(({ name }) => !(name in necesidades)).map(({ name }) => name)).toEqual([])
+  expect(conCodigo.filter(({ name }) => !(name in needs)).map(({ name }) => name)).toEqual([])
 })

@@ -20,7 +20,7 @@ const environment = shareEnvironment()
 const operaciones = JSON.parse(
   readFileSync(new URL('server/generated/contract/documentation/operaciones.json', ROOT), 'utf8'),
 ) as ConsoleOperacion[]
-const deId = (cual: string) => operaciones.find(({ id }) => id === cual)!
+const deId = (target: string) => operaciones.find(({ id }) => id === target)!
 
 describe('the console', () => {
   it.each([
@@ -29,8 +29,8 @@ describe('the console', () => {
     ['guia_live_ABC', /llave real/],
     ['guia_oper_ABC', /de quien opera/],
     ['abc', /guia_test_/],
-  ])('takes the key «%s» or says why not', (llave, reparo) => {
-    if (reparo) expect(faultOfLlave(llave)).toMatch(reparo)
+  ])('takes the key «%s» or says why not', (llave, objection) => {
+    if (objection) expect(faultOfLlave(llave)).toMatch(objection)
     else expect(faultOfLlave(llave)).toBeUndefined()
   })
 
@@ -72,7 +72,7 @@ describe('the console', () => {
 describe.skipIf(!hasBrowser)('in a browser', () => {
   let pagina: Page
   let comercio: Comercio
-  const pedidas: { url: string; method: string; llave: string | undefined }[] = []
+  const sentRequests: { url: string; method: string; llave: string | undefined }[] = []
   const problemas: string[] = []
   beforeAll(async () => {
     comercio = await environment.createComercio()
@@ -81,10 +81,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     context.on('request', (one) =>
-      pedidas.push({ url: one.url(), method: one.method(), llave: one.headers().authorization }),
+      sentRequests.push({ url: one.url(), method: one.method(), llave: one.headers().authorization }),
     )
     context.on('weberror', (error) => problemas.push(error.error().message))
-    await context.exposeFunction('violada', (que: string) => problemas.push(que))
+    await context.exposeFunction('violada', (kind: string) => problemas.push(kind))
     await context.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
       window.violada(e.violatedDirective + ' ' + e.blockedURI))`)
     pagina = await context.newPage()
@@ -93,7 +93,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
   afterEach(() => {
     expect(problemas).toEqual([])
-    expect(pedidas.filter(({ url }) => !url.startsWith(`${environment.url}/`) && !url.startsWith('data:'))).toEqual([])
+    expect(
+      sentRequests.filter(({ url }) => !url.startsWith(`${environment.url}/`) && !url.startsWith('data:')),
+    ).toEqual([])
   })
   afterAll(() => pagina?.context().close())
 
@@ -101,11 +103,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   const estado = (text: RegExp) => pagina.locator('#estado').getByText(text).waitFor()
   const header = (name: string) => pagina.locator(`#cabeceras dt:text-is("${name}") + dd`).innerText()
   const received = async () => JSON.parse((await pagina.locator('#recibido').textContent()) ?? '')
-  const ir = async (id: string) => {
+  const visit = async (id: string) => {
     await pagina.getByLabel('Operación').selectOption(id)
     await expect.poll(() => pagina.url()).toMatch(new RegExp(`#${id}$`))
   }
-  const aLaApi = () => pedidas.filter(({ url }) => url.startsWith(`${environment.url}/api/`))
+  const requestsToApi = () => sentRequests.filter(({ url }) => url.startsWith(`${environment.url}/api/`))
 
   it('begins with the operation of its address, filled with the contract’s example', async () => {
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearGuia')
@@ -114,11 +116,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('fills days near today into the fields and the body', async () => {
-    await ir('reintentarGuia')
+    await visit('reintentarGuia')
     const body = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
     expect(body).toBe(fillRelativeDays(deId('reintentarGuia').examples[0]!.body, environment))
     expect(JSON.parse(body).fecha > environment.clock().toISOString()).toBe(true)
-    await ir('crearGuia')
+    await visit('crearGuia')
   })
 
   it('refuses a live key, says why and sends nothing', async () => {
@@ -126,7 +128,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await pagina.getByRole('alert').getByText('Esa es una llave real').waitFor()
     expect(await llave().getAttribute('aria-invalid')).toBe('true')
-    expect(aLaApi()).toEqual([])
+    expect(requestsToApi()).toEqual([])
   })
 
   it('shows a 401 as it comes', async () => {
@@ -150,7 +152,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { guia } = await received()
     expect(await header('Location')).toBe(`/api/v1/guias/${guia}`)
     expect(await header('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
-    expect(aLaApi().at(-1)).toEqual({
+    expect(requestsToApi().at(-1)).toEqual({
       url: `${environment.url}/api/v1/guias`,
       method: 'POST',
       llave: `Bearer ${comercio.llave}`,
@@ -164,7 +166,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('takes what was made last into the next operation', async () => {
     const { guia } = await received()
-    await ir('obtenerGuia')
+    await visit('obtenerGuia')
     expect(await pagina.locator('#parametro-guia').inputValue()).toBe(guia)
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^200/)
@@ -177,7 +179,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('takes it into the body of an operation on many guides, too', async () => {
     const guia = await pagina.locator('#recibido').textContent()
-    await ir('crearEtiquetas')
+    await visit('crearEtiquetas')
     const { guias } = JSON.parse(await pagina.getByLabel('Cuerpo (JSON)').inputValue())
     expect(guias).toHaveLength(1)
     expect(guia).toContain(guias[0])
@@ -192,14 +194,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       { width: 1_440, height: 1_600 },
     ]) {
       await pagina.setViewportSize(size)
-      await ir('crearGuia')
+      await visit('crearGuia')
       await llave().fill('guia_live_ABC')
       await pagina.getByRole('button', { name: 'Enviar' }).click()
       await pagina.getByRole('alert').getByText('Esa es una llave real').waitFor()
       await llave().fill(comercio.llave)
-      const before = aLaApi().length
+      const before = requestsToApi().length
       await pagina.getByRole('button', { name: 'Enviar' }).click()
-      await expect.poll(() => aLaApi().length).toBe(before + 1)
+      await expect.poll(() => requestsToApi().length).toBe(before + 1)
       await estado(/^20[01]/)
     }
   })
@@ -218,11 +220,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('shows a 422 as it comes', async () => {
-    await ir('crearGuia')
+    await visit('crearGuia')
     await pagina.getByLabel('Cuerpo (JSON)').fill('{ "telefono": "3148" }')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^422 · Hay datos que corregir/)
-    expect((await received()).errores.map(({ campo }: { campo: string }) => campo)).toContain('/departamento')
+    expect((await received()).errores.map(({ campo: field }: { campo: string }) => field)).toContain('/departamento')
     await captureScreen(pagina, 'consola-422')
     await pagina.getByLabel('Cuerpo (JSON)').fill('{')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
@@ -230,7 +232,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('copies the request for a terminal', async () => {
-    await ir('listarGuias')
+    await visit('listarGuias')
     await pagina.getByRole('button', { name: 'Copiar como curl' }).click()
     await pagina.getByRole('status').getByText('Copiado.').waitFor()
     expect(await evaluateIn(pagina, 'navigator.clipboard.readText()')).toBe(
@@ -256,7 +258,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('has every operation, each with an address that leads somewhere', async () => {
     const codigos = new Set<number>()
     for (const { id, method } of operaciones.filter((one) => one.method === 'GET')) {
-      await ir(id)
+      await visit(id)
       await pagina.getByRole('button', { name: 'Enviar' }).click()
       await estado(/^\d/)
       codigos.add(Number((await pagina.locator('#estado').innerText()).slice(0, 3)))

@@ -22,9 +22,9 @@ describe.skipIf(!hasBrowser)('the copied text', () => {
   const copiado = () => evaluateIn<string>(page, 'navigator.clipboard.readText()')
 
   it('is each program of the guide, with the address that serves the page', async () => {
-    const sinBoton = `[...document.querySelectorAll("[data-component-name='Markdown/Markdown'] pre")]
+    const blocksWithoutButton = `[...document.querySelectorAll("[data-component-name='Markdown/Markdown'] pre")]
       .filter((uno) => !uno.querySelector('.copiar')).length`
-    expect(await evaluateIn(page, sinBoton)).toBe(0)
+    expect(await evaluateIn(page, blocksWithoutButton)).toBe(0)
     const first = page.locator('pre', { hasText: 'export GUIAS_URL' }).first()
     await first.getByRole('button', { name: 'Copiar el código' }).click()
     await page.getByRole('status').getByText('Copiado').waitFor()

@@ -30,12 +30,12 @@ import { runProgram } from './run.ts'
 import { setUpScene } from './scenes.ts'
 
 const environment = useEnvironment()
-const nuevoAsistente = useAssistants(environment)
+const createAssistant = useAssistants(environment)
 const open = useReceivers()
 const ZONA = 'America/Guatemala'
 const DIA = /(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g
 const deDisco = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
-const esDomingo = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay() === 0
+const isSunday = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay() === 0
 
 describe('withRelativeDays', () => {
   it.each([
@@ -60,7 +60,7 @@ describe('withRelativeDays', () => {
 })
 
 /** Documents that the service serves, by path, each with the generated file that it comes from. */
-const SERVIDOS = new Map([
+const SERVED_FILES = new Map([
   ['/docs', 'pages/docs/documentacion.html'],
   ...['openapi.json', 'openapi.yaml', 'coleccion.json'].map((file) => [`/${file}`, file] as const),
   ...listGenerated('documentation/textos/').map((file) => [`/${file}`, `documentation/textos/${file}`] as const),
@@ -78,24 +78,24 @@ const solicitudesDe = (contract: JsonObject, operacion: ContractOperacion) => {
     .map(({ name, example }): [string, string] => [String(name), String(example)])
   return (cuerpos.length > 0 ? cuerpos : [['', undefined] as const])
     .filter(([, body]) => hasDay(body) || query.length > 0)
-    .map(([nombre, cuerpo]) => ({
+    .map(([nombre, body]) => ({
       nombre,
-      cuerpo,
+      body,
       path: `${operacion.path.replace(/\{(\w+)\}/g, (_, one) => enRuta.get(one)!)}?${new URLSearchParams(query)}`,
     }))
 }
 const hasDay = (value: Json | undefined) => JSON.stringify(value ?? null).search(DIA) >= 0
 
 /** The first instant after another at which a test of an instant in UTC succeeds, by hours. */
-function after(from: Date, vale: (instante: Date) => boolean): Date {
-  const hora = new Date(Math.ceil(from.getTime() / 3_600_000) * 3_600_000)
-  while (!vale(hora)) hora.setTime(hora.getTime() + 3_600_000)
-  return hora
+function after(from: Date, vale: (instant: Date) => boolean): Date {
+  const hour = new Date(Math.ceil(from.getTime() / 3_600_000) * 3_600_000)
+  while (!vale(hour)) hour.setTime(hour.getTime() + 3_600_000)
+  return hour
 }
-const enZona = (instante: Date) => dayIn(instante, ZONA)
+const enZona = (instant: Date) => dayIn(instant, ZONA)
 
 /** Clocks in the order of {@link RELOJES}, which only move forward. */
-const RELOJES: readonly [nombre: string, vale: (instante: Date) => boolean][] = [
+const CLOCKS: readonly [nombre: string, vale: (instant: Date) => boolean][] = [
   ['today', () => true],
   ['at 04:30 UTC, when Guatemala still has yesterday', (one) => one.getUTCHours() === 4],
   ['on a Thursday, three days before a Sunday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 4],
@@ -105,7 +105,7 @@ const RELOJES: readonly [nombre: string, vale: (instante: Date) => boolean][] = 
   ['on a leap day', (one) => enZona(one).endsWith('-02-29') && one.getUTCHours() === 15],
 ]
 
-describe.each(RELOJES)('the service %s', (nombre, vale) => {
+describe.each(CLOCKS)('the service %s', (nombre, vale) => {
   let today: string
   beforeAll(() => {
     const now = environment.clock()
@@ -118,13 +118,13 @@ describe.each(RELOJES)('the service %s', (nombre, vale) => {
 
   it('serves no relative day, and no future day on a Sunday', async () => {
     let seen = 0
-    for (const [path, file] of SERVIDOS) {
+    for (const [path, file] of SERVED_FILES) {
       const text = await (await fetch(environment.url + path)).text()
       const fijos = new Set(deDisco(file).match(DIA))
       expect([path, hasRelativeDays(text)]).toEqual([path, false])
       const escritos = (text.match(DIA) ?? []).filter((day) => !fijos.has(day))
       seen += escritos.length
-      expect([path, escritos.filter((day) => day > today && esDomingo(day))]).toEqual([path, []])
+      expect([path, escritos.filter((day) => day > today && isSunday(day))]).toEqual([path, []])
       expect([path, escritos.filter((day) => day < addDays(today, -366) || day > addDays(today, 366))]).toEqual([
         path,
         [],
@@ -140,7 +140,7 @@ describe.each(RELOJES)('the service %s', (nombre, vale) => {
 
   it('offers assistants no relative day', async () => {
     const { llave } = await environment.createComercio()
-    const { client } = await nuevoAsistente(llave, { write: true })
+    const { client } = await createAssistant(llave, { write: true })
     const { tools } = await client.listTools()
     const { properties } = tools.find(({ name }) => name === 'reintentarGuia')!.inputSchema
     expect(hasRelativeDays(JSON.stringify(tools))).toBe(false)
@@ -150,18 +150,18 @@ describe.each(RELOJES)('the service %s', (nombre, vale) => {
   it('shows merchants requests that it accepts', async () => {
     const contract = (await (await fetch(`${environment.url}/openapi.json`)).json()) as JsonObject
     const { url } = await open()
-    const enviadas: string[] = []
+    const sentRequests: string[] = []
     for (const operacion of operacionesOf(contract))
-      for (const { nombre: example, cuerpo, path: camino } of solicitudesDe(contract, operacion)) {
-        const { comercio, add: poner } = await setUpScene(environment, url, operacion, example)
-        const { status, cuerpo: response } = await environment.request(operacion.method.toUpperCase(), poner(camino), {
+      for (const { nombre: example, body, path: route } of solicitudesDe(contract, operacion)) {
+        const { comercio, add } = await setUpScene(environment, url, operacion, example)
+        const { status, body: response } = await environment.request(operacion.method.toUpperCase(), add(route), {
           llave: comercio.llave,
-          ...(cuerpo === undefined ? {} : { cuerpo: JSON.parse(poner(JSON.stringify(cuerpo))) }),
+          ...(body === undefined ? {} : { body: JSON.parse(add(JSON.stringify(body))) }),
         })
         expect(status, `${operacion.id} ${example}: ${JSON.stringify(response)}`).toBeLessThan(300)
-        enviadas.push(`${operacion.id}.${example}`)
+        sentRequests.push(`${operacion.id}.${example}`)
       }
-    expect(enviadas).toEqual(expect.arrayContaining(['reintentarGuia.otroDia', 'recuperarAvisosDeWebhook.ensayo']))
+    expect(sentRequests).toEqual(expect.arrayContaining(['reintentarGuia.otroDia', 'recuperarAvisosDeWebhook.ensayo']))
   })
 
   it('shows operators an assignment that it accepts', async () => {
@@ -169,14 +169,14 @@ describe.each(RELOJES)('the service %s', (nombre, vale) => {
     const asignar = operacionesOf(contract).find(({ id }) => id === 'asignarGuias')!
     const [[, { value }] = ['', {}]] = examplesOf(contract, asignar.definition.requestBody) as [string, JsonObject][]
     const { api } = await environment.createComercio()
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
     const guias = [(await api.guias.crear(buildGuia())).guia]
-    const { status, cuerpo } = await environment.operar('POST', '/asignaciones', {
+    const { status, body } = await environment.operar('POST', '/asignaciones', {
       ...(value as JsonObject),
       guias,
       repartidor,
     })
-    expect([status, cuerpo.resultados]).toMatchObject([200, [{ ok: true }]])
+    expect([status, body.resultados]).toMatchObject([200, [{ ok: true }]])
     const { fecha } = value as { fecha: string }
     expect((await environment.operar('GET', `/asignaciones?fecha=${fecha}`)).status).toBe(200)
   })
@@ -205,14 +205,14 @@ it('generates the same bytes on any day', async () => {
   }
 })
 
-it.each(['reintentar', 'listar', 'webhooks recuperar'])('guias %s --help names days near today', async (orden) => {
+it.each(['reintentar', 'listar', 'webhooks recuperar'])('guias %s --help names days near today', async (command) => {
   const program = fileURLToPath(new URL('sdk/bin/guias.js', ROOT))
-  const { codigo, output } = await runProgram([process.execPath, program, ...orden.split(' '), '--help'])
+  const { codigo, output } = await runProgram([process.execPath, program, ...command.split(' '), '--help'])
   expect([codigo, hasRelativeDays(output)]).toEqual([0, false])
   const today = dayIn(new Date(), 'UTC')
   for (const day of output.match(DIA) ?? []) {
     expect(day > addDays(today, -40) && day < addDays(today, 40), day).toBe(true)
-    if (orden === 'reintentar') expect(day > today, day).toBe(true)
+    if (command === 'reintentar') expect(day > today, day).toBe(true)
   }
 })
 
@@ -231,13 +231,13 @@ it.each([
   }),
 ])('%s has no command with a fixed day', (file) => {
   const text = readFileSync(new URL(file, ROOT), 'utf8')
-  const bloques = [...text.matchAll(/^ *```(?:bash|sh|console)\n([\s\S]*?)^ *```/gm)].map(([, bloque]) => bloque!)
+  const blocks = [...text.matchAll(/^ *```(?:bash|sh|console)\n([\s\S]*?)^ *```/gm)].map(([, block]) => block!)
   const lines = [...text.matchAll(/`([^`\n]*(?:--\w|curl )[^`\n]*)`/g)].map(([, line]) => line!)
-  expect([...bloques, ...lines].flatMap((one) => one.match(DIA) ?? [])).toEqual([])
+  expect([...blocks, ...lines].flatMap((one) => one.match(DIA) ?? [])).toEqual([])
 })
 
 /** Lists the examples that a request's schema shows for days and instants, with the place of each. */
-function ejemplosDeDias(
+function findDayExamples(
   contract: JsonObject,
   schema: Json | undefined,
   donde: string,
@@ -245,38 +245,40 @@ function ejemplosDeDias(
 ): string[] {
   if (schema === null || typeof schema !== 'object' || seen.has(schema)) return []
   seen.add(schema)
-  if (Array.isArray(schema)) return schema.flatMap((one) => ejemplosDeDias(contract, one, donde, seen))
-  const entero = resolveRef(contract, schema)
-  const days = String(entero.format ?? '').startsWith('date') ? ((entero.examples ?? []) as Json[]) : []
+  if (Array.isArray(schema)) return schema.flatMap((one) => findDayExamples(contract, one, donde, seen))
+  const whole = resolveRef(contract, schema)
+  const days = String(whole.format ?? '').startsWith('date') ? ((whole.examples ?? []) as Json[]) : []
   return [
     ...days.map((day) => `${donde} ${day}`),
-    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => ejemplosDeDias(contract, entero[key], donde, seen)),
-    ...Object.entries((entero.properties ?? {}) as JsonObject).flatMap(([key, one]) =>
-      ejemplosDeDias(contract, one, `${donde}/${key}`, seen),
+    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => findDayExamples(contract, whole[key], donde, seen)),
+    ...Object.entries((whole.properties ?? {}) as JsonObject).flatMap(([key, one]) =>
+      findDayExamples(contract, one, `${donde}/${key}`, seen),
     ),
   ]
 }
 
 it.each(['comercios', 'operaciones', 'publico'])('the requests of %s name no fixed day', async (documento) => {
   const contract = JSON.parse(deDisco(`${documento}.json`)) as JsonObject
-  const nombrados = operacionesOf(contract).flatMap((operacion) => {
+  const mentionedTexts = operacionesOf(contract).flatMap((operacion) => {
     const { id, definition } = operacion
     const contenido = (resolveRef(contract, definition.requestBody).content ?? {}) as Record<string, JsonObject>
-    const muestras = ((definition['x-codeSamples'] ?? []) as JsonObject[]).map(({ source }) => source)
+    const samples = ((definition['x-codeSamples'] ?? []) as JsonObject[]).map(({ source }) => source)
     const texts = [
       ...examplesOf(contract, definition.requestBody).map(([, { value }]) => value),
       ...parametersOf(contract, operacion).flatMap((one) => [one.example, one.examples]),
-      ...muestras,
+      ...samples,
     ].map((one) => JSON.stringify(one ?? null))
-    const deEsquemas = [
-      ...Object.values(contenido).flatMap(({ schema }) => ejemplosDeDias(contract, schema, id)),
+    const fromSchemas = [
+      ...Object.values(contenido).flatMap(({ schema }) => findDayExamples(contract, schema, id)),
       ...parametersOf(contract, operacion).flatMap(({ name, schema }) =>
-        ejemplosDeDias(contract, schema, `${id} ${name}`),
+        findDayExamples(contract, schema, `${id} ${name}`),
       ),
     ]
-    return [...texts.map((text) => `${id} ${text}`), ...deEsquemas]
+    return [...texts.map((text) => `${id} ${text}`), ...fromSchemas]
   })
-  const days = nombrados.flatMap((text) => (text.match(DIA) ?? []).map((day) => [day, text.slice(0, 200)] as const))
+  const days = mentionedTexts.flatMap((text) =>
+    (text.match(DIA) ?? []).map((day) => [day, text.slice(0, 200)] as const),
+  )
   expect(days.length).toBeGreaterThan(0)
   expect(days.filter(([day]) => !hasRelativeDays(day))).toEqual([])
 })

@@ -14,17 +14,17 @@ import { shareEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 
-const hayCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
+const hasCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
 const environment = shareEnvironment()
 
-const capitulo = readChapters().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
-const bloquesDe = (text: string) => [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
+const chapter = readChapters().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
+const blocksOf = (text: string) => [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
 /** What needs the service first: the README begins with `npm start`. */
-const leeme = bloquesDe(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((one) => !one.startsWith('npm '))
-const start = bloquesDe(capitulo)
-const APAGAR = 'kill $RECEPTOR\n'
-const LINEAS = /^```text\n([\s\S]*?)^```$/m.exec(capitulo)![1]!.trim().split('\n')
-const llama = (bloque: string) => /\bcurl |@guias\/sdk/.test(bloque)
+const readme = blocksOf(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((one) => !one.startsWith('npm '))
+const start = blocksOf(chapter)
+const STOP_COMMAND = 'kill $RECEPTOR\n'
+const LINEAS = /^```text\n([\s\S]*?)^```$/m.exec(chapter)![1]!.trim().split('\n')
+const llama = (block: string) => /\bcurl |@guias\/sdk/.test(block)
 
 let folder: string
 let terminal: ReturnType<typeof abrirTerminal>
@@ -42,26 +42,26 @@ afterEach(async () => {
 function abrirTerminal() {
   const env = { PATH: process.env.PATH ?? '', HOME: folder, ...CHILD_ENVIRONMENT }
   const bash = spawn('bash', ['--norc'], { cwd: folder, env, stdio: 'pipe', detached: true })
-  let dicho = ''
+  let message = ''
   for (const stream of [bash.stdout, bash.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk) => {
-      dicho += chunk
+      message += chunk
     })
   }
   let turno = 0
   bash.stdin.write("trap 'falla=$?' ERR\n")
   return {
     /** The code of the last command of the block that failed, and what was written meanwhile. */
-    async pegar(bloque: string) {
-      const from = dicho.length
-      bash.stdin.write(`falla=0\n${bloque}\nprintf '\\n[${++turno}:%s]\\n' $falla\n`)
+    async paste(block: string) {
+      const from = message.length
+      bash.stdin.write(`falla=0\n${block}\nprintf '\\n[${++turno}:%s]\\n' $falla\n`)
       const mark = new RegExp(`^\\[${turno}:(\\d+)\\]$`, 'm')
-      const codigo = await waitUntil(async () => mark.exec(dicho)?.[1])
-      return { codigo: Number(codigo), text: dicho.slice(from) }
+      const codigo = await waitUntil(async () => mark.exec(message)?.[1])
+      return { codigo: Number(codigo), text: message.slice(from) }
     },
     /** Waits until these lines have been written, so many times. */
     written: (lines: string[], times: number) =>
-      waitUntil(async () => lines.every((one) => dicho.split('\n').filter((other) => other === one).length >= times)),
+      waitUntil(async () => lines.every((one) => message.split('\n').filter((other) => other === one).length >= times)),
     async close() {
       const end = once(bash, 'exit')
       process.kill(-bash.pid!, 'SIGKILL')
@@ -74,26 +74,26 @@ function abrirTerminal() {
 async function prepare(url: string, llave: string) {
   mkdirSync(join(folder, '.datos'))
   writeFileSync(join(folder, '.datos/demo.json'), JSON.stringify({ url, llave }))
-  const puerto = await findFreePort()
-  const poner = (bloque: string) =>
-    bloque
+  const port = await findFreePort()
+  const add = (block: string) =>
+    block
       .replaceAll('http://127.0.0.1:3000', url)
       .replaceAll('guia_test_…', llave)
-      .replace(/^node receptor.mjs/m, `PORT=${puerto} $&`)
-      .replaceAll('8080', String(puerto))
-  return { puerto, add: poner }
+      .replace(/^node receptor.mjs/m, `PORT=${port} $&`)
+      .replaceAll('8080', String(port))
+  return { port, add }
 }
 
-describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
+describe.skipIf(!hasCurl && !process.env.CI)('the first steps', () => {
   it('can be done in a row and twice, without a fault', FULL_RUN_ONLY, async () => {
     const { api, llave } = await environment.createComercio()
-    const { add: poner } = await prepare(environment.url, llave)
-    expect([leeme.length, start.length, start.at(-1)]).toEqual([2, 7, APAGAR])
+    const { add } = await prepare(environment.url, llave)
+    expect([readme.length, start.length, start.at(-1)]).toEqual([2, 7, STOP_COMMAND])
     for (const time of [1, 2]) {
-      for (const bloque of [...leeme, ...start].map(poner)) {
-        if (bloque === APAGAR) await terminal.written(LINEAS, time)
-        const { codigo, text: dicho } = await terminal.pegar(bloque)
-        expect(codigo, `${bloque}\n${dicho}`).toBe(0)
+      for (const block of [...readme, ...start].map(add)) {
+        if (block === STOP_COMMAND) await terminal.written(LINEAS, time)
+        const { codigo, text: message } = await terminal.paste(block)
+        expect(codigo, `${block}\n${message}`).toBe(0)
       }
     }
     expect(await Array.fromAsync(api.webhooks.listar())).toHaveLength(1)
@@ -105,28 +105,28 @@ describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
   it.each([
     ['a key that is not', async () => [environment.url, 'guia_test_no'], /no_autenticado|\b401\b|llave/],
     ['nobody there', async () => [`http://127.0.0.1:${await findFreePort()}`, 'guia_test_no'], /connect/i],
-  ] as const)('fail loudly, each of them: %s', async (_, donde, porque) => {
+  ] as const)('fail loudly, each of them: %s', async (_, donde, explanation) => {
     const [url = '', llave = ''] = await donde()
-    const { add: poner } = await prepare(url, llave)
+    const { add } = await prepare(url, llave)
     // A guide, so that the later steps fail for this reason and not for want of it.
-    for (const bloque of ['GUIA=7K3M9QX2A1B4', ...leeme, ...start]) {
-      const { codigo, text: dicho } = await terminal.pegar(poner(bloque).replace('GUIA=$(', 'NADIE=$('))
-      if (!llama(bloque)) continue
-      expect(codigo, bloque).not.toBe(0)
-      expect(dicho, bloque).toMatch(porque)
+    for (const block of ['GUIA=7K3M9QX2A1B4', ...readme, ...start]) {
+      const { codigo, text: message } = await terminal.paste(add(block).replace('GUIA=$(', 'NADIE=$('))
+      if (!llama(block)) continue
+      expect(codigo, block).not.toBe(0)
+      expect(message, block).toMatch(explanation)
     }
   })
 
   it('say that they have not been done in order, or that something else has the port', async () => {
     const { llave } = await environment.createComercio()
-    expect((await terminal.pegar(leeme[0]!)).text).toContain("Cannot find module './.datos/demo.json'")
-    const { add: poner, puerto } = await prepare(environment.url, llave)
-    const other = createServer().listen(puerto, '127.0.0.1')
+    expect((await terminal.paste(readme[0]!)).text).toContain("Cannot find module './.datos/demo.json'")
+    const { add, port } = await prepare(environment.url, llave)
+    const other = createServer().listen(port, '127.0.0.1')
     await once(other, 'listening')
-    const corridos = []
-    for (const bloque of start.slice(0, 5)) corridos.push(await terminal.pegar(poner(bloque)))
+    const runs = []
+    for (const block of start.slice(0, 5)) runs.push(await terminal.paste(add(block)))
     other.close()
-    expect(corridos.map(({ codigo }) => codigo)).toEqual([0, 0, 0, 0, 1])
-    expect(corridos.at(-1)!.text).toContain('EADDRINUSE')
+    expect(runs.map(({ codigo }) => codigo)).toEqual([0, 0, 0, 0, 1])
+    expect(runs.at(-1)!.text).toContain('EADDRINUSE')
   })
 })

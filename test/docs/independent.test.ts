@@ -37,7 +37,7 @@ describe('redocly respect', () => {
 
 describe('prism', FULL_RUN_ONLY, () => {
   let prism: ReturnType<typeof spawn> | undefined
-  let dicho = ''
+  let message = ''
   afterAll(() => void prism?.kill('SIGKILL'))
 
   it('finds no request of the SDK and no answer of the server that breaks the contract', async () => {
@@ -50,9 +50,9 @@ describe('prism', FULL_RUN_ONLY, () => {
     prism = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     for (const stream of [prism.stdout, prism.stderr])
       stream?.on('data', (chunk) => {
-        dicho += chunk
+        message += chunk
       })
-    await waitUntil(async () => dicho.includes('is listening'))
+    await waitUntil(async () => message.includes('is listening'))
 
     const { url } = await open()
     const comercio = await environment.createComercio()
@@ -86,11 +86,11 @@ describe('prism', FULL_RUN_ONLY, () => {
     )
     expect(lost).toBeInstanceOf(ErrorApi)
     expect(lost).toMatchObject({ status: 404, codigo: 'guia_desconocida' })
-    expect(dicho.match(/violation|✖|✘/gi), dicho).toBeNull()
+    expect(message.match(/violation|✖|✘/gi), message).toBeNull()
   })
 
   it('would have said so', async () => {
-    const before = dicho
+    const before = message
     const port = /127\.0\.0\.1:(\d+)/.exec(before)?.[1]
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/guias?limite=muchas`, {
       headers: { Authorization: 'Bearer guia_test_x' },

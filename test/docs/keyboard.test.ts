@@ -9,16 +9,16 @@ import { shareEnvironment } from '../environment.ts'
 import { evaluateIn } from '../pages/inspect.ts'
 
 const environment = shareEnvironment()
-const generado = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
+const readGenerated = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
 
 describe('the name of Redoc', () => {
   it('stands nowhere on the page, and its licence in its program', () => {
-    const html = generado('pages/docs/documentacion.html')
+    const html = readGenerated('pages/docs/documentacion.html')
     const seen = html.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '').replace(/<[^>]*>/g, ' ')
     expect(seen).toContain('API de guías de envío')
     expect(seen).not.toMatch(/\bredoc\b/i)
     expect(html).not.toContain('redocly.com/redoc')
-    const program = generado('documentation/redoc.js')
+    const program = readGenerated('documentation/redoc.js')
     expect(program.slice(0, 200)).toMatch(/@license MIT\s[\s\S]*\(c\) Copyright \d+ Redocly LLC/)
   })
 
@@ -36,8 +36,8 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
     // The copy buttons come once Redoc runs.
     await page.locator('pre > .copiar').first().waitFor({ state: 'attached' })
   }
-  const foco = () =>
-    evaluateIn<{ nombre: string; contorno: string; enMenu: boolean; id: string }>(
+  const readFocus = () =>
+    evaluateIn<{ nombre: string; outline: string; enMenu: boolean; id: string }>(
       page,
       `(() => {
         const e = document.activeElement
@@ -52,12 +52,12 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
 
     it('begins with the way past the menu', async () => {
       await page.keyboard.press('Tab')
-      expect(await foco()).toMatchObject({ nombre: 'Saltar al contenido', contorno: 'solid' })
+      expect(await readFocus()).toMatchObject({ nombre: 'Saltar al contenido', contorno: 'solid' })
       expect((await page.locator('.saltar').boundingBox())!.y).toBeGreaterThanOrEqual(0)
       await page.keyboard.press('Enter')
-      expect((await foco()).id).toBe('api-content')
+      expect((await readFocus()).id).toBe('api-content')
       await page.keyboard.press('Tab')
-      expect((await foco()).enMenu).toBe(false)
+      expect((await readFocus()).enMenu).toBe(false)
     })
 
     it('has a menu that is a landmark', async () => {
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
 
     it('makes a table reachable as long as it is wider than its place', async () => {
       const table = page.locator('.md-table-wrapper').first()
-      const ensanchar = (width: number) =>
+      const widen = (width: number) =>
         evaluateIn(
           page,
           `(() => {
@@ -76,9 +76,9 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
             caja.style.width = '${width}px'
           })()`,
         )
-      await ensanchar(300)
+      await widen(300)
       await expect.poll(() => table.getAttribute('tabindex')).toBe('0')
-      await ensanchar(3_100)
+      await widen(3_100)
       await expect.poll(() => table.getAttribute('tabindex')).toBeNull()
     })
   })
@@ -91,11 +91,11 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
       const button = page.getByRole('button', { name: 'Abrir el menú' })
       await button.focus()
       await page.keyboard.press('Enter')
-      await expect.poll(foco).toMatchObject({ nombre: 'API de guías de envío', enMenu: true })
+      await expect.poll(readFocus).toMatchObject({ nombre: 'API de guías de envío', enMenu: true })
       await page.keyboard.press('Tab')
-      expect(await foco()).toMatchObject({ nombre: 'Inicio rápido', contorno: 'solid' })
+      expect(await readFocus()).toMatchObject({ nombre: 'Inicio rápido', contorno: 'solid' })
       await page.keyboard.press('Escape')
-      await expect.poll(foco).toMatchObject({ nombre: 'Abrir el menú', contorno: 'solid' })
+      await expect.poll(readFocus).toMatchObject({ nombre: 'Abrir el menú', contorno: 'solid' })
     })
   })
 })

@@ -32,5 +32,5 @@ describe('the chapter of limits', () => {
     ['members of JSON', `objetos de más de ${JSON_LIMITS.properties} miembros`],
     ['location requests', `${RESENDS_PER_GUIA} reenvíos por guía`],
     ['location requests of a telephone', `${MAX_PER_TELEFONO.hora} por hora y ${MAX_PER_TELEFONO.dia} al día`],
-  ])('says the figure of %s', (_que, frase) => expect(text).toContain(frase))
+  ])('says the figure of %s', (_description, phrase) => expect(text).toContain(phrase))
 })

@@ -15,7 +15,7 @@ const contract = JSON.parse(
   readFileSync(new URL('server/generated/contract/comercios.json', ROOT), 'utf8'),
 ) as JsonObject
 const operaciones = operacionesOf(contract)
-const enlacesDe = (text: string) => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)
+const linksOf = (text: string) => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)
 /** Places of a text to which a link may lead: its anchors, and its headings as addresses. */
 const lugaresDe = (text: string) => [
   ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
@@ -29,19 +29,19 @@ beforeAll(async () => {
 describe('/llms.txt', () => {
   it('has the form that llmstxt.org asks for', () => {
     expect(list).toMatch(/^# .+\n\n> .+\n\n[^#]+\n\n## /)
-    const [, ...secciones] = list.split(/^## /m)
-    for (const seccion of secciones) expect(seccion).toMatch(/^.+\n\n(?:[^-].*\n\n)?(?:- \[[^\]]+\]\([^)]+\): .+\n?)+/)
+    const [, ...sections] = list.split(/^## /m)
+    for (const section of sections) expect(section).toMatch(/^.+\n\n(?:[^-].*\n\n)?(?:- \[[^\]]+\]\([^)]+\): .+\n?)+/)
     expect(list.match(/^# /gm)).toHaveLength(1)
   })
 
   it('lists every chapter and every operation, and nothing that is not there', async () => {
-    const urls = enlacesDe(list)
-    const esperadas = [
+    const urls = linksOf(list)
+    const expectedItems = [
       ...readContractGuide(contract).guideChapters.map(({ nombre }) => `${environment.url}/docs/guia/${nombre}.md`),
       ...operaciones.map(({ id }) => `${environment.url}/docs/operaciones/${id}.md`),
     ]
-    expect(esperadas.length).toBe(readChapters().length + operaciones.length)
-    expect(urls.filter((url) => url.endsWith('.md')).sort()).toEqual(esperadas.sort())
+    expect(expectedItems.length).toBe(readChapters().length + operaciones.length)
+    expect(urls.filter((url) => url.endsWith('.md')).sort()).toEqual(expectedItems.sort())
     const seen = new Map<string, string>()
     const porVer = [...urls]
     for (let url = porVer.pop(); url; url = porVer.pop()) {
@@ -51,10 +51,10 @@ describe('/llms.txt', () => {
       const text = await response.text()
       seen.set(url, text)
       // Whatever they link to is there, too.
-      if (url.endsWith('.md')) porVer.push(...enlacesDe(text).map((link) => link.split('#')[0]!))
+      if (url.endsWith('.md')) porVer.push(...linksOf(text).map((link) => link.split('#')[0]!))
     }
     for (const [de, text] of seen)
-      for (const link of enlacesDe(text)) {
+      for (const link of linksOf(text)) {
         const [url = '', place] = link.split('#')
         if (!place || !url.endsWith('.md')) continue
         expect(lugaresDe(seen.get(url)!), `${de} links to ${link}`).toContain(place)
@@ -76,21 +76,21 @@ describe('each of them', () => {
     ['/docs/operaciones/crearGuia.md', 'text/markdown; charset=utf-8'],
   ])('%s comes as what it is, packed, and only if it changed', async (path, tipo) => {
     const pedir = (headers: Record<string, string>) => request(environment.url + path, { headers })
-    const entero = await pedir({ 'accept-encoding': 'identity' })
-    expect(entero.headers).toMatchObject({ 'content-type': tipo, 'cache-control': 'public, max-age=300' })
-    const text = await entero.body.text()
-    for (const [codificacion, open] of [
+    const whole = await pedir({ 'accept-encoding': 'identity' })
+    expect(whole.headers).toMatchObject({ 'content-type': tipo, 'cache-control': 'public, max-age=300' })
+    const text = await whole.body.text()
+    for (const [encoding, open] of [
       ['br', brotliDecompressSync],
       ['gzip', gunzipSync],
     ] as const) {
-      const { headers, body } = await pedir({ 'accept-encoding': codificacion })
-      expect(headers['content-encoding']).toBe(codificacion)
-      expect(headers.etag).toBe(entero.headers.etag)
+      const { headers, body } = await pedir({ 'accept-encoding': encoding })
+      expect(headers['content-encoding']).toBe(encoding)
+      expect(headers.etag).toBe(whole.headers.etag)
       expect(open(Buffer.from(await body.arrayBuffer())).toString()).toBe(text)
     }
-    const sinCambios = await pedir({ 'if-none-match': String(entero.headers.etag) })
-    expect([sinCambios.statusCode, await sinCambios.body.text()]).toEqual([304, ''])
-    expect(sinCambios.headers).not.toHaveProperty('content-type')
+    const unchangedResponse = await pedir({ 'if-none-match': String(whole.headers.etag) })
+    expect([unchangedResponse.statusCode, await unchangedResponse.body.text()]).toEqual([304, ''])
+    expect(unchangedResponse.headers).not.toHaveProperty('content-type')
     const other = await pedir({ 'if-none-match': 'W/"otra"' })
     expect(other.statusCode).toBe(200)
     await other.body.dump()
@@ -110,11 +110,11 @@ describe('each of them', () => {
     for (const { id } of operaciones) {
       const text = await (await fetch(`${environment.url}/docs/operaciones/${id}.md`)).text()
       // The request stands before the answers.
-      for (const [row, campo] of text.matchAll(/^\| `([^`]+)` \|.*$/gm))
-        if (!rows.has(`${id} ${campo}`)) rows.set(`${id} ${campo}`, row)
+      for (const [row, field] of text.matchAll(/^\| `([^`]+)` \|.*$/gm))
+        if (!rows.has(`${id} ${field}`)) rows.set(`${id} ${field}`, row)
       expect(text, `${id} has a member without a type`).not.toMatch(/^\| `[^`]+` \|(?: \w+ \|)? *[,|]/m)
     }
-    for (const [campo, tipo] of [
+    for (const [field, tipo] of [
       ['crearGuia municipio', '| texto de 1 a 100 caracteres, obligatorio |'],
       ['crearGuia lat', '| número de -90 a 90 |'],
       ['crearGuia recogida', '| objeto, obligatorio |'],
@@ -124,7 +124,7 @@ describe('each of them', () => {
       ['listarGuias limite', '| entero de 1 a 100 |'],
       ['simularUbicacion resultado', 'Si falta, `"confirmada"`.'],
     ] as const)
-      expect(rows.get(campo), campo).toContain(tipo)
+      expect(rows.get(field), field).toContain(tipo)
   })
 
   it('stands in /llms-full.txt, too', async () => {
@@ -143,8 +143,8 @@ describe('each of them', () => {
         .map(([key, { description }]) => [camposDe(contract, schema), key, String(description).trim()] as const),
     )
     expect(conPropia.length).toBeGreaterThan(20)
-    for (const [campos, key, descripcion] of conPropia)
-      expect(campos.find(({ nombre }) => nombre === key)?.descripcion).toContain(descripcion)
+    for (const [fields, key, descripcion] of conPropia)
+      expect(fields.find(({ nombre }) => nombre === key)?.descripcion).toContain(descripcion)
     const text = await (await fetch(`${environment.url}/docs/operaciones/reintentarGuia.md`)).text()
     expect(text).toMatch(/\| `fecha` \| texto \(día\) \| Para qué día, .* hasta 30 días después de hoy/)
   })

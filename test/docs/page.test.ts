@@ -24,14 +24,14 @@ interface Operacion {
   summary: string
   tags: string[]
 }
-interface Contrato {
+interface Contract {
   openapi: string
   info: { title: string; description: string }
   components: { schemas: { Estado: { 'x-transiciones': { transiciones: Record<string, string[]> } } } }
   paths: Record<string, Record<string, Operacion>>
 }
 const bundle = readFileSync(new URL('server/generated/contract/comercios.json', ROOT), 'utf8')
-const contract = JSON.parse(bundle) as Contrato
+const contract = JSON.parse(bundle) as Contract
 const operaciones = Object.values(contract.paths).flatMap((path) =>
   Object.values(path).filter((operacion) => operacion.operationId),
 )
@@ -41,9 +41,9 @@ const index = JSON.parse(
 ) as SearchPart[]
 
 /** Words that Redoc has and we have not; marks of the contract, and expressions. */
-const INGLES =
+const ENGLISH_WORDS =
   /\b(?:the|of|or|and|to|copy|expand|collapse|requests?|responses?|required|security|servers?|overview|show|hide|search|loading|string|integer|number|boolean|object|array|any|items|characters|properties|property|unique|non-empty|null|example|enum|value|schemas?|link|light|dark|deprecated|default|variant|one|all|more)\b/i
-const MARCAS = /\borigen:|\bx-(?!repetible\b)[a-z]|\[\^|\\x|\{\d+,\d*\}/
+const MARKS = /\borigen:|\bx-(?!repetible\b)[a-z]|\[\^|\\x|\{\d+,\d*\}/
 
 /** What stands at a place of the page, for eyes or for a screen reader, in no word of the contract's nor in Spanish. */
 async function ajenas(page: Page, place: string): Promise<string[]> {
@@ -69,18 +69,18 @@ async function ajenas(page: Page, place: string): Promise<string[]> {
         return [...new Set(vistos.map((uno) => uno.trim()).filter(Boolean))]
       })()`,
     )
-  ).filter((text) => MARCAS.test(text) || (INGLES.test(text) && !propias.has(text.replace(/^Enlace a /, ''))))
+  ).filter((text) => MARKS.test(text) || (ENGLISH_WORDS.test(text) && !ownValues.has(text.replace(/^Enlace a /, ''))))
 }
 /** Every word of the contract's that stands for itself: names and values, which are nobody's language. */
-const propias = new Set<string>()
+const ownValues = new Set<string>()
 JSON.parse(bundle, (key, value) => {
-  propias.add(key)
-  if (typeof value === 'string') for (const one of [value, `"${value}"`]) propias.add(one)
+  ownValues.add(key)
+  if (typeof value === 'string') for (const one of [value, `"${value}"`]) ownValues.add(one)
   return value
 })
 
 describe('the contract', () => {
-  const servido = () =>
+  const servedContract = () =>
     fillRelativeDays(withAddress(JSON.stringify(toServed(JSON.parse(bundle)), null, 2), environment.url), environment)
 
   it('is served as JSON, as it was bundled, with its address and every merchant operation that is served', async () => {
@@ -88,10 +88,14 @@ describe('the contract', () => {
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
     const text = await response.text()
-    expect(text).toBe(servido())
+    expect(text).toBe(servedContract())
     expect(contract.openapi).toBe('3.1.0')
-    const servidas = readOperations(readDocument()).filter(({ path }) => /^\/(api\/v1|\.well-known)\//.test(path))
-    expect(operaciones.map(({ operationId }) => operationId).sort()).toEqual(servidas.map(({ id }) => id).sort())
+    const servedOperations = readOperations(readDocument()).filter(({ path }) =>
+      /^\/(api\/v1|\.well-known)\//.test(path),
+    )
+    expect(operaciones.map(({ operationId }) => operationId).sort()).toEqual(
+      servedOperations.map(({ id }) => id).sort(),
+    )
     expect(text).not.toContain('/operaciones/v1')
   })
 
@@ -99,7 +103,7 @@ describe('the contract', () => {
     const response = await fetch(`${environment.url}/openapi.yaml`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/yaml/)
-    expect(YAML.parse(await response.text())).toEqual(JSON.parse(servido()))
+    expect(YAML.parse(await response.text())).toEqual(JSON.parse(servedContract()))
   })
 
   it.each(['/openapi.json', '/openapi.yaml', '/coleccion.json', '/docs'])('answers HEAD %s', async (path) => {
@@ -111,20 +115,20 @@ describe('the contract', () => {
     ['br', 'gzip, deflate, br, zstd', 100],
     ['gzip', 'gzip, deflate', 120],
     ['identity', 'identity', 600],
-  ])('is documented on one page, packed (%s for «%s») into less than %i KB', async (codificacion, acepta, limite) => {
+  ])('is documented on one page, packed (%s for «%s») into less than %i KB', async (encoding, accepts, limite) => {
     const { statusCode, headers, body } = await request(`${environment.url}/docs`, {
-      headers: { 'accept-encoding': acepta },
+      headers: { 'accept-encoding': accepts },
     })
-    expect([statusCode, headers['content-encoding'] ?? 'identity']).toEqual([200, codificacion])
+    expect([statusCode, headers['content-encoding'] ?? 'identity']).toEqual([200, encoding])
     expect((await body.arrayBuffer()).byteLength).toBeLessThan(limite * 1024)
   })
 
   it('is documented under a CSP that allows nothing from elsewhere, and no inline script or style but by its digest', async () => {
     const csp = (await fetch(`${environment.url}/docs`)).headers.get('content-security-policy') ?? ''
-    const reglas = new Map(csp.split(/; */).map((regla) => [regla.split(' ')[0], regla.split(' ').slice(1)]))
-    expect(reglas.get('default-src')).toEqual(["'none'"])
-    expect(reglas.get('script-src')?.every((source) => /^'(sha256-[\w+/=]{44}|self)'$/.test(source))).toBe(true)
-    expect(reglas.get('style-src')!.filter((source) => !/^'(sha256-[\w+/=]{44}|self)'$/.test(source))).toEqual([
+    const rules = new Map(csp.split(/; */).map((rule) => [rule.split(' ')[0], rule.split(' ').slice(1)]))
+    expect(rules.get('default-src')).toEqual(["'none'"])
+    expect(rules.get('script-src')?.every((source) => /^'(sha256-[\w+/=]{44}|self)'$/.test(source))).toBe(true)
+    expect(rules.get('style-src')!.filter((source) => !/^'(sha256-[\w+/=]{44}|self)'$/.test(source))).toEqual([
       "'unsafe-hashes'",
     ])
     expect(csp).not.toMatch(/https?:|\*|unsafe-(?:eval|inline)/)
@@ -142,19 +146,19 @@ describe('the place of each error', () => {
 
 describe.skipIf(!hasBrowser)('/docs in a browser', () => {
   let page: Page
-  const pedidas: string[] = []
+  const sentRequests: string[] = []
   const consola: string[] = []
-  const violaciones: string[] = []
+  const violations: string[] = []
 
   beforeAll(async () => {
     const context = await openContext({ viewport: { width: 1440, height: 900 } })
-    context.on('request', (solicitud) => pedidas.push(solicitud.url()))
+    context.on('request', (solicitud) => sentRequests.push(solicitud.url()))
     context.on('console', (mensaje) => {
       if (['error', 'warning'].includes(mensaje.type()))
         consola.push(`${mensaje.type()}: ${mensaje.text().slice(0, 300)}`)
     })
     context.on('weberror', (error) => consola.push(`uncaught: ${error.error().message}`))
-    await context.exposeFunction('violada', (que: string) => violaciones.push(que))
+    await context.exposeFunction('violada', (kind: string) => violations.push(kind))
     await context.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
       window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
     page = await context.newPage()
@@ -162,9 +166,11 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
   })
   afterEach(async () => {
     await page.waitForLoadState('networkidle')
-    expect(pedidas.filter((url) => !url.startsWith(`${environment.url}/`) && !/^(data|blob):/.test(url))).toEqual([])
+    expect(sentRequests.filter((url) => !url.startsWith(`${environment.url}/`) && !/^(data|blob):/.test(url))).toEqual(
+      [],
+    )
     // A library inside Redoc probes for eval and does without it: the policy is what keeps it from finding it.
-    expect([...new Set(violaciones)].filter((one) => one !== 'script-src eval')).toEqual([])
+    expect([...new Set(violations)].filter((one) => one !== 'script-src eval')).toEqual([])
     expect([...new Set(consola)]).toEqual([])
   })
   afterAll(() => page?.context().close())
@@ -173,12 +179,12 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     const context = await openContext({ viewport: { width: 390, height: 844 } })
     const other = await context.newPage()
     const sesion = await context.newCDPSession(other)
-    const pedidos = new Map<string, { cuando: number; bytes: number }>()
+    const requests = new Map<string, { moment: number; bytes: number }>()
     sesion.on('Network.requestWillBeSent', ({ requestId, timestamp }) =>
-      pedidos.set(requestId, { cuando: timestamp, bytes: 0 }),
+      requests.set(requestId, { moment: timestamp, bytes: 0 }),
     )
     sesion.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      pedidos.get(requestId)!.bytes = encodedDataLength
+      requests.get(requestId)!.bytes = encodedDataLength
     })
     await sesion.send('Network.enable')
     await sesion.send('Network.emulateNetworkConditions', {
@@ -193,10 +199,10 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
       other,
       `performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000`,
     )
-    const sum = (unos: { bytes: number }[]) => unos.reduce((total, { bytes }) => total + bytes, 0)
-    const all = [...pedidos.values()]
+    const sum = (items: { bytes: number }[]) => items.reduce((total, { bytes }) => total + bytes, 0)
+    const all = [...requests.values()]
     // Whatever was asked for by then, whole.
-    const before = sum(all.filter(({ cuando }) => cuando <= all[0]!.cuando + first))
+    const before = sum(all.filter(({ moment }) => moment <= all[0]!.moment + first))
     expect(before).toBeGreaterThan(20 * 1024)
     expect(before).toBeLessThan(300 * 1024)
     // The rest is many times that.
@@ -239,11 +245,11 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     const codigo = operacion.getByText("import { Guias } from '@guias/sdk'").first()
     await codigo.waitFor()
     // Words of a sample are coloured by rules, because the policy refuses Redoc's style attributes.
-    const colores = await evaluateIn<string[]>(
+    const colors = await evaluateIn<string[]>(
       page,
       `[...new Set([...document.querySelectorAll('[data-color]')].map((uno) => getComputedStyle(uno).color))]`,
     )
-    expect(colores.length).toBeGreaterThan(2)
+    expect(colors.length).toBeGreaterThan(2)
   })
 
   it('shows samples with days near today', async () => {
@@ -265,7 +271,9 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
   })
 
   it('says all of it in Spanish, and shows no marks', FULL_RUN_ONLY, async () => {
-    const lugares = index.filter(({ clase }) => clase === 'Operación' || clase === 'Objeto').map(({ lugar }) => lugar)
+    const lugares = index
+      .filter(({ clase }) => clase === 'Operación' || clase === 'Objeto')
+      .map(({ lugar: place }) => place)
     expect(lugares.length).toBeGreaterThan(operaciones.length + 50)
     for (const [i, place] of lugares.entries()) {
       // Redoc keeps what it has drawn, and each further place takes longer: 0.7 s at the end instead of 0.2.
@@ -276,13 +284,13 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
 
   it('draws the states, and says in words what it draws', FULL_RUN_ONLY, async () => {
     await page.goto(`${environment.url}/docs#section/estados`)
-    const dibujo = page.locator('img.maquina').first()
-    await dibujo.waitFor()
-    const alt = await dibujo.getAttribute('alt')
+    const drawing = page.locator('img.maquina').first()
+    await drawing.waitFor()
+    const alt = await drawing.getAttribute('alt')
     const { transiciones } = contract.components.schemas.Estado['x-transiciones']
-    for (const [de, hacia] of Object.entries(transiciones))
-      if (hacia.length > 0) expect(alt).toContain(`de ${de} a ${hacia.join(', ')}`)
-    const caja = await dibujo.boundingBox()
+    for (const [de, toward] of Object.entries(transiciones))
+      if (toward.length > 0) expect(alt).toContain(`de ${de} a ${toward.join(', ')}`)
+    const caja = await drawing.boundingBox()
     expect(caja?.height).toBeGreaterThan(300)
   })
 
@@ -291,16 +299,16 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     const guide = globSync('openapi/comercios/guia/*.md', { cwd: ROOT })
       .map((path) => readFileSync(new URL(path, ROOT), 'utf8'))
       .join('\n\n')
-    const capitulos = guide.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^##? (.+)$/gm)
+    const chapters = guide.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^##? (.+)$/gm)
     const titles = (await page.getByRole('heading').allInnerTexts()).join('\n')
-    for (const [, title] of capitulos) expect(titles).toContain(title)
-    const anclas = new Set([...guide.matchAll(/\]\(#([^)]+)\)/g)].map(([, ancla]) => ancla!))
-    expect(anclas.size).toBeGreaterThan(3)
-    for (const ancla of anclas) {
-      await page.goto(`${environment.url}/docs#${ancla}`)
-      await page.locator(`[id="${ancla.slice(1)}"]`).waitFor({ state: 'attached' })
+    for (const [, title] of chapters) expect(titles).toContain(title)
+    const anchors = new Set([...guide.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor!))
+    expect(anchors.size).toBeGreaterThan(3)
+    for (const anchor of anchors) {
+      await page.goto(`${environment.url}/docs#${anchor}`)
+      await page.locator(`[id="${anchor.slice(1)}"]`).waitFor({ state: 'attached' })
       await expect
-        .poll(async () => (await page.locator(`[id="${ancla.slice(1)}"]`).boundingBox())?.y, { message: ancla })
+        .poll(async () => (await page.locator(`[id="${anchor.slice(1)}"]`).boundingBox())?.y, { message: anchor })
         .toBeLessThan(900)
     }
     for (const [, path] of `${contract.info.description}${guide}`.matchAll(/\]\((\/[^)]+)\)/g))
@@ -308,8 +316,8 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
   })
 
   it('leads to an error from its documentacion', async () => {
-    const { cuerpo } = await environment.request('GET', '/api/v1/guias')
-    for (const url of [cuerpo.documentacion, `${environment.url}/docs#error-validacion`]) {
+    const { body } = await environment.request('GET', '/api/v1/guias')
+    for (const url of [body.documentacion, `${environment.url}/docs#error-validacion`]) {
       await page.goto(url)
       const row = page.locator('tr', { has: page.locator(`[id="${url.split('#')[1]}"]`) })
       await waitUntil(async () => {

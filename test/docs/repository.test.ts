@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 /** As GitHub makes them of headings. */
-const anclas = (text: string) =>
+const anchors = (text: string) =>
   [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
@@ -19,22 +19,22 @@ const anclas = (text: string) =>
   )
 
 const DE_OPERACION = globSync('docs/operacion/**/*.md', { cwd: root }).sort()
-const DE_DESARROLLO = [
+const DEVELOPMENT_DOCS = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'AGENTS.md',
   ...globSync('docs/{como,decisiones}/*.md', { cwd: root }).sort(),
 ]
 
-describe.each(['README.md', 'sdk/README.md', ...DE_OPERACION, ...DE_DESARROLLO])('%s', (file) => {
+describe.each(['README.md', 'sdk/README.md', ...DE_OPERACION, ...DEVELOPMENT_DOCS])('%s', (file) => {
   const text = read(file)
   it('links to what is there', () => {
     const links = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(([, one, other]) => one ?? other!)
     for (const link of links.filter((one) => !/^https?:/.test(one))) {
-      const [path = '', ancla] = link.split('#')
+      const [path = '', anchor] = link.split('#')
       const destino = path === '' ? file : join(dirname(file), path)
       expect(existsSync(join(root, destino)), link).toBe(true)
-      if (ancla !== undefined) expect(anclas(read(destino)), link).toContain(ancla)
+      if (anchor !== undefined) expect(anchors(read(destino)), link).toContain(anchor)
     }
   })
 })
@@ -46,12 +46,12 @@ const rutasDe = (text: string) =>
     .filter((path) => !/generated|\/dist\/|sdk\/CHANGELOG|Resumen|resumen|pages\/help/.test(path))
 
 describe('documents for developers', () => {
-  it.each(DE_DESARROLLO)('%s names only files that exist', (file) => {
+  it.each(DEVELOPMENT_DOCS)('%s names only files that exist', (file) => {
     expect(rutasDe(read(file)).filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
   it('name files at all', () => {
-    expect(DE_DESARROLLO.length).toBeGreaterThan(25)
-    expect(DE_DESARROLLO.flatMap((file) => rutasDe(read(file))).length).toBeGreaterThan(150)
+    expect(DEVELOPMENT_DOCS.length).toBeGreaterThan(25)
+    expect(DEVELOPMENT_DOCS.flatMap((file) => rutasDe(read(file))).length).toBeGreaterThan(150)
   })
   it('are short', () => {
     const lines = (file: string) => read(file).split('\n').length - 1
@@ -71,10 +71,10 @@ describe('documents for developers', () => {
 
 describe('README.md', () => {
   it('says what it is, how it looks, two commands and the first guide before anything else', () => {
-    const pantalla = read('README.md').split('\n## ')[0]!
-    for (const algo of ['npm start', 'npm test', 'docs/terminal.svg', 'docs/paginas.png', '/api/v1/guias'])
-      expect(pantalla).toContain(algo)
-    expect(pantalla.split('\n').length).toBeLessThan(35)
+    const firstScreen = read('README.md').split('\n## ')[0]!
+    for (const sample of ['npm start', 'npm test', 'docs/terminal.svg', 'docs/paginas.png', '/api/v1/guias'])
+      expect(firstScreen).toContain(sample)
+    expect(firstScreen.split('\n').length).toBeLessThan(35)
   })
   it('has a picture of the pages as they are: `npm run illustrate` makes it anew', async () => {
     const { exif } = await sharp(join(root, 'docs/paginas.png')).metadata()
@@ -86,8 +86,8 @@ describe('README.md', () => {
     expect(lines.at(-1)).toMatch(/^"url_rastreo":"http:\/\/127\.0\.0\.1:3000\/r\/\w{12}"$/)
   })
   it('has pictures that weigh little and name no whole key', () => {
-    const peso = ['terminal.svg', 'paginas.png'].map((one) => statSync(join(root, 'docs', one)).size)
-    expect(peso[0]! + peso[1]!).toBeLessThan(150 * 1024)
+    const fileSizes = ['terminal.svg', 'paginas.png'].map((one) => statSync(join(root, 'docs', one)).size)
+    expect(fileSizes[0]! + fileSizes[1]!).toBeLessThan(150 * 1024)
     expect(read('docs/terminal.svg')).not.toMatch(/guia_\w{4}_\w{20}/)
   })
 })
@@ -98,26 +98,26 @@ it('address, key and secret have one name in every sample, tool and document', (
       .filter((one) => one.isFile())
       .map((one) => join(one.parentPath, one.name).slice(root.length + 1)),
   )
-  const generados = ['comercios.json', 'coleccion.json'].map((one) => `server/generated/contract/${one}`)
-  const all = ['README.md', 'sdk/README.md', 'server/startup/demo.ts', ...generados, ...archivos]
+  const generatedFiles = ['comercios.json', 'coleccion.json'].map((one) => `server/generated/contract/${one}`)
+  const all = ['README.md', 'sdk/README.md', 'server/startup/demo.ts', ...generatedFiles, ...archivos]
   const names = new Set(all.flatMap((file) => read(file).match(/\bGUIAS_[A-Z_]+/g) ?? []))
   expect([...names].sort()).toEqual(['GUIAS_AVISOS', 'GUIAS_LLAVE', 'GUIAS_SECRETO', 'GUIAS_URL'])
-  const coleccion = JSON.parse(read('server/generated/contract/coleccion.json'))
-  const variables = coleccion.variable.map(({ key }: { key: string }) => key)
+  const postmanCollection = JSON.parse(read('server/generated/contract/coleccion.json'))
+  const variables = postmanCollection.variable.map(({ key }: { key: string }) => key)
   expect(variables.slice(0, 2)).toEqual(['GUIAS_URL', 'GUIAS_LLAVE'])
 })
 
 it('docs/operacion/configuration.md has every variable that the service reads', () => {
-  const leidas = new Set<string>()
-  const dadas: Record<string, string> = { STORAGE: 's3', MESSAGING: 'whatsapp', DATABASE_URL: 'postgres://x/y' }
-  const env = new Proxy(dadas, {
+  const readItems = new Set<string>()
+  const givenItems: Record<string, string> = { STORAGE: 's3', MESSAGING: 'whatsapp', DATABASE_URL: 'postgres://x/y' }
+  const env = new Proxy(givenItems, {
     get: (objeto, name: string) => {
-      leidas.add(name)
+      readItems.add(name)
       return objeto[name]
     },
   })
   expect(() => readConfig(env, root)).toThrow(ConfigError) // after it has read them all
-  expect(leidas.size).toBeGreaterThan(25)
+  expect(readItems.size).toBeGreaterThan(25)
   const text = read('docs/operacion/configuration.md')
-  expect([...leidas].filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  expect([...readItems].filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })

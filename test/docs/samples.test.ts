@@ -37,18 +37,18 @@ const respuestasDe = (definition: JsonObject) =>
     ([status, one]) => [Number(status), resolveRef(contract, one)] as const,
   )
 const exitosDe = (definition: JsonObject) => respuestasDe(definition).filter(([status]) => status < 300)
-const muestraDe = (definition: JsonObject, etiqueta: string) => {
-  const muestras = (definition['x-codeSamples'] ?? []) as JsonObject[]
-  return String(muestras.find(({ label }) => label === etiqueta)?.source ?? '')
+const sampleOf = (definition: JsonObject, etiqueta: string) => {
+  const samples = (definition['x-codeSamples'] ?? []) as JsonObject[]
+  return String(samples.find(({ label }) => label === etiqueta)?.source ?? '')
 }
 
 /** Operations whose samples create guides with references. */
-const CREAN = ['crearGuia', 'crearLote']
+const CREATING_OPERATIONS = ['crearGuia', 'crearLote']
 
-const hayCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
-if (!hayCurl && !process.env.CI)
+const hasCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
+if (!hasCurl && !process.env.CI)
   console.warn('\n*** There is no curl or no bash here: the documentation’s curl lines are NOT run. ***\n')
-const conCurl = !hayCurl && !process.env.CI
+const conCurl = !hasCurl && !process.env.CI
 
 const folder = mkdtempSync(join(tmpdir(), 'guias-muestras-'))
 // curl's own way of being told what to add to a line that stays as it is written.
@@ -63,13 +63,13 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
 
   it('has its samples', () => {
     for (const etiqueta of ['curl', 'Python', 'PHP', 'Node.js'])
-      expect(muestraDe(definition, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
+      expect(sampleOf(definition, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
   })
 
   it.skipIf(conCurl)('does what its curl line says', { ...FULL_RUN_ONLY, concurrent: true }, async () => {
-    const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+    const { comercio, add } = await setUpScene(environment, receptor, operacion)
     const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: folder }
-    const line = poner(muestraDe(definition, 'curl'))
+    const line = add(sampleOf(definition, 'curl'))
     const { codigo, output, errores } = await runProgram(['bash', '-euc', line], { env, cwd: folder })
     expect({ codigo, errores }, line).toEqual({ codigo: 0, errores: '' })
     const status = Number(output.trim().split('\n').at(-1))
@@ -79,40 +79,40 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     ).toContain(status)
   })
 
-  for (const [lengua, program, file] of [
+  for (const [language, program, file] of [
     ['Python', PYTHON, 'muestra.py'],
     ['PHP', PHP, 'muestra.php'],
   ] as const)
-    it.skipIf(!program)(`does what its ${lengua} sample says`, { ...FULL_RUN_ONLY, concurrent: true }, async () => {
-      const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+    it.skipIf(!program)(`does what its ${language} sample says`, { ...FULL_RUN_ONLY, concurrent: true }, async () => {
+      const { comercio, add } = await setUpScene(environment, receptor, operacion)
       const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
       const cwd = mkdtempSync(join(folder, `${id}-`))
-      writeFileSync(join(cwd, file), poner(muestraDe(definition, lengua)))
+      writeFileSync(join(cwd, file), add(sampleOf(definition, language)))
       const { codigo, errores } = await runProgram([program!, file], { env, cwd })
       expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     })
 
   it('does what its SDK sample says', { concurrent: true }, async () => {
-    const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+    const { comercio, add } = await setUpScene(environment, receptor, operacion)
     const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
-    const { codigo, errores } = await runTypeScript(poner(muestraDe(definition, 'Node.js')), { env })
+    const { codigo, errores } = await runTypeScript(add(sampleOf(definition, 'Node.js')), { env })
     expect(codigo, errores).toBe(0)
   })
 
-  it.runIf(PYTHON && PHP && CREAN.includes(id))('creates the same in every language, once', async () => {
-    const { comercio, add: poner } = await setUpScene(environment, receptor, operacion)
+  it.runIf(PYTHON && PHP && CREATING_OPERATIONS.includes(id))('creates the same in every language, once', async () => {
+    const { comercio, add } = await setUpScene(environment, receptor, operacion)
     const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
     const cwd = mkdtempSync(join(folder, `${id}-`))
     const count = async () => (await comercio.api.guias.listar({ limite: 100 })).datos.length
-    writeFileSync(join(cwd, 'muestra.py'), poner(muestraDe(definition, 'Python')))
-    writeFileSync(join(cwd, 'muestra.php'), poner(muestraDe(definition, 'PHP')))
+    writeFileSync(join(cwd, 'muestra.py'), add(sampleOf(definition, 'Python')))
+    writeFileSync(join(cwd, 'muestra.php'), add(sampleOf(definition, 'PHP')))
     const seen: number[] = []
-    for (const correr of [
+    for (const runCommand of [
       () => runProgram([PYTHON!, 'muestra.py'], { env, cwd }),
       () => runProgram([PHP!, 'muestra.php'], { env, cwd }),
-      () => runTypeScript(poner(muestraDe(definition, 'Node.js')), { env }),
+      () => runTypeScript(add(sampleOf(definition, 'Node.js')), { env }),
     ]) {
-      const { codigo, output, errores } = await correr()
+      const { codigo, output, errores } = await runCommand()
       expect(codigo, output + errores).toBe(0)
       expect(output + errores).not.toContain('external_ref_en_conflicto')
       seen.push(await count())
@@ -125,27 +125,27 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     const cuerpos = examplesOf(contract, definition.requestBody)
     const seen = new Map<number, Json[]>()
     for (const [nombre, example] of cuerpos.length > 0 ? cuerpos : [['', undefined] as const]) {
-      const { comercio, add: poner } = await setUpScene(environment, receptor, operacion, nombre)
+      const { comercio, add } = await setUpScene(environment, receptor, operacion, nombre)
       const query = parametersOf(contract, operacion)
         .filter((one) => one.in === 'query' && one.required === true)
         .map((one): [string, string] => [String(one.name), String(one.example)])
-      const camino = operacion.path.replace(/\{(\w+)\}/g, (_, parametro) =>
+      const route = operacion.path.replace(/\{(\w+)\}/g, (_, parametro) =>
         String(parametersOf(contract, operacion).find(({ name }) => name === parametro)?.example),
       )
       const send = () =>
-        environment.request(method.toUpperCase(), poner(`${camino}?${new URLSearchParams(query)}`), {
+        environment.request(method.toUpperCase(), add(`${route}?${new URLSearchParams(query)}`), {
           llave: comercio.llave,
-          ...(example ? { cuerpo: JSON.parse(poner(JSON.stringify(example.value))) } : {}),
+          ...(example ? { body: JSON.parse(add(JSON.stringify(example.value))) } : {}),
         })
-      const { status, cuerpo } = await send()
+      const { status, body } = await send()
       expect(
         exitosDe(definition).map(([one]) => one),
-        `${nombre}: ${JSON.stringify(cuerpo)}`,
+        `${nombre}: ${JSON.stringify(body)}`,
       ).toContain(status)
-      seen.set(status, [...(seen.get(status) ?? []), cuerpo])
+      seen.set(status, [...(seen.get(status) ?? []), body])
       if (nombre === cuerpos[0]?.[0] && exitosDe(definition).length > 1) {
         const other = await send()
-        if (other.status < 300) seen.set(other.status, [...(seen.get(other.status) ?? []), other.cuerpo])
+        if (other.status < 300) seen.set(other.status, [...(seen.get(other.status) ?? []), other.body])
       }
     }
     for (const [status, response] of exitosDe(definition)) {
@@ -159,10 +159,10 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
           findSchemaFaults(String((json.schema as JsonObject).$ref), value),
           `${id} ${status}: ${summary}`,
         ).toBeUndefined()
-        const distintas = seen.get(status)!.map((real) => diferencia(value, real))
+        const differences = seen.get(status)!.map((real) => findDifference(value, real))
         expect(
-          distintas.some((one) => one === undefined),
-          `${id} ${status} «${summary}»: ${distintas[0]}`,
+          differences.some((one) => one === undefined),
+          `${id} ${status} «${summary}»: ${differences[0]}`,
         ).toBe(true)
       }
     }
@@ -182,13 +182,13 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       })
       expect(translateRedoc.length, `${id} ${status}`).toBeGreaterThan(0)
       for (const [i, { codigo, titulo, mensaje, estado_http, documentacion }] of translateRedoc.entries()) {
-        const declarado = problemas[String(codigo)]
+        const declaredProblema = problemas[String(codigo)]
         expect({ status, estado_http, titulo, documentacion, ajeno: false }).toEqual({
-          status: declarado?.status,
+          status: declaredProblema?.status,
           estado_http: status,
-          titulo: declarado?.titulo,
+          titulo: declaredProblema?.titulo,
           documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
-          ajeno: declarado?.ajeno ?? false,
+          ajeno: declaredProblema?.ajeno ?? false,
         })
         const type = `urn:guias:problema:${codigo}`
         expect(enRfc9457[i]).toMatchObject({ type, title: titulo, status, detail: mensaje, codigo })
@@ -198,21 +198,21 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
 })
 
 /** Where two values have not the same members or kinds of them; a null says nothing, nor does an empty list. */
-function diferencia(example: Json, real: Json, donde = ''): string | undefined {
+function findDifference(example: Json, real: Json, donde = ''): string | undefined {
   if (example === null || real === null) return undefined
   if (Array.isArray(example) && Array.isArray(real)) {
     if (real.length === 0) return undefined
-    return example.map((one, i) => diferencia(one, real[i] ?? null, `${donde}/${i}`)).find(Boolean)
+    return example.map((one, i) => findDifference(one, real[i] ?? null, `${donde}/${i}`)).find(Boolean)
   }
   if (typeof example !== typeof real || Array.isArray(example) !== Array.isArray(real)) return `${donde}: another kind`
   if (typeof example !== 'object') return undefined
   // Headers of others, and merchants' own metadata: whatever they sent.
   if (/\/(cabeceras|metadatos)$/.test(donde)) return undefined
-  const [suyas, reales] = [Object.keys(example).sort(), Object.keys(real as JsonObject).sort()]
-  if (suyas.join() !== reales.join()) return `${donde || '/'}: shown ${suyas}, answered ${reales}`
-  return suyas
+  const [ownItems, actualKeys] = [Object.keys(example).sort(), Object.keys(real as JsonObject).sort()]
+  if (ownItems.join() !== actualKeys.join()) return `${donde || '/'}: shown ${ownItems}, answered ${actualKeys}`
+  return ownItems
     .map((key) =>
-      diferencia((example as JsonObject)[key] ?? null, (real as JsonObject)[key] ?? null, `${donde}/${key}`),
+      findDifference((example as JsonObject)[key] ?? null, (real as JsonObject)[key] ?? null, `${donde}/${key}`),
     )
     .find(Boolean)
 }
@@ -237,44 +237,47 @@ describe('the body for a webhook', () => {
     await api.simulador.avanzar(guia, { estado: 'en_devolucion', motivo: 'intentos_agotados' })
     await api.simulador.avanzar(guia, { estado: 'devuelto' })
     await api.webhooks.probar(webhook)
-    const CUANTOS = 11
-    await waitUntil(async () => own.receivedWebhooks.length >= CUANTOS)
-    const seen = own.receivedWebhooks.map(({ json }) => [json.tipo, diferencia(examples.get(json.tipo) ?? {}, json)])
-    expect(new Set(seen.map(([tipo]) => tipo)).size).toBe(CUANTOS)
-    expect(seen.filter(([, distinta]) => distinta)).toEqual([])
+    const COUNT = 11
+    await waitUntil(async () => own.receivedWebhooks.length >= COUNT)
+    const seen = own.receivedWebhooks.map(({ json }) => [
+      json.tipo,
+      findDifference(examples.get(json.tipo) ?? {}, json),
+    ])
+    expect(new Set(seen.map(([tipo]) => tipo)).size).toBe(COUNT)
+    expect(seen.filter(([, differentOne]) => differentOne)).toEqual([])
   })
 })
 
 describe('the guide', () => {
-  const capitulos = readChapters().map(({ archivo, texto }) => {
-    const bloques = [...texto.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, lengua = '', codigo = '']) => ({
-      lengua,
+  const chapters = readChapters().map(({ archivo, texto: text }) => {
+    const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', codigo = '']) => ({
+      language,
       codigo,
     }))
     // Files of one program in one module: they don't import each other.
-    const de = (cual: string) =>
-      bloques
-        .filter(({ lengua }) => lengua === cual)
+    const de = (target: string) =>
+      blocks
+        .filter(({ language }) => language === target)
         .map(({ codigo }) => codigo.replace(/^import .* from '\.\/.*'\n/gm, ''))
         .join('\n')
-    return { archivo, bloques, ts: de('ts'), lineas: de('text').trim().split('\n').filter(Boolean) }
+    return { archivo, blocks, ts: de('ts'), lineas: de('text').trim().split('\n').filter(Boolean) }
   })
   const GUIA = { id: 'guía', path: '', method: '' }
   /** Whole files of the SDK's, which test/sdk runs. */
-  const enEjemplos = fileURLToPath(new URL('sdk/ejemplos/', ROOT))
-  const examples = readdirSync(enEjemplos).map((file) => readFileSync(join(enEjemplos, file), 'utf8'))
+  const examplesFolder = fileURLToPath(new URL('sdk/ejemplos/', ROOT))
+  const examples = readdirSync(examplesFolder).map((file) => readFileSync(join(examplesFolder, file), 'utf8'))
 
   it('has only code that is run here', () => {
-    const ajenos = capitulos.flatMap(({ archivo, bloques }) =>
-      bloques
-        .filter(({ lengua, codigo }) => !['bash', 'ts', 'text'].includes(lengua) && !examples.includes(codigo))
-        .map(({ lengua }) => [archivo, lengua]),
+    const foreignItems = chapters.flatMap(({ archivo, blocks }) =>
+      blocks
+        .filter(({ language, codigo }) => !['bash', 'ts', 'text'].includes(language) && !examples.includes(codigo))
+        .map(({ language }) => [archivo, language]),
     )
-    expect(ajenos).toEqual([])
+    expect(foreignItems).toEqual([])
   })
 
   it('has its lines for a terminal where home.test.ts and package.test.ts run them', () => {
-    const conBash = capitulos.filter(({ bloques }) => bloques.some(({ lengua }) => lengua === 'bash'))
+    const conBash = chapters.filter(({ blocks }) => blocks.some(({ language }) => language === 'bash'))
     expect(conBash.map(({ archivo }) => archivo)).toEqual([
       '01-inicio-rapido.md',
       '01b-sdk.md',
@@ -283,37 +286,37 @@ describe('the guide', () => {
   })
 
   it('tells the changes of this version first', () => {
-    const { texto } = readChapters().find(({ archivo }) => archivo === '15-cambios.md')!
-    expect(/^## (.+)$/m.exec(texto)?.[1]).toBe((contract.info as JsonObject).version)
+    const { texto: text } = readChapters().find(({ archivo }) => archivo === '15-cambios.md')!
+    expect(/^## (.+)$/m.exec(text)?.[1]).toBe((contract.info as JsonObject).version)
   })
 
   it('has TypeScript without faults', () => {
-    const modulos = new Map(
-      capitulos
-        .filter((capitulo) => capitulo.ts)
-        .map((capitulo) => [
-          fileURLToPath(new URL(`openapi/comercios/muestras/${capitulo.archivo}.ts`, ROOT)),
-          capitulo.ts,
+    const modules = new Map(
+      chapters
+        .filter((chapter) => chapter.ts)
+        .map((chapter) => [
+          fileURLToPath(new URL(`openapi/comercios/muestras/${chapter.archivo}.ts`, ROOT)),
+          chapter.ts,
         ]),
     )
     const { config } = ts.readConfigFile(fileURLToPath(new URL('tsconfig.json', ROOT)), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, fileURLToPath(ROOT))
-    const anfitrion = ts.createCompilerHost(options)
-    const read = anfitrion.readFile.bind(anfitrion)
-    anfitrion.readFile = (path) => modulos.get(path) ?? read(path)
-    const existe = anfitrion.fileExists.bind(anfitrion)
-    anfitrion.fileExists = (path) => modulos.has(path) || existe(path)
-    const program = ts.createProgram([...modulos.keys()], options, anfitrion)
+    const targetHost = ts.createCompilerHost(options)
+    const read = targetHost.readFile.bind(targetHost)
+    targetHost.readFile = (path) => modules.get(path) ?? read(path)
+    const exists = targetHost.fileExists.bind(targetHost)
+    targetHost.fileExists = (path) => modules.has(path) || exists(path)
+    const program = ts.createProgram([...modules.keys()], options, targetHost)
     const faltas = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => [file?.fileName, messageText])
-    expect(modulos.size).toBeGreaterThan(3)
+    expect(modules.size).toBeGreaterThan(3)
     expect(faltas).toEqual([])
   })
 
-  it.each(capitulos.filter((capitulo) => capitulo.ts))('$archivo: its program', async ({ ts: codigo, lineas }) => {
+  it.each(chapters.filter((chapter) => chapter.ts))('$archivo: its program', async ({ ts: codigo, lineas: lines }) => {
     const { comercio } = await setUpScene(environment, receptor, GUIA)
     const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave }
     const { codigo: fin, output, errores } = await runTypeScript(codigo, { env })
     expect({ fin, errores }).toEqual({ fin: 0, errores: '' })
-    if (lineas.length > 0) expect(output.trim().split('\n')).toEqual(lineas)
+    if (lines.length > 0) expect(output.trim().split('\n')).toEqual(lines)
   })
 })

@@ -17,7 +17,7 @@ const index = JSON.parse(read('documentation/indice.json')) as SearchPart[]
 const search = createSearch(index)
 
 /** What is asked, and where its first hit leads. */
-const PREGUNTAS = [
+const QUESTIONS = [
   ['idempotencia', '/section/idempotencia'],
   ['IDEMPOTENSIA', '/section/idempotencia'],
   ['external_ref', '/section/idempotencia'],
@@ -74,16 +74,20 @@ const PREGUNTAS = [
 ] as const
 
 describe('the first result of a search', () => {
-  it.each(PREGUNTAS)('«%s»: %s', (pregunta, place) => {
-    expect(search(pregunta)[0]?.lugar).toBe(place)
+  it.each(QUESTIONS)('«%s»: %s', (askedQuestion, place) => {
+    expect(search(askedQuestion)[0]?.lugar).toBe(place)
   })
 
-  it('is tested with at least 40 questions', () => expect(PREGUNTAS.length).toBeGreaterThanOrEqual(40))
+  it('is tested with at least 40 questions', () => expect(QUESTIONS.length).toBeGreaterThanOrEqual(40))
 
   it('names a feature that the service does not have', () => {
-    for (const pregunta of ['cobro contra entrega', 'tarifas', 'woocommerce']) {
-      const [first] = search(pregunta)
-      expect([pregunta, first?.de, first?.texto]).toEqual([pregunta, 'Lo que no hay', expect.stringMatching(/^No hay/)])
+    for (const askedQuestion of ['cobro contra entrega', 'tarifas', 'woocommerce']) {
+      const [first] = search(askedQuestion)
+      expect([askedQuestion, first?.de, first?.texto]).toEqual([
+        askedQuestion,
+        'Lo que no hay',
+        expect.stringMatching(/^No hay/),
+      ])
     }
   })
 
@@ -104,32 +108,32 @@ it('has each chapter, part, operation, schema and error by itself', () => {
   for (const clase of ['Apartado', 'Operación', 'Objeto', 'Error'] as const) {
     expect(count[clase]!.length, clase).toBeGreaterThan(25)
   }
-  expect(new Set(index.map(({ lugar }) => lugar)).size).toBe(index.length)
+  expect(new Set(index.map(({ lugar: place }) => place)).size).toBe(index.length)
 })
 
 describe.skipIf(!hasBrowser)('the search window', () => {
   let page: Page
-  const pedidas: string[] = []
+  const sentRequests: string[] = []
   beforeAll(async () => {
     const context = await openContext({ viewport: { width: 390, height: 844 } })
-    context.on('request', (solicitud) => pedidas.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
+    context.on('request', (solicitud) => sentRequests.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
     page = await context.newPage()
     await page.goto(`${environment.url}/docs`)
     // Redoc's own search listens as soon as Redoc runs.
     await page.locator('[data-testid="color-mode-switcher"]').waitFor({ state: 'attached' })
   })
   afterAll(() => page?.context().close())
-  const campo = () => page.getByRole('combobox', { name: 'Buscar en la documentación' })
-  const deBusqueda = () => pedidas.filter((url) => /buscador|indice/.test(url))
+  const field = () => page.getByRole('combobox', { name: 'Buscar en la documentación' })
+  const deBusqueda = () => sentRequests.filter((url) => /buscador|indice/.test(url))
 
   it('opens by key and is read by a screen reader, and comes only when it is wanted', async () => {
     expect(deBusqueda()).toEqual([])
     await page.keyboard.press('Control+k')
-    await campo().fill('idempotensia')
+    await field().fill('idempotensia')
     const first = page.getByRole('dialog').getByRole('option').first()
     await first.getByText('Idempotencia', { exact: true }).waitFor()
     expect(await first.getAttribute('aria-selected')).toBe('true')
-    expect(await campo().getAttribute('aria-activedescendant')).toBe(await first.getAttribute('id'))
+    expect(await field().getAttribute('aria-activedescendant')).toBe(await first.getAttribute('id'))
     expect(deBusqueda().length).toBe(2)
     expect(await page.getByRole('dialog').count()).toBe(1)
     await captureScreen(page, 'docs-buscador')
@@ -151,41 +155,41 @@ describe.skipIf(!hasBrowser)('the search window', () => {
   })
 
   it('leads to each class of things', async () => {
-    for (const [pregunta, hallado, place] of [
+    for (const [askedQuestion, foundItem, place] of [
       ['reintentos', 'Reintentos', '/section/recibir-webhooks/reintentos'],
       ['cancelar una guía', 'Cancelar una guía', '/guias/cancelarguia'],
       ['GuiaIndividual', 'Guía individual', '/objetos/guiaindividual'],
       ['carrera_perdida', 'carrera_perdida', '#error-carrera_perdida'],
     ] as const) {
       await page.locator('#buscar').click()
-      await campo().fill(pregunta)
-      await page.getByRole('dialog').getByRole('option').first().getByText(hallado, { exact: true }).click()
+      await field().fill(askedQuestion)
+      await page.getByRole('dialog').getByRole('option').first().getByText(foundItem, { exact: true }).click()
       await llevaA(place)
     }
   })
 
-  it.each(['button', 'Control+k', '/'])('keeps every letter that is typed at once (%s)', async (como) => {
+  it.each(['button', 'Control+k', '/'])('keeps every letter that is typed at once (%s)', async (asSpecified) => {
     const context = await openContext({ viewport: { width: 1280, height: 800 } })
     const other = await context.newPage()
     // The index arrives after the last letter.
     let release = () => {}
-    const suelto = new Promise<void>((listo) => {
+    const isReleased = new Promise<void>((listo) => {
       release = listo
     })
     await other.route(/indice/, async (path) => {
-      await suelto
+      await isReleased
       await path.continue()
     })
     // The button works as soon as it is seen, also before the page's program runs.
-    await other.goto(`${environment.url}/docs`, { waitUntil: como === 'button' ? 'commit' : 'load' })
-    if (como === 'button') await other.locator('#buscar').click()
-    else await other.keyboard.press(como)
+    await other.goto(`${environment.url}/docs`, { waitUntil: asSpecified === 'button' ? 'commit' : 'load' })
+    if (asSpecified === 'button') await other.locator('#buscar').click()
+    else await other.keyboard.press(asSpecified)
     await other.keyboard.type('cancelar')
-    const suyo = other.getByRole('combobox', { name: 'Buscar en la documentación' })
-    expect(await suyo.inputValue()).toBe('cancelar')
+    const ownEntry = other.getByRole('combobox', { name: 'Buscar en la documentación' })
+    expect(await ownEntry.inputValue()).toBe('cancelar')
     release()
     await other.getByRole('option').first().getByText('Cancelar una guía', { exact: true }).waitFor()
-    expect(await suyo.inputValue()).toBe('cancelar')
+    expect(await ownEntry.inputValue()).toBe('cancelar')
     await context.close()
   })
 
@@ -214,7 +218,7 @@ describe.skipIf(!hasBrowser)('the search window', () => {
         )
       expect(await faltas('body')).toEqual([])
       await page.keyboard.press('Control+k')
-      await campo().fill('lote')
+      await field().fill('lote')
       await page.getByRole('dialog').getByRole('option').first().waitFor()
       expect(await faltas('.buscador')).toEqual([])
       await page.keyboard.press('Escape')
@@ -223,9 +227,9 @@ describe.skipIf(!hasBrowser)('the search window', () => {
 
   it('is left with Escape, and says when there is nothing', async () => {
     await page.keyboard.press('/')
-    await campo().fill('xyzzy')
+    await field().fill('xyzzy')
     await page.getByRole('dialog').getByRole('status').getByText('Nada coincide con «xyzzy».').waitFor()
     await page.keyboard.press('Escape')
-    await campo().waitFor({ state: 'hidden' })
+    await field().waitFor({ state: 'hidden' })
   })
 })

@@ -14,45 +14,45 @@ import { findFreePort } from '../ports.ts'
 
 const environment = shareEnvironment()
 const en = (path: string) => fileURLToPath(new URL(path, ROOT))
-const traer = async (path: string) => (await fetch(environment.url + path)).text()
+const fetchText = async (path: string) => (await fetch(environment.url + path)).text()
 
 let folder = ''
-let servido: JsonObject = {}
+let servedContract: JsonObject = {}
 beforeAll(async () => {
   const memoria = en('node_modules/.cache/guias/')
   await mkdir(memoria, { recursive: true })
   folder = await mkdtemp(join(memoria, 'servido-'))
-  const text = await traer('/openapi.json')
-  servido = JSON.parse(text)
+  const text = await fetchText('/openapi.json')
+  servedContract = JSON.parse(text)
   await writeFile(join(folder, 'openapi.json'), text)
 })
 afterAll(() => rm(folder, { recursive: true }))
 
 describe('the contract as it is served', () => {
   it('names the address that serves it, and no other of the service', async () => {
-    expect(servido.servers).toEqual([{ url: environment.url, description: 'La dirección del servicio' }])
+    expect(servedContract.servers).toEqual([{ url: environment.url, description: 'La dirección del servicio' }])
     for (const path of ['/openapi.json', '/openapi.yaml', '/coleccion.json']) {
-      const text = await traer(path)
+      const text = await fetchText(path)
       expect([path, text.includes(environment.url)]).toEqual([path, true])
       expect([path, /127\.0\.0\.1:3000|guias\.ejemplo\.com/.exec(text)?.[0]]).toEqual([path, undefined])
     }
-    expect(await traer('/openapi.yaml')).toContain(`  - url: ${environment.url}\n`)
+    expect(await fetchText('/openapi.yaml')).toContain(`  - url: ${environment.url}\n`)
   })
 
   it('has a short description, and links that lead to the guide from any viewer', async () => {
-    const { info, externalDocs } = servido as Record<string, JsonObject>
+    const { info, externalDocs } = servedContract as Record<string, JsonObject>
     expect(String(info!.description).length).toBeLessThan(1000)
     expect(info).not.toHaveProperty('x-guia')
     expect(externalDocs!.url).toBe(`${environment.url}/docs`)
-    const text = JSON.stringify(servido)
+    const text = JSON.stringify(servedContract)
     expect(text.includes(`](${environment.url}/docs/consola)`)).toBe(true)
     expect(text.match(/\]\([#/][^)]*\)/g)).toBeNull()
-    expect(await traer('/docs')).toContain('id="section/recibir-webhooks"')
+    expect(await fetchText('/docs')).toContain('id="section/recibir-webhooks"')
   })
 
   it('has no fault for swagger-parser', async () => {
     await expect(SwaggerParser.validate(join(folder, 'openapi.json'))).resolves.toBeTruthy()
-    const bad = { ...servido, servers: [{ url: '{a}', variables: { a: { default: 'x', descripcion: 'y' } } }] }
+    const bad = { ...servedContract, servers: [{ url: '{a}', variables: { a: { default: 'x', descripcion: 'y' } } }] }
     await writeFile(join(folder, 'malo.json'), JSON.stringify(bad))
     await expect(SwaggerParser.validate(join(folder, 'malo.json'))).rejects.toThrow(/#\/servers\/0\/variables/)
   })
@@ -79,11 +79,11 @@ describe('the mock server of prism', () => {
     const port = String(await findFreePort())
     const program = en('node_modules/@stoplight/prism-cli/dist/index.js')
     prism = spawn(process.execPath, [program, 'mock', join(folder, 'openapi.json'), '--port', port])
-    let dicho = ''
+    let message = ''
     prism.stdout?.on('data', (chunk) => {
-      dicho += chunk
+      message += chunk
     })
-    await waitUntil(async () => dicho.includes('is listening'))
+    await waitUntil(async () => message.includes('is listening'))
     const { llave } = await environment.createComercio()
     const body = JSON.stringify(buildGuia())
     const request = (url: string) =>

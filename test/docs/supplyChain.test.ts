@@ -9,7 +9,7 @@ import { findWorkflowFaults, type WorkflowStep } from './workflows.ts'
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
-interface Paquete {
+interface PackageEntry {
   version?: string
   resolved?: string
   integrity?: string
@@ -25,37 +25,37 @@ interface Paquete {
 }
 /** All that npm installs by a lock file, without this repository's own packages. */
 const deLock = (path: string) =>
-  Object.entries((JSON.parse(read(path)) as { packages: Record<string, Paquete> }).packages).filter(
+  Object.entries((JSON.parse(read(path)) as { packages: Record<string, PackageEntry> }).packages).filter(
     ([folder, { link }]) => folder.includes('node_modules/') && !link,
   )
-const instalados = deLock('package-lock.json')
-const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Paquete> }
+const installedPackages = deLock('package-lock.json')
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, PackageEntry> }
 /** The runners of the collection, which one test installs for itself, without any script of theirs. */
-const corredores = deLock('test/runners/package-lock.json')
+const runners = deLock('test/runners/package-lock.json')
 
 /** Paths of the packages that the service needs. The package for assistants has dependencies of its own. */
-function alcanzadosPorElServicio(): Set<string> {
+function findPackagesOfService(): Set<string> {
   const seen = new Set<string>()
-  const hallar = (from: string, name: string): string | undefined => {
+  const locate = (from: string, name: string): string | undefined => {
     const path = `${from}${from ? '/' : ''}node_modules/${name}`
     if (path in packages) return path
-    return from === '' ? undefined : hallar(from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))), name)
+    return from === '' ? undefined : locate(from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))), name)
   }
-  const recorrer = (path: string) => {
+  const walk = (path: string) => {
     const { dependencies, optionalDependencies, peerDependencies } = packages[path]!
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-      const hallada = hallar(path, name)
+      const hallada = locate(path, name)
       if (hallada === undefined || seen.has(hallada)) continue
       seen.add(hallada)
-      recorrer(hallada)
+      walk(hallada)
     }
   }
-  recorrer('')
+  walk('')
   return seen
 }
 
 /** Licences under which the service may be passed on; LGPL is libvips, which sharp links dynamically. */
-const LICENCIAS = [
+const LICENSES = [
   'MIT',
   'ISC',
   '0BSD',
@@ -69,16 +69,16 @@ const LICENCIAS = [
   'MIT-0',
 ]
 /** Their package.json says it in a form that npm doesn't read; their LICENSE is MIT. */
-const SIN_DECLARAR = ['busboy', 'png-js', 'streamsearch']
+const UNDECLARED_LICENSES = ['busboy', 'png-js', 'streamsearch']
 
 describe('the supply chain', () => {
   it('is npm’s registry alone, each package with its digest', () => {
-    expect(instalados.length).toBeGreaterThan(100)
-    const raros = [...instalados, ...corredores].filter(
+    expect(installedPackages.length).toBeGreaterThan(100)
+    const oddValues = [...installedPackages, ...runners].filter(
       ([, { resolved, integrity }]) =>
         !(integrity?.startsWith('sha512-') && (!resolved || resolved.startsWith('https://registry.npmjs.org/'))),
     )
-    expect(raros.map(([path]) => path)).toEqual([])
+    expect(oddValues.map(([path]) => path)).toEqual([])
   })
 
   it('names exact versions', () => {
@@ -96,17 +96,19 @@ describe('the supply chain', () => {
 
   it('runs install scripts only of who is named', () => {
     const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Record<string, boolean> }
-    const conGuion = instalados.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)
-    const names = new Set(conGuion.map((path) => path.split('node_modules/').at(-1)!))
+    const packagesWithScript = installedPackages
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([path]) => path)
+    const names = new Set(packagesWithScript.map((path) => path.split('node_modules/').at(-1)!))
     expect([...names].filter((name) => !(name in allowScripts)).sort()).toEqual([])
   })
 
   it('has only permitted licences for the packages that production installs', () => {
-    const ajenas = instalados.flatMap(([path, { license, dev }]) => {
+    const ajenas = installedPackages.flatMap(([path, { license, dev }]) => {
       const name = path.split('node_modules/').at(-1)!
-      if (dev || (license === undefined && SIN_DECLARAR.includes(name))) return []
-      const suyas = (license ?? 'none').replace(/[()]/g, '').split(/ (?:AND|OR) /)
-      return suyas.every((one) => LICENCIAS.includes(one)) ? [] : [[name, license]]
+      if (dev || (license === undefined && UNDECLARED_LICENSES.includes(name))) return []
+      const ownItems = (license ?? 'none').replace(/[()]/g, '').split(/ (?:AND|OR) /)
+      return ownItems.every((one) => LICENSES.includes(one)) ? [] : [[name, license]]
     })
     expect(ajenas).toEqual([])
   })
@@ -116,26 +118,26 @@ describe('the supply chain', () => {
     expect(status).toBe(0)
     const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] }
     const names = new Set(components.map(({ name }) => name))
-    const alcanzados = alcanzadosPorElServicio()
+    const reachedPackages = findPackagesOfService()
     // npm counts an optional peer that the lock has (`typescript`) as production's, but does not install it there.
-    const deProduccion = instalados.flatMap(([path, { dev, devOptional, name }]) =>
-      dev || devOptional || !alcanzados.has(path) ? [] : [name ?? path.split('node_modules/').at(-1)!],
+    const productionPackages = installedPackages.flatMap(([path, { dev, devOptional, name }]) =>
+      dev || devOptional || !reachedPackages.has(path) ? [] : [name ?? path.split('node_modules/').at(-1)!],
     )
     expect(bomFormat).toBe('CycloneDX')
-    expect(deProduccion).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
-    expect(deProduccion.filter((name) => !names.has(name))).toEqual([])
+    expect(productionPackages).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
+    expect(productionPackages.filter((name) => !names.has(name))).toEqual([])
     for (const foreign of ['@modelcontextprotocol/client', 'vitest', 'tsdown', '@biomejs/biome', 'fastify'])
       expect(names).not.toContain(foreign)
   })
 
   it('runs no tool that the lock does not name', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-    expect(Object.entries(scripts).filter(([, orden]) => /\b(?:npx|npm exec)\b/.test(orden))).toEqual([])
+    expect(Object.entries(scripts).filter(([, command]) => /\b(?:npx|npm exec)\b/.test(command))).toEqual([])
   })
 })
 
 describe('the workflows', () => {
-  const publicar = read('.github/workflows/publish.yml')
+  const publishWorkflow = read('.github/workflows/publish.yml')
 
   it.each(readdirSync(new URL('.github/workflows/', root)))(
     '%s pins everything and runs nothing beside a token',
@@ -144,7 +146,7 @@ describe('the workflows', () => {
     },
   )
 
-  const EN_PUBLICAR = '      - run: npm publish ./sdk.tgz'
+  const PUBLISH_STEP = '      - run: npm publish ./sdk.tgz'
   it.each([
     [
       'an action by its tag',
@@ -156,33 +158,33 @@ describe('the workflows', () => {
     ['npx', 'npm run --silent sbom', 'npx --yes sbom', 'unlocked tool'],
     [
       'an installation beside the token',
-      EN_PUBLICAR,
-      `      - run: npm ci\n${EN_PUBLICAR}`,
+      PUBLISH_STEP,
+      `      - run: npm ci\n${PUBLISH_STEP}`,
       '«npm ci» beside the token',
     ],
     [
       'a script beside the token',
-      EN_PUBLICAR,
-      `      - run: node scripts/prepare.mjs\n${EN_PUBLICAR}`,
+      PUBLISH_STEP,
+      `      - run: node scripts/prepare.mjs\n${PUBLISH_STEP}`,
       'beside the token',
     ],
     ['the scripts of a package beside the token', '--ignore-scripts ', '', 'beside the token'],
     [
       'a checkout beside the token',
-      EN_PUBLICAR,
-      `      - uses: actions/checkout@${'0'.repeat(40)}\n${EN_PUBLICAR}`,
+      PUBLISH_STEP,
+      `      - uses: actions/checkout@${'0'.repeat(40)}\n${PUBLISH_STEP}`,
       'beside the token',
     ],
     ['a token in the job that builds', 'contents: read', 'id-token: write', '«.ci/run» beside the token'],
     ['a token for every job', 'permissions: {}', 'permissions: write-all', 'permissions to every job'],
-  ])('are refused with %s', (_que, before, after, missing) => {
-    const cambiado = publicar.replace(before, after)
-    expect(cambiado).not.toBe(publicar)
-    expect(findWorkflowFaults(cambiado).join('\n')).toContain(missing)
+  ])('are refused with %s', (_description, before, after, missing) => {
+    const changedResult = publishWorkflow.replace(before, after)
+    expect(changedResult).not.toBe(publishWorkflow)
+    expect(findWorkflowFaults(changedResult).join('\n')).toContain(missing)
   })
 
   it('publish the tarball only if its digest is the one of the job that built it', () => {
-    const { jobs } = YAML.parse(publicar) as {
+    const { jobs } = YAML.parse(publishWorkflow) as {
       jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: WorkflowStep[] }>
     }
     const { pack, publish: last } = jobs as Record<'pack' | 'publish', (typeof jobs)[string]>
@@ -198,20 +200,20 @@ describe('the workflows', () => {
       mkdirSync(join(folder, 'paquete'))
       writeFileSync(join(folder, 'paquete/sdk.tgz'), 'built')
       const output = join(folder, 'salida')
-      const sh = (orden: string, env: Record<string, string>) =>
-        spawnSync('bash', ['-e', '-o', 'pipefail', '-c', orden], { cwd: folder, env: { ...process.env, ...env } })
+      const sh = (command: string, env: Record<string, string>) =>
+        spawnSync('bash', ['-e', '-o', 'pipefail', '-c', command], { cwd: folder, env: { ...process.env, ...env } })
           .status
       expect(sh(pack.steps.find(({ id }) => id === 'digest')!.run!, { GITHUB_OUTPUT: output })).toBe(0)
       const [, SHA256 = ''] = /^sha256=([0-9a-f]{64})$/m.exec(readFileSync(output, 'utf8')) ?? []
-      const orden = last.steps[comprobar]!.run!
+      const command = last.steps[comprobar]!.run!
       for (const [contenido, codigo] of [
         ['built', 0],
         ['changed', 1],
       ] as const) {
         writeFileSync(join(folder, 'sdk.tgz'), contenido)
-        expect([contenido, sh(orden, { SHA256 })]).toEqual([contenido, codigo])
+        expect([contenido, sh(command, { SHA256 })]).toEqual([contenido, codigo])
       }
-      expect(sh(orden, { SHA256: '' })).not.toBe(0)
+      expect(sh(command, { SHA256: '' })).not.toBe(0)
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -9,8 +9,8 @@ it('the threat model names for each row a test that is there', () => {
     .map((line) => line.split('|').slice(1, -1))
   expect(rows.length).toBeGreaterThan(25)
   for (const row of rows) {
-    const nombradas = [...row.at(-1)!.matchAll(/`([^`]+)`/g)].map(([, nombrada]) => nombrada!)
-    const pruebas = nombradas.filter((one) => !one.startsWith('npm run '))
+    const mentionedNames = [...row.at(-1)!.matchAll(/`([^`]+)`/g)].map(([, mentionedName]) => mentionedName!)
+    const pruebas = mentionedNames.filter((one) => !one.startsWith('npm run '))
     expect(pruebas.length, row.join('|')).toBeGreaterThan(0)
     for (const path of pruebas) {
       const place = path.startsWith('test/') ? path : `test/${path}{,/**/*}.test.ts`

@@ -42,9 +42,9 @@ export function findWorkflowFaults(text: string): string[] {
     faltas.push('the workflow gives permissions to every job')
   for (const [name, job] of Object.entries(jobs)) {
     const steps = job.steps ?? []
-    const imagenes = [job.container, ...Object.values(job.services ?? {})].filter((image) => image !== undefined)
-    for (const imagen of imagenes.map(imagenDe))
-      if (!IMAGEN.test(imagen)) faltas.push(`${name}: image ${imagen} without digest`)
+    const images = [job.container, ...Object.values(job.services ?? {})].filter((image) => image !== undefined)
+    for (const image of images.map(imagenDe))
+      if (!IMAGEN.test(image)) faltas.push(`${name}: image ${image} without digest`)
     for (const usedAction of [job.uses, ...steps.map(({ uses }) => uses)].filter((action) => action !== undefined))
       if (!ACCION.test(usedAction) && !IMAGEN.test(usedAction))
         faltas.push(`${name}: action ${usedAction} without commit`)

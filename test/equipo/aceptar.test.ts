@@ -21,12 +21,12 @@ const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
 describe('an invitation to the courier company', () => {
   it('needs the code that the inviter got, which the mail does not have', async () => {
     const correo = createCorreoAddress()
-    const { codigo } = (await invitar({ correo })).cuerpo
+    const { codigo } = (await invitar({ correo })).body
     expect(codigo).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
     expect(JSON.stringify(await findPendingCorreo(environment, 'invitacion', correo))).not.toContain(codigo)
     const token = await tokenDe(correo)
-    const sin = await aceptar(token, { codigo: undefined })
-    expect([sin.status, sin.cuerpo.errores[0].campo]).toEqual([422, '/codigo'])
+    const caseWithout = await aceptar(token, { codigo: undefined })
+    expect([caseWithout.status, caseWithout.body.errores[0].campo]).toEqual([422, '/codigo'])
     for (const bad of ['AAAA-AAAA', '481516', codigo.slice(0, 8)])
       expect(toStatusAndCode(await aceptar(token, { codigo: bad }))).toEqual([401, 'codigo_incorrecto'])
     expect((await aceptar(token, { codigo: ` ${codigo.replace('-', ' ').toLowerCase()}` })).status).toBe(201)
@@ -34,7 +34,7 @@ describe('an invitation to the courier company', () => {
 
   it('ends with the fifth wrong code, also at once, and each one is recorded', async () => {
     const correo = createCorreoAddress()
-    const { codigo, invitacion } = (await invitar({ correo })).cuerpo
+    const { codigo, invitacion } = (await invitar({ correo })).body
     const token = await tokenDe(correo)
     const bad = await Promise.all(Array.from({ length: 7 }, () => aceptar(token, { codigo: 'AAAA-AAAA' })))
     expect(bad.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 403, 403])
@@ -53,7 +53,7 @@ describe('an invitation to the courier company', () => {
     expect(toStatusAndCode(await aceptar(await tokenDe(correo)))).toEqual([403, 'enlace_invalido'])
     const { comercio } = await environment.createComercio()
     const shop = await invitar({ correo, comercio, alcances: ['despacho'] })
-    expect(shop.cuerpo.codigo).toBeNull()
+    expect(shop.body.codigo).toBeNull()
     expect((await aceptar(await tokenDe(correo), { codigo: undefined })).status).toBe(201)
   })
 })
@@ -61,37 +61,39 @@ describe('an invitation to the courier company', () => {
 describe('a person who reads the mail of a member without a second factor', () => {
   const entrar = async (correo: string) => {
     const { codigo, signInCookie: input } = await requestCode(environment, correo)
-    return toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras).split('; ')[0]!
+    return toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
   }
 
   it('signs in and adds none, neither app nor passkey, and the page says what helps', async () => {
     const ana = await createTestPersona(environment, { conApp: false })
     const cookie = await entrar(ana.correo)
     const registro = await requestFromPage(environment, cookie, ['POST', `${SESION}/totp/registro`])
-    expect([registro.status, registro.cuerpo.mensaje]).toEqual([403, expect.stringContaining('le invite otra vez')])
-    const { cookie: conReto, cuerpo } = await prepareRegistration(environment, {
+    expect([registro.status, registro.body.mensaje]).toEqual([403, expect.stringContaining('le invite otra vez')])
+    const { cookie: conReto, body } = await prepareRegistration(environment, {
       ...ana,
       cookie,
-      request: (...pedido) => requestFromPage(environment, cookie, [pedido[0], pedido[1], pedido[2]]),
+      request: (...requestData) =>
+        requestFromPage(environment, cookie, [requestData[0], requestData[1], requestData[2]]),
     })
-    expect(
-      toStatusAndCode(await requestFromPage(environment, conReto, ['POST', `${SESION}/passkeys`, cuerpo])),
-    ).toEqual([403, 'segundo_factor_requerido'])
-    const { texto } = await createScriptlessBrowser(environment, cookie).visit('/cuenta')
-    expect(texto).toContain('le invite otra vez')
-    expect(texto).not.toContain('Usar una app de códigos')
+    expect(toStatusAndCode(await requestFromPage(environment, conReto, ['POST', `${SESION}/passkeys`, body]))).toEqual([
+      403,
+      'segundo_factor_requerido',
+    ])
+    const { texto: text } = await createScriptlessBrowser(environment, cookie).visit('/cuenta')
+    expect(text).toContain('le invite otra vez')
+    expect(text).not.toContain('Usar una app de códigos')
   })
 
   it('is shut out by an invitation with its code, which changes no scopes and lets the member add one', async () => {
     const ana = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'operar'] })
     const other = await invitar({ correo: ana.correo, alcances: ['ver'] })
-    expect([other.status, other.cuerpo.alcances]).toEqual([201, ['ver', 'operar']])
+    expect([other.status, other.body.alcances]).toEqual([201, ['ver', 'operar']])
     const abierta = await aceptar(await tokenDe(ana.correo))
-    expect([abierta.status, abierta.cuerpo]).toMatchObject([
+    expect([abierta.status, abierta.body]).toMatchObject([
       201,
       { persona: ana.persona, membresias: [{ alcances: ['ver', 'operar'] }] },
     ])
-    await addApp(environment, toCookieHeader(abierta.cabeceras).split('; ')[0]!)
+    await addApp(environment, toCookieHeader(abierta.headers).split('; ')[0]!)
     expect(toStatusAndCode(await invitar({ correo: ana.correo }))).toEqual([409, 'persona_repetida'])
   })
 
@@ -112,8 +114,8 @@ describe('an invitation', () => {
     const { correo, persona } = await createTestPersona(environment)
     const other = await createTestPersona(environment, { correo, comercio, alcances: ['despacho'] })
     expect(other.persona).toBe(persona)
-    const { cuerpo } = await environment.operar('GET', `/personas/${persona}`)
-    expect(cuerpo.membresias).toMatchObject([{ comercio: null }, { comercio, alcances: ['despacho'] }])
+    const { body } = await environment.operar('GET', `/personas/${persona}`)
+    expect(body.membresias).toMatchObject([{ comercio: null }, { comercio, alcances: ['despacho'] }])
   })
 
   it('keeps the second factor of a session in the same browser, and gives none to another', async () => {
@@ -128,9 +130,9 @@ describe('an invitation', () => {
         comercio: missing ? (await environment.createComercio()).comercio : comercio,
         alcances: ['despacho'],
       })
-      const pedido = { token: await tokenDe(ana.correo) }
-      const abierta = await requestFromPage(environment, cookie, ['POST', `${SESION}/invitacion`, pedido])
-      expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, missing])
+      const requestData = { token: await tokenDe(ana.correo) }
+      const abierta = await requestFromPage(environment, cookie, ['POST', `${SESION}/invitacion`, requestData])
+      expect([abierta.status, abierta.body.falta_segundo_factor]).toEqual([201, missing])
     }
   })
 
@@ -143,8 +145,10 @@ describe('an invitation', () => {
     ] as const) {
       const { comercio } = await environment.createComercio()
       await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
-      const pedido = { token: await tokenDe(ana.correo) }
-      expect((await requestFromPage(environment, cookie, ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
+      const requestData = { token: await tokenDe(ana.correo) }
+      expect((await requestFromPage(environment, cookie, ['POST', `${SESION}/invitacion`, requestData])).status).toBe(
+        201,
+      )
       const aviso = await findPendingCorreo(environment, 'entrada', ana.correo)
       if (expected) expect(aviso).toMatchObject(expected)
       else expect(aviso).toBeUndefined()
@@ -156,10 +160,10 @@ describe('an invitation', () => {
     const { comercio } = await environment.createComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
     environment.advance(10 * MINUTE_MS)
-    const pedido = { token: await tokenDe(ana.correo) }
-    const { status, cuerpo } = await ana.request('POST', `${SESION}/invitacion`, pedido)
-    expect([status, cuerpo.falta_segundo_factor]).toEqual([201, false])
-    expect(Date.parse(cuerpo.creado_en) - Date.parse(cuerpo.presencia_en)).toBeGreaterThanOrEqual(9 * MINUTE_MS)
+    const requestData = { token: await tokenDe(ana.correo) }
+    const { status, body } = await ana.request('POST', `${SESION}/invitacion`, requestData)
+    expect([status, body.falta_segundo_factor]).toEqual([201, false])
+    expect(Date.parse(body.creado_en) - Date.parse(body.presencia_en)).toBeGreaterThanOrEqual(9 * MINUTE_MS)
   })
 
   it('ends after 24 hours, and a malformed link is answered alike', async () => {
@@ -173,8 +177,8 @@ describe('an invitation', () => {
       await aceptar('x'),
       await aceptar(`${token} `),
     ]
-    for (const { status, cuerpo } of responses) {
-      expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([403, 'enlace_invalido', responses[0]!.cuerpo.mensaje])
+    for (const { status, body } of responses) {
+      expect([status, body.codigo, body.mensaje]).toEqual([403, 'enlace_invalido', responses[0]!.body.mensaje])
     }
   })
 })

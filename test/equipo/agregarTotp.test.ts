@@ -25,10 +25,10 @@ describe('adding an app', () => {
   it('gives the session another token and all rights, and is told by mail', async () => {
     const ana = await createTestPersona(environment, { conApp: false })
     expect(toStatusAndCode(await ana.request('GET', '/operaciones/v1/personas'))).toEqual(FALTA)
-    expect((await ana.request('GET', SESION)).cuerpo.falta_segundo_factor).toBe(true)
+    expect((await ana.request('GET', SESION)).body.falta_segundo_factor).toBe(true)
     const { app, addResponse: agregada, cookie } = await addApp(environment, ana.cookie)
     expect(app.secreto).toMatch(/^[A-Z2-7]{32}$/)
-    expect(agregada.cuerpo).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
+    expect(agregada.body).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
     expect((await requestFromPage(environment, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
     await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
     expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
@@ -40,9 +40,9 @@ describe('adding an app', () => {
       await createTestPersona(environment, { conApp: false }),
     ]
     expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(MAL)
-    const deEva = createTestApp(environment, (await registrar(eva.cookie)).cuerpo.secreto)
-    const old = createTestApp(environment, (await registrar(ana.cookie)).cuerpo.secreto)
-    const { secreto, uri } = (await registrar(ana.cookie)).cuerpo
+    const deEva = createTestApp(environment, (await registrar(eva.cookie)).body.secreto)
+    const old = createTestApp(environment, (await registrar(ana.cookie)).body.secreto)
+    const { secreto, uri } = (await registrar(ana.cookie)).body
     expect(new URL(uri).searchParams.get('secret')).toBe(secreto)
     const fresh = createTestApp(environment, secreto)
     for (const codigo of [deEva.de(0), old.de(0), fresh.de(3), 'x'])
@@ -58,7 +58,7 @@ describe('adding an app', () => {
 
   it('replaces an app only when the new one is confirmed', async () => {
     const ana = await createTestPersona(environment)
-    const fresh = createTestApp(environment, (await registrar(ana.cookie)).cuerpo.secreto)
+    const fresh = createTestApp(environment, (await registrar(ana.cookie)).body.secreto)
     const probar = (codigo: string) => ana.request('POST', `${SESION}/presencia`, { codigo })
     expect((await probar(ana.app!.codigo())).status).toBe(200)
     expect((await confirmar(ana.cookie, fresh.codigo())).status).toBe(201)
@@ -72,20 +72,20 @@ describe('adding an app', () => {
     const { comercio } = await environment.createComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
     const abierta = await aceptar(await tokenDe(ana.correo))
-    expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, true])
-    const cookie = toCookieHeader(abierta.cabeceras)
-    const ladrona = {
+    expect([abierta.status, abierta.body.falta_segundo_factor]).toEqual([201, true])
+    const cookie = toCookieHeader(abierta.headers)
+    const thief = {
       ...ana,
       cookie,
       request: (m: string, r: string, c?: unknown) => requestFromPage(environment, cookie, [m, r, c]),
     }
     expect(toStatusAndCode(await registrar(cookie))).toEqual(FALTA)
     expect(toStatusAndCode(await confirmar(cookie, '000000'))).toEqual(FALTA)
-    const { cookie: conReto, cuerpo } = await prepareRegistration(environment, ladrona)
-    expect(toStatusAndCode(await agregar(conReto, cuerpo))).toEqual(FALTA)
+    const { cookie: conReto, body } = await prepareRegistration(environment, thief)
+    expect(toStatusAndCode(await agregar(conReto, body))).toEqual(FALTA)
     // The second factor makes the session whole.
-    expect((await ladrona.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })).status).toBe(200)
-    await waitUntil(async () => !(await ladrona.request('GET', SESION)).cuerpo.falta_segundo_factor)
+    expect((await thief.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })).status).toBe(200)
+    await waitUntil(async () => !(await thief.request('GET', SESION)).body.falta_segundo_factor)
   })
 
   it('has one winner if a person without a second factor adds its first one in two browsers at once', async () => {
@@ -95,14 +95,14 @@ describe('adding an app', () => {
       comercio: (await environment.createComercio()).comercio,
       alcances: ['despacho'],
     })
-    const other = toCookieHeader((await aceptar(await tokenDe(ana.correo))).cabeceras)
+    const other = toCookieHeader((await aceptar(await tokenDe(ana.correo))).headers)
     const one = await prepareRegistration(environment, ana)
     const dos = await prepareRegistration(environment, {
       ...ana,
       cookie: other,
       request: (m: string, r: string, c?: unknown) => requestFromPage(environment, other, [m, r, c]),
     })
-    const seen = await Promise.all([agregar(one.cookie, one.cuerpo), agregar(dos.cookie, dos.cuerpo)])
+    const seen = await Promise.all([agregar(one.cookie, one.body), agregar(dos.cookie, dos.body)])
     expect(seen.map(({ status }) => status).sort()).toEqual([201, 403])
   })
 

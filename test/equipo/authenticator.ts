@@ -117,48 +117,48 @@ export async function prepareRegistration(
   bad: Deviations = {},
   autenticador = new Authenticator(),
 ) {
-  const { status, cuerpo: registro, cabeceras } = await persona.request('POST', `${PASSKEYS_PATH}/registro`)
+  const { status, body: registro, headers } = await persona.request('POST', `${PASSKEYS_PATH}/registro`)
   if (status !== 200) throw new Error(`beginning a passkey was answered ${status}`)
-  const cuerpo = autenticador.create(registro, originOf(environment), bad)
-  return { autenticador, registro, cuerpo, cookie: `${persona.cookie}; ${toCookieHeader(cabeceras)}` }
+  const body = autenticador.create(registro, originOf(environment), bad)
+  return { autenticador, registro, body, cookie: `${persona.cookie}; ${toCookieHeader(headers)}` }
 }
 
 /** Adds a passkey to a person. */
 export async function addPasskey(environment: TestEnvironment, persona: TestPersona) {
-  const { autenticador, cookie, cuerpo } = await prepareRegistration(environment, persona)
-  const addResponse = await requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+  const { autenticador, cookie, body } = await prepareRegistration(environment, persona)
+  const addResponse = await requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, body])
   if (addResponse.status !== 201) throw new Error(`adding a passkey was answered ${addResponse.status}`)
   // A session whose second factor was missing goes on with another token.
-  const newCookie = /guias_sesion=[\w-]+/.exec(toCookieHeader(addResponse.cabeceras))?.[0] ?? persona.cookie
+  const newCookie = /guias_sesion=[\w-]+/.exec(toCookieHeader(addResponse.headers))?.[0] ?? persona.cookie
   const request = (method: string, path: string, sent?: unknown) =>
     requestFromPage(environment, newCookie, [method, path, sent])
-  return { autenticador, passkey: addResponse.cuerpo.passkey as string, addResponse, cookie: newCookie, request }
+  return { autenticador, passkey: addResponse.body.passkey as string, addResponse, cookie: newCookie, request }
 }
 
 /** Asks for a challenge in a browser and signs it: the cookie and the body that end it. */
 export async function signChallenge(environment: TestEnvironment, autenticador: Authenticator, bad: Deviations = {}) {
-  const { status, cuerpo: reto, cabeceras } = await requestFromPage(environment, '', ['POST', `${PASSKEYS_PATH}/reto`])
+  const { status, body: reto, headers } = await requestFromPage(environment, '', ['POST', `${PASSKEYS_PATH}/reto`])
   if (status !== 200) throw new Error(`asking for a challenge was answered ${status}`)
-  return { cookie: toCookieHeader(cabeceras), cuerpo: autenticador.answerChallenge(reto, originOf(environment), bad) }
+  return { cookie: toCookieHeader(headers), body: autenticador.answerChallenge(reto, originOf(environment), bad) }
 }
 
 /** Signs in with what {@link signChallenge} gives. */
 export const signInWithPasskey = (
   environment: TestEnvironment,
-  { cookie, cuerpo }: Awaited<ReturnType<typeof signChallenge>>,
-) => requestFromPage(environment, cookie, ['POST', `${PASSKEYS_PATH}/entrada`, cuerpo])
+  { cookie, body }: Awaited<ReturnType<typeof signChallenge>>,
+) => requestFromPage(environment, cookie, ['POST', `${PASSKEYS_PATH}/entrada`, body])
 
-type Respuesta = Pick<Awaited<ReturnType<typeof requestFromPage>>, 'status' | 'cuerpo'>
+type Respuesta = Pick<Awaited<ReturnType<typeof requestFromPage>>, 'status' | 'body'>
 
 /** Status and code of an answer. */
-export const toStatusAndCode = ({ status, cuerpo }: Respuesta) => [status, cuerpo.codigo]
+export const toStatusAndCode = ({ status, body }: Respuesta) => [status, body.codigo]
 
 /** An environment in which the limits of networks are full again before each test. Called once at the top of a file. */
 export function usePasskeys() {
-  const limits = { ahora: 0 }
-  const environment = useEnvironment({ limitsClock: () => limits.ahora })
+  const limits = { now: 0 }
+  const environment = useEnvironment({ limitsClock: () => limits.now })
   beforeEach(() => {
-    limits.ahora += HOUR_MS
+    limits.now += HOUR_MS
   })
   const agregar = (cookie: string, body: unknown) => requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, body])
   return { environment, agregar }

@@ -27,21 +27,21 @@ beforeEach(() => {
 })
 const { invitar, tokenDe, aceptar } = useInvitaciones(environment)
 const INCORRECTO = [401, 'codigo_incorrecto']
-const cambiar = ({ request }: Pick<TestPersona, 'request'>, codigo: unknown) =>
+const change = ({ request }: Pick<TestPersona, 'request'>, codigo: unknown) =>
   request('PATCH', `${SESION}/correo`, { codigo })
 /** Changes the address of a person, and returns the new one. */
-async function cambiada(ana: TestPersona) {
+async function afterChange(ana: TestPersona) {
   const fresh = createCorreoAddress()
-  const changed = await cambiar(ana, await requestOtherCorreo(environment, ana, fresh))
-  expect([changed.status, changed.cuerpo.correo]).toEqual([200, fresh])
+  const changed = await change(ana, await requestOtherCorreo(environment, ana, fresh))
+  expect([changed.status, changed.body.correo]).toEqual([200, fresh])
   return fresh
 }
 
 describe('the code that the new address got', () => {
   it('changes the address, tells the former one, and leaves a line without either in the audit record', async () => {
     const ana = await createTestPersona(environment)
-    const fresh = await cambiada(ana)
-    expect((await environment.operar('GET', `/personas/${ana.persona}`)).cuerpo.correo).toBe(fresh)
+    const fresh = await afterChange(ana)
+    expect((await environment.operar('GET', `/personas/${ana.persona}`)).body.correo).toBe(fresh)
     const notice = await findPendingCorreo(environment, 'cambio_de_correo', ana.correo)
     expect(notice.nombre).toBe('Ana Pérez')
     expect(JSON.stringify(notice)).not.toContain(fresh)
@@ -54,7 +54,7 @@ describe('the code that the new address got', () => {
 
   it('lets the person in with the new address, and no longer with the former', async () => {
     const ana = await createTestPersona(environment)
-    const fresh = await cambiada(ana)
+    const fresh = await afterChange(ana)
     expect((await signInFully(environment, { ...ana, correo: fresh })).status).toBe(201)
     expect((await requestCode(environment, ana.correo)).codigo).toBeUndefined()
   })
@@ -66,31 +66,31 @@ describe('the code that the new address got', () => {
       await createTestPersona(environment),
     ]
     const usado = await requestOtherCorreo(environment, ana, createCorreoAddress())
-    expect((await cambiar(ana, ` ${usado.slice(0, 3)} ${usado.slice(3)}`)).status).toBe(200)
-    expect(toStatusAndCode(await cambiar(ana, usado))).toEqual(INCORRECTO)
-    const gastado = await requestOtherCorreo(environment, eva, createCorreoAddress())
-    for (let i = 0; i < 5; i++) expect(toStatusAndCode(await cambiar(eva, 'x'))).toEqual(INCORRECTO)
-    expect(toStatusAndCode(await cambiar(eva, gastado))).toEqual(INCORRECTO)
+    expect((await change(ana, ` ${usado.slice(0, 3)} ${usado.slice(3)}`)).status).toBe(200)
+    expect(toStatusAndCode(await change(ana, usado))).toEqual(INCORRECTO)
+    const spentCodigo = await requestOtherCorreo(environment, eva, createCorreoAddress())
+    for (let i = 0; i < 5; i++) expect(toStatusAndCode(await change(eva, 'x'))).toEqual(INCORRECTO)
+    expect(toStatusAndCode(await change(eva, spentCodigo))).toEqual(INCORRECTO)
     const late = await requestOtherCorreo(environment, luz, createCorreoAddress())
     environment.advance(10 * MINUTE_MS + 1)
-    expect(toStatusAndCode(await cambiar(luz, late))).toEqual(INCORRECTO)
+    expect(toStatusAndCode(await change(luz, late))).toEqual(INCORRECTO)
   })
 
   it('is not valid in another session, of another person, or after another request', async () => {
     const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
     const first = await requestOtherCorreo(environment, ana, createCorreoAddress())
     const second = await requestOtherCorreo(environment, ana, createCorreoAddress())
-    const other = toCookieHeader((await signInFully(environment, ana)).cabeceras)
-    expect(toStatusAndCode(await cambiar(ana, first))).toEqual(INCORRECTO)
-    expect(toStatusAndCode(await cambiar(eva, second))).toEqual(INCORRECTO)
+    const other = toCookieHeader((await signInFully(environment, ana)).headers)
+    expect(toStatusAndCode(await change(ana, first))).toEqual(INCORRECTO)
+    expect(toStatusAndCode(await change(eva, second))).toEqual(INCORRECTO)
     const elsewhere = await requestFromPage(environment, other, ['PATCH', `${SESION}/correo`, { codigo: second }])
     expect(toStatusAndCode(elsewhere)).toEqual(INCORRECTO)
-    expect((await cambiar(ana, second)).status).toBe(200)
+    expect((await change(ana, second)).status).toBe(200)
   })
 
   it('wins once if two sessions of a person change the address at once', async () => {
     const ana = await createTestPersona(environment)
-    const other = toCookieHeader((await signInFully(environment, ana)).cabeceras)
+    const other = toCookieHeader((await signInFully(environment, ana)).headers)
     const otherSession: Pick<TestPersona, 'request'> = {
       request: (method, path, body) => requestFromPage(environment, other, [method, path, body]),
     }
@@ -98,7 +98,7 @@ describe('the code that the new address got', () => {
       await requestOtherCorreo(environment, ana, createCorreoAddress()),
       await requestOtherCorreo(environment, otherSession, createCorreoAddress()),
     ]
-    const both = await Promise.all([cambiar(ana, codes[0]), cambiar(otherSession, codes[1])])
+    const both = await Promise.all([change(ana, codes[0]), change(otherSession, codes[1])])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
   })
 
@@ -106,7 +106,7 @@ describe('the code that the new address got', () => {
     const ana = await createComercioPersona(environment)
     const { codigo, signInCookie } = await requestCode(environment, ana.correo)
     const deCambio = await requestOtherCorreo(environment, ana, createCorreoAddress())
-    expect(toStatusAndCode(await cambiar(ana, codigo))).toEqual(INCORRECTO)
+    expect(toStatusAndCode(await change(ana, codigo))).toEqual(INCORRECTO)
     expect(toStatusAndCode(await signInWithCode(environment, signInCookie, deCambio))).toEqual(INCORRECTO)
   })
 
@@ -116,14 +116,14 @@ describe('the code that the new address got', () => {
       await createComercioPersona(environment),
       await createComercioPersona(environment),
     ]
-    const taken = await cambiar(ana, await requestOtherCorreo(environment, ana, luz.correo))
+    const taken = await change(ana, await requestOtherCorreo(environment, ana, luz.correo))
     expect(toStatusAndCode(taken)).toEqual([409, 'correo_ocupado'])
     const wanted = createCorreoAddress()
     const codes = [
       await requestOtherCorreo(environment, ana, wanted),
       await requestOtherCorreo(environment, eva, wanted),
     ]
-    const both = await Promise.all([cambiar(ana, codes[0]), cambiar(eva, codes[1])])
+    const both = await Promise.all([change(ana, codes[0]), change(eva, codes[1])])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 })
@@ -133,26 +133,28 @@ describe('after the change, a reader of the former address', () => {
     const [ana, eva] = [await createTestPersona(environment), await createComercioPersona(environment)]
     const { comercio } = await environment.createComercio()
     const anas = await requestCode(environment, ana.correo)
-    const half = toCookieHeader((await signInWithCode(environment, anas.signInCookie, anas.codigo)).cabeceras)
-    const evas = await requestCode(environment, eva.correo)
+    const half = toCookieHeader((await signInWithCode(environment, anas.signInCookie, anas.codigo)).headers)
+    const codeOfEva = await requestCode(environment, eva.correo)
     await invitar({ correo: eva.correo, comercio, alcances: ['propietario'] })
     const token = await tokenDe(eva.correo)
-    await cambiada(ana)
-    await cambiada(eva)
+    await afterChange(ana)
+    await afterChange(eva)
     const ended = await requestFromPage(environment, half, [
       'POST',
       `${SESION}/segundo-factor`,
       { codigo: ana.app!.codigo() },
     ])
     expect(ended.status).toBe(401)
-    expect(toStatusAndCode(await signInWithCode(environment, evas.signInCookie, evas.codigo))).toEqual(INCORRECTO)
+    expect(toStatusAndCode(await signInWithCode(environment, codeOfEva.signInCookie, codeOfEva.codigo))).toEqual(
+      INCORRECTO,
+    )
     expect(toStatusAndCode(await aceptar(token))).toEqual([403, 'enlace_invalido'])
   })
 
   it('has no session any more, and the one that changed the address goes on', async () => {
     const ana = await createTestPersona(environment)
-    const other = toCookieHeader((await signInFully(environment, ana)).cabeceras)
-    await cambiada(ana)
+    const other = toCookieHeader((await signInFully(environment, ana)).headers)
+    await afterChange(ana)
     await waitUntil(async () => (await requestFromPage(environment, other, ['GET', SESION])).status === 401)
     expect((await ana.request('GET', SESION)).status).toBe(200)
   })
@@ -162,7 +164,7 @@ it('erasing a person also erases the mails to former addresses and to those that
   const ana = await createComercioPersona(environment)
   const mistyped = createCorreoAddress()
   await requestOtherCorreo(environment, ana, mistyped)
-  const fresh = await cambiada(ana)
+  const fresh = await afterChange(ana)
   expect((await environment.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
   for (const [tipo, correo] of [
     ['cambio_de_correo', ana.correo],
@@ -178,7 +180,7 @@ it('erasing a person also erases the mails to former addresses and to those that
 })
 
 it('the addresses of a change are forgotten a month later', async () => {
-  await cambiada(await createComercioPersona(environment))
+  await afterChange(await createComercioPersona(environment))
   const count = async () => (await environment.db.pool.query('select from cambio_de_correo')).rowCount
   environment.advance(30 * DAY_MS)
   await environment.reset()

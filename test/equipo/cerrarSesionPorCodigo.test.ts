@@ -9,8 +9,8 @@ const RUTA = '/operaciones/v1/sesiones'
 it('ends a session of the same person in another browser', async () => {
   const ana = await createTestPersona(environment)
   const other = await signInFully(environment, ana)
-  expect((await ana.request('DELETE', `${RUTA}/${other.cuerpo.sesion}`)).status).toBe(204)
-  const cookie = toCookieHeader(other.cabeceras)
+  expect((await ana.request('DELETE', `${RUTA}/${other.body.sesion}`)).status).toBe(204)
+  const cookie = toCookieHeader(other.headers)
   await waitUntil(
     async () => (await requestFromPage(environment, cookie, ['GET', '/operaciones/v1/sesion'])).status === 401,
   )
@@ -19,6 +19,6 @@ it('ends a session of the same person in another browser', async () => {
 
 it('answers 404 for a session of another person', async () => {
   const [ana, other] = [await createTestPersona(environment), await createTestPersona(environment)]
-  const { status, cuerpo } = await ana.request('DELETE', `${RUTA}/${other.sesion}`)
-  expect([status, cuerpo.codigo]).toEqual([404, 'sesion_desconocida'])
+  const { status, body } = await ana.request('DELETE', `${RUTA}/${other.sesion}`)
+  expect([status, body.codigo]).toEqual([404, 'sesion_desconocida'])
 })

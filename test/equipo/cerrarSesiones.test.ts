@@ -10,7 +10,7 @@ it('ends all sessions of a person, who may sign in again', async () => {
   const [ana, other] = [await createTestPersona(environment, { conApp: false }), await createTestPersona(environment)]
   const entrar = async () => {
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
-    return toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras).split('; ')[0]!
+    return toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
   }
   const second = await entrar()
   expect((await other.request('DELETE', `/operaciones/v1/personas/${ana.persona}/sesiones`)).status).toBe(204)
@@ -21,6 +21,6 @@ it('ends all sessions of a person, who may sign in again', async () => {
 })
 
 it('answers 404 for an unknown person', async () => {
-  const { status, cuerpo } = await environment.operar('DELETE', '/personas/per_000000000000/sesiones')
-  expect([status, cuerpo.codigo]).toEqual([404, 'persona_desconocida'])
+  const { status, body } = await environment.operar('DELETE', '/personas/per_000000000000/sesiones')
+  expect([status, body.codigo]).toEqual([404, 'persona_desconocida'])
 })

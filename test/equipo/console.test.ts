@@ -31,11 +31,11 @@ describe('the first person', () => {
   it('can be nobody else after the console has invited one', async () => {
     const link = (await first())!
     const correo = createCorreoAddress()
-    const { text: dicho } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
-    expect(dicho.codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect((await aceptar(dicho.enlace, { codigo: dicho.codigo })).status).toBe(201)
-    const { status, cuerpo } = await aceptar(link, { correo: createCorreoAddress(), nombre: 'Eva' })
-    expect([status, cuerpo.codigo]).toEqual([403, 'enlace_invalido'])
+    const { text: message } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
+    expect(message.codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect((await aceptar(message.enlace, { codigo: message.codigo })).status).toBe(201)
+    const { status, body } = await aceptar(link, { correo: createCorreoAddress(), nombre: 'Eva' })
+    expect([status, body.codigo]).toEqual([403, 'enlace_invalido'])
     await environment.db.pool.query('delete from sesion_persona')
     await environment.db.pool.query('delete from membresia')
     await environment.db.pool.query('delete from persona')
@@ -46,17 +46,17 @@ describe('the first person', () => {
     const link = (await first())!
     expect(link).toMatch(/^http:\/\/localhost:3000\/invitacion\/[\w-]{43}$/)
     const caller = { correo: createCorreoAddress(), nombre: ' Ana Pérez ' }
-    expect((await aceptar(old, caller)).cuerpo.codigo).toBe('enlace_invalido')
-    const sinCorreo = await aceptar(link, { nombre: 'Ana' })
-    expect([sinCorreo.status, sinCorreo.cuerpo.errores[0].campo]).toEqual([422, '/correo'])
-    const sinNombre = await aceptar(link, { correo: caller.correo })
-    expect([sinNombre.status, sinNombre.cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
-    const { status, cuerpo, cabeceras } = await aceptar(link, caller)
-    expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: caller.correo }])
-    expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
+    expect((await aceptar(old, caller)).body.codigo).toBe('enlace_invalido')
+    const responseWithoutCorreo = await aceptar(link, { nombre: 'Ana' })
+    expect([responseWithoutCorreo.status, responseWithoutCorreo.body.errores[0].campo]).toEqual([422, '/correo'])
+    const caseWithoutName = await aceptar(link, { correo: caller.correo })
+    expect([caseWithoutName.status, caseWithoutName.body.errores[0].campo]).toEqual([422, '/nombre'])
+    const { status, body, headers } = await aceptar(link, caller)
+    expect([status, body]).toMatchObject([201, { nombre: 'Ana Pérez', correo: caller.correo }])
+    expect(body.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
     expect(await first()).toBeUndefined()
-    const suya = toCookieHeader(cabeceras).split('; ')[0]!
-    expect((await addApp(environment, suya)).addResponse.status).toBe(201)
+    const ownItem = toCookieHeader(headers).split('; ')[0]!
+    expect((await addApp(environment, ownItem)).addResponse.status).toBe(201)
   })
 })
 
@@ -64,14 +64,14 @@ describe('npm run admin -- personas', () => {
   it('invites with a link that works, lists, removes, resets and erases', async () => {
     const correo = createCorreoAddress()
     const { comercio } = await environment.createComercio()
-    const invitada = await admin('invitar', '--correo', correo, '--nombre', 'Ana', '--comercio', comercio)
-    expect(invitada).toMatchObject({ codigo: 0, text: { correo, comercio, alcances: ['propietario'] } })
-    const { enlace } = invitada.text
+    const invitationResult = await admin('invitar', '--correo', correo, '--nombre', 'Ana', '--comercio', comercio)
+    expect(invitationResult).toMatchObject({ codigo: 0, text: { correo, comercio, alcances: ['propietario'] } })
+    const { enlace } = invitationResult.text
     expect(enlace).toMatch(/^http:\/\/localhost:3456\/invitacion\//)
     expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toBe(enlace)
-    const { persona, membresia } = (await aceptar(enlace)).cuerpo
-    const { text: dicho } = await admin('listar')
-    expect(dicho[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
+    const { persona, membresia } = (await aceptar(enlace)).body
+    const { text: message } = await admin('listar')
+    expect(message[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
     expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, text: { membresia, quitada: true } })
     expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, text: { restablecida: true } })
     expect(await findPendingCorreo(environment, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
@@ -90,7 +90,7 @@ describe('npm run admin -- personas', () => {
     [['quitar', 'mem_000000000000'], '--membresia: '],
     [['restablecer', 'per_000000000000', '--si'], '--persona: '],
     [['eliminar', 'per_000000000000', '--si'], '--persona: '],
-  ])('%j is refused', async (args, dicho) => {
-    expect(await admin(...args)).toMatchObject({ codigo: 1, errores: expect.stringContaining(dicho) })
+  ])('%j is refused', async (args, message) => {
+    expect(await admin(...args)).toMatchObject({ codigo: 1, errores: expect.stringContaining(message) })
   })
 })

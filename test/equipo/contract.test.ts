@@ -9,7 +9,7 @@ const operaciones = readOperations(documento)
 it('every operation of operators takes a session with the scope of the key', () => {
   const deLlave = Object.values(documento.paths)
     .flatMap((porMetodo) => Object.values(porMetodo))
-    .filter(({ security }) => security?.some((esquemas) => 'llaveDeOperacion' in esquemas))
+    .filter(({ security }) => security?.some((schemas) => 'llaveDeOperacion' in schemas))
   expect(deLlave.length).toBeGreaterThan(30)
   for (const { operationId, security } of deLlave) {
     const { llaveDeOperacion } = security![0]!
@@ -21,28 +21,28 @@ it('every operation of operators takes a session with the scope of the key', () 
 })
 
 it('every operation of merchants takes a session, and none of other documents does', () => {
-  for (const { id, path, security: seguridad, acceptsSesion: conSesion } of operaciones) {
-    const deLlave = seguridad?.scheme === 'llaveDeComercio' || seguridad?.scheme === 'llaveDeOperacion'
+  for (const { id, path, security, acceptsSesion: conSesion } of operaciones) {
+    const deLlave = security?.scheme === 'llaveDeComercio' || security?.scheme === 'llaveDeOperacion'
     expect([id, conSesion]).toEqual([id, deLlave])
     if (conSesion) expect(path).toMatch(/^\/(api|operaciones)\/v1\//)
   }
 })
 
 it('each operation that changes keys, operators or persons, except cerrarSesionesDePersona, asks for presence', () => {
-  const tocan = operaciones
-    .filter(({ path, method, security: seguridad }) => {
-      const cambia = method !== 'get' && seguridad?.scheme === 'llaveDeOperacion'
+  const accessOperations = operaciones
+    .filter(({ path, method, security }) => {
+      const cambia = method !== 'get' && security?.scheme === 'llaveDeOperacion'
       return cambia && /llaves|operadores|personas|membresias|invitaciones/.test(path)
     })
     .map(({ id, needsPresence: presencia }) => [id, presencia])
-  expect(tocan.length).toBeGreaterThan(8)
-  expect(tocan.filter(([, presencia]) => !presencia)).toEqual([['cerrarSesionesDePersona', false]])
+  expect(accessOperations.length).toBeGreaterThan(8)
+  expect(accessOperations.filter(([, presencia]) => !presencia)).toEqual([['cerrarSesionesDePersona', false]])
 })
 
 it('each operation that decides for another person asks for presence, and takes no key', () => {
-  const deciden = operaciones.filter(({ path }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(path))
+  const decidingOperations = operaciones.filter(({ path }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(path))
   expect(
-    deciden.map(({ id, needsPresence: presencia, security: seguridad }) => [id, presencia, seguridad?.scheme]),
+    decidingOperations.map(({ id, needsPresence: presencia, security }) => [id, presencia, security?.scheme]),
   ).toEqual([
     ['darAprobacion', true, 'sesionDePersona'],
     ['rechazarAprobacion', true, 'sesionDePersona'],
@@ -50,6 +50,6 @@ it('each operation that decides for another person asks for presence, and takes 
 })
 
 it('the published documentation of merchants says nothing of sessions', () => {
-  const publicado = readFileSync(new URL('server/generated/contract/documentation/contrato.json', ROOT), 'utf8')
-  expect(publicado).not.toMatch(/sesionDePersona|guias_sesion|x-presencia/)
+  const publishedContract = readFileSync(new URL('server/generated/contract/documentation/contrato.json', ROOT), 'utf8')
+  expect(publishedContract).not.toMatch(/sesionDePersona|guias_sesion|x-presencia/)
 })

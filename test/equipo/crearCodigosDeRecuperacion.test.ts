@@ -17,11 +17,11 @@ const MAL = [401, 'segundo_factor_incorrecto']
 
 async function entrarCodigo({ correo }: Pick<TestPersona, 'correo'>, codigo: unknown) {
   const deCorreo = await requestCode(environment, correo)
-  const { cabeceras } = await signInWithCode(environment, deCorreo.signInCookie, deCorreo.codigo)
-  return endSignIn(environment, toCookieHeader(cabeceras), codigo)
+  const { headers } = await signInWithCode(environment, deCorreo.signInCookie, deCorreo.codigo)
+  return endSignIn(environment, toCookieHeader(headers), codigo)
 }
-const quedan = async ({ request }: TestPersona) =>
-  (await request('GET', `${SESION}/segundo-factor`)).cuerpo.codigos_de_recuperacion
+const remaining = async ({ request }: TestPersona) =>
+  (await request('GET', `${SESION}/segundo-factor`)).body.codigos_de_recuperacion
 
 describe('recovery codes', () => {
   it('are ten, stand for the second factor once each, and their use is told with how many are left', async () => {
@@ -34,13 +34,13 @@ describe('recovery codes', () => {
       quedan: 10,
     })
     const abierta = await entrarCodigo(ana, codigos[0]!.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o'))
-    expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, false])
+    expect([abierta.status, abierta.body.falta_segundo_factor]).toEqual([201, false])
     expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({
       que: 'recuperacion',
       quedan: 9,
     })
     expect(toStatusAndCode(await entrarCodigo(ana, codigos[0]))).toEqual(MAL)
-    expect(await quedan(ana)).toBe(9)
+    expect(await remaining(ana)).toBe(9)
   })
 
   it('have one winner at once, and none for another person or without the code by mail', async () => {
@@ -56,14 +56,14 @@ describe('recovery codes', () => {
     const ana = await createTestPersona(environment)
     const [old] = await makeRecoveryCodes(ana)
     await Promise.all([makeRecoveryCodes(ana), makeRecoveryCodes(ana)])
-    expect(await quedan(ana)).toBe(10)
+    expect(await remaining(ana)).toBe(10)
     expect(toStatusAndCode(await entrarCodigo(ana, old))).toEqual(MAL)
   })
 })
 
 it('neither secret nor code can be read in the database', async () => {
   const ana = await createTestPersona(environment)
-  const pending = (await ana.request('POST', `${SESION}/totp/registro`)).cuerpo.secreto
+  const pending = (await ana.request('POST', `${SESION}/totp/registro`)).body.secreto
   const codigos = await makeRecoveryCodes(ana)
   const { rows } = await environment.db.pool.query(
     `select (select json_agg(s) from segundo_factor s) s, (select json_agg(c) from codigo_de_recuperacion c) c,

@@ -4,7 +4,7 @@ import { waitUntil } from '../factories.ts'
 import { createTestPersona, findPendingCorreo, requestCode, requestFromPage } from './persona.ts'
 
 const environment = useEnvironment()
-const personas = async () => (await environment.operar('GET', '/personas')).cuerpo
+const personas = async () => (await environment.operar('GET', '/personas')).body
 
 describe('an erased person', () => {
   it('leaves its code in the audit record and nothing personal', async () => {
@@ -28,7 +28,7 @@ describe('an erased person', () => {
     expect((await environment.operar('GET', `/personas/${ana.persona}`)).status).toBe(404)
     expect(JSON.stringify(await personas())).not.toContain(ana.correo)
     const late = await requestFromPage(environment, input, ['POST', '/operaciones/v1/sesion', { codigo }])
-    expect([late.status, late.cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
+    expect([late.status, late.body.codigo]).toEqual([401, 'codigo_incorrecto'])
     await waitUntil(async () => (await ana.request('GET', '/operaciones/v1/sesion')).status === 401)
     // The address may be invited again, and is another person.
     const other = await createTestPersona(environment, { correo: ana.correo })
@@ -46,6 +46,6 @@ it('a merchant reads in its audit record that it lost a member', async () => {
 })
 
 it('an unknown person is a 404', async () => {
-  const { status, cuerpo } = await environment.operar('DELETE', '/personas/per_000000000000')
-  expect([status, cuerpo.codigo]).toEqual([404, 'persona_desconocida'])
+  const { status, body } = await environment.operar('DELETE', '/personas/per_000000000000')
+  expect([status, body.codigo]).toEqual([404, 'persona_desconocida'])
 })

@@ -13,50 +13,50 @@ import {
   toCookieHeader,
 } from './persona.ts'
 
-const limites = { ahora: 0 }
-const environment = useEnvironment({ limitsClock: () => limites.ahora })
+const limites = { now: 0 }
+const environment = useEnvironment({ limitsClock: () => limites.now })
 /** The limits of networks are full again. */
-const descansar = () => {
-  limites.ahora += HOUR_MS
+const refillLimits = () => {
+  limites.now += HOUR_MS
 }
 const RUTA = '/operaciones/v1/sesion'
 const otroCodigo = (codigo: string) => String((Number(codigo) + 1) % 1_000_000).padStart(6, '0')
 
 describe('a code by mail', () => {
   it('opens a session in the browser that asked, once', async () => {
-    descansar()
+    refillLimits()
     const { correo, persona, membresia } = await createTestPersona(environment, { conApp: false })
     const { codigo, signInCookie: input } = await requestCode(environment, ` ${correo.toUpperCase()} `.trim())
     expect(codigo).toMatch(/^\d{6}$/)
     const abierta = await signInWithCode(environment, input, ` ${codigo!.slice(0, 3)} ${codigo!.slice(3)} `)
-    expect([abierta.status, abierta.cuerpo]).toMatchObject([201, { persona, correo, membresia, modo: 'live' }])
-    const [sesion, conocido, end] = abierta.cabeceras.getSetCookie()
+    expect([abierta.status, abierta.body]).toMatchObject([201, { persona, correo, membresia, modo: 'live' }])
+    const [sesion, knownIdentity, end] = abierta.headers.getSetCookie()
     expect(sesion).toMatch(/^guias_sesion=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/)
-    expect(conocido).toMatch(
+    expect(knownIdentity).toMatch(
       /^guias_conocido=[0-9a-f-]{36}\.[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/,
     )
     expect(end).toMatch(/^guias_entrada=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/)
     const other = await signInWithCode(environment, input, codigo)
-    expect([other.status, other.cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
-    expect(other.cabeceras.get('www-authenticate')).toBe('Cookie realm="personas"')
-    const caller = await requestFromPage(environment, toCookieHeader(abierta.cabeceras), ['GET', RUTA])
-    expect([caller.status, caller.cuerpo.persona]).toEqual([200, persona])
+    expect([other.status, other.body.codigo]).toEqual([401, 'codigo_incorrecto'])
+    expect(other.headers.get('www-authenticate')).toBe('Cookie realm="personas"')
+    const caller = await requestFromPage(environment, toCookieHeader(abierta.headers), ['GET', RUTA])
+    expect([caller.status, caller.body.persona]).toEqual([200, persona])
   })
 
   it('is of no use in another browser, however often it is right', async () => {
-    descansar()
+    refillLimits()
     const { correo } = await createTestPersona(environment, { conApp: false })
     const { codigo, signInCookie: input } = await requestCode(environment, correo)
     const { signInCookie: foreign } = await requestCode(environment, createCorreoAddress())
     for (const cookie of ['', foreign, `guias_entrada=${'A'.repeat(43)}`, `${input}; ${foreign}`]) {
-      const { status, cuerpo } = await signInWithCode(environment, cookie, codigo)
-      expect([cookie, status, cuerpo.codigo]).toEqual([cookie, 401, 'codigo_incorrecto'])
+      const { status, body } = await signInWithCode(environment, cookie, codigo)
+      expect([cookie, status, body.codigo]).toEqual([cookie, 401, 'codigo_incorrecto'])
     }
     expect((await signInWithCode(environment, input, codigo)).status).toBe(201)
   })
 
   it('allows five attempts', async () => {
-    descansar()
+    refillLimits()
     const { correo } = await createTestPersona(environment, { conApp: false })
     const { codigo, signInCookie: input } = await requestCode(environment, correo)
     for (let i = 0; i < 5; i++) expect((await signInWithCode(environment, input, otroCodigo(codigo!))).status).toBe(401)
@@ -68,7 +68,7 @@ describe('a code by mail', () => {
   })
 
   it('allows five attempts also at once, and one winner', async () => {
-    descansar()
+    refillLimits()
     const { correo } = await createTestPersona(environment, { conApp: false })
     const bad = await requestCode(environment, correo)
     const intentos = Array.from({ length: 12 }, () =>
@@ -86,7 +86,7 @@ describe('a code by mail', () => {
   })
 
   it('ends after ten minutes', async () => {
-    descansar()
+    refillLimits()
     const { correo } = await createTestPersona(environment, { conApp: false })
     const { codigo, signInCookie: input } = await requestCode(environment, correo)
     environment.advance(10 * MINUTE_MS)
@@ -94,7 +94,7 @@ describe('a code by mail', () => {
   })
 
   it.each(['12345', 'abcdef', '1234567', '１２３４５６', '-00001'])('is not «%s»', async (codigo) => {
-    descansar()
+    refillLimits()
     const { correo } = await createTestPersona(environment, { conApp: false })
     const { signInCookie: input } = await requestCode(environment, correo)
     expect((await signInWithCode(environment, input, codigo)).status).toBe(401)
@@ -103,7 +103,7 @@ describe('a code by mail', () => {
 
 describe('a sign-in', () => {
   const entrar = async (correo: string, cookie: string) => {
-    descansar()
+    refillLimits()
     const { codigo, signInCookie: input } = await requestCode(environment, correo)
     const abierta = await signInWithCode(environment, `${cookie}; ${input}`, codigo)
     expect(abierta.status).toBe(201)
@@ -133,7 +133,7 @@ describe('a sign-in', () => {
     await entrar(
       other.correo,
       // The first letter of the seal: of the last one, two bits do not count.
-      other.known.replace(/\.(.)/, (_todo, letter) => (letter === 'A' ? '.B' : '.A')),
+      other.known.replace(/\.(.)/, (_match, letter) => (letter === 'A' ? '.B' : '.A')),
     )
     expect(await findPendingCorreo(environment, 'entrada', other.correo)).toBeDefined()
   })
@@ -146,42 +146,42 @@ describe('pages of other sites', () => {
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },
   ])('sign nobody in and out: %o', async (headers) => {
-    descansar()
-    const suya = await createTestPersona(environment, { conApp: false })
-    const { codigo, signInCookie: input } = await requestCode(environment, suya.correo)
-    const from = { cabeceras: { ...('Origin' in headers ? {} : { Origin: environment.url }), ...headers } }
-    const pedidos = [
-      requestFromPage(environment, '', ['POST', `${RUTA}/codigo`, { correo: suya.correo }], from),
+    refillLimits()
+    const ownItem = await createTestPersona(environment, { conApp: false })
+    const { codigo, signInCookie: input } = await requestCode(environment, ownItem.correo)
+    const from = { headers: { ...('Origin' in headers ? {} : { Origin: environment.url }), ...headers } }
+    const requests = [
+      requestFromPage(environment, '', ['POST', `${RUTA}/codigo`, { correo: ownItem.correo }], from),
       signInWithCode(environment, input, codigo, from),
       requestFromPage(environment, '', ['POST', `${RUTA}/invitacion`, { token: 'A'.repeat(43) }], from),
-      suya.request('DELETE', RUTA, undefined, from),
-      suya.request('POST', `${RUTA}/correo`, { correo: createCorreoAddress() }, from),
-      suya.request('PATCH', `${RUTA}/correo`, { codigo }, from),
-      suya.request('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`, undefined, from),
-      suya.request('POST', '/operaciones/v1/operadores', { nombre: 'x' }, from),
+      ownItem.request('DELETE', RUTA, undefined, from),
+      ownItem.request('POST', `${RUTA}/correo`, { correo: createCorreoAddress() }, from),
+      ownItem.request('PATCH', `${RUTA}/correo`, { codigo }, from),
+      ownItem.request('DELETE', `/operaciones/v1/sesiones/${ownItem.sesion}`, undefined, from),
+      ownItem.request('POST', '/operaciones/v1/operadores', { nombre: 'x' }, from),
     ]
-    for (const { status, cuerpo } of await Promise.all(pedidos))
-      expect([status, cuerpo.codigo]).toEqual([403, 'origen_no_permitido'])
-    expect((await suya.request('GET', RUTA)).status).toBe(200)
+    for (const { status, body } of await Promise.all(requests))
+      expect([status, body.codigo]).toEqual([403, 'origen_no_permitido'])
+    expect((await ownItem.request('GET', RUTA)).status).toBe(200)
   })
 })
 
 it('every sign-in has a session of its own, and the twenty-first ends the oldest', async () => {
-  const suya = await createTestPersona(environment, { conApp: false })
-  const cookies = new Set([suya.cookie])
+  const ownItem = await createTestPersona(environment, { conApp: false })
+  const cookies = new Set([ownItem.cookie])
   for (let i = 0; i < 20; i++) {
-    descansar()
+    refillLimits()
     environment.advance(2 * HOUR_MS + 24 * MINUTE_MS)
-    const { codigo, signInCookie: input } = await requestCode(environment, suya.correo)
+    const { codigo, signInCookie: input } = await requestCode(environment, ownItem.correo)
     // A cookie that another site or person put there is not kept.
     const abierta = await signInWithCode(environment, `${input}; guias_sesion=${'A'.repeat(43)}`, codigo)
     expect(abierta.status).toBe(201)
-    cookies.add(toCookieHeader(abierta.cabeceras))
+    cookies.add(toCookieHeader(abierta.headers))
   }
   expect(cookies.size).toBe(21)
   const { rows } = await environment.db.pool.query(
     'select count(*)::int as n from sesion_persona s join persona p on p.id = s.persona_id where p.correo = $1',
-    [suya.correo],
+    [ownItem.correo],
   )
   expect(rows[0].n).toBeLessThanOrEqual(20)
 })

@@ -15,11 +15,11 @@ import {
 import { createTestPersona, requestFromPage, toCookieHeader } from './persona.ts'
 
 const { agregar, environment } = usePasskeys()
-const otroSitio: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
+const otherSite: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
 
 describe('signing in with a passkey', () => {
   it.each<Deviations>([
-    ...otroSitio,
+    ...otherSite,
     { reto: 'A'.repeat(43) },
     { tipo: 'webauthn.create' },
     { isVerified: false },
@@ -37,11 +37,11 @@ describe('signing in with a passkey', () => {
     const ana = await createTestPersona(environment)
     const { autenticador } = await addPasskey(environment, ana)
     const { registro, cookie } = await prepareRegistration(environment, ana)
-    const cuerpo = autenticador.answerChallenge(registro, originOf(environment))
-    expect(toStatusAndCode(await signInWithPasskey(environment, { cookie, cuerpo }))).toEqual(WRONG_PASSKEY)
-    const { cuerpo: reto, cabeceras } = await requestFromPage(environment, '', ['POST', `${PASSKEYS_PATH}/reto`])
+    const body = autenticador.answerChallenge(registro, originOf(environment))
+    expect(toStatusAndCode(await signInWithPasskey(environment, { cookie, body }))).toEqual(WRONG_PASSKEY)
+    const { body: reto, headers } = await requestFromPage(environment, '', ['POST', `${PASSKEYS_PATH}/reto`])
     const fresh = new Authenticator().create({ ...reto, usuario: autenticador.usuario }, originOf(environment))
-    expect(toStatusAndCode(await agregar(`${ana.cookie}; ${toCookieHeader(cabeceras)}`, fresh))).toEqual(WRONG_PASSKEY)
+    expect(toStatusAndCode(await agregar(`${ana.cookie}; ${toCookieHeader(headers)}`, fresh))).toEqual(WRONG_PASSKEY)
   })
 
   it('takes no counter that did not grow, because the passkey may have been copied', async () => {

@@ -23,7 +23,7 @@ async function aMedias({ correo }: Pick<TestPersona, 'correo'>) {
   const { codigo, signInCookie: input } = await requestCode(environment, correo)
   const seen = await signInWithCode(environment, input, codigo)
   if (seen.status !== 202) throw new Error(`the code by mail was answered ${seen.status}`)
-  return { cookie: toCookieHeader(seen.cabeceras).split('; ')[0]!, formas: seen.cuerpo.formas, seen }
+  return { cookie: toCookieHeader(seen.headers).split('; ')[0]!, formas: seen.body.formas, seen }
 }
 
 describe('a person with an app, after the code by mail', () => {
@@ -31,7 +31,7 @@ describe('a person with an app, after the code by mail', () => {
     const ana = await createTestPersona(environment)
     const { cookie, formas, seen } = await aMedias(ana)
     expect(formas).toEqual(['totp'])
-    expect(seen.cabeceras.getSetCookie()).toEqual([
+    expect(seen.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^guias_a_medias=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/),
       expect.stringMatching(/^guias_entrada=; Max-Age=0;/),
     ])
@@ -44,15 +44,15 @@ describe('a person with an app, after the code by mail', () => {
     expect(toStatusAndCode(await endSignIn(environment, cookie, '000000'))).toEqual(MAL)
     const codigo = ana.app!.codigo()
     const abierta = await endSignIn(environment, cookie, ` ${codigo.slice(0, 3)} ${codigo.slice(3)} `)
-    expect([abierta.status, abierta.cuerpo]).toMatchObject([
+    expect([abierta.status, abierta.body]).toMatchObject([
       201,
       { persona: ana.persona, falta_segundo_factor: false, modo: 'live' },
     ])
-    expect(toCookieHeader(abierta.cabeceras)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_a_medias=$/)
-    const fresh = toCookieHeader(abierta.cabeceras)
+    expect(toCookieHeader(abierta.headers)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_a_medias=$/)
+    const fresh = toCookieHeader(abierta.headers)
     expect((await requestFromPage(environment, fresh, ['POST', `${SESION}/passkeys/registro`])).status).toBe(200)
     expect(await findPendingCorreo(environment, 'entrada', ana.correo)).toMatchObject({ nombre: 'Ana Pérez' })
-    expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo).toMatchObject({
+    expect((await ana.request('GET', `${SESION}/segundo-factor`)).body).toMatchObject({
       obligatorio: true,
       totp: { usado_en: expect.any(String) },
       passkeys: 0,
@@ -64,7 +64,7 @@ describe('a person with an app, after the code by mail', () => {
     const ana = await createTestPersona(environment)
     const { cookie } = await aMedias(ana)
     const bad = await Promise.all(Array.from({ length: 5 }, () => endSignIn(environment, cookie, '000000')))
-    for (const malo of bad) expect(toStatusAndCode(malo)).toEqual(MAL)
+    for (const badValue of bad) expect(toStatusAndCode(badValue)).toEqual(MAL)
     expect(toStatusAndCode(await endSignIn(environment, cookie, ana.app!.de(1)))).toEqual(MAL)
     const other = await aMedias(ana)
     const codigo = ana.app!.codigo()
@@ -75,16 +75,16 @@ describe('a person with an app, after the code by mail', () => {
   it('has ten failed attempts a day in all its sign-ins and proofs, is told, and may use its passkey', async () => {
     const ana = await createTestPersona(environment)
     const { autenticador } = await addPasskey(environment, ana)
-    const sitios = [await aMedias(ana), await aMedias(ana), await aMedias(ana)]
-    const bad = sitios.flatMap(({ cookie }) =>
+    const halfSignIns = [await aMedias(ana), await aMedias(ana), await aMedias(ana)]
+    const bad = halfSignIns.flatMap(({ cookie }) =>
       Array.from({ length: 4 }, () => endSignIn(environment, cookie, '000000')),
     )
     const estados = (await Promise.all(bad)).map(({ status }) => status).sort()
     expect(estados).toEqual([...Array(10).fill(401), 429, 429])
     expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'bloqueado' })
-    const good = await endSignIn(environment, sitios[0]!.cookie, ana.app!.codigo())
-    expect([good.status, good.cuerpo.mensaje]).toEqual([429, expect.stringContaining('Entre con una passkey')])
-    expect(Number(good.cabeceras.get('retry-after'))).toBeGreaterThan(86_000)
+    const good = await endSignIn(environment, halfSignIns[0]!.cookie, ana.app!.codigo())
+    expect([good.status, good.body.mensaje]).toEqual([429, expect.stringContaining('Entre con una passkey')])
+    expect(Number(good.headers.get('retry-after'))).toBeGreaterThan(86_000)
     const prueba = await ana.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })
     expect(prueba.status).toBe(429)
     expect((await signInWithPasskey(environment, await signChallenge(environment, autenticador))).status).toBe(201)
@@ -121,12 +121,20 @@ describe('a person with an app, after the code by mail', () => {
 
   it('goes on in its own browser alone, for ten minutes, with its own code', async () => {
     const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
-    const [suya, foreign] = [await aMedias(ana), await aMedias(eva)]
+    const [ownItem, foreign] = [await aMedias(ana), await aMedias(eva)]
     const good = ana.app!.codigo()
-    for (const cookie of ['', foreign.cookie, `guias_a_medias=${'A'.repeat(43)}`, `${suya.cookie}; ${foreign.cookie}`])
+    for (const cookie of [
+      '',
+      foreign.cookie,
+      `guias_a_medias=${'A'.repeat(43)}`,
+      `${ownItem.cookie}; ${foreign.cookie}`,
+    ])
       expect([cookie, ...toStatusAndCode(await endSignIn(environment, cookie, good))]).toEqual([cookie, ...MAL])
     for (const codigo of ['12345', 'abcdef', '１２３４５６', '-00001', eva.app!.codigo()])
-      expect([codigo, ...toStatusAndCode(await endSignIn(environment, suya.cookie, codigo))]).toEqual([codigo, ...MAL])
+      expect([codigo, ...toStatusAndCode(await endSignIn(environment, ownItem.cookie, codigo))]).toEqual([
+        codigo,
+        ...MAL,
+      ])
     environment.advance(10 * MINUTE_MS)
     const late = await aMedias(ana)
     expect(toStatusAndCode(await endSignIn(environment, (await aMedias(eva)).cookie, ana.app!.codigo()))).toEqual(MAL)
@@ -137,9 +145,9 @@ describe('a person with an app, after the code by mail', () => {
   it('takes no request of another site', async () => {
     const ana = await createTestPersona(environment)
     const { cookie } = await aMedias(ana)
-    const from = { cabeceras: { Origin: 'https://malo.example' } }
-    const pedido = ['POST', `${SESION}/segundo-factor`, { codigo: ana.app!.codigo() }] as [string, string, unknown]
-    expect(toStatusAndCode(await requestFromPage(environment, cookie, pedido, from))).toEqual([
+    const from = { headers: { Origin: 'https://malo.example' } }
+    const requestData = ['POST', `${SESION}/segundo-factor`, { codigo: ana.app!.codigo() }] as [string, string, unknown]
+    expect(toStatusAndCode(await requestFromPage(environment, cookie, requestData, from))).toEqual([
       403,
       'origen_no_permitido',
     ])
@@ -164,7 +172,7 @@ describe('a person of a merchant', () => {
     await addPasskey(environment, ana)
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
     const abierta = await signInWithCode(environment, input, codigo)
-    expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, false])
+    expect([abierta.status, abierta.body.falta_segundo_factor]).toEqual([201, false])
     const conApp = await createTestPersona(environment, { comercio, alcances: ['despacho'], conApp: true })
     const { cookie } = await aMedias(conApp)
     expect((await endSignIn(environment, cookie, conApp.app!.codigo())).status).toBe(201)

@@ -18,9 +18,9 @@ const environment = useEnvironment()
 
 async function aMedias({ correo }: TestPersona): Promise<string> {
   const { codigo, signInCookie: input } = await requestCode(environment, correo)
-  return toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras).split('; ')[0]!
+  return toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
 }
-const fallar = async (cookie: string, times: number) => {
+const fail = async (cookie: string, times: number) => {
   for (let i = 0; i < times; i++) await endSignIn(environment, cookie, '000000')
 }
 const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor') =>
@@ -35,7 +35,7 @@ describe('a second factor that is wrong', () => {
   it('leaves a line about the person, by nobody known, and a right one none', async () => {
     const ana = await createTestPersona(environment)
     const cookie = await aMedias(ana)
-    await fallar(cookie, 1)
+    await fail(cookie, 1)
     const line = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
     expect(await lineasDe(ana)).toEqual([line])
     expect((await endSignIn(environment, cookie, ana.app!.codigo())).status).toBe(201)
@@ -44,9 +44,9 @@ describe('a second factor that is wrong', () => {
 
   it('leaves five lines an hour for one person, and one more when the attempts of the day end', async () => {
     const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
-    await fallar(await aMedias(ana), 5)
-    await fallar(await aMedias(ana), 5)
-    await fallar(await aMedias(eva), 1)
+    await fail(await aMedias(ana), 5)
+    await fail(await aMedias(ana), 5)
+    await fail(await aMedias(eva), 1)
     const faults = (await lineasDe(ana)).map(({ despues }) => despues)
     expect(faults.map((one) => one.fallas)).toEqual([1, 2, 3, 4, 5, 10])
     expect(faults.at(-1)).toEqual({ con: 'codigo', fallas: 10, bloqueada: true })
@@ -55,13 +55,13 @@ describe('a second factor that is wrong', () => {
 
   it('is counted anew after an hour, and after the clock was set back', async () => {
     const ana = await createTestPersona(environment)
-    const fallarPresencia = () => ana.request('POST', `${SESION}/presencia`, { codigo: '000000' })
-    await fallarPresencia()
-    await fallarPresencia()
+    const failPresence = () => ana.request('POST', `${SESION}/presencia`, { codigo: '000000' })
+    await failPresence()
+    await failPresence()
     environment.advance(HOUR_MS)
-    await fallarPresencia()
+    await failPresence()
     environment.advance(-30 * MINUTE_MS)
-    await fallarPresencia()
+    await failPresence()
     expect((await lineasDe(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
     environment.advance(-30 * MINUTE_MS)
   })
@@ -72,16 +72,19 @@ describe('a second factor that is wrong', () => {
     for (let i = 0; i < 4; i++) expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
     expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'sesion_invalida'])
     await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
-    const suya = { quien_tipo: 'persona', quien: ana.persona }
-    expect(await lineasDe(ana)).toMatchObject(Array(5).fill(suya))
-    expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([suya])
+    const ownItem = { quien_tipo: 'persona', quien: ana.persona }
+    expect(await lineasDe(ana)).toMatchObject(Array(5).fill(ownItem))
+    expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([ownItem])
   })
 
   it('by a passkey in a proof of presence leaves a line, too', async () => {
     const ana = await createTestPersona(environment)
     const firma = { credencial: 'x', datos_cliente: 'x', datos_autenticador: 'x', firma: 'x', usuario: 'x' }
-    const pedido = ['POST', `${SESION}/passkeys/presencia`, firma] as [string, string, unknown]
-    expect(toStatusAndCode(await requestFromPage(environment, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
+    const requestData = ['POST', `${SESION}/passkeys/presencia`, firma] as [string, string, unknown]
+    expect(toStatusAndCode(await requestFromPage(environment, ana.cookie, requestData))).toEqual([
+      401,
+      'passkey_incorrecta',
+    ])
     expect(await lineasDe(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
   })
 })

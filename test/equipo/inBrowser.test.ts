@@ -8,26 +8,26 @@ import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 import { createTestApp } from './totp.ts'
 
 const environment = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
-const abiertas: Page[] = []
+const openedItems: Page[] = []
 const open = async (javaScriptEnabled: boolean) => {
   const context = await openContext({ javaScriptEnabled, viewport: { width: 360, height: 740 }, hasTouch: true })
   const page = await context.newPage()
-  abiertas.push(page)
+  openedItems.push(page)
   return page
 }
-afterAll(() => Promise.all(abiertas.map((page) => page.context().close())))
+afterAll(() => Promise.all(openedItems.map((page) => page.context().close())))
 
 const invitar = async (more: object = {}) => {
   const correo = createCorreoAddress()
   const body = { correo, nombre: 'Ana Pérez', alcances: ['ver', 'operar'], ...more }
-  const { codigo } = (await environment.operar('POST', '/invitaciones', body)).cuerpo
+  const { codigo } = (await environment.operar('POST', '/invitaciones', body)).body
   return { correo, codigo, enlace: (await findPendingCorreo(environment, 'invitacion', correo)).enlace as string }
 }
 const title = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor()
 const button = (page: Page, name: string) => page.getByRole('button', { name })
 
 /** The code in the local mailbox, which needs no waiting for a worker: a mail is shown as soon as it is written. */
-async function codigoDelBuzon(page: Page, correo: string): Promise<string> {
+async function readCodigoFromMailbox(page: Page, correo: string): Promise<string> {
   await page.goto(`${environment.url}/buzon`)
   const carta = page.locator('li.tarjeta', { hasText: `Para ${correo}` }).first()
   return (await carta.locator('code').textContent())!
@@ -57,13 +57,13 @@ async function agregarApp(page: Page, look: (name: string) => Promise<void> = as
 
 describe.runIf(hasBrowser)('in a browser', () => {
   it('a person accepts an invitation, leaves, and enters again by mail, without a program', async () => {
-    const { correo, enlace, codigo: deInvitada } = await invitar()
+    const { correo, enlace, codigo: codigoOfInvitada } = await invitar()
     const page = await open(false)
     await page.goto(enlace.replace('localhost', '127.0.0.1'))
     await page.getByLabel('Código que le dio quien le invitó').fill('AAAA-AAAA')
     await button(page, 'Aceptar y entrar').tap()
     await page.getByText('El código no es el de esta invitación').first().waitFor()
-    await page.getByLabel('Código que le dio quien le invitó').fill(deInvitada)
+    await page.getByLabel('Código que le dio quien le invitó').fill(codigoOfInvitada)
     await title(page, 'Le invitan a Guías')
     await button(page, 'Aceptar y entrar').tap()
     const app = await agregarApp(page)
@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('in a browser', () => {
     await page.getByLabel('Su correo').fill(correo)
     await button(page, 'Mandar el código').tap()
     await title(page, 'Escriba el código')
-    const codigo = await codigoDelBuzon(page, correo)
+    const codigo = await readCodigoFromMailbox(page, correo)
     await page.goto(`${environment.url}/entrar/codigo`)
     await page.getByLabel('Código de seis cifras').fill('x')
     await button(page, 'Entrar').tap()
@@ -95,9 +95,9 @@ describe.runIf(hasBrowser)('in a browser', () => {
   it('the pages have no fault that axe finds, in light and dark and with letters twice as large', async () => {
     const { comercio } = await environment.createComercio()
     const pagina = await open(true)
-    const blancos = 'button, a.boton, input:not([type=hidden])'
+    const touchTargets = 'button, a.boton, input:not([type=hidden])'
     const look = async (name: string) => {
-      await checkPage({ pagina, nombre: `entrar-${name}`, touchTargets: blancos })
+      await checkPage({ pagina, nombre: `entrar-${name}`, touchTargets })
       await checkLargeText(pagina)
       await captureScreen(pagina, `entrar-${name}-letras`)
       await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)
@@ -108,10 +108,10 @@ describe.runIf(hasBrowser)('in a browser', () => {
     }
     await pagina.goto(`${environment.url}/entrar`)
     await revisar('correo')
-    const { correo, enlace, codigo: deInvitada } = await invitar()
+    const { correo, enlace, codigo: codigoOfInvitada } = await invitar()
     await pagina.goto(enlace.replace('localhost', '127.0.0.1'))
     await revisar('invitacion')
-    await pagina.getByLabel('Código que le dio quien le invitó').fill(deInvitada)
+    await pagina.getByLabel('Código que le dio quien le invitó').fill(codigoOfInvitada)
     await button(pagina, 'Aceptar y entrar').tap()
     const app = await agregarApp(pagina, look)
     await environment.operar('POST', '/invitaciones', { correo, nombre: 'Ana', comercio, alcances: ['despacho'] })
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)('in a browser', () => {
     await button(pagina, 'Mandar el código').tap()
     await title(pagina, 'Escriba el código')
     await revisar('codigo')
-    const codigo = await codigoDelBuzon(pagina, correo)
+    const codigo = await readCodigoFromMailbox(pagina, correo)
     await pagina.goto(`${environment.url}/entrar/codigo`)
     await pagina.getByLabel('Código de seis cifras').fill(codigo)
     await button(pagina, 'Entrar').tap()

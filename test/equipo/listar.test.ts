@@ -3,7 +3,7 @@ import { useEnvironment } from '../environment.ts'
 import { createTestPersona, signInFully } from './persona.ts'
 
 const environment = useEnvironment()
-const personas = async (path = '') => (await environment.operar('GET', `/personas${path}`)).cuerpo
+const personas = async (path = '') => (await environment.operar('GET', `/personas${path}`)).body
 
 describe('persons', () => {
   it('are listed newest first, with their memberships, in pages', async () => {
@@ -38,9 +38,9 @@ describe('persons', () => {
     const second = await personas(`?ambito=${comercio}&limite=1&cursor=${first.cursor_siguiente}`)
     expect([...codigos(first), ...codigos(second)]).toEqual([eva.persona, ana.persona])
     expect(second.cursor_siguiente).toBeNull()
-    const empresa = codigos(await personas('?ambito=empresa'))
-    expect(empresa).toContain(luis.persona)
-    expect(empresa).not.toContain(ana.persona)
+    const company = codigos(await personas('?ambito=empresa'))
+    expect(company).toContain(luis.persona)
+    expect(company).not.toContain(ana.persona)
     expect(codigos(await personas('?ambito=com_000000000000'))).toEqual([])
   })
 

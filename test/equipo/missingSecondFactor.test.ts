@@ -5,7 +5,7 @@ import { createTestPersona, SESION } from './persona.ts'
 
 const environment = useEnvironment()
 const conSesion = readOperations(readDocument()).filter(
-  ({ security: seguridad, acceptsSesion: admite }) => admite || seguridad?.scheme === 'sesionDePersona',
+  ({ security, acceptsSesion }) => acceptsSesion || security?.scheme === 'sesionDePersona',
 )
 
 /** The merchants' contract says nothing of sessions. */
@@ -13,18 +13,18 @@ const codigoDe = (path: string) => (path.startsWith('/api/') ? 'alcance_insufici
 
 it('a session without the second factor adds one, looks at itself and ends, and does nothing else', async () => {
   const ana = await createTestPersona(environment, { conApp: false })
-  const abiertas: string[] = []
+  const openedItems: string[] = []
   expect(conSesion.length).toBeGreaterThan(70)
-  for (const { id, method, path, skipsSecondFactor: sinSegundoFactor } of conSesion) {
-    if (sinSegundoFactor) {
-      abiertas.push(id)
+  for (const { id, method, path, skipsSecondFactor } of conSesion) {
+    if (skipsSecondFactor) {
+      openedItems.push(id)
       continue
     }
-    const { status, cuerpo } = await ana.request(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'))
-    expect([id, status, cuerpo.codigo]).toEqual([id, 403, codigoDe(path)])
-    expect(cuerpo.mensaje).toContain('necesita además un segundo factor')
+    const { status, body } = await ana.request(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'))
+    expect([id, status, body.codigo]).toEqual([id, 403, codigoDe(path)])
+    expect(body.mensaje).toContain('necesita además un segundo factor')
   }
-  expect(abiertas.sort()).toEqual([
+  expect(openedItems.sort()).toEqual([
     'agregarPasskey',
     'agregarTotp',
     'cerrarSesionDePersona',
@@ -44,8 +44,8 @@ it('a session of a merchant’s person needs the second factor from the invitati
   const { comercio } = await environment.createComercio()
   const ana = await createTestPersona(environment, { comercio, alcances: ['despacho'] })
   expect((await ana.request('GET', '/api/v1/guias')).status).toBe(200)
-  const empresa = await createTestPersona(environment, { correo: ana.correo, alcances: ['ver'] })
-  await expect.poll(async () => (await ana.request('GET', '/api/v1/guias')).cuerpo.codigo).toBe('alcance_insuficiente')
-  expect((await ana.request('GET', '/operaciones/v1/sesiones')).cuerpo.codigo).toBe('segundo_factor_requerido')
-  expect((await empresa.request('GET', '/operaciones/v1/comercios')).status).toBe(200)
+  const company = await createTestPersona(environment, { correo: ana.correo, alcances: ['ver'] })
+  await expect.poll(async () => (await ana.request('GET', '/api/v1/guias')).body.codigo).toBe('alcance_insuficiente')
+  expect((await ana.request('GET', '/operaciones/v1/sesiones')).body.codigo).toBe('segundo_factor_requerido')
+  expect((await company.request('GET', '/operaciones/v1/comercios')).status).toBe(200)
 })

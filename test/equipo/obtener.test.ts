@@ -6,8 +6,8 @@ const environment = useEnvironment()
 
 it('shows a person with its memberships', async () => {
   const ana = await createTestPersona(environment, { alcances: ['ver'] })
-  const { status, cuerpo } = await environment.operar('GET', `/personas/${ana.persona}`)
-  expect([status, cuerpo]).toMatchObject([
+  const { status, body } = await environment.operar('GET', `/personas/${ana.persona}`)
+  expect([status, body]).toMatchObject([
     200,
     {
       persona: ana.persona,
@@ -19,6 +19,6 @@ it('shows a person with its memberships', async () => {
 })
 
 it.each(['per_000000000000', 'x', 'per_0'])('answers 404 for «%s»', async (persona) => {
-  const { status, cuerpo } = await environment.operar('GET', `/personas/${persona}`)
-  expect([status, cuerpo.codigo]).toEqual([404, 'persona_desconocida'])
+  const { status, body } = await environment.operar('GET', `/personas/${persona}`)
+  expect([status, body.codigo]).toEqual([404, 'persona_desconocida'])
 })

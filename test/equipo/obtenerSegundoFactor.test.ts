@@ -3,8 +3,7 @@ import { addPasskey, usePasskeys } from './authenticator.ts'
 import { createTestPersona, makeRecoveryCodes, SESION, type TestPersona } from './persona.ts'
 
 const { environment } = usePasskeys()
-const ver = async ({ request }: Pick<TestPersona, 'request'>) =>
-  (await request('GET', `${SESION}/segundo-factor`)).cuerpo
+const ver = async ({ request }: Pick<TestPersona, 'request'>) => (await request('GET', `${SESION}/segundo-factor`)).body
 
 it('tells which second factors a person has, and if it needs one', async () => {
   const { comercio } = await environment.createComercio()

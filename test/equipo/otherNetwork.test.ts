@@ -4,7 +4,7 @@ import { waitUntil } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
 const environment = useEnvironment(undefined, () => ({ TRUST_PROXY: '1' }))
-const from = (ip: string) => ({ cabeceras: { 'X-Forwarded-For': ip } })
+const from = (ip: string) => ({ headers: { 'X-Forwarded-For': ip } })
 
 it('a session on another network goes on, and the audit record has one line for each network', async () => {
   const ana = await createTestPersona(environment)
@@ -38,7 +38,7 @@ it('a session that only the pages of the account use from another network has it
   ] as const)
     await fetch(environment.url + path, {
       redirect: 'manual',
-      headers: { Cookie: ana.cookie, ...from(ip).cabeceras },
+      headers: { Cookie: ana.cookie, ...from(ip).headers },
     })
   const lines = () =>
     environment.db.pool.query(

@@ -7,44 +7,44 @@ import { createScriptlessBrowser } from './withoutScript.ts'
 // Nothing comes back while the limits' clock stands. The pages and the operations share one limit.
 let now = 0
 const environment = useEnvironment({ limitsClock: () => now })
-const POR_MINUTO = 30
+const PER_MINUTE = 30
 const codigoDe = async (correo: string) => (await findPendingCorreo(environment, 'codigo', correo)).codigo as string
 
 /** Repeats an attempt until the network has to wait, and returns how many were admitted. */
-async function agotar(intentar: () => Promise<{ status: number; cabeceras: Headers }>) {
-  for (let admitidos = 0; admitidos <= 2 * POR_MINUTO; admitidos++) {
-    const { status, cabeceras } = await intentar()
+async function exhaust(attempt: () => Promise<{ status: number; headers: Headers }>) {
+  for (let admitidos = 0; admitidos <= 2 * PER_MINUTE; admitidos++) {
+    const { status, headers } = await attempt()
     if (status !== 429) continue
-    expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     return admitidos
   }
   throw new Error('no attempt was refused')
 }
 
 it('a success on the pages costs no attempt, and each mail with a code costs one', async () => {
-  const [shop, empresa, nobody] = [
+  const [shop, company, nobody] = [
     await createComercioPersona(environment),
     await createTestPersona(environment),
     createCorreoAddress(),
   ]
-  const { cuerpo: invitada } = await environment.operar('POST', '/invitaciones', {
+  const { body: invitationResult } = await environment.operar('POST', '/invitaciones', {
     correo: nobody,
     nombre: 'Ana',
     alcances: ['ver'],
   })
   const invitacion = new URL((await findPendingCorreo(environment, 'invitacion', nobody)).enlace).pathname
   now += HOUR_MS
-  for (const { correo, app } of [shop, empresa]) {
-    const { visit: ir } = createScriptlessBrowser(environment)
-    await ir('/entrar', { correo })
-    const input = await ir('/entrar/codigo', { codigo: await codigoDe(correo) })
-    if (app) expect(await ir('/entrar/segundo-factor', { codigo: app.codigo() })).toMatchObject({ a: '/cuenta' })
+  for (const { correo, app } of [shop, company]) {
+    const { visit } = createScriptlessBrowser(environment)
+    await visit('/entrar', { correo })
+    const input = await visit('/entrar/codigo', { codigo: await codigoDe(correo) })
+    if (app) expect(await visit('/entrar/segundo-factor', { codigo: app.codigo() })).toMatchObject({ a: '/cuenta' })
     else expect(input).toMatchObject({ status: 303, a: '/cuenta' })
   }
-  const { visit: ir } = createScriptlessBrowser(environment)
-  expect(await ir(invitacion, { codigo: invitada.codigo })).toMatchObject({ status: 303, a: '/cuenta' })
-  expect(await agotar(() => createScriptlessBrowser(environment).visit('/entrar/codigo', { codigo: 'x' }))).toBe(
-    POR_MINUTO - 2,
+  const { visit } = createScriptlessBrowser(environment)
+  expect(await visit(invitacion, { codigo: invitationResult.codigo })).toMatchObject({ status: 303, a: '/cuenta' })
+  expect(await exhaust(() => createScriptlessBrowser(environment).visit('/entrar/codigo', { codigo: 'x' }))).toBe(
+    PER_MINUTE - 2,
   )
 })
 
@@ -52,6 +52,6 @@ it('codes of the page of presence are mails, too', async () => {
   now += HOUR_MS
   const { cookie } = await createComercioPersona(environment)
   environment.advance(5 * MINUTE_MS + 1)
-  const { visit: ir } = createScriptlessBrowser(environment, cookie)
-  expect(await agotar(() => ir('/cuenta/presencia', { volver: '/cuenta' }))).toBe(POR_MINUTO)
+  const { visit } = createScriptlessBrowser(environment, cookie)
+  expect(await exhaust(() => visit('/cuenta/presencia', { volver: '/cuenta' }))).toBe(PER_MINUTE)
 })

@@ -8,14 +8,14 @@ import { originOf, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'
 import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 
 const environment = useEnvironment()
-const abiertas: Page[] = []
-afterAll(() => Promise.all(abiertas.map((page) => page.context().close())))
+const openedItems: Page[] = []
+afterAll(() => Promise.all(openedItems.map((page) => page.context().close())))
 
 /** A window with Chromium's virtual authenticator, which keeps passkeys and verifies its person. */
 async function open(): Promise<{ pagina: Page; cdp: CDPSession; authenticatorId: string }> {
   const context = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
   const pagina = await context.newPage()
-  abiertas.push(pagina)
+  openedItems.push(pagina)
   const cdp = await context.newCDPSession(pagina)
   await cdp.send('WebAuthn.enable')
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
@@ -23,7 +23,7 @@ async function open(): Promise<{ pagina: Page; cdp: CDPSession; authenticatorId:
 }
 const title = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor()
 const button = (page: Page, name: string) => page.getByRole('button', { name })
-const tarjetas = (page: Page) => page.locator('li', { hasText: 'Quitar esta passkey' })
+const findCards = (page: Page) => page.locator('li', { hasText: 'Quitar esta passkey' })
 
 async function aceptar(page: Page) {
   const correo = createCorreoAddress()
@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
     const { pagina, cdp, authenticatorId } = await open()
     const correo = await aceptar(pagina)
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
+    await findCards(pagina).waitFor()
     expect((await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials).toMatchObject([
       { isResidentCredential: true, rpId: 'localhost' },
     ])
@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
     await title(pagina, 'Su cuenta')
     expect(await pagina.getByText(correo).count()).toBe(1)
     await button(pagina, 'Quitar esta passkey').tap()
-    await tarjetas(pagina).waitFor({ state: 'detached' })
+    await findCards(pagina).waitFor({ state: 'detached' })
     await button(pagina, 'Salir').tap()
     await button(pagina, 'Entrar con passkey').tap()
     await pagina.getByText('Esa passkey no vale aquí').waitFor()
@@ -60,40 +60,40 @@ describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
     const { pagina, cdp, authenticatorId } = await open()
     await aceptar(pagina)
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
+    await findCards(pagina).waitFor()
     await button(pagina, 'Agregar una passkey').tap()
     await pagina.getByText('Este aparato ya tiene una passkey de su cuenta').waitFor()
     expect(await button(pagina, 'Agregar una passkey').isEnabled()).toBe(true)
     expect((await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials).toHaveLength(1)
     await pagina.reload()
-    expect(await tarjetas(pagina).count()).toBe(1)
+    expect(await findCards(pagina).count()).toBe(1)
   })
 
   it('a person who signed in long ago proves first to be there', async () => {
     const { pagina } = await open()
     await aceptar(pagina)
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
+    await findCards(pagina).waitFor()
     environment.advance(5 * MINUTE_MS + 1)
-    const probada = pagina.waitForResponse(/passkeys.presencia$/)
-    const empezada = pagina.waitForResponse((one) => one.url().endsWith('/registro') && one.status() === 200)
+    const guiaWithPrueba = pagina.waitForResponse(/passkeys.presencia$/)
+    const startedRegistration = pagina.waitForResponse((one) => one.url().endsWith('/registro') && one.status() === 200)
     await button(pagina, 'Agregar una passkey').tap()
-    expect((await probada).status()).toBe(200)
-    await empezada
+    expect((await guiaWithPrueba).status()).toBe(200)
+    await startedRegistration
   })
 
   it('a person who removes a passkey later proves with it to be there, and then removes it', async () => {
     const { pagina } = await open()
     await aceptar(pagina)
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
+    await findCards(pagina).waitFor()
     environment.advance(5 * MINUTE_MS + 1)
     await button(pagina, 'Quitar esta passkey').tap()
     await title(pagina, 'Confirme que es usted')
     await button(pagina, 'Confirmar con passkey').tap()
     await pagina.getByText('¿Quita la passkey de').waitFor()
     await button(pagina, 'Sí, quitarla').tap()
-    await tarjetas(pagina).waitFor({ state: 'detached' })
+    await findCards(pagina).waitFor({ state: 'detached' })
   })
 
   it('a person without a passkey who adds one later is led to the proof by code', async () => {
@@ -111,31 +111,31 @@ describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
     await button(pagina, 'Confirmar').tap()
     await title(pagina, 'Su cuenta')
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
+    await findCards(pagina).waitFor()
   })
 
   it('the pages with a passkey have no fault that axe finds, in light and dark and with large letters', async () => {
     const { pagina } = await open()
     await aceptar(pagina)
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
-    const blancos = 'button, a.boton, input:not([type=hidden])'
-    await checkPage({ pagina, nombre: 'entrar-cuenta-passkey', touchTargets: blancos })
+    await findCards(pagina).waitFor()
+    const touchTargets = 'button, a.boton, input:not([type=hidden])'
+    await checkPage({ pagina, nombre: 'entrar-cuenta-passkey', touchTargets })
     await checkLargeText(pagina)
     await pagina.goto(`${originOf(environment)}/entrar`)
     await button(pagina, 'Entrar con passkey').waitFor()
-    await checkPage({ pagina, nombre: 'entrar-passkey', touchTargets: blancos })
+    await checkPage({ pagina, nombre: 'entrar-passkey', touchTargets })
   })
 
   it('the proof of presence has no fault that axe finds, in light and dark and with large letters', async () => {
     const { pagina } = await open()
     const correo = await aceptar(pagina)
     await button(pagina, 'Agregar una passkey').tap()
-    await tarjetas(pagina).waitFor()
+    await findCards(pagina).waitFor()
     environment.advance(5 * MINUTE_MS + 1)
-    const blancos = 'button, a.boton, input:not([type=hidden])'
+    const touchTargets = 'button, a.boton, input:not([type=hidden])'
     const revisar = async (name: string) => {
-      await checkPage({ pagina, nombre: `presencia-${name}`, touchTargets: blancos })
+      await checkPage({ pagina, nombre: `presencia-${name}`, touchTargets })
       await checkLargeText(pagina)
       await pagina.setViewportSize({ width: 360, height: 740 })
     }

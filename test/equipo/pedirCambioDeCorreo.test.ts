@@ -24,21 +24,21 @@ describe('asking for another address', () => {
       codigo: expect.stringMatching(/^\d{6}$/),
     })
     expect(await findPendingCorreo(environment, 'correo_nuevo', ana.correo)).toBeUndefined()
-    expect((await ana.request('GET', SESION)).cuerpo.correo).toBe(ana.correo)
+    expect((await ana.request('GET', SESION)).body.correo).toBe(ana.correo)
   })
 
   it('gets the same answer if another person has the address', async () => {
     const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
     const [taken, free] = [await request(ana, eva.correo), await request(ana, createCorreoAddress())]
-    expect([taken.status, Object.keys(taken.cuerpo)]).toEqual([free.status, Object.keys(free.cuerpo)])
+    expect([taken.status, Object.keys(taken.body)]).toEqual([free.status, Object.keys(free.body)])
     expect(await findPendingCorreo(environment, 'correo_nuevo', eva.correo)).toBeDefined()
   })
 
   it('is refused for the present address, and for one that looks like another', async () => {
     const ana = await createTestPersona(environment)
     for (const correo of [ana.correo, ` ${ana.correo.toUpperCase()}`, 'аna@ejemplo.com', 'a@b.com\nBcc: c@d.com']) {
-      const { status, cuerpo } = await request(ana, correo)
-      expect([status, cuerpo.errores[0].campo]).toEqual([422, '/correo'])
+      const { status, body } = await request(ana, correo)
+      expect([status, body.errores[0].campo]).toEqual([422, '/correo'])
     }
   })
 
@@ -54,8 +54,8 @@ describe('asking for another address', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => request(ana, createCorreoAddress())))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(202), ...Array(3).fill(429)])
     const refused = await request(ana, createCorreoAddress())
-    expect(refused.cuerpo.codigo).toBe('demasiadas_solicitudes')
-    const seconds = Number(refused.cabeceras.get('retry-after'))
+    expect(refused.body.codigo).toBe('demasiadas_solicitudes')
+    const seconds = Number(refused.headers.get('retry-after'))
     expect(seconds).toBeGreaterThan(DAY_MS / 1_000 - 60)
     expect(seconds).toBeLessThanOrEqual(DAY_MS / 1_000)
   })

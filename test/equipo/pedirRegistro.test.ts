@@ -13,6 +13,6 @@ describe('a person with passkeys', () => {
       409,
       'passkey_no_admitida',
     ])
-    expect(toStatusAndCode(await agregar(pending.cookie, pending.cuerpo))).toEqual([409, 'passkey_no_admitida'])
+    expect(toStatusAndCode(await agregar(pending.cookie, pending.body))).toEqual([409, 'passkey_no_admitida'])
   })
 })

@@ -6,7 +6,7 @@ const { environment } = usePasskeys()
 
 it('gives another secret each time, as a text and as the text of a QR code, for ten minutes', async () => {
   const ana = await createTestPersona(environment, { conApp: false })
-  const request = async () => (await ana.request('POST', `${SESION}/totp/registro`)).cuerpo
+  const request = async () => (await ana.request('POST', `${SESION}/totp/registro`)).body
   const [one, other] = [await request(), await request()]
   expect(one.secreto).not.toBe(other.secreto)
   const uri = new URL(other.uri)

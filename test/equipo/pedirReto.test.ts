@@ -21,9 +21,7 @@ describe('signing in with a passkey', () => {
       await signChallenge(environment, autenticador),
     ]
     for (const cookie of ['', other.cookie, `${one.cookie}; ${one.cookie}`])
-      expect(toStatusAndCode(await signInWithPasskey(environment, { cookie, cuerpo: one.cuerpo }))).toEqual(
-        WRONG_PASSKEY,
-      )
+      expect(toStatusAndCode(await signInWithPasskey(environment, { cookie, body: one.body }))).toEqual(WRONG_PASSKEY)
     const all = await Promise.all(Array.from({ length: 10 }, () => signInWithPasskey(environment, one)))
     expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
     const expired = await signChallenge(environment, autenticador)
@@ -33,10 +31,10 @@ describe('signing in with a passkey', () => {
 
   it('is for pages of the service alone', async () => {
     const { autenticador } = await addPasskey(environment, await createTestPersona(environment))
-    const { cookie, cuerpo } = await signChallenge(environment, autenticador)
-    const from = { cabeceras: { Origin: 'https://malo.example' } }
-    for (const pedido of [`${PASSKEYS_PATH}/entrada`, `${PASSKEYS_PATH}/reto`]) {
-      const seen = await requestFromPage(environment, cookie, ['POST', pedido, cuerpo], from)
+    const { cookie, body } = await signChallenge(environment, autenticador)
+    const from = { headers: { Origin: 'https://malo.example' } }
+    for (const requestData of [`${PASSKEYS_PATH}/entrada`, `${PASSKEYS_PATH}/reto`]) {
+      const seen = await requestFromPage(environment, cookie, ['POST', requestData, body], from)
       expect(toStatusAndCode(seen)).toEqual([403, 'origen_no_permitido'])
     }
   })

@@ -6,14 +6,13 @@ import { createCorreoAddress, createTestPersona, findPendingCorreo } from './per
 import { createScriptlessBrowser } from './withoutScript.ts'
 
 const environment = useEnvironment()
-const line = ({ nombre, allows: permite }: { nombre: string; allows: string }) =>
-  `<li><b>${nombre}.</b> ${permite}</li>`
+const line = ({ nombre, allows }: { nombre: string; allows: string }) => `<li><b>${nombre}.</b> ${allows}</li>`
 
 describe('the scopes of persons in words', () => {
   it('are those of the table of words', () => {
     const text = readFileSync(new URL('../../docs/palabras.md', import.meta.url), 'utf8')
     const rows = [...text.matchAll(/^\| `(\w+)` «(.+)» \| (.+) \|$/gm)]
-    const table = Object.fromEntries(rows.map(([, alcance, nombre, permite]) => [alcance, { nombre, allows: permite }]))
+    const table = Object.fromEntries(rows.map(([, alcance, nombre, allows]) => [alcance, { nombre, allows }]))
     expect(table).toEqual(PERMISSIONS)
   })
 

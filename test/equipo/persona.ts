@@ -68,13 +68,13 @@ export interface TestPersona {
 export const requestFromPage = (
   environment: TestEnvironment,
   cookie: string,
-  [method, path, cuerpo]: [string, string, unknown?],
+  [method, path, body]: [string, string, unknown?],
   options: RequestOptions = {},
 ) =>
   environment.request(method, path, {
-    cuerpo,
+    body,
     ...options,
-    cabeceras: { ...(cookie ? { Cookie: cookie } : {}), Origin: environment.url, ...options.cabeceras },
+    headers: { ...(cookie ? { Cookie: cookie } : {}), Origin: environment.url, ...options.headers },
   })
 
 /** Who a person of a test is. */
@@ -97,15 +97,15 @@ export async function createTestPersona(
   if (inviteResponse.status !== 201) throw new Error(`an invitation was answered ${inviteResponse.status}`)
   const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
   const token = enlace.split('/').at(-1)
-  const codigo = inviteResponse.cuerpo.codigo ?? undefined
+  const codigo = inviteResponse.body.codigo ?? undefined
   const acceptResponse = await requestFromPage(environment, '', [
     'POST',
     '/operaciones/v1/sesion/invitacion',
     { token, codigo },
   ])
   if (acceptResponse.status !== 201) throw new Error(`accepting was answered ${acceptResponse.status}`)
-  const { persona, membresia, sesion } = acceptResponse.cuerpo
-  const [first = '', knownCookie = ''] = toCookieHeader(acceptResponse.cabeceras).split('; ')
+  const { persona, membresia, sesion } = acceptResponse.body
+  const [first = '', knownCookie = ''] = toCookieHeader(acceptResponse.headers).split('; ')
   const addedApp = (conApp ?? a.comercio === undefined) ? await addApp(environment, first) : undefined
   const { app, cookie } = addedApp ?? { app: undefined, cookie: first }
   const request: TestPersona['request'] = (method, path, body, options) =>
@@ -128,7 +128,7 @@ export async function requestInvitacionAprobacion(
   const aprobacionResponse = await request('POST', '/operaciones/v1/invitaciones', body)
   if (aprobacionResponse.status !== 202)
     throw new Error(`asking for an approval was answered ${aprobacionResponse.status}`)
-  return { correo, aprobacion: aprobacionResponse.cuerpo.aprobacion as string, cuerpo: aprobacionResponse.cuerpo }
+  return { correo, aprobacion: aprobacionResponse.body.aprobacion as string, body: aprobacionResponse.body }
 }
 
 /** Asks for a code, and returns it with the cookie of the browser that asked. */
@@ -136,7 +136,7 @@ export async function requestCode(environment: TestEnvironment, correo: string, 
   const codeResponse = await requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/codigo', { correo }])
   if (codeResponse.status !== 202) throw new Error(`asking for a code was answered ${codeResponse.status}`)
   const datos = await findPendingCorreo(environment, 'codigo', correo.toLowerCase())
-  return { codigo: datos?.codigo as string | undefined, signInCookie: toCookieHeader(codeResponse.cabeceras) }
+  return { codigo: datos?.codigo as string | undefined, signInCookie: toCookieHeader(codeResponse.headers) }
 }
 
 export const signInWithCode = (
@@ -162,8 +162,8 @@ export function useInvitaciones(environment: TestEnvironment) {
     async invitar(body: object) {
       const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...body }
       const inviteResponse = await environment.operar('POST', '/invitaciones', de)
-      if (inviteResponse.status === 201 && inviteResponse.cuerpo.codigo !== null)
-        codigos.set(await tokenDe(inviteResponse.cuerpo.correo), inviteResponse.cuerpo.codigo)
+      if (inviteResponse.status === 201 && inviteResponse.body.codigo !== null)
+        codigos.set(await tokenDe(inviteResponse.body.correo), inviteResponse.body.codigo)
       return inviteResponse
     },
     tokenDe,
@@ -174,10 +174,10 @@ export function useInvitaciones(environment: TestEnvironment) {
 export async function addApp(environment: TestEnvironment, cookie: string) {
   const registration = await requestFromPage(environment, cookie, ['POST', `${SESION}/totp/registro`])
   if (registration.status !== 200) throw new Error(`beginning an app was answered ${registration.status}`)
-  const app = createTestApp(environment, registration.cuerpo.secreto)
+  const app = createTestApp(environment, registration.body.secreto)
   const addResponse = await requestFromPage(environment, cookie, ['POST', `${SESION}/totp`, { codigo: app.codigo() }])
   if (addResponse.status !== 201) throw new Error(`adding an app was answered ${addResponse.status}`)
-  return { app, addResponse, cookie: toCookieHeader(addResponse.cabeceras) || cookie }
+  return { app, addResponse, cookie: toCookieHeader(addResponse.headers) || cookie }
 }
 
 /** Signs in with a code by mail and, if it is asked for, the next code of the app. */
@@ -185,7 +185,7 @@ export async function signInFully(environment: TestEnvironment, { correo, app }:
   const { codigo, signInCookie } = await requestCode(environment, correo)
   const abierta = await signInWithCode(environment, `${knownCookie}; ${signInCookie}`, codigo)
   if (abierta.status !== 202) return abierta
-  return endSignIn(environment, `${knownCookie}; ${toCookieHeader(abierta.cabeceras)}`, app!.codigo())
+  return endSignIn(environment, `${knownCookie}; ${toCookieHeader(abierta.headers)}`, app!.codigo())
 }
 
 /** Ends a sign-in with the second factor, in the browser with this cookie. */
@@ -196,7 +196,7 @@ export const endSignIn = (environment: TestEnvironment, cookie: string, codigo: 
 export async function makeRecoveryCodes({ request }: Pick<TestPersona, 'request'>): Promise<string[]> {
   const codesResponse = await request('POST', `${SESION}/codigos-de-recuperacion`)
   if (codesResponse.status !== 201) throw new Error(`making recovery codes was answered ${codesResponse.status}`)
-  return codesResponse.cuerpo.codigos
+  return codesResponse.body.codigos
 }
 
 /** Asks, as a person, to change its address. Returns the code that the new address gets. */

@@ -17,75 +17,75 @@ const environment = useEnvironment()
 /** A person whose last proof of presence is older than five minutes, in a browser without a program. */
 async function late() {
   const ana = await createComercioPersona(environment)
-  const navegador = createScriptlessBrowser(environment, ana.cookie)
+  const browser = createScriptlessBrowser(environment, ana.cookie)
   environment.advance(5 * MINUTE_MS + 1)
   const codigo = async () => (await findPendingCorreo(environment, 'codigo', ana.correo)).codigo as string
-  return { ana, ...navegador, codigo }
+  return { ana, ...browser, codigo }
 }
-const VOLVER = '/cuenta?quitar=pas_0123456789AB'
-const PAGINA = `/cuenta/presencia?volver=${encodeURIComponent(VOLVER)}`
+const RETURN_PATH = '/cuenta?quitar=pas_0123456789AB'
+const PAGINA = `/cuenta/presencia?volver=${encodeURIComponent(RETURN_PATH)}`
 
 describe('the page on which a person proves to be there', () => {
   it('sends a code, takes it, and returns to what the person was doing, without a program', async () => {
-    const { ana, visit: ir, cookies: guardadas, codigo } = await late()
-    const first = await ir(PAGINA)
+    const { ana, visit, cookies: savedCookies, codigo } = await late()
+    const first = await visit(PAGINA)
     expect([first.status, first.texto]).toEqual([200, expect.stringContaining(`Le mandamos un código a ${ana.correo}`)])
-    expect(first.texto).toContain(`name="volver" value="${VOLVER}"`)
-    const mandado = await ir('/cuenta/presencia', { volver: VOLVER })
-    expect([mandado.status, mandado.destino]).toEqual([
+    expect(first.texto).toContain(`name="volver" value="${RETURN_PATH}"`)
+    const redirect = await visit('/cuenta/presencia', { volver: RETURN_PATH })
+    expect([redirect.status, redirect.destino]).toEqual([
       303,
-      `${environment.url}/cuenta/presencia/codigo?volver=${encodeURIComponent(VOLVER)}`,
+      `${environment.url}/cuenta/presencia/codigo?volver=${encodeURIComponent(RETURN_PATH)}`,
     ])
-    const second = await ir(mandado.destino!)
+    const second = await visit(redirect.destino!)
     expect([second.status, second.texto]).toEqual([200, expect.stringContaining('autocomplete="one-time-code"')])
-    const bad = await ir('/cuenta/presencia/codigo', { codigo: 'x', volver: VOLVER })
+    const bad = await visit('/cuenta/presencia/codigo', { codigo: 'x', volver: RETURN_PATH })
     expect([bad.status, bad.texto]).toEqual([401, expect.stringContaining('El código no vale')])
-    expect(bad.texto).toContain(`name="volver" value="${VOLVER}"`)
-    const hecha = await ir('/cuenta/presencia/codigo', { codigo: await codigo(), volver: VOLVER })
-    expect([hecha.status, hecha.destino]).toEqual([303, environment.url + VOLVER])
-    expect([...guardadas.keys()]).toEqual(['guias_sesion'])
+    expect(bad.texto).toContain(`name="volver" value="${RETURN_PATH}"`)
+    const doneResult = await visit('/cuenta/presencia/codigo', { codigo: await codigo(), volver: RETURN_PATH })
+    expect([doneResult.status, doneResult.destino]).toEqual([303, environment.url + RETURN_PATH])
+    expect([...savedCookies.keys()]).toEqual(['guias_sesion'])
     // Who is there already is not asked again.
-    expect((await ir(PAGINA)).destino).toBe(environment.url + VOLVER)
+    expect((await visit(PAGINA)).destino).toBe(environment.url + RETURN_PATH)
   })
 
   it('is offered to a person who removes a passkey late, and another click removes the passkey', async () => {
     const ana = await createComercioPersona(environment)
     await addPasskey(environment, ana)
-    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
-    const [, passkey = ''] = /name="cual" value="(pas_[^"]+)"/.exec((await ir('/cuenta')).texto) ?? []
+    const { visit } = createScriptlessBrowser(environment, ana.cookie)
+    const [, passkey = ''] = /name="cual" value="(pas_[^"]+)"/.exec((await visit('/cuenta')).texto) ?? []
     environment.advance(5 * MINUTE_MS + 1)
     const quitar = { accion: 'quitar', cual: passkey }
-    const pedida = await ir('/cuenta', quitar)
-    expect(pedida.destino).toBe(
+    const sentRequest = await visit('/cuenta', quitar)
+    expect(sentRequest.destino).toBe(
       `${environment.url}/cuenta/presencia?volver=${encodeURIComponent(`/cuenta?quitar=${passkey}`)}`,
     )
-    await ir('/cuenta/presencia', { volver: `/cuenta?quitar=${passkey}` })
+    await visit('/cuenta/presencia', { volver: `/cuenta?quitar=${passkey}` })
     const { codigo } = await findPendingCorreo(environment, 'codigo', ana.correo)
-    const { destino } = await ir('/cuenta/presencia/codigo', { codigo, volver: `/cuenta?quitar=${passkey}` })
-    for (let i = 0; i < 2; i++) expect((await ir(destino!)).texto).toContain('¿Quita la passkey de')
-    expect(await ir('/cuenta', quitar)).toMatchObject({ status: 303, a: '/cuenta' })
-    const after = (await ir(destino!)).texto
+    const { destino } = await visit('/cuenta/presencia/codigo', { codigo, volver: `/cuenta?quitar=${passkey}` })
+    for (let i = 0; i < 2; i++) expect((await visit(destino!)).texto).toContain('¿Quita la passkey de')
+    expect(await visit('/cuenta', quitar)).toMatchObject({ status: 303, a: '/cuenta' })
+    const after = (await visit(destino!)).texto
     expect([after.includes(passkey), after.includes('¿Quita la passkey de')]).toEqual([false, false])
   })
 
   it('leads to the sign-in without a session, and takes no form of another site', async () => {
-    const { visit: ir, codigo } = await late()
+    const { visit, codigo } = await late()
     expect(await createScriptlessBrowser(environment).visit(PAGINA)).toMatchObject({ status: 303, a: '/entrar' })
     expect(await createScriptlessBrowser(environment).visit('/cuenta/presencia', { volver: '' })).toMatchObject({
       status: 303,
       a: '/entrar',
     })
-    await ir('/cuenta/presencia', { volver: '/cuenta' })
-    for (const [path, campos] of [
+    await visit('/cuenta/presencia', { volver: '/cuenta' })
+    for (const [path, fields] of [
       ['/cuenta/presencia', { volver: '/cuenta' }],
       ['/cuenta/presencia/codigo', { codigo: await codigo(), volver: '/cuenta' }],
     ] as const) {
-      const { status, cabeceras } = await ir(path, campos, { Origin: 'https://malo.example' })
+      const { status, headers } = await visit(path, fields, { Origin: 'https://malo.example' })
       expect([path, status]).toEqual([path, 403])
-      expect(cabeceras.get('content-security-policy')).toContain("frame-ancestors 'none'")
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     }
-    expect((await ir(PAGINA)).status).toBe(200)
-    expect((await ir('/cuenta/presencia/otra')).status).toBe(404)
+    expect((await visit(PAGINA)).status).toBe(200)
+    expect((await visit('/cuenta/presencia/otra')).status).toBe(404)
   })
 
   it('takes no code that another person asked for', async () => {
@@ -99,33 +99,33 @@ describe('the page on which a person proves to be there', () => {
 })
 
 /** A person of the courier company with an app, in a browser without a program, late. */
-async function tardeConApp() {
+async function createLateSessionWithApp() {
   const ana = await createTestPersona(environment)
-  const navegador = createScriptlessBrowser(environment, ana.cookie)
+  const browser = createScriptlessBrowser(environment, ana.cookie)
   environment.advance(5 * MINUTE_MS + 1)
-  return { ana, ...navegador }
+  return { ana, ...browser }
 }
-const SIN_CORREO = /Mandar el código|Le mandamos|Pedir otro código/
+const CORREO_TEXTS = /Mandar el código|Le mandamos|Pedir otro código/
 
 describe('the page on which a person with a second factor proves to be there', () => {
   it('asks for the code of the app at once, and neither sends nor takes a code by mail', async () => {
-    const { ana, visit: ir } = await tardeConApp()
+    const { ana, visit } = await createLateSessionWithApp()
     for (const path of [PAGINA, PAGINA.replace('presencia', 'presencia/codigo')]) {
-      const { status, texto } = await ir(path)
-      expect([status, texto]).toEqual([200, expect.stringContaining('Escriba las seis cifras de su app de códigos.')])
-      expect(texto).toContain(`name="volver" value="${VOLVER}"`)
-      expect(texto).not.toMatch(SIN_CORREO)
+      const { status, texto: text } = await visit(path)
+      expect([status, text]).toEqual([200, expect.stringContaining('Escriba las seis cifras de su app de códigos.')])
+      expect(text).toContain(`name="volver" value="${RETURN_PATH}"`)
+      expect(text).not.toMatch(CORREO_TEXTS)
     }
-    expect((await ir('/cuenta/presencia', { volver: VOLVER })).destino).toBe(environment.url + PAGINA)
+    expect((await visit('/cuenta/presencia', { volver: RETURN_PATH })).destino).toBe(environment.url + PAGINA)
     expect(await findPendingCorreo(environment, 'codigo', ana.correo)).toBeUndefined()
     const { codigo: porCorreo, signInCookie: input } = await requestCode(environment, ana.correo)
     const Cookie = `${ana.cookie}; ${input}`
-    const bad = await ir('/cuenta/presencia/codigo', { codigo: porCorreo!, volver: VOLVER }, { Cookie })
+    const bad = await visit('/cuenta/presencia/codigo', { codigo: porCorreo!, volver: RETURN_PATH }, { Cookie })
     expect([bad.status, bad.texto]).toEqual([401, expect.stringContaining('Espere el siguiente de su app')])
-    expect(bad.texto).toContain(`name="volver" value="${VOLVER}"`)
-    expect(bad.texto).not.toMatch(SIN_CORREO)
-    const hecha = await ir('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: VOLVER })
-    expect([hecha.status, hecha.destino]).toEqual([303, environment.url + VOLVER])
+    expect(bad.texto).toContain(`name="volver" value="${RETURN_PATH}"`)
+    expect(bad.texto).not.toMatch(CORREO_TEXTS)
+    const doneResult = await visit('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: RETURN_PATH })
+    expect([doneResult.status, doneResult.destino]).toEqual([303, environment.url + RETURN_PATH])
   })
 
   it('offers only the passkey to a person who has no other factor, and takes a recovery code', async () => {
@@ -136,38 +136,40 @@ describe('the page on which a person with a second factor proves to be there', (
     const [sola, conCodigos] = [await addPasskey(environment, ana), await addPasskey(environment, bea)]
     const [codigo = ''] = await makeRecoveryCodes(conCodigos)
     environment.advance(5 * MINUTE_MS + 1)
-    const { texto } = await createScriptlessBrowser(environment, sola.cookie).visit(PAGINA)
-    expect(texto).toContain('data-hace="probar"')
-    expect(texto).not.toMatch(/name="codigo"/)
-    expect(texto).not.toMatch(SIN_CORREO)
-    const { visit: ir } = createScriptlessBrowser(environment, conCodigos.cookie)
-    expect((await ir(PAGINA)).texto).toMatch(/Escriba un código de recuperación\..*data-hace="probar"/s)
-    expect((await ir('/cuenta/presencia/codigo', { codigo, volver: VOLVER })).destino).toBe(environment.url + VOLVER)
-    expect((await ir(PAGINA)).destino).toBe(environment.url + VOLVER)
+    const { texto: text } = await createScriptlessBrowser(environment, sola.cookie).visit(PAGINA)
+    expect(text).toContain('data-hace="probar"')
+    expect(text).not.toMatch(/name="codigo"/)
+    expect(text).not.toMatch(CORREO_TEXTS)
+    const { visit } = createScriptlessBrowser(environment, conCodigos.cookie)
+    expect((await visit(PAGINA)).texto).toMatch(/Escriba un código de recuperación\..*data-hace="probar"/s)
+    expect((await visit('/cuenta/presencia/codigo', { codigo, volver: RETURN_PATH })).destino).toBe(
+      environment.url + RETURN_PATH,
+    )
+    expect((await visit(PAGINA)).destino).toBe(environment.url + RETURN_PATH)
   })
 
   it('refuses a right code after the ten failures of a day', async () => {
-    const { ana, visit: ir } = await tardeConApp()
+    const { ana, visit } = await createLateSessionWithApp()
     await environment.db.pool.query(
       `update segundo_factor set intentos = 10, intentos_desde = $2
        where persona_id = (select id from persona where persona = $1)`,
       [ana.persona, environment.clock()],
     )
-    const bien = await ir('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: '/cuenta' })
+    const bien = await visit('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: '/cuenta' })
     expect([bien.status, bien.texto]).toEqual([429, expect.stringContaining('espere un día')])
   })
 
   it('is where all late changes of the second factor lead', async () => {
-    const { visit: ir } = await tardeConApp()
+    const { visit } = await createLateSessionWithApp()
     for (const accion of ['app', 'confirmar', 'codigos', 'quitarApp']) {
-      const { destino } = await ir('/cuenta', { accion, cual: '', codigo: 'x' })
+      const { destino } = await visit('/cuenta', { accion, cual: '', codigo: 'x' })
       expect([accion, destino]).toEqual([accion, `${environment.url}/cuenta/presencia?volver=%2Fcuenta`])
     }
   })
 })
 
 /** Texts that a browser could take for another site, or that would become a header. */
-const AJENOS = [
+const FOREIGN_PATHS = [
   'https://malo.example/cuenta',
   '//malo.example',
   '/\\malo.example',
@@ -189,21 +191,21 @@ const AJENOS = [
 
 describe('the path to which the page returns', () => {
   it('is one of this service, else that of the account', async () => {
-    expect(AJENOS.map(returnPath)).toEqual(AJENOS.map(() => '/cuenta'))
+    expect(FOREIGN_PATHS.map(returnPath)).toEqual(FOREIGN_PATHS.map(() => '/cuenta'))
     expect([undefined, ['/central'], { a: '/central' }].map(returnPath)).toEqual(['/cuenta', '/cuenta', '/cuenta'])
-    for (const own of ['/cuenta', '/central', '/central/equipo/per1', VOLVER]) expect(returnPath(own)).toBe(own)
+    for (const own of ['/cuenta', '/central', '/central/equipo/per1', RETURN_PATH]) expect(returnPath(own)).toBe(own)
   })
 
   it('never leaves the service, by query or by form', async () => {
-    const { ana, visit: ir, codigo } = await late()
-    for (const foreign of AJENOS) {
-      const view = await ir(`/cuenta/presencia?volver=${encodeURIComponent(foreign)}`)
+    const { ana, visit, codigo } = await late()
+    for (const foreign of FOREIGN_PATHS) {
+      const view = await visit(`/cuenta/presencia?volver=${encodeURIComponent(foreign)}`)
       expect(view.texto).toContain('name="volver" value="/cuenta"')
     }
-    await ir('/cuenta/presencia', { volver: '//malo.example' })
-    const { destino } = await ir('/cuenta/presencia/codigo', { codigo: await codigo(), volver: '//malo.example' })
+    await visit('/cuenta/presencia', { volver: '//malo.example' })
+    const { destino } = await visit('/cuenta/presencia/codigo', { codigo: await codigo(), volver: '//malo.example' })
     expect(destino).toBe(`${environment.url}/cuenta`)
-    for (const foreign of AJENOS) {
+    for (const foreign of FOREIGN_PATHS) {
       const listo = await createScriptlessBrowser(environment, ana.cookie).visit(
         `/cuenta/presencia?volver=${encodeURIComponent(foreign)}`,
       )

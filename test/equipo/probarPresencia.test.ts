@@ -24,7 +24,7 @@ describe('a session that is older than five minutes', () => {
     environment.advance(5 * MINUTE_MS + 1)
     await waitUntil(async () => (await invitar(ana)).status === 403)
     const { comercio } = await environment.createComercio()
-    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'x' })).cuerpo
+    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'x' })).body
     for (const [method, path, body] of [
       ['POST', `/comercios/${comercio}/llaves`, { modo: 'test' }],
       ['POST', '/operadores', { nombre: 'x' }],
@@ -36,20 +36,23 @@ describe('a session that is older than five minutes', () => {
       ['DELETE', `/membresias/${ana.membresia}`],
       ['DELETE', `/personas/${ana.persona}`],
     ] as const) {
-      const { status, cuerpo: dicho } = await ana.request(method, `/operaciones/v1${path}`, body)
-      expect([path, status, dicho.codigo]).toEqual([path, 403, 'presencia_requerida'])
+      const { status, body: message } = await ana.request(method, `/operaciones/v1${path}`, body)
+      expect([path, status, message.codigo]).toEqual([path, 403, 'presencia_requerida'])
     }
     expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
     const deCorreo = await requestCode(environment, ana.correo)
     expect((await probar(`${ana.cookie}; ${deCorreo.signInCookie}`, deCorreo.codigo)).status).toBe(401)
-    const probada = await probar(ana.cookie, ana.app!.codigo())
-    expect([probada.status, probada.cuerpo.sesion]).toEqual([200, ana.sesion])
+    const guiaWithPrueba = await probar(ana.cookie, ana.app!.codigo())
+    expect([guiaWithPrueba.status, guiaWithPrueba.body.sesion]).toEqual([200, ana.sesion])
     await waitUntil(async () => (await invitar(ana)).status === 201)
   })
 
   it('takes no code by mail of another person, of another browser or a second time', async () => {
-    const sinApp = { conApp: false }
-    const [ana, other] = [await createTestPersona(environment, sinApp), await createTestPersona(environment, sinApp)]
+    const optionsWithoutApp = { conApp: false }
+    const [ana, other] = [
+      await createTestPersona(environment, optionsWithoutApp),
+      await createTestPersona(environment, optionsWithoutApp),
+    ]
     const foreign = await requestCode(environment, other.correo)
     const own = await requestCode(environment, ana.correo)
     const usado = await requestCode(environment, ana.correo)
@@ -60,8 +63,8 @@ describe('a session that is older than five minutes', () => {
       [`${ana.cookie}; ${foreign.signInCookie}`, own.codigo],
       [`${ana.cookie}; ${usado.signInCookie}`, usado.codigo],
     ] as const) {
-      const { status, cuerpo } = await probar(cookie, codigo)
-      expect([status, cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
+      const { status, body } = await probar(cookie, codigo)
+      expect([status, body.codigo]).toEqual([401, 'codigo_incorrecto'])
     }
     expect((await probar(`${ana.cookie}; ${own.signInCookie}`, own.codigo)).status).toBe(200)
   })

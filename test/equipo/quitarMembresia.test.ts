@@ -6,7 +6,7 @@ const environment = useEnvironment()
 
 describe('the last person who administers', () => {
   /** Leaves that person alone with the scope. */
-  const dejarA = async (persona: string) => {
+  const leaveAdminOnlyTo = async (persona: string) => {
     await environment.db.pool.query(
       `update membresia set alcances = '{ver}'
        where ambito = 'empresa' and persona_id <> (select id from persona where persona = $1)`,
@@ -16,17 +16,17 @@ describe('the last person who administers', () => {
 
   it('is neither removed nor erased nor loses the scope', async () => {
     const ana = await createTestPersona(environment)
-    await dejarA(ana.persona)
+    await leaveAdminOnlyTo(ana.persona)
     const quitar = [
       await environment.operar('DELETE', `/membresias/${ana.membresia}`),
       await environment.operar('DELETE', `/personas/${ana.persona}`),
       await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] }),
       await ana.request('DELETE', `/operaciones/v1/membresias/${ana.membresia}`),
     ]
-    for (const { status, cuerpo } of quitar) expect([status, cuerpo.codigo]).toEqual([409, 'ultima_administradora'])
+    for (const { status, body } of quitar) expect([status, body.codigo]).toEqual([409, 'ultima_administradora'])
     expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
-    const menos = await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['administrar'] })
-    expect(menos.status).toBe(200)
+    const reduction = await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['administrar'] })
+    expect(reduction.status).toBe(200)
   })
 
   it('remains when keys remove the last two at once', async () => {
@@ -54,6 +54,6 @@ it('an address without a membership gets no code', async () => {
 })
 
 it('an unknown membership is a 404', async () => {
-  const { status, cuerpo } = await environment.operar('DELETE', '/membresias/mem_000000000000')
-  expect([status, cuerpo.codigo]).toEqual([404, 'membresia_desconocida'])
+  const { status, body } = await environment.operar('DELETE', '/membresias/mem_000000000000')
+  expect([status, body.codigo]).toEqual([404, 'membresia_desconocida'])
 })

@@ -14,23 +14,23 @@ describe('the last second factor', () => {
     expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'quitado' })
     expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(ULTIMO)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo).toMatchObject({ totp: null, passkeys: 1 })
+    expect((await ana.request('GET', `${SESION}/segundo-factor`)).body).toMatchObject({ totp: null, passkeys: 1 })
   })
 
   it('stays also if app and passkey are removed at once', async () => {
     const ana = await createTestPersona(environment)
     const { passkey } = await addPasskey(environment, ana)
-    const quitadas = await Promise.all([
+    const removals = await Promise.all([
       ana.request('DELETE', `${SESION}/totp`),
       ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`),
     ])
-    expect(quitadas.map(({ status }) => status).sort()).toEqual([204, 409])
+    expect(removals.map(({ status }) => status).sort()).toEqual([204, 409])
   })
 
   it('can be removed by a person of a merchant, and the code by mail is enough again', async () => {
     const { comercio } = await environment.createComercio()
     const ana = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
-    expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo.obligatorio).toBe(false)
+    expect((await ana.request('GET', `${SESION}/segundo-factor`)).body.obligatorio).toBe(false)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
     expect((await signInWithCode(environment, input, codigo)).status).toBe(201)

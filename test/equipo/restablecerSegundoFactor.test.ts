@@ -29,7 +29,7 @@ const aprobar = ({ request }: TestPersona, aprobacion: string) =>
   request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`)
 
 /** Persons of the company, who alone have the scope `administrar`. */
-async function administran<N extends 1 | 2 | 3>(count: N) {
+async function createAdmins<N extends 1 | 2 | 3>(count: N) {
   await environment.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa'`)
   const personas: TestPersona[] = []
   while (personas.length < count) personas.push(await createTestPersona(environment))
@@ -38,22 +38,22 @@ async function administran<N extends 1 | 2 | 3>(count: N) {
 
 describe('an administrator', () => {
   it('takes all factors and sessions of a person who lost them once another one approves', async () => {
-    const [admin, otraAdmin] = await administran(2)
+    const [admin, otherAdmin] = await createAdmins(2)
     const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     const { autenticador } = await addPasskey(environment, ana)
     const [recuperacion] = await makeRecoveryCodes(ana)
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
-    const aMedias = toCookieHeader((await signInWithCode(environment, input, codigo)).cabeceras)
-    const pedida = await admin.request('DELETE', rutaDe(ana.persona))
-    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+    const aMedias = toCookieHeader((await signInWithCode(environment, input, codigo)).headers)
+    const sentRequest = await admin.request('DELETE', rutaDe(ana.persona))
+    expect([sentRequest.status, sentRequest.body]).toMatchObject([
       202,
       { tipo: 'restablecer_segundo_factor', contenido: { persona: ana.persona, alcances: ['ver', 'operar'] } },
     ])
     expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({ que: 'por_restablecer' })
     expect((await ana.request('GET', SESION)).status).toBe(200)
-    const { aprobacion } = pedida.cuerpo
+    const { aprobacion } = sentRequest.body
     expect(toStatusAndCode(await aprobar(admin, aprobacion))).toEqual([409, 'aprobacion_propia'])
-    expect((await aprobar(otraAdmin, aprobacion)).status).toBe(200)
+    expect((await aprobar(otherAdmin, aprobacion)).status).toBe(200)
     await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
     expect(
       toStatusAndCode(await signInWithPasskey(environment, await signChallenge(environment, autenticador))),
@@ -65,11 +65,11 @@ describe('an administrator', () => {
       `select accion, quien, sobre, campos, despues ->> 'pide' as pide from bitacora where despues ->> 'aprobacion' = $1`,
       [aprobacion],
     )
-    const campos = ['totp', 'passkeys', 'codigos', 'sesion']
-    const line = { accion: 'darAprobacion', quien: otraAdmin.persona, sobre: ana.persona, pide: admin.persona }
-    expect(rows).toEqual([{ ...line, campos }])
+    const fields = ['totp', 'passkeys', 'codigos', 'sesion']
+    const line = { accion: 'darAprobacion', quien: otherAdmin.persona, sobre: ana.persona, pide: admin.persona }
+    expect(rows).toEqual([{ ...line, campos: fields }])
     const other = await signInFully(environment, ana)
-    expect([other.status, other.cuerpo.falta_segundo_factor]).toEqual([201, true])
+    expect([other.status, other.body.falta_segundo_factor]).toEqual([201, true])
   })
 
   it('has proved to be there, and names a person', async () => {
@@ -86,8 +86,8 @@ describe('an administrator', () => {
 
 describe('the reset of a second factor', () => {
   it('is never decided by the person concerned, and needs a third one who administers', async () => {
-    const [ana, bea, cata] = await administran(3)
-    const { aprobacion } = (await ana.request('DELETE', rutaDe(bea.persona))).cuerpo
+    const [ana, bea, cata] = await createAdmins(3)
+    const { aprobacion } = (await ana.request('DELETE', rutaDe(bea.persona))).body
     expect(toStatusAndCode(await aprobar(bea, aprobacion))).toEqual([409, 'aprobacion_propia'])
     expect((await environment.operar('DELETE', `/membresias/${cata.membresia}`)).status).toBe(204)
     expect(toStatusAndCode(await aprobar(bea, aprobacion))).toEqual([409, 'aprobacion_propia'])
@@ -96,7 +96,7 @@ describe('the reset of a second factor', () => {
   })
 
   it('is not made by the only person who administers, about itself or a person of a merchant', async () => {
-    const [ana] = await administran(1)
+    const [ana] = await createAdmins(1)
     const { comercio } = await environment.createComercio()
     const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
     for (const { persona } of [ana, eva])
@@ -105,15 +105,15 @@ describe('the reset of a second factor', () => {
   })
 
   it('waits for another person if somebody asks about itself', async () => {
-    const [ana, bea] = await administran(2)
-    const { status, cuerpo } = await ana.request('DELETE', rutaDe(ana.persona))
+    const [ana, bea] = await createAdmins(2)
+    const { status, body } = await ana.request('DELETE', rutaDe(ana.persona))
     expect(status).toBe(202)
-    expect((await aprobar(bea, cuerpo.aprobacion)).status).toBe(200)
+    expect((await aprobar(bea, body.aprobacion)).status).toBe(200)
     await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
   })
 
   it('is made at once by an operator key, and for a person who works nowhere any more', async () => {
-    const [admin, ana, bea] = await administran(3)
+    const [admin, ana, bea] = await createAdmins(3)
     expect((await environment.operar('DELETE', rutaDe(ana.persona).replace('/operaciones/v1', ''))).status).toBe(204)
     expect((await environment.operar('DELETE', `/membresias/${bea.membresia}`)).status).toBe(204)
     expect((await admin.request('DELETE', rutaDe(bea.persona))).status).toBe(204)

@@ -8,17 +8,17 @@ import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 import { createTestApp } from './totp.ts'
 
 const environment = useEnvironment()
-const abiertas: Page[] = []
-afterAll(() => Promise.all(abiertas.map((page) => page.context().close())))
+const openedItems: Page[] = []
+afterAll(() => Promise.all(openedItems.map((page) => page.context().close())))
 
 const title = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor()
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 /** A device of its own: a browser with its cookies and, if it has one, its authenticator. */
-async function nuevoAparato(conAutenticador: boolean): Promise<Page> {
+async function createDevice(conAutenticador: boolean): Promise<Page> {
   const context = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
   const page = await context.newPage()
-  abiertas.push(page)
+  openedItems.push(page)
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   if (conAutenticador) await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
@@ -27,7 +27,7 @@ async function nuevoAparato(conAutenticador: boolean): Promise<Page> {
 
 let steps = 0
 /** Leaves pictures of a step in /tmp: a phone and a wide window, in light and dark. */
-async function retratar(page: Page, name: string) {
+async function takeScreenshot(page: Page, name: string) {
   const step = String(++steps).padStart(2, '0')
   for (const [ventana, width, height] of [
     ['telefono', 360, 740],
@@ -58,62 +58,62 @@ describe.runIf(hasBrowser)('a person of the courier company, in browsers', () =>
   it('adds a passkey, loses it, comes back with a recovery code, and goes on with an app', FULL_RUN_ONLY, async () => {
     const correo = createCorreoAddress()
     const body = { correo, nombre: 'Ana Pérez', alcances: ['ver'] }
-    const { codigo } = (await environment.operar('POST', '/invitaciones', body)).cuerpo
-    const first = await nuevoAparato(true)
+    const { codigo } = (await environment.operar('POST', '/invitaciones', body)).body
+    const first = await createDevice(true)
     await first.goto((await findPendingCorreo(environment, 'invitacion', correo)).enlace)
-    await retratar(first, 'invitacion')
+    await takeScreenshot(first, 'invitacion')
     await first.getByLabel('Código que le dio quien le invitó').fill(codigo)
     await button(first, 'Aceptar y entrar').tap()
     await title(first, 'Falta su segundo factor')
     await button(first, 'Agregar una passkey').waitFor()
-    await retratar(first, 'falta')
+    await takeScreenshot(first, 'falta')
     await button(first, 'Agregar una passkey').tap()
     await title(first, 'Sus códigos de recuperación')
-    await retratar(first, 'codigos')
+    await takeScreenshot(first, 'codigos')
     const codigos = await first.locator('.codigos li').allTextContents()
-    const [descarga] = await Promise.all([
+    const [fileDownload] = await Promise.all([
       first.waitForEvent('download'),
       first.getByRole('link', { name: 'Descargar como texto' }).tap(),
     ])
-    expect(descarga.suggestedFilename()).toBe('codigos-de-recuperacion.txt')
+    expect(fileDownload.suggestedFilename()).toBe('codigos-de-recuperacion.txt')
     await first.getByRole('link', { name: 'Ya los guardé' }).tap()
     await title(first, 'Su cuenta')
-    await retratar(first, 'cuenta-con-passkey')
+    await takeScreenshot(first, 'cuenta-con-passkey')
     await button(first, 'Quitar esta passkey').tap()
     await first.getByText('Es su último segundo factor').waitFor()
-    await retratar(first, 'ultimo')
+    await takeScreenshot(first, 'ultimo')
     await first.getByRole('link', { name: 'Volver a su cuenta' }).tap()
     await button(first, 'Salir').tap()
     await title(first, 'Entrar')
 
-    const second = await nuevoAparato(false)
+    const second = await createDevice(false)
     await entrarConCorreo(second, correo)
-    await retratar(second, 'con-recuperacion')
+    await takeScreenshot(second, 'con-recuperacion')
     await second.getByLabel('Código').fill(codigos[3]!.toLowerCase())
     await button(second, 'Entrar').tap()
     await title(second, 'Su cuenta')
     await second.getByText('Le quedan 9 códigos').waitFor()
     await button(second, 'Agregar una app de códigos').tap()
     await title(second, 'Su app de códigos')
-    await retratar(second, 'app')
+    await takeScreenshot(second, 'app')
     const app = createTestApp(environment, (await second.locator('.clave').textContent())!.replaceAll(' ', ''))
     await second.getByLabel('Seis cifras de la app').fill(app.codigo())
     await button(second, 'Confirmar').tap()
     await title(second, 'Su cuenta')
     await button(second, 'Quitar esta passkey').tap()
     await second.locator('li', { hasText: 'Quitar esta passkey' }).waitFor({ state: 'detached' })
-    await retratar(second, 'cuenta-con-app')
+    await takeScreenshot(second, 'cuenta-con-app')
     await button(second, 'Salir').tap()
     await title(second, 'Entrar')
 
     await button(first, 'Entrar con passkey').tap()
     await first.getByText('Esa passkey no vale aquí').waitFor()
     await entrarConCorreo(second, correo)
-    await retratar(second, 'con-app')
+    await takeScreenshot(second, 'con-app')
     await second.getByLabel('Código').fill(codigos[3]!)
     await button(second, 'Entrar').tap()
     await second.getByText('El código no vale. Espere').first().waitFor()
-    await retratar(second, 'no-vale')
+    await takeScreenshot(second, 'no-vale')
     await second.getByLabel('Código').fill(app.codigo())
     await button(second, 'Entrar').tap()
     await title(second, 'Su cuenta')

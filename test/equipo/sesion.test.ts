@@ -13,8 +13,8 @@ describe('a session of the courier company', () => {
     const { comercio } = await environment.createComercio()
     const ana = await createTestPersona(environment, { alcances: ['ver'] })
     expect((await ana.request('GET', operaciones(`/guias?comercio=${comercio}`))).status).toBe(200)
-    const negada = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
-    expect([negada.status, negada.cuerpo.codigo, negada.cuerpo.mensaje]).toEqual([
+    const refusal = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
+    expect([refusal.status, refusal.body.codigo, refusal.body.mensaje]).toEqual([
       403,
       'alcance_insuficiente',
       expect.stringContaining('su cuenta no lo tiene'),
@@ -29,7 +29,7 @@ describe('a session of the courier company', () => {
     expect(evento.status).toBe(201)
     const created = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
     const { rows } = await environment.db.pool.query('select quien_tipo, quien, llave from bitacora where sobre = $1', [
-      created.cuerpo.operador,
+      created.body.operador,
     ])
     expect(rows).toEqual([{ quien_tipo: 'persona', quien: ana.persona, llave: null }])
     const lines = environment.log.map((one) => JSON.parse(one)).filter(({ operacion }) => operacion === 'crearOperador')
@@ -39,10 +39,10 @@ describe('a session of the courier company', () => {
 
   it('is of no use to merchants’ operations, nor beside a key', async () => {
     const ana = await createTestPersona(environment)
-    const negada = await ana.request('GET', '/api/v1/guias')
-    expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
-    const ambas = await ana.request('GET', operaciones('/guias'), undefined, { llave: 'guia_oper_x' })
-    expect([ambas.status, ambas.cuerpo.codigo]).toEqual([401, 'no_autenticado'])
+    const refusal = await ana.request('GET', '/api/v1/guias')
+    expect([refusal.status, refusal.body.codigo]).toEqual([403, 'alcance_insuficiente'])
+    const bothResult = await ana.request('GET', operaciones('/guias'), undefined, { llave: 'guia_oper_x' })
+    expect([bothResult.status, bothResult.body.codigo]).toEqual([401, 'no_autenticado'])
   })
 
   it('lasts 12 hours', async () => {
@@ -50,28 +50,28 @@ describe('a session of the courier company', () => {
     environment.advance(12 * HOUR_MS - MINUTE_MS)
     expect((await ana.request('GET', RUTA)).status).toBe(200)
     environment.advance(MINUTE_MS + 1)
-    const { status, cuerpo } = await ana.request('GET', RUTA)
-    expect([status, cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
+    const { status, body } = await ana.request('GET', RUTA)
+    expect([status, body.codigo]).toEqual([401, 'sesion_invalida'])
   })
 })
 
 describe('a session of a merchant', () => {
   it('sees that merchant’s guides alone, in the mode that it chose', async () => {
-    const [suya, foreign] = [await environment.createComercio('test'), await environment.createComercio('test')]
-    const propia = (await suya.api.guias.crear(buildGuia())).guia
+    const [ownItem, foreign] = [await environment.createComercio('test'), await environment.createComercio('test')]
+    const propia = (await ownItem.api.guias.crear(buildGuia())).guia
     const other = (await foreign.api.guias.crear(buildGuia())).guia
-    const ana = await createTestPersona(environment, { comercio: suya.comercio, alcances: ['despacho'] })
+    const ana = await createTestPersona(environment, { comercio: ownItem.comercio, alcances: ['despacho'] })
     const list = async () =>
-      (await ana.request('GET', '/api/v1/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia)
+      (await ana.request('GET', '/api/v1/guias')).body.datos.map(({ guia }: { guia: string }) => guia)
     expect(await list()).toEqual([])
-    const elegida = await ana.request('PATCH', RUTA, { membresia: ana.membresia, modo: 'test' })
-    expect([elegida.status, elegida.cuerpo.modo]).toEqual([200, 'test'])
+    const choice = await ana.request('PATCH', RUTA, { membresia: ana.membresia, modo: 'test' })
+    expect([choice.status, choice.body.modo]).toEqual([200, 'test'])
     await waitUntil(async () => (await list()).length === 1)
     expect(await list()).toEqual([propia])
     expect((await ana.request('GET', `/api/v1/guias/${other}`)).status).toBe(404)
     const created = await ana.request('POST', '/api/v1/guias', buildGuiaWithoutDestino())
     expect(created.status).toBe(201)
-    expect((await suya.api.guias.obtener(created.cuerpo.guia)).modo).toBe('test')
+    expect((await ownItem.api.guias.obtener(created.body.guia)).modo).toBe('test')
     expect((await ana.request('GET', operaciones('/guias'))).status).toBe(403)
   })
 
@@ -105,18 +105,18 @@ describe('another process', () => {
     const { url } = await otroServicio()
     await createTestPersona(environment)
     const [ana, bea, eva, luz] = await Promise.all(Array.from({ length: 4 }, () => createTestPersona(environment)))
-    const alla = (cookie: string, path = RUTA) => fetch(url + path, { headers: { Cookie: cookie } })
+    const elsewhere = (cookie: string, path = RUTA) => fetch(url + path, { headers: { Cookie: cookie } })
     const all = [ana!, bea!, eva!]
-    for (const { cookie } of [...all, luz!]) expect((await alla(cookie)).status).toBe(200)
+    for (const { cookie } of [...all, luz!]) expect((await elsewhere(cookie)).status).toBe(200)
     await ana!.request('DELETE', RUTA)
     await environment.operar('DELETE', `/membresias/${bea!.membresia}`)
     await environment.operar('DELETE', `/personas/${eva!.persona}`)
     await environment.operar('PATCH', `/membresias/${luz!.membresia}`, { alcances: ['operar'] })
     const end = performance.now()
     await waitUntil(async () => {
-      const estados = await Promise.all(all.map(async ({ cookie }) => (await alla(cookie)).status))
-      const cambiada = (await alla(luz!.cookie, operaciones('/guias'))).status
-      return [...estados, cambiada].join() === '401,401,401,403'
+      const estados = await Promise.all(all.map(async ({ cookie }) => (await elsewhere(cookie)).status))
+      const afterChange = (await elsewhere(luz!.cookie, operaciones('/guias'))).status
+      return [...estados, afterChange].join() === '401,401,401,403'
     })
     expect(performance.now() - end).toBeLessThan(1_000)
   })

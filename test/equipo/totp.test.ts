@@ -8,7 +8,7 @@ import { createTestPersona } from './persona.ts'
 import { computeStepCode } from './totp.ts'
 
 const environment = useEnvironment()
-const VIEJA = Buffer.from(MASTER_KEY, 'base64')
+const OLD_KEY = Buffer.from(MASTER_KEY, 'base64')
 
 describe('the code of an app', () => {
   it.each([
@@ -18,13 +18,13 @@ describe('the code of an app', () => {
     [2_000_000_000, '279037'],
   ])('at second %d is that of RFC 6238', async (second, codigo) => {
     const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
-    const secretos = createSecrets([VIEJA])
+    const secretos = createSecrets([OLD_KEY])
     const persona = 'de nadie'
-    const sellado = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secret))
+    const sealedSecret = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secret))
     const deps = { secretos, clock: () => new Date(second * 1_000) }
-    expect(await pasoDe(deps, persona, sellado, codigo)).toBe(Math.floor(second / 30))
+    expect(await pasoDe(deps, persona, sealedSecret, codigo)).toBe(Math.floor(second / 30))
     expect(computeStepCode(secret, Math.floor(second / 30))).toBe(codigo)
-    await expect(pasoDe(deps, 'otra persona', sellado, codigo)).rejects.toThrow()
+    await expect(pasoDe(deps, 'otra persona', sealedSecret, codigo)).rejects.toThrow()
   })
 })
 
@@ -39,9 +39,9 @@ it('secrets are encrypted again after a change of the master keys', async () => 
       )
     ).rows[0]
   const deps = { db: environment.db, log: { info() {}, error() {} } as never }
-  await reencryptTotp({ ...deps, secretos: createSecrets([fresh, VIEJA]) })
+  await reencryptTotp({ ...deps, secretos: createSecrets([fresh, OLD_KEY]) })
   const { persona_id, secreto } = await read()
   const con = (key: Buffer) => ({ secretos: createSecrets([key]), clock: environment.clock })
   expect(await pasoDe(con(fresh), persona_id, secreto, ana.app!.de(0))).toBeDefined()
-  expect(await pasoDe(con(VIEJA), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
+  expect(await pasoDe(con(OLD_KEY), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
 })

@@ -7,14 +7,14 @@ export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, c
   if (cookie) cookies.set(...(cookie.split('=') as [string, string]))
   const visit = async (
     path: string,
-    campos?: Record<string, string> | [string, string][],
+    fields?: Record<string, string> | [string, string][],
     cabeceras: Record<string, string> = {},
   ) => {
     const cookieHeader = [...cookies].map((pair) => pair.join('=')).join('; ')
     const response = await fetch(new URL(path, url), {
       redirect: 'manual',
-      headers: { ...(cookieHeader && { Cookie: cookieHeader }), ...(campos && { Origin: url }), ...cabeceras },
-      ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
+      headers: { ...(cookieHeader && { Cookie: cookieHeader }), ...(fields && { Origin: url }), ...cabeceras },
+      ...(fields && { method: 'POST', body: new URLSearchParams(fields) }),
     })
     for (const pair of toCookieHeader(response.headers).split('; ').filter(Boolean)) {
       const [name = '', value = ''] = pair.split('=')
@@ -29,7 +29,7 @@ export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, c
       a: destino?.pathname,
       destino: destino?.href,
       texto: await response.text(),
-      cabeceras: headers,
+      headers,
     }
   }
   return { visit, cookies }

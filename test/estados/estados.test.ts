@@ -73,19 +73,19 @@ describe('the state machine of the contract', () => {
   })
 
   it('is closed: it speaks of every state, of no other, and finals lead nowhere', () => {
-    for (const [maquina, estados] of [
+    for (const [machine, estados] of [
       [STATE_MACHINE, ESTADOS],
       [LOCATION_STATE_MACHINE, UBICACIONES],
     ] as const) {
-      expect(Object.keys(maquina.transiciones).sort()).toEqual([...estados].sort())
-      for (const destinos of Object.values(maquina.transiciones))
+      expect(Object.keys(machine.transiciones).sort()).toEqual([...estados].sort())
+      for (const destinos of Object.values(machine.transiciones))
         for (const destino of destinos) expect(estados).toContain(destino)
       expect(
-        Object.entries(maquina.transiciones)
+        Object.entries(machine.transiciones)
           .filter(([, destinos]) => destinos.length === 0)
           .map(([estado]) => estado)
           .sort(),
-      ).toEqual([...maquina.finales].sort())
+      ).toEqual([...machine.finales].sort())
     }
     expect(Object.keys(MOTIVOS).every((estado) => ESTADOS.includes(estado as Estado))).toBe(true)
     const motivos = schemas.Motivo!.enum as string[]
@@ -93,32 +93,32 @@ describe('the state machine of the contract', () => {
   })
 
   it('reaches every state from aceptado, and a final from every state', () => {
-    const alcanza = (from: Estado, seen = new Set<Estado>()): Set<Estado> => {
+    const collectReachable = (from: Estado, seen = new Set<Estado>()): Set<Estado> => {
       if (!seen.has(from)) {
         seen.add(from)
-        for (const other of nextStates(from)) alcanza(other, seen)
+        for (const other of nextStates(from)) collectReachable(other, seen)
       }
       return seen
     }
-    expect([...alcanza('aceptado')].sort()).toEqual([...ESTADOS].sort())
-    for (const estado of ESTADOS) expect([...alcanza(estado)].some(isFinalState)).toBe(true)
+    expect([...collectReachable('aceptado')].sort()).toEqual([...ESTADOS].sort())
+    for (const estado of ESTADOS) expect([...collectReachable(estado)].some(isFinalState)).toBe(true)
   })
 
   it('lets through exactly its transitions, on any walk', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...ESTADOS), { maxLength: 30 }), (pedidos) => {
+      fc.property(fc.array(fc.constantFrom(...ESTADOS), { maxLength: 30 }), (requests) => {
         let estado: Estado = 'aceptado'
-        for (const pedido of pedidos) {
-          const legal: boolean = (STATE_MACHINE.transiciones[estado] as readonly Estado[]).includes(pedido)
+        for (const requestData of requests) {
+          const legal: boolean = (STATE_MACHINE.transiciones[estado] as readonly Estado[]).includes(requestData)
           let step = true
           try {
-            if (pedido === 'cancelado') requireCancellable(estado)
-            else requireTransition(estado, pedido)
+            if (requestData === 'cancelado') requireCancellable(estado)
+            else requireTransition(estado, requestData)
           } catch {
             step = false
           }
           expect(step).toBe(legal)
-          if (step) estado = pedido
+          if (step) estado = requestData
         }
       }),
       { numRuns: 1_000 },

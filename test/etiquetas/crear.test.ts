@@ -18,8 +18,8 @@ describe('POST /api/v1/etiquetas', () => {
     const { url, guias } = await etiquetasComercio.api.guias.etiquetas(codigos)
     expect(guias).toEqual(codigos)
     expect(url.length).toBeLessThan(2_048)
-    const { status, cabeceras, pdf } = await downloadEtiquetas(url)
-    expect([status, cabeceras.get('content-disposition')]).toEqual([200, 'inline; filename="etiquetas-100.pdf"'])
+    const { status, headers, pdf } = await downloadEtiquetas(url)
+    expect([status, headers.get('content-disposition')]).toEqual([200, 'inline; filename="etiquetas-100.pdf"'])
     const { pageCount, contents } = parsePdf(pdf)
     expect(pageCount).toBe(100)
     expect(contents.map((contenido) => readBarcode(readDrawnWidths(contenido)))).toEqual(codigos)
@@ -27,18 +27,18 @@ describe('POST /api/v1/etiquetas', () => {
 
   it('takes codes as people type them', async () => {
     const other = await createGuiaForEtiqueta()
-    const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
-    const { guias, url } = await etiquetasComercio.api.guias.etiquetas([other, tecleada])
+    const typedGuia = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
+    const { guias, url } = await etiquetasComercio.api.guias.etiquetas([other, typedGuia])
     expect(guias).toEqual([other, guia])
     expect(parsePdf((await downloadEtiquetas(url)).pdf).pageCount).toBe(2)
   })
 
   it('names each position that can’t be, and does nothing by halves', async () => {
-    const extrano = await environment.createComercio()
-    const [foreign, cancelled] = [await createGuiaForEtiqueta({}, extrano), await createGuiaForEtiqueta()]
+    const foreignComercio = await environment.createComercio()
+    const [foreign, cancelled] = [await createGuiaForEtiqueta({}, foreignComercio), await createGuiaForEtiqueta()]
     await etiquetasComercio.api.guias.cancelar(cancelled)
     const llave = await environment.createLlave(etiquetasComercio, { modo: 'live' })
-    const enReal = (await environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo.guia
+    const enReal = (await environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })).body.guia
     const error = await catchProblema(
       etiquetasComercio.api.guias.etiquetas([
         guia,
@@ -59,18 +59,18 @@ describe('POST /api/v1/etiquetas', () => {
       { campo: '/guias/5', mensaje: expect.stringContaining('no es una guía suya') },
       { campo: '/guias/6', mensaje: expect.stringContaining('no es una guía suya') },
     ])
-    for (const [cuerpo, campo] of [
+    for (const [body, field] of [
       [{}, '/guias'],
       [{ guias: [] }, '/guias'],
       [{ guias: Array.from({ length: 101 }, () => guia) }, '/guias'],
       [{ guias: [guia, 7] }, '/guias/1'],
       [{ guias: [guia], formato: 'zpl' }, '/formato'],
     ] as const) {
-      const { status, cuerpo: problema } = await environment.request('POST', '/api/v1/etiquetas', {
+      const { status, body: problema } = await environment.request('POST', '/api/v1/etiquetas', {
         llave: etiquetasComercio.llave,
-        cuerpo,
+        body,
       })
-      expect([status, problema.errores?.[0].campo]).toEqual([422, campo])
+      expect([status, problema.errores?.[0].campo]).toEqual([422, field])
     }
   })
 
@@ -80,12 +80,15 @@ describe('POST /api/v1/etiquetas', () => {
   })
 
   it('needs its scope, and one’s own guides', async () => {
-    const sin = await environment.createLlave(etiquetasComercio, {
+    const caseWithout = await environment.createLlave(etiquetasComercio, {
       alcances: ['guias:escribir', 'pruebas_entrega:leer'],
     })
-    const negado = await environment.request('POST', '/api/v1/etiquetas', { llave: sin, cuerpo: { guias: [guia] } })
-    expect([negado.status, negado.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
-    const extrano = await environment.createComercio()
-    expect(await catchProblema(extrano.api.guias.etiqueta(guia))).toBeInstanceOf(ErrorNoEncontrado)
+    const denial = await environment.request('POST', '/api/v1/etiquetas', {
+      llave: caseWithout,
+      body: { guias: [guia] },
+    })
+    expect([denial.status, denial.body.codigo]).toEqual([403, 'alcance_insuficiente'])
+    const foreignComercio = await environment.createComercio()
+    expect(await catchProblema(foreignComercio.api.guias.etiqueta(guia))).toBeInstanceOf(ErrorNoEncontrado)
   })
 })

@@ -34,7 +34,7 @@ describe('GET /etiquetas/{guias}', () => {
       }
     }
     const [base, query] = url.split('?')
-    for (const malo of [
+    for (const badValue of [
       `${base}?${query}&x=1`,
       `${base}?${query}&v=1`,
       `${base}-${guia}?${query}`,
@@ -45,7 +45,7 @@ describe('GET /etiquetas/{guias}', () => {
       url.replace('disp=inline', 'disp=attachment'),
       url.replace(/exp=\d+/, 'exp=9999999999'),
     ])
-      expect([malo, await fetchRefusal(malo)]).toEqual([malo, bad])
+      expect([badValue, await fetchRefusal(badValue)]).toEqual([badValue, bad])
     expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
@@ -53,9 +53,9 @@ describe('GET /etiquetas/{guias}', () => {
     const { guias } = etiquetasComercio.api
     const { url } = await guias.etiquetas([guia], { formato: 'carta' })
     const { url: normal } = await guias.etiquetas([guia])
-    const { url: dicho } = await guias.etiquetas([guia], { formato: '10x15' })
+    const { url: message } = await guias.etiquetas([guia], { formato: '10x15' })
     const medidas = []
-    for (const one of [url, normal, dicho]) medidas.push(parsePdf((await downloadEtiquetas(one)).pdf).measurement)
+    for (const one of [url, normal, message]) medidas.push(parsePdf((await downloadEtiquetas(one)).pdf).measurement)
     expect(medidas).toEqual([[612, 792], medidas[1], medidas[1]])
     expect(medidas[1]![0]).toBeCloseTo(283.46, 1)
     const etiquetas = await Promise.all([url, normal].map((one) => fetch(one, { method: 'HEAD' })))
@@ -82,7 +82,7 @@ describe('GET /etiquetas/{guias}', () => {
       createSignedLinks({ ...parts, folder: 'etiquetas' }),
     ]
     expect(
-      (await downloadEtiquetas(deEtiquetas.create(guia, 'attachment').url)).cabeceras.get('content-disposition'),
+      (await downloadEtiquetas(deEtiquetas.create(guia, 'attachment').url)).headers.get('content-disposition'),
     ).toBe(`attachment; filename="etiqueta-${guia}.pdf"`)
     expect((await downloadEtiquetas(deArchivos.create(foto, 'inline').url)).status).toBe(200)
     for (const url of [
@@ -98,22 +98,24 @@ describe('GET /etiquetas/{guias}', () => {
 
   it('shows the pickup’s address, who is asked for there, and its indications', async () => {
     const deQuien = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
-    const suya = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
-    const { texto } = parsePdf((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(suya)).url)).pdf)
-    for (const dicho of ['Luis Batz', 'Tel. 5555 1234', '12 avenida 3-40', 'Portón azul'])
-      expect(texto).toContain(dicho)
+    const ownItem = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
+    const { texto: text } = parsePdf(
+      (await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(ownItem)).url)).pdf,
+    )
+    for (const message of ['Luis Batz', 'Tel. 5555 1234', '12 avenida 3-40', 'Portón azul'])
+      expect(text).toContain(message)
   })
 
   it('knows GET and HEAD, says so before it looks at the link, and expires', async () => {
     const { url } = await etiquetasComercio.api.guias.etiqueta(guia)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const destino of [url, `${environment.url}/etiquetas/${guia}`]) {
-        const { status, cabeceras } = await downloadEtiquetas(destino, { method })
-        expect([method, status, cabeceras.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+        const { status, headers } = await downloadEtiquetas(destino, { method })
+        expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
       }
     const { pdf } = await downloadEtiquetas(url)
     const head = await downloadEtiquetas(url, { method: 'HEAD' })
-    expect([head.status, head.pdf.length, Number(head.cabeceras.get('content-length'))]).toEqual([200, 0, pdf.length])
+    expect([head.status, head.pdf.length, Number(head.headers.get('content-length'))]).toEqual([200, 0, pdf.length])
     environment.advance(15 * 60_000 + 1_000)
     expect((await fetchRefusal(url)).codigo).toBe('enlace_invalido')
     expect((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(guia)).url)).status).toBe(200)
@@ -121,7 +123,7 @@ describe('GET /etiquetas/{guias}', () => {
   })
 
   /** Links of a hundred labels, less one for each that came before. */
-  const deCien = async (de: Comercio, links: number) => {
+  const createLinksOfHundred = async (de: Comercio, links: number) => {
     const guias = Array.from({ length: 100 }, () => buildGuia())
     const lote = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
     const created = lote.resultados.map((one) => (one.ok ? one.guia : ''))
@@ -131,20 +133,22 @@ describe('GET /etiquetas/{guias}', () => {
   }
 
   it('is drawn once for all who open it, and not at all for HEAD', async () => {
-    const [url = ''] = await deCien(etiquetasComercio, 1)
-    const cabezas = await Promise.all(Array.from({ length: 40 }, () => downloadEtiquetas(url, { method: 'HEAD' })))
-    for (const { status, cabeceras } of cabezas)
-      expect([status, cabeceras.get('content-type'), cabeceras.get('content-length')]).toEqual([
+    const [url = ''] = await createLinksOfHundred(etiquetasComercio, 1)
+    const headResponses = await Promise.all(
+      Array.from({ length: 40 }, () => downloadEtiquetas(url, { method: 'HEAD' })),
+    )
+    for (const { status, headers } of headResponses)
+      expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([
         200,
         'application/pdf',
         null,
       ])
     const all = await Promise.all(Array.from({ length: 60 }, () => downloadEtiquetas(url)))
-    const [{ pdf, cabeceras }] = all as [(typeof all)[0]]
+    const [{ pdf, headers }] = all as [(typeof all)[0]]
     for (const one of all) expect([one.status, one.pdf.equals(pdf)]).toEqual([200, true])
     const head = await downloadEtiquetas(url, { method: 'HEAD' })
-    expect(head.cabeceras.get('content-length')).toBe(String(pdf.length))
-    for (const { cabeceras: suyas } of [...cabezas, head]) expect(suyas.get('etag')).toBe(cabeceras.get('etag'))
+    expect(head.headers.get('content-length')).toBe(String(pdf.length))
+    for (const { headers: ownItems } of [...headResponses, head]) expect(ownItems.get('etag')).toBe(headers.get('etag'))
   })
 
   it('writes a guide once for those who opened it together, and again after a correction', async () => {
@@ -153,14 +157,14 @@ describe('GET /etiquetas/{guias}', () => {
     const read = () => readEtiquetas(environment.db, 'todos', [codigo])
     const version = async () =>
       (await environment.db.pool.query('select xmin::text as xmin from guia where guia = $1', [codigo])).rows[0].xmin
-    const leidas = await read()
-    await recordEtiquetas(environment.db, leidas, environment.clock())
-    const anotada = await version()
-    await recordEtiquetas(environment.db, leidas, environment.clock())
-    expect(await version()).toBe(anotada)
+    const readItems = await read()
+    await recordEtiquetas(environment.db, readItems, environment.clock())
+    const notedVersion = await version()
+    await recordEtiquetas(environment.db, readItems, environment.clock())
+    expect(await version()).toBe(notedVersion)
 
     await api.guias.corregir(codigo, { destinatario: 'Otra Persona' })
-    await recordEtiquetas(environment.db, leidas, environment.clock())
+    await recordEtiquetas(environment.db, readItems, environment.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toMatchObject([{ codigo: 'etiqueta_desactualizada' }])
     await recordEtiquetas(environment.db, await read(), environment.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toEqual([])
@@ -170,52 +174,52 @@ describe('GET /etiquetas/{guias}', () => {
     'tells those that are too many to come back, and lets no merchant wait behind another’s',
     FULL_RUN_ONLY,
     async () => {
-      const urls = await deCien(etiquetasComercio, 40)
+      const urls = await createLinksOfHundred(etiquetasComercio, 40)
       const other = await environment.createComercio()
       const { url: deOtro } = await other.api.guias.etiqueta((await other.api.guias.crear(buildGuia())).guia)
-      let negadas = 0
-      let dibujadas = 0
-      const muchas = urls.map(async (url) => {
-        const bajada = await downloadEtiquetas(url)
-        if (bajada.status === 200) dibujadas++
-        else negadas++
-        return bajada
+      let refusals = 0
+      let drawnItems = 0
+      const manyEntries = urls.map(async (url) => {
+        const download = await downloadEtiquetas(url)
+        if (download.status === 200) drawnItems++
+        else refusals++
+        return download
       })
       // One that was refused shows that the line is full.
-      await waitUntil(async () => negadas > 0)
-      const before = dibujadas
+      await waitUntil(async () => refusals > 0)
+      const before = drawnItems
       // On a slow machine he may be told to come back, too.
       await waitUntil(async () => (await downloadEtiquetas(deOtro)).status === 200)
-      expect(dibujadas - before).toBeLessThan(20)
-      const all = await Promise.all(muchas)
-      const buenas = all.filter(({ status }) => status === 200)
-      const demas = all.filter(({ status }) => status !== 200)
-      expect(buenas.length).toBeGreaterThan(0)
+      expect(drawnItems - before).toBeLessThan(20)
+      const all = await Promise.all(manyEntries)
+      const goodOnes = all.filter(({ status }) => status === 200)
+      const remainder = all.filter(({ status }) => status !== 200)
+      expect(goodOnes.length).toBeGreaterThan(0)
       // One is drawn at once, or two; 32 wait, some of them in vain where the machine is slow.
-      expect(demas.length).toBeGreaterThanOrEqual(40 - 2 - 32)
-      for (const { status, cabeceras } of demas) expect([status, cabeceras.get('retry-after')]).toEqual([503, '2'])
+      expect(remainder.length).toBeGreaterThanOrEqual(40 - 2 - 32)
+      for (const { status, headers } of remainder) expect([status, headers.get('retry-after')]).toEqual([503, '2'])
     },
   )
 
   it('keeps no place for who went away', FULL_RUN_ONLY, async () => {
-    const [url = '', ...urls] = await deCien(etiquetasComercio, 41)
+    const [url = '', ...urls] = await createLinksOfHundred(etiquetasComercio, 41)
     const control = new AbortController()
-    let negadas = 0
-    const idas = urls.map((one) =>
+    let refusals = 0
+    const outgoingRequests = urls.map((one) =>
       fetch(one, { signal: control.signal }).then(
         ({ status }) => {
-          if (status === 503) negadas++
+          if (status === 503) refusals++
         },
         () => {},
       ),
     )
-    const cortadas = () => environment.log.filter((line) => line.includes('"cortada":true')).length
-    const before = cortadas()
+    const countCutResponses = () => environment.log.filter((line) => line.includes('"cortada":true')).length
+    const before = countCutResponses()
     // Once it is full, somebody is refused.
-    await waitUntil(async () => negadas > 0)
+    await waitUntil(async () => refusals > 0)
     control.abort()
-    await Promise.all(idas)
-    await waitUntil(async () => cortadas() > before)
+    await Promise.all(outgoingRequests)
+    await waitUntil(async () => countCutResponses() > before)
     expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
@@ -225,10 +229,10 @@ describe('GET /etiquetas/{guias}', () => {
     const etagCon = async (BRAND_LOGO: string) => {
       await environment.reset({ PORT, BRAND_LOGO })
       const { llave } = etiquetasComercio
-      const { cuerpo } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
-      const { status, cabeceras } = await downloadEtiquetas(cuerpo.url, { method: 'HEAD' })
+      const { body } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
+      const { status, headers } = await downloadEtiquetas(body.url, { method: 'HEAD' })
       expect(status).toBe(200)
-      return cabeceras.get('etag')
+      return headers.get('etag')
     }
     const [one, other] = [200, 300].map((width) => writeLogoFile(`${width}.svg`, buildLogoSvg(width, 90)))
     const etags = [await etagCon(''), await etagCon(one!), await etagCon(other!)]

@@ -9,7 +9,7 @@ export let guia: string
 
 export const downloadEtiquetas = async (url: string, init?: RequestInit) => {
   const response = await fetch(url, init)
-  return { status: response.status, cabeceras: response.headers, pdf: Buffer.from(await response.arrayBuffer()) }
+  return { status: response.status, headers: response.headers, pdf: Buffer.from(await response.arrayBuffer()) }
 }
 /** An answer of the link without what differs in every answer. */
 export const fetchRefusal = async (url: string) => {

@@ -34,8 +34,8 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       vary: 'Accept',
       ratelimit: expect.stringContaining('"documentos"'),
     })
-    const { texto, contents } = parsePdf(bytes)
-    expect([texto.includes('María José Ajú'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([true, codigo])
+    const { texto: text, contents } = parsePdf(bytes)
+    expect([text.includes('María José Ajú'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([true, codigo])
     const { url } = await etiquetasComercio.api.guias.etiqueta(codigo)
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true)
   })
@@ -168,7 +168,7 @@ describe('POST /api/v1/etiquetas', () => {
   it('refuses letter sheets in ZPL, a resolution for another form, and other forms', async () => {
     const faults = async (body: object, accept: string) => {
       const { status, bytes } = await create(body, accept)
-      return [status, JSON.parse(bytes.toString()).errores.map(({ campo }: { campo: string }) => campo)]
+      return [status, JSON.parse(bytes.toString()).errores.map(({ campo: field }: { campo: string }) => field)]
     }
     expect(await faults({ guias: [guia], formato: 'carta' }, 'application/zpl')).toEqual([422, ['/formato']])
     expect(await faults({ guias: [guia], ppp: 300 }, 'application/pdf')).toEqual([422, ['/ppp']])

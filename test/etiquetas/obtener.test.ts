@@ -29,9 +29,9 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     expect([guias, new URL(url).pathname]).toEqual([[codigo], `/etiquetas/${codigo}`])
     expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
     expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
-    const { status, cabeceras, pdf } = await downloadEtiquetas(url)
+    const { status, headers, pdf } = await downloadEtiquetas(url)
     expect(status).toBe(200)
-    expect(Object.fromEntries(cabeceras)).toMatchObject({
+    expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/pdf',
       'content-length': String(pdf.length),
       'content-disposition': `inline; filename="etiqueta-${codigo}.pdf"`,
@@ -42,10 +42,10 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'cross-origin-resource-policy': 'cross-origin',
       'referrer-policy': 'no-referrer',
     })
-    const { pageCount, texto, measurement: measure, contents } = parsePdf(pdf)
+    const { pageCount, texto: text, measurement: measure, contents } = parsePdf(pdf)
     expect(pageCount).toBe(1)
     expect(measure.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
-    for (const dicho of [
+    for (const message of [
       'Envíos del Altiplano',
       'Tienda La Ceiba',
       'PEDIDO-ÑANDÚ-7',
@@ -60,7 +60,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'PRUEBA',
       codigo.replace(/(.{4})(?=.)/g, '$1-'),
     ])
-      expect(texto).toContain(dicho)
+      expect(text).toContain(message)
     expect(readBarcode(readDrawnWidths(contents[0]!))).toBe(codigo)
     const rastreo = readQr(readDrawnQr(contents[0]!))
     expect(rastreo).toBe(`${environment.url}/r/${codigo}`)
@@ -75,14 +75,17 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     await environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
     const other = await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(codigo)).url)
     expect(other.pdf.equals(first.pdf)).toBe(true)
-    const ETag = first.cabeceras.get('etag')!
-    for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const same = await downloadEtiquetas(url, { headers: { 'If-None-Match': suyo } })
-      expect([suyo, same.status, same.pdf.length, same.cabeceras.get('etag')]).toEqual([suyo, 304, 0, ETag])
+    const ETag = first.headers.get('etag')!
+    for (const ownEntry of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
+      const same = await downloadEtiquetas(url, { headers: { 'If-None-Match': ownEntry } })
+      expect([ownEntry, same.status, same.pdf.length, same.headers.get('etag')]).toEqual([ownEntry, 304, 0, ETag])
     }
     await environment.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
-    const cambiada = await downloadEtiquetas(url, { headers: { 'If-None-Match': ETag } })
-    expect([cambiada.status, parsePdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
+    const afterChange = await downloadEtiquetas(url, { headers: { 'If-None-Match': ETag } })
+    expect([afterChange.status, parsePdf(afterChange.pdf).texto]).toEqual([
+      200,
+      expect.stringContaining('Calle nueva 2'),
+    ])
   })
 
   it('shows the corrected indications of the pickup', async () => {
@@ -103,14 +106,12 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
       real,
     )
-    const { texto, contents, pageCount } = parsePdf(
-      (await downloadEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf,
-    )
-    expect([pageCount, texto.includes('PRUEBA'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([
-      1,
-      false,
-      codigo,
-    ])
+    const {
+      texto: text,
+      contents,
+      pageCount,
+    } = parsePdf((await downloadEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf)
+    expect([pageCount, text.includes('PRUEBA'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([1, false, codigo])
   })
 
   it('is not for a cancelled guide, nor is a link from before', async () => {

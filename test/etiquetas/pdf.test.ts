@@ -17,10 +17,14 @@ import { findBars, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr, readQ
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
-  const { texto, measurement: measure, pageCount } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
+  const {
+    texto: text,
+    measurement: measure,
+    pageCount,
+  } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
   expect(pageCount).toBe(1)
   expect(measure.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
-  for (const dicho of [
+  for (const message of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
     '7K3M-9QX2-A1B4',
@@ -38,9 +42,9 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
     'Portón verde, frente a la tienda',
     '2 pares de zapatos',
   ]) {
-    expect(texto).toContain(dicho)
+    expect(text).toContain(message)
   }
-  expect(texto).not.toContain('PRUEBA')
+  expect(text).not.toContain('PRUEBA')
 })
 
 test('names and addresses in other scripts are in Latin letters, with a mark and its meaning', async () => {
@@ -61,10 +65,10 @@ test('names and addresses in other scripts are in Latin letters, with a mark and
     const etiqueta = datos({
       destinatario: { ...base, nombre, direccion: nombre, indicaciones: nombre, municipio: nombre },
     })
-    const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [etiqueta, datos()]))
-    expect(texto.split(written)).toHaveLength(5)
-    expect(texto.split('* Transcrito de otro alfabeto')).toHaveLength(2)
-    expect(texto).not.toMatch(/□|[^\p{Script=Latin}\p{Script=Common}]/u)
+    const { texto: text } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [etiqueta, datos()]))
+    expect(text.split(written)).toHaveLength(5)
+    expect(text.split('* Transcrito de otro alfabeto')).toHaveLength(2)
+    expect(text).not.toMatch(/□|[^\p{Script=Latin}\p{Script=Common}]/u)
   }
   expect(parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).texto).not.toContain('Transcrito')
 })
@@ -77,21 +81,27 @@ test('a name of emoji alone is written as such', async () => {
 test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
   const [contenido] = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })])).contents
   const anchos = measureWidths(contenido!)
-  const dibujadas = findBars(contenido!)
+  const drawnItems = findBars(contenido!)
   expect(readBarcode(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
   for (const width of anchos) expect(Math.abs(width - Math.round(width))).toBeLessThan(0.01)
-  expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULE_POINTS)
-  expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULE_POINTS)
+  expect(drawnItems[0]![0]).toBeGreaterThan(10 * MODULE_POINTS)
+  expect(283.4 - drawnItems.at(-1)![0]! - drawnItems.at(-1)![2]!).toBeGreaterThan(10 * MODULE_POINTS)
 })
 
 /** Pieces of a sheet's content that draw one label each, with the label's place and scale. */
-const etiquetasDeHoja = (contenido: string) =>
+const etiquetasOfSheet = (contenido: string) =>
   contenido
     .split(/^(?=1 0 0 1 [\d.]+ [\d.]+ cm$)/m)
     .slice(1)
-    .map((dibujada) => {
-      const [, x, y, escala] = /^1 0 0 1 ([\d.]+) ([\d.]+) cm\n([\d.]+) 0 0 \3 0 0 cm$/m.exec(dibujada)!.map(Number)
-      return { x: x!, y: y!, scale: escala!, guia: readBarcode(measureWidths(dibujada).map(Math.round)), dibujada }
+    .map((drawnBarcode) => {
+      const [, x, y, scale] = /^1 0 0 1 ([\d.]+) ([\d.]+) cm\n([\d.]+) 0 0 \3 0 0 cm$/m.exec(drawnBarcode)!.map(Number)
+      return {
+        x: x!,
+        y: y!,
+        scale: scale!,
+        guia: readBarcode(measureWidths(drawnBarcode).map(Math.round)),
+        drawnBarcode,
+      }
     })
 
 test('four labels on a letter sheet, in the places of its adhesives, and the next ones on another', async () => {
@@ -101,22 +111,22 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
     pageCount,
     measurement: measure,
     contents,
-    texto,
+    texto: text,
   } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas, 'carta'))
   expect([pageCount, measure]).toEqual([2, [8.5 * 72, 11 * 72]])
-  const hojas = contents.map(etiquetasDeHoja)
-  expect(hojas.map((hoja) => hoja.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
-  for (const [i, { x, y, scale: escala, dibujada }] of hojas.flat().entries()) {
+  const sheets = contents.map(etiquetasOfSheet)
+  expect(sheets.map((sheet) => sheet.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
+  for (const [i, { x, y, scale, drawnBarcode }] of sheets.flat().entries()) {
     const [izquierda, arriba] = [[0.5, 4.5][i % 2]! * 72, [0.5, 5.5][(i % 4) >> 1]! * 72]
     // Within the adhesive of 3½ × 5 in, with a bar module of ten dots at 600 dpi.
     expect([x >= izquierda, y >= arriba]).toEqual([true, true])
-    expect(x + 283.46 * escala).toBeLessThanOrEqual(izquierda + 3.5 * 72)
-    expect(y + 425.2 * escala).toBeLessThanOrEqual(arriba + 5 * 72)
-    expect((MODULE_POINTS * escala * 600) / 72).toBeCloseTo(10, 2)
-    expect(readQr(readDrawnQr(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
+    expect(x + 283.46 * scale).toBeLessThanOrEqual(izquierda + 3.5 * 72)
+    expect(y + 425.2 * scale).toBeLessThanOrEqual(arriba + 5 * 72)
+    expect((MODULE_POINTS * scale * 600) / 72).toBeCloseTo(10, 2)
+    expect(readQr(readDrawnQr(drawnBarcode))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
   }
-  for (const dicho of ['P-0', 'P-4', 'Tel. 3148 1676', 'Antigua Guatemala']) expect(texto).toContain(dicho)
-  expect(texto.match(/PRUEBA/g)).toHaveLength(2)
+  for (const message of ['P-0', 'P-4', 'Tel. 3148 1676', 'Antigua Guatemala']) expect(text).toContain(message)
+  expect(text.match(/PRUEBA/g)).toHaveLength(2)
 })
 
 test('the QR that is drawn reads as the tracking address', async () => {
@@ -152,7 +162,7 @@ test('every code reads back', () => {
 
 test('test labels say PRUEBA at the top and behind the destination', async () => {
   const { chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })]))
-  const texts = chunks.map(({ texto }) => texto)
+  const texts = chunks.map(({ texto: text }) => text)
   expect(texts.filter((text) => text === 'PRUEBA')).toHaveLength(2)
   expect(texts[texts.lastIndexOf('PRUEBA') + 1]).toBe('ENTREGAR A')
 })
@@ -161,29 +171,29 @@ test(
   'a hundred labels: a page each, in time that grows with their number, in little memory, the same bytes again',
   FULL_RUN_ONLY,
   async () => {
-    const cien = Array.from({ length: 100 }, (_, i) =>
+    const hundred = Array.from({ length: 100 }, (_, i) =>
       datos({ external_ref: `PEDIDO-${i}`, url_rastreo: `https://example.gt/${i}` }),
     )
-    await renderEtiquetas(BRAND_WITHOUT_LOGO, cien.slice(0, 5))
+    await renderEtiquetas(BRAND_WITHOUT_LOGO, hundred.slice(0, 5))
     globalThis.gc?.()
     const rss = process.memoryUsage.rss()
-    const pdf = await renderEtiquetas(BRAND_WITHOUT_LOGO, cien)
+    const pdf = await renderEtiquetas(BRAND_WITHOUT_LOGO, hundred)
     expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
     expect(pdf.length).toBeLessThan(1e6)
     expect(parsePdf(pdf).pageCount).toBe(100)
-    expect(sha256(await renderEtiquetas(BRAND_WITHOUT_LOGO, cien))).toBe(sha256(pdf))
-    const costo = async (count: number) => {
+    expect(sha256(await renderEtiquetas(BRAND_WITHOUT_LOGO, hundred))).toBe(sha256(pdf))
+    const cost = async (count: number) => {
       const times: number[] = []
       for (let time = 0; time < 3; time++) {
         const from = process.cpuUsage()
-        await renderEtiquetas(BRAND_WITHOUT_LOGO, cien.slice(0, count))
+        await renderEtiquetas(BRAND_WITHOUT_LOGO, hundred.slice(0, count))
         const { user, system } = process.cpuUsage(from)
         times.push(user + system)
       }
       return Math.min(...times)
     }
     // Some eight times as much for eight times as many: 64 if it grew with their square.
-    expect((await costo(96)) / (await costo(12))).toBeLessThan(24)
+    expect((await cost(96)) / (await cost(12))).toBeLessThan(24)
   },
 )
 
@@ -193,28 +203,34 @@ test('the telephone of a pickup is whole, however long its contact and its addre
     contacto: 'María Guadalupe '.repeat(7),
     direccion: 'Kilómetro 22.5, '.repeat(18),
   }
-  const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
-  expect(texto.replaceAll(/\s/g, '')).toContain('Tel.55551234')
+  const { texto: text } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
+  expect(text.replaceAll(/\s/g, '')).toContain('Tel.55551234')
 })
 
-const LARGAS = 'Entrar por la garita de la 13 calle, preguntar por bodega y esperar. '.repeat(7)
+const LONG_INSTRUCTIONS = 'Entrar por la garita de la 13 calle, preguntar por bodega y esperar. '.repeat(7)
 
 test('long indications of a pickup are cut, and the destination keeps its texts', async () => {
   const con = async (cambios: Partial<EtiquetaData['recogida']>) => {
     const recogida = { ...datos().recogida, ...cambios }
-    const { texto, chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
-    return { texto, destino: chunks.find((one) => one.texto === 'ENTREGAR A')!.y }
+    const { texto: text, chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
+    return { texto: text, destino: chunks.find((one) => one.texto === 'ENTREGAR A')!.y }
   }
-  const [sin, largas] = [await con({ indicaciones: null }), await con({ indicaciones: LARGAS })]
-  expect(sin.texto).not.toContain('RECOGER')
-  expect(largas.texto).toMatch(/Entrar por la garita.*…/)
-  expect(largas.texto).not.toContain(LARGAS.trim())
+  const [caseWithout, longValues] = [await con({ indicaciones: null }), await con({ indicaciones: LONG_INSTRUCTIONS })]
+  expect(caseWithout.texto).not.toContain('RECOGER')
+  expect(longValues.texto).toMatch(/Entrar por la garita.*…/)
+  expect(longValues.texto).not.toContain(LONG_INSTRUCTIONS.trim())
   // The lines of the sender leave the space, so the destination begins where it did.
-  expect(largas.destino).toBe(sin.destino)
-  expect(largas.texto).toContain('Portón verde, frente a la tienda')
-  const corta = await con({ direccion: null, contacto: null, telefono: null, nombre: 'B', indicaciones: LARGAS })
-  expect(Math.abs(corta.destino - sin.destino)).toBeLessThan(20)
-  expect(corta.texto).toContain('Portón verde, frente a la tienda')
+  expect(longValues.destino).toBe(caseWithout.destino)
+  expect(longValues.texto).toContain('Portón verde, frente a la tienda')
+  const shortOne = await con({
+    direccion: null,
+    contacto: null,
+    telefono: null,
+    nombre: 'B',
+    indicaciones: LONG_INSTRUCTIONS,
+  })
+  expect(Math.abs(shortOne.destino - caseWithout.destino)).toBeLessThan(20)
+  expect(shortOne.texto).toContain('Portón verde, frente a la tienda')
 })
 
 test('a code in groups of four', () => {
@@ -229,8 +245,8 @@ const inside = (numRuns: number) =>
       async (etiquetas) => {
         const { pageCount, chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
         expect(pageCount).toBe(etiquetas.length)
-        for (const { texto, x, y } of chunks) {
-          if (texto === 'PRUEBA') continue
+        for (const { texto: text, x, y } of chunks) {
+          if (text === 'PRUEBA') continue
           // Marks of some scripts stand before their letters, into the margin.
           expect(x).toBeGreaterThan(0)
           expect(x).toBeLessThan(283 - 10)
@@ -253,12 +269,15 @@ test('a text that is cut keeps within its width, with its ellipsis', () => {
     size: [283, 425],
     tagged: false,
   })
-  const { split: partir, measure: medir } = createTypography(doc)
+  const { split, measure } = createTypography(doc)
   const estilo = { cuerpo: 10 }
   for (let width = 40; width < 200; width++) {
-    const [line = ''] = partir('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, width, 1)
+    const [line = ''] = split('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, width, 1)
     expect(line).toMatch(/.…$/)
-    expect([width, medir(line, estilo)]).toEqual([width, expect.toSatisfy((mide: number) => mide <= width)])
+    expect([width, measure(line, estilo)]).toEqual([
+      width,
+      expect.toSatisfy((measuredWidth: number) => measuredWidth <= width),
+    ])
   }
 })
 
@@ -268,9 +287,9 @@ test('the logo stands on each label and in the document once; one that is no wor
     prepareLogo(writeLogoFile('alto.svg', buildLogoSvg(90, 160))),
   ])
   const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } })
-  const [one, diez] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(width), Array(n).fill(datos()))))
+  const [one, ten] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(width), Array(n).fill(datos()))))
   expect(parsePdf(one!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   expect(one!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
-  expect(diez!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
+  expect(ten!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
   expect(parsePdf(await renderEtiquetas(con(height), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
 })

@@ -39,7 +39,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
 
   it('is read with the longest texts, which stay on the label', async () => {
     const length = (text: string, length: number) => text.repeat(length).slice(0, length)
-    const lleno = datos({
+    const fullCase = datos({
       comercio: length('Ñandú & Compañía ', 120),
       modo: 'test',
       external_ref: length('REF', 128),
@@ -61,8 +61,8 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
       },
       contenido: length('2 pares de zapatos ñ, ', 300),
     })
-    const [png] = await print(await renderZpl(BRAND_WITHOUT_LOGO, [lleno], ppp), ppp)
-    expect(await scan(png!)).toEqual({ Code128: lleno.guia, QRCode: lleno.url_rastreo })
+    const [png] = await print(await renderZpl(BRAND_WITHOUT_LOGO, [fullCase], ppp), ppp)
+    expect(await scan(png!)).toEqual({ Code128: fullCase.guia, QRCode: fullCase.url_rastreo })
     const { width, height, ...edges } = await inkOf(png!)
     for (const free of [edges.left, edges.top, width - edges.right, height - edges.bottom])
       expect(free).toBeGreaterThan(2.5 * dots)
@@ -75,14 +75,14 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
       codigos.map((guia) => datos({ guia })),
       ppp,
     )
-    const leidos = await Promise.all((await print(zpl, ppp)).map(scan))
-    expect(leidos.map(({ Code128 }) => Code128)).toEqual(codigos)
+    const readValues = await Promise.all((await print(zpl, ppp)).map(scan))
+    expect(readValues.map(({ Code128 }) => Code128)).toEqual(codigos)
   })
 })
 
 it('has the texts of the label on paper, with their accents', async () => {
   const texts = textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], 203)).join(' ')
-  for (const dicho of [
+  for (const message of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
     '7K3M-9QX2-A1B4',
@@ -100,7 +100,7 @@ it('has the texts of the label on paper, with their accents', async () => {
     '2 pares de zapatos',
     'Siga su envío con el código QR',
   ])
-    expect(texts).toContain(dicho)
+    expect(texts).toContain(message)
   expect(texts).not.toContain('PRUEBA')
   expect(textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })], 203))).toContain('PRUEBA')
 })
@@ -164,36 +164,42 @@ it('writes other scripts in Latin letters, with a mark, and other quotation mark
 })
 
 describe('texts that look like commands', () => {
-  it.each(HOSTILE)('%s is printed as a text', async (hostil) => {
+  it.each(HOSTILE)('%s is printed as a text', async (hostileText) => {
     const { recogida, destinatario } = datos()
     const etiqueta = datos({
-      comercio: hostil,
-      external_ref: hostil,
-      contenido: hostil,
-      url_rastreo: `https://g.gt/${hostil.replaceAll('\\', '')}`,
-      recogida: { ...recogida, nombre: hostil, contacto: hostil, direccion: hostil, indicaciones: hostil },
+      comercio: hostileText,
+      external_ref: hostileText,
+      contenido: hostileText,
+      url_rastreo: `https://g.gt/${hostileText.replaceAll('\\', '')}`,
+      recogida: {
+        ...recogida,
+        nombre: hostileText,
+        contacto: hostileText,
+        direccion: hostileText,
+        indicaciones: hostileText,
+      },
       destinatario: {
         ...destinatario,
-        nombre: hostil,
-        municipio: hostil,
-        departamento: hostil,
-        direccion: hostil,
-        indicaciones: hostil,
+        nombre: hostileText,
+        municipio: hostileText,
+        departamento: hostileText,
+        direccion: hostileText,
+        indicaciones: hostileText,
       },
     })
-    const zpl = await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: hostil }, [etiqueta], 203)
+    const zpl = await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: hostileText }, [etiqueta], 203)
     for (const line of zpl.toString('ascii').split('\n')) expect(line).toMatch(COMMANDS)
     const pictures = await print(zpl, 203)
     expect(pictures).toHaveLength(1)
     expect(await scan(pictures[0]!)).toEqual({ Code128: etiqueta.guia, QRCode: etiqueta.url_rastreo })
     expect((await inkOf(pictures[0]!)).share).toBeLessThan(0.2)
-    expect(textsOf(zpl).join('')).toContain(hostil.replaceAll('\\', '/').slice(0, 12))
+    expect(textsOf(zpl).join('')).toContain(hostileText.replaceAll('\\', '/').slice(0, 12))
   })
 
   it('are no commands before they are escaped either: unescaped, the printer obeys them', async () => {
-    const [hostil] = HOSTILE
+    const [hostileText] = HOSTILE
     const zpl = (await renderZpl(BRAND_WITHOUT_LOGO, [datos({ contenido: 'AQUI' })], 203)).toString('ascii')
-    const [obeyed] = await print(Buffer.from(zpl.replace('^FH^FDAQUI', `^FD${hostil}`)), 203)
+    const [obeyed] = await print(Buffer.from(zpl.replace('^FH^FDAQUI', `^FD${hostileText}`)), 203)
     expect((await inkOf(obeyed!)).share).toBeGreaterThan(0.5)
   })
 })
@@ -235,8 +241,8 @@ it('prints the logo in its place, once for each label, and no QR of a text that 
   expect(zpl.toString('ascii').match(/\^GFA/g)).toHaveLength(2)
   expect(textsOf(zpl)).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   const [con] = await print(zpl, 203)
-  const [sin] = await print(await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: ' ' }, [datos()], 203), 203)
-  expect((await inkOf(con!)).share).toBeGreaterThan((await inkOf(sin!)).share)
+  const [caseWithout] = await print(await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: ' ' }, [datos()], 203), 203)
+  expect((await inkOf(con!)).share).toBeGreaterThan((await inkOf(caseWithout!)).share)
   expect(modulesOfQr('x'.repeat(400))).toBeUndefined()
   expect((await renderZpl(BRAND_WITHOUT_LOGO, [datos({ url_rastreo: 'x'.repeat(400) })], 203)).includes('^BQ')).toBe(
     false,

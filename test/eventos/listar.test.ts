@@ -37,7 +37,7 @@ describe('GET /api/v1/eventos', () => {
 
   it('never skips what commits late', EN_POSTGRES, async () => {
     const { api, id } = await environment.createComercio()
-    const tardia = await api.guias.crear(buildGuia())
+    const lateGuia = await api.guias.crear(buildGuia())
     const { cursor_siguiente: before } = await waitUntil(async () => {
       const page = await api.eventos.listar()
       return page.datos.length === 1 && page
@@ -49,17 +49,17 @@ describe('GET /api/v1/eventos', () => {
       await slow.query(
         `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
          select comercio_id, modo, id, 2, guia, 'guia.nota', estado, '{}', now(), now() from guia where guia = $1`,
-        [tardia.guia],
+        [lateGuia.guia],
       )
       const after = await api.guias.crear(buildGuia())
-      const mientras = await api.eventos.listar({ cursor: before })
-      expect(mientras.datos).toEqual([])
+      const meanwhilePage = await api.eventos.listar({ cursor: before })
+      expect(meanwhilePage.datos).toEqual([])
       await slow.query('commit')
-      const luego = await waitUntil(async () => {
-        const page = await api.eventos.listar({ cursor: mientras.cursor_siguiente })
+      const laterResult = await waitUntil(async () => {
+        const page = await api.eventos.listar({ cursor: meanwhilePage.cursor_siguiente })
         return page.datos.length === 2 && page
       })
-      expect(luego.datos.map((e) => e.id)).toEqual([`evt_${tardia.guia}_2`, `evt_${after.guia}_1`])
+      expect(laterResult.datos.map((e) => e.id)).toEqual([`evt_${lateGuia.guia}_2`, `evt_${after.guia}_1`])
     } finally {
       slow.release()
     }
@@ -71,15 +71,15 @@ describe('GET /api/v1/eventos', () => {
     const slow = await environment.db.pool.connect()
     try {
       await slow.query('begin')
-      const tardia = await api.guias.crear(buildGuia())
+      const lateGuia = await api.guias.crear(buildGuia())
       await slow.query(
         `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
          select comercio_id, modo, id, 2, guia, 'guia.nota', estado, '{}', now(), now() from guia where guia = $1`,
-        [tardia.guia],
+        [lateGuia.guia],
       )
       const old = await api.guias.crear(buildGuia())
       const { cursor_siguiente: now } = await api.eventos.listar({ desde: 'ahora', limite: 1 })
-      const nuevas = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
+      const newGuias = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
       await slow.query('commit')
       // What was there is left out, what was committed afterwards is not, page by page.
       const ids: string[] = []
@@ -90,7 +90,7 @@ describe('GET /api/v1/eventos', () => {
         cursor = page.cursor_siguiente
         return ids.length === 3
       })
-      expect(ids).toEqual([`evt_${tardia.guia}_2`, ...nuevas.map(({ guia }) => `evt_${guia}_1`)])
+      expect(ids).toEqual([`evt_${lateGuia.guia}_2`, ...newGuias.map(({ guia }) => `evt_${guia}_1`)])
       expect(ids).not.toContain(`evt_${old.guia}_1`)
       expect((await api.eventos.listar({ cursor })).datos).toEqual([])
     } finally {
@@ -159,19 +159,19 @@ describe('GET /api/v1/eventos', () => {
     const desde = datos.find(({ guia }) => guia === fresh.guia)!.registrado_en
     const page = await api.eventos.listar({ desde })
     expect(ids(page)).toEqual([`evt_${fresh.guia}_1`])
-    const milisegundo = new Date(Date.parse(desde) + 1).toISOString()
-    expect(ids(await api.eventos.listar({ desde: milisegundo, tipo: ['guia.*'] }))).toEqual([])
-    expect(ids(await api.eventos.listar({ desde: milisegundo, guia: fresh.guia }))).toEqual([])
+    const nextMillisecond = new Date(Date.parse(desde) + 1).toISOString()
+    expect(ids(await api.eventos.listar({ desde: nextMillisecond, tipo: ['guia.*'] }))).toEqual([])
+    expect(ids(await api.eventos.listar({ desde: nextMillisecond, guia: fresh.guia }))).toEqual([])
     expect(ids(await api.eventos.listar({ desde: '2026-01-01T00:00:00Z' }))).toEqual(ids({ datos }))
 
     const now = await api.eventos.listar({ desde: 'ahora' })
     expect(now.datos).toEqual([])
     const last = await api.guias.crear(buildGuia())
-    const luego = await waitUntil(async () => {
+    const laterResult = await waitUntil(async () => {
       const more = await api.eventos.listar({ desde: 'ahora', cursor: now.cursor_siguiente })
       return more.datos.length > 0 && more
     })
-    expect(luego.datos).toMatchObject([{ id: `evt_${last.guia}_1`, external_ref: last.external_ref }])
+    expect(laterResult.datos).toMatchObject([{ id: `evt_${last.guia}_1`, external_ref: last.external_ref }])
     await expect(api.eventos.listar({ desde: 'ayer' })).rejects.toMatchObject({
       codigo: 'parametro_invalido',
       errores: [{ campo: 'desde', mensaje: expect.stringContaining('«ahora»') }],
@@ -183,12 +183,12 @@ describe('GET /api/v1/eventos', () => {
     const { guia } = await api.guias.crear(buildGuia())
     for (let i = 0; i < 3; i++) await api.guias.crear(buildGuia())
     await waitUntil(async () => (await api.eventos.listar()).datos.length === 4)
-    const hora = Date.now() - 3_600_000
+    const hour = Date.now() - 3_600_000
     await environment.db.pool.query(
       'update evento set registrado_en = case when guia = $2 then $3 else $4 end::timestamptz where comercio_id = $1',
-      [id, guia, new Date(hora + 30_000), new Date(hora)],
+      [id, guia, new Date(hour + 30_000), new Date(hour)],
     )
-    const { datos } = await api.eventos.listar({ desde: new Date(hora + 10_000).toISOString() })
+    const { datos } = await api.eventos.listar({ desde: new Date(hour + 10_000).toISOString() })
     expect(datos.map((evento) => evento.id)).toEqual([`evt_${guia}_1`])
   })
 
@@ -208,20 +208,20 @@ describe('GET /api/v1/eventos', () => {
     expect(extraviado.id).toBe(`evt_${guia}_15000`)
     const { rows } = await environment.db.pool.query('select comercio_id, modo from guia where guia = $1', [guia])
     const values = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, count: 25 }
-    const leidas = async (name: string, more: Record<string, unknown>) => {
+    const readItems = async (name: string, more: Record<string, unknown>) => {
       const { text, parameters } = STATEMENTS.get(name)!
-      const dados: Record<string, unknown> = { ...values, desde: new Date(0), ...more }
+      const givenValues: Record<string, unknown> = { ...values, desde: new Date(0), ...more }
       const plan = await environment.db.pool.query(
         `explain (analyze, buffers, format json) ${text}`,
-        parameters.map((one) => dados[one] ?? null),
+        parameters.map((one) => givenValues[one] ?? null),
       )
       const { Plan } = plan.rows[0]['QUERY PLAN'][0]
       return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
     }
-    expect(await leidas('eventos.feedByType', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
-    expect(await leidas('eventos.feedOfGuia', { guia: other.guia, tipos: null })).toBeLessThan(60)
-    expect(await leidas('eventos.startFromTime', {})).toBeLessThan(400)
-    expect(await leidas('eventos.feedEnd', {})).toBeLessThan(20)
+    expect(await readItems('eventos.feedByType', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
+    expect(await readItems('eventos.feedOfGuia', { guia: other.guia, tipos: null })).toBeLessThan(60)
+    expect(await readItems('eventos.startFromTime', {})).toBeLessThan(400)
+    expect(await readItems('eventos.feedEnd', {})).toBeLessThan(20)
   })
 
   it('shows a merchant its own events only', async () => {

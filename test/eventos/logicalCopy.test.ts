@@ -11,48 +11,48 @@ import { buildGuia, EN_POSTGRES, readTestSettings, waitUntil } from '../factorie
 // Its own jobs do nothing meanwhile.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 /** Makes the database one whose server has that many transactions more than this one. */
-const adelantar = async (transacciones: bigint) => {
+const advance = async (transactionCount: bigint) => {
   const client = await environment.db.pool.connect()
-  await setXidOffset(client, transacciones)
+  await setXidOffset(client, transactionCount)
   client.release()
 }
 
 /** A new merchant who creates guides and reads the feed. */
-async function unLector() {
+async function createReader() {
   const { llave } = await environment.createComercio()
   const read = async (donde: string) => {
     const { datos, cursor_siguiente } = (
       await environment.request('GET', `/api/v1/eventos?limite=100${donde}`, { llave })
-    ).cuerpo
+    ).body
     return { guias: (datos as { guia: string }[]).map(({ guia }) => guia), cursor: cursor_siguiente as string }
   }
   return {
     /** Reads the feed from a cursor until it has this many events. */
-    seguir: (cursor: string | null, count: number) =>
+    follow: (cursor: string | null, count: number) =>
       waitUntil(async () => {
         const page = await read(cursor ? `&cursor=${cursor}` : '')
         return page.guias.length === count && page
       }),
     final: async () => (await read('&desde=ahora')).cursor,
     create: async (): Promise<string> =>
-      (await environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo.guia,
+      (await environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })).body.guia,
   }
 }
 
 it('the feed goes on after a logical copy, from the cursors that the other server gave', EN_POSTGRES, async () => {
-  const { seguir, final, create } = await unLector()
-  await adelantar(5_000_000_000n)
+  const { follow, final, create } = await createReader()
+  await advance(5_000_000_000n)
   const [one, other] = [await create(), await create()]
-  const { guias, cursor } = await seguir(null, 2)
+  const { guias, cursor } = await follow(null, 2)
   expect(guias).toEqual([one, other])
   const last = await final()
 
-  await adelantar(0n)
+  await advance(0n)
   await environment.reset()
-  const [third, cuarta] = [await create(), await create()]
-  expect((await seguir(null, 4)).guias).toEqual([one, other, third, cuarta])
-  expect((await seguir(cursor, 2)).guias).toEqual([third, cuarta])
-  expect((await seguir(last, 2)).guias).toEqual([third, cuarta])
+  const [third, fourth] = [await create(), await create()]
+  expect((await follow(null, 4)).guias).toEqual([one, other, third, fourth])
+  expect((await follow(cursor, 2)).guias).toEqual([third, fourth])
+  expect((await follow(last, 2)).guias).toEqual([third, fourth])
 
   // A start on the same server changes nothing, and a copy in a third server goes on once more.
   const lugares = () =>
@@ -61,28 +61,28 @@ it('the feed goes on after a logical copy, from the cursors that the other serve
     )
   const before = (await lugares()).rows.length
   await environment.reset()
-  const quinta = await create()
-  await adelantar(0n)
+  const fifthGuia = await create()
+  await advance(0n)
   await environment.reset()
-  const sexta = await create()
-  expect((await seguir(null, 6)).guias.slice(4)).toEqual([quinta, sexta])
+  const sixthGuia = await create()
+  expect((await follow(null, 6)).guias.slice(4)).toEqual([fifthGuia, sixthGuia])
   const steps = (await lugares()).rows.slice(before).map(({ xid }) => BigInt(xid) >> 40n)
   expect(steps).toEqual([1n, 2n])
 })
 
 it('the feed goes on after a restore, from cursors of after the restored instant', EN_POSTGRES, async () => {
-  const { seguir, final, create } = await unLector()
+  const { follow, final, create } = await createReader()
   const one = await create()
-  await seguir(null, 1)
+  await follow(null, 1)
   // Nothing is left of the transactions after that instant, except the cursor.
   const { rows } = await environment.db.pool.query<{ fin: string }>('select flujo_fin()::text as fin')
   const distancia = (BigInt(rows[0]!.fin) >> 40n) << 40n
-  await adelantar(distancia + 5_000_000_000n)
-  const perdido = await final()
-  await adelantar(distancia)
-  const conocido = async () =>
+  await advance(distancia + 5_000_000_000n)
+  const loss = await final()
+  await advance(distancia)
+  const knownIdentity = async () =>
     (await environment.db.pool.query('select flujo_servidor() as cual')).rows[0]!.cual as string
-  const [identificador = '', line = ''] = (await conocido()).split('/')
+  const [identificador = '', line = ''] = (await knownIdentity()).split('/')
   expect([identificador, line]).toEqual([expect.stringMatching(/^\d+$/), expect.stringMatching(/^[\dA-F]{8}$/)])
 
   // The server of the copy has another timeline, or is another one.
@@ -91,25 +91,25 @@ it('the feed goes on after a restore, from cursors of after the restored instant
       `create or replace function flujo_servidor() returns text stable language sql return '${anterior}'`,
     )
     await environment.reset()
-    expect(await conocido()).toBe(`${identificador}/${line}`)
+    expect(await knownIdentity()).toBe(`${identificador}/${line}`)
   }
   const other = await create()
-  expect((await seguir(perdido, 1)).guias).toEqual([other])
-  expect((await seguir(null, 2)).guias).toEqual([one, other])
+  expect((await follow(loss, 1)).guias).toEqual([other])
+  expect((await follow(null, 2)).guias).toEqual([one, other])
 })
 
 it('the audit record goes on after a logical copy', EN_POSTGRES, async () => {
   const { db, clock } = environment
   const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-  const encadenar = () =>
+  const linkChain = () =>
     chainAll(db, () => linkChains({ db, clock, log: createLog('silent'), secretos, settings: readTestSettings() }))
-  await adelantar(9_000_000_000_000n)
+  await advance(9_000_000_000_000n)
   await environment.operar('POST', '/repartidores', { nombre: 'Antes de la copia' })
-  await encadenar()
-  await adelantar(0n)
+  await linkChain()
+  await advance(0n)
   await environment.reset()
   await environment.operar('POST', '/repartidores', { nombre: 'Después de la copia' })
-  await encadenar()
+  await linkChain()
   const all = { desde: new Date(0), hasta: new Date('9999-01-01') }
   expect(await verifyChains({ db, secretos, clock }, all)).toMatchObject({ faltas: [] })
   const { rows } = await db.pool.query<{ xid: string }>(

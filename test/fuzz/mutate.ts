@@ -7,7 +7,7 @@ const NOTABLES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x25, 0x2b, 0x2c, 0x2d, 0x
 
 type Mutation = (de: Buffer, randomBelow: RandomBelow, otherInput: Buffer, words: readonly string[]) => Buffer
 
-const cambiar = (de: Buffer, from: number, hasta: number, por: Uint8Array) =>
+const change = (de: Buffer, from: number, hasta: number, por: Uint8Array) =>
   Buffer.concat([de.subarray(0, from), por, de.subarray(hasta)])
 
 /** A stretch of an input: mostly short ones. */
@@ -27,15 +27,15 @@ const MUTATIONS: readonly Mutation[] = [
   function byte(de, randomBelow) {
     const donde = randomBelow(de.length + 1)
     const value = randomBelow(2) === 0 ? NOTABLES[randomBelow(NOTABLES.length)]! : randomBelow(256)
-    return cambiar(de, donde, donde + randomBelow(2), Buffer.of(value))
+    return change(de, donde, donde + randomBelow(2), Buffer.of(value))
   },
   function remove(de, randomBelow) {
-    return cambiar(de, ...drawRange(de, randomBelow), Buffer.alloc(0))
+    return change(de, ...drawRange(de, randomBelow), Buffer.alloc(0))
   },
   function repeat(de, randomBelow) {
     const [from, hasta] = drawRange(de, randomBelow)
     const part = de.subarray(from, hasta)
-    return cambiar(
+    return change(
       de,
       hasta,
       hasta,
@@ -44,18 +44,18 @@ const MUTATIONS: readonly Mutation[] = [
   },
   function move(de, randomBelow) {
     const [from, hasta] = drawRange(de, randomBelow)
-    const remaining = cambiar(de, from, hasta, Buffer.alloc(0))
+    const remaining = change(de, from, hasta, Buffer.alloc(0))
     const donde = randomBelow(remaining.length + 1)
-    return cambiar(remaining, donde, donde, de.subarray(from, hasta))
+    return change(remaining, donde, donde, de.subarray(from, hasta))
   },
   function crossOver(de, randomBelow, otherInput) {
     const [from, hasta] = drawRange(otherInput, randomBelow)
-    return cambiar(de, ...drawRange(de, randomBelow), otherInput.subarray(from, hasta))
+    return change(de, ...drawRange(de, randomBelow), otherInput.subarray(from, hasta))
   },
   function insertWord(de, randomBelow, _otherInput, words) {
     const insertedWord = Buffer.from(words[randomBelow(words.length)] ?? '')
     const [from, hasta] = drawRange(de, randomBelow)
-    return cambiar(de, from, randomBelow(2) === 0 ? from : hasta, insertedWord)
+    return change(de, from, randomBelow(2) === 0 ? from : hasta, insertedWord)
   },
   function replaceDigit(de, randomBelow) {
     const digitPositions = [...de.keys()].filter((i) => de[i]! >= 0x30 && de[i]! <= 0x39)

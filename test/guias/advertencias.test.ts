@@ -8,16 +8,16 @@ const nuevoReceptor = useReceivers()
 
 /** Where the guides of these tests go. */
 const A = { lat: 14.71889, lng: -90.64417 }
-const SIN_COORDENADAS = 'https://maps.app.goo.gl/aBcD1234'
+const LINK_WITHOUT_COORDINATES = 'https://maps.app.goo.gl/aBcD1234'
 /** Everything there is to warn of at once, but a place far from a municipality that is unknown. */
-const dudosa = () => ({
+const doubtfulGuia = () => ({
   ...buildGuiaWithoutDestino(),
   telefono: '+50211111111',
   departamento: 'Guatemala',
   municipio: 'Vila Nueva',
-  maps_url: SIN_COORDENADAS,
+  maps_url: LINK_WITHOUT_COORDINATES,
 })
-const SUYAS = [
+const OWN_VALUES = [
   {
     codigo: 'telefono_dudoso',
     campo: '/telefono',
@@ -41,12 +41,12 @@ const SUYAS = [
 describe('warnings of a guide', () => {
   it('say what looks wrong, in which field, and what was perhaps meant, the same wherever the guide is told', async () => {
     const { api } = await environment.createComercio()
-    const created = await api.guias.crear(dudosa())
-    expect(created.advertencias).toEqual(SUYAS)
+    const created = await api.guias.crear(doubtfulGuia())
+    expect(created.advertencias).toEqual(OWN_VALUES)
     const { eventos: _eventos, ...detalle } = await api.guias.obtener(created.guia)
     expect(detalle).toEqual(created)
     expect((await api.guias.listar()).datos).toEqual([created])
-    const { resultados } = await api.guias.crearLote({ guias: [dudosa(), buildGuia()] })
+    const { resultados } = await api.guias.crearLote({ guias: [doubtfulGuia(), buildGuia()] })
     expect(resultados).toMatchObject([{ advertencias: created.advertencias }, { advertencias: [] }])
   })
 
@@ -118,22 +118,23 @@ describe('warnings of a guide', () => {
     ],
   ] as const)(
     'tell of %s, %s what is wrong',
-    async (departamento, municipio, campo, mensaje, departamentos, municipios) => {
+    async (departamento, municipio, field, mensaje, departamentos, municipios) => {
       const { api } = await environment.createComercio()
       const { advertencias } = await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento, municipio })
       expect(advertencias).toEqual([
         {
           codigo: 'destino_desconocido',
-          campo,
+          campo: field,
           mensaje: expect.stringMatching(mensaje),
           sugerencia: { departamentos, municipios },
         },
       ])
       // The suggestion is a destination of the catalogue.
-      const [suyo = departamento] = departamentos
+      const [ownEntry = departamento] = departamentos
       const [other = municipio] = municipios
       expect(
-        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: suyo, municipio: other })).advertencias,
+        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: ownEntry, municipio: other }))
+          .advertencias,
       ).toEqual([])
     },
   )
@@ -141,25 +142,25 @@ describe('warnings of a guide', () => {
   it('say of a short Plus Code that it is no point, and nothing of a full one, whose cell is the place', async () => {
     const { api } = await environment.createComercio()
     const destino = { departamento: 'Guatemala', municipio: 'Guatemala' }
-    const entera = await api.guias.crear({
+    const wholeOne = await api.guias.crear({
       ...buildGuiaWithoutDestino(),
       ...destino,
       maps_url: 'https://plus.codes/766FHFV7+2R',
     })
-    expect(entera).toMatchObject({
+    expect(wholeOne).toMatchObject({
       advertencias: [],
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.592563, lng: -90.535437 },
     })
-    const corta = await api.guias.crear({
+    const shortOne = await api.guias.crear({
       ...buildGuiaWithoutDestino(),
       ...destino,
       maps_url: 'https://plus.codes/HFV7+2R',
     })
-    expect(corta).toMatchObject({
+    expect(shortOne).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
       ubicacion: { estado: 'confirmada', lat: null, lng: null },
     })
-    const confirmed = await api.guias.confirmarUbicacion(corta.guia, {
+    const confirmed = await api.guias.confirmarUbicacion(shortOne.guia, {
       maps_url: 'https://www.google.com/maps/place/766FHFV7%2B2R',
     })
     expect(confirmed).toMatchObject({ advertencias: [], ubicacion: { lat: 14.592563, lng: -90.535437 } })
@@ -168,21 +169,21 @@ describe('warnings of a guide', () => {
   it('name a member of the guide, and one of a place said later, too', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ departamento: 'Atlántida', municipio: 'Olimpo' }))
-    const confirmed = await api.guias.confirmarUbicacion(guia, { maps_url: SIN_COORDENADAS })
+    const confirmed = await api.guias.confirmarUbicacion(guia, { maps_url: LINK_WITHOUT_COORDINATES })
     expect(confirmed.advertencias).toMatchObject([
       { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' },
       { codigo: 'destino_desconocido', campo: '/municipio' },
     ])
     const { lat, lng } = { lat: 16.93, lng: -89.89 }
     const lejana = await api.guias.crear(buildGuia({ lat, lng }))
-    for (const one of [confirmed, lejana, await api.guias.crear(dudosa())]) {
+    for (const one of [confirmed, lejana, await api.guias.crear(doubtfulGuia())]) {
       expect(one.advertencias).not.toEqual([])
-      for (const { campo } of one.advertencias) {
-        const senalado = campo!
+      for (const { campo: field } of one.advertencias) {
+        const flaggedValue = field!
           .slice(1)
           .split('/')
           .reduce((node, step) => (node as Record<string, unknown>)[step], one as unknown)
-        expect(senalado, campo!).toBeTruthy()
+        expect(flaggedValue, field!).toBeTruthy()
       }
     }
   })
@@ -208,9 +209,9 @@ describe('warnings of a guide', () => {
     async (place, codigo, mensaje, sugerencia) => {
       const { api, id } = await environment.createComercio()
       const created = await api.guias.crear({ ...buildGuiaWithoutDestino(), ...place })
-      const suya = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
-      expect([created.ubicacion.estado, created.advertencias]).toEqual(['confirmada', [suya]])
-      expect((await api.guias.obtener(created.guia)).advertencias).toEqual([suya])
+      const ownItem = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
+      expect([created.ubicacion.estado, created.advertencias]).toEqual(['confirmada', [ownItem]])
+      expect((await api.guias.obtener(created.guia)).advertencias).toEqual([ownItem])
       expect(await environment.db.prisma.mensaje.count({ where: { comercio_id: id } })).toBe(0)
       if (sugerencia === null) return
       const corrected = await api.guias.confirmarUbicacion(created.guia, sugerencia)
@@ -237,22 +238,22 @@ describe('warnings of a guide', () => {
       ['/api/v1/guias', { ...buildGuia(), recogida: { ...invertidas } }, '/recogida/lat'],
       ['/api/v1/guias', { ...buildGuia(), lat: 90.64417, lng: 14.71889 }, '/lat'],
     ]
-    for (const [path, cuerpo, campo] of cases) {
-      const fuera = await environment.request('POST', path, { llave, cuerpo })
-      const dicho = expect.stringMatching(/¿lat y lng al revés\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
-      const fault = { campo, codigo: 'fuera_de_rango', mensaje: dicho, sugerencia: A }
-      expect([fuera.status, fuera.cuerpo.errores]).toEqual([422, [fault]])
+    for (const [path, body, field] of cases) {
+      const fuera = await environment.request('POST', path, { llave, body })
+      const message = expect.stringMatching(/¿lat y lng al revés\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
+      const fault = { campo: field, codigo: 'fuera_de_rango', mensaje: message, sugerencia: A }
+      expect([fuera.status, fuera.body.errores]).toEqual([422, [fault]])
     }
     const lote = { guias: [{ ...buildGuia(), ...invertidas }] }
-    const { cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: lote })
-    expect(cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/lat', sugerencia: A }])
+    const { body } = await environment.request('POST', '/api/v1/guias/bulk', { llave, body: lote })
+    expect(body.resultados[0].error.errores).toMatchObject([{ campo: '/lat', sugerencia: A }])
     // Exchanged or not, these are nowhere near.
     for (const far of [
       { lat: 120, lng: 50 },
       { lat: 91, lng: 91 },
     ]) {
-      const nothing = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...far } })
-      expect(nothing.cuerpo.errores).toEqual([
+      const nothing = await environment.request('POST', '/api/v1/guias', { llave, body: { ...buildGuia(), ...far } })
+      expect(nothing.body.errores).toEqual([
         { campo: '/lat', codigo: 'fuera_de_rango', mensaje: expect.stringMatching(/por ejemplo 14\.6349$/) },
       ])
     }
@@ -288,13 +289,13 @@ describe('warnings of a guide', () => {
     const { api } = await environment.createComercio()
     const receptor = await nuevoReceptor()
     const { webhook } = await api.webhooks.crear({ url: receptor.url, tipos: ['guia.aceptado'] })
-    const created = await api.guias.crear(dudosa())
+    const created = await api.guias.crear(doubtfulGuia())
     const [first] = await waitUntil(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)
-    expect(first!.json.datos.guia.advertencias).toEqual(SUYAS)
+    expect(first!.json.datos.guia.advertencias).toEqual(OWN_VALUES)
     const corrected = await api.guias.confirmarUbicacion(created.guia, { lat: 14.5, lng: -90.6 })
     expect(corrected.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_dudoso', 'destino_desconocido'])
     await api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${created.guia}_1`)
     const [, second] = await waitUntil(async () => receptor.receivedWebhooks.length > 1 && receptor.receivedWebhooks)
-    expect(second!.cuerpo).toBe(first!.cuerpo)
+    expect(second!.body).toBe(first!.body)
   })
 })

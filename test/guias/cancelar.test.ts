@@ -50,7 +50,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
     const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     expect(
-      (await environment.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: { motivo: 'x' } })).status,
+      (await environment.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: { motivo: 'x' } })).status,
     ).toBe(422)
   })
 
@@ -58,7 +58,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
     const { api } = await environment.createComercio()
     const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     for (const { guia } of resultados as { guia: string }[]) {
-      const [cancelled, recolectada] = await Promise.all([
+      const [cancelled, collectionResult] = await Promise.all([
         api.guias.cancelar(guia).then(
           () => true,
           () => false,
@@ -67,7 +67,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
           .operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
           .then(({ status }) => status === 201),
       ])
-      expect([cancelled, recolectada].filter(Boolean)).toHaveLength(1)
+      expect([cancelled, collectionResult].filter(Boolean)).toHaveLength(1)
       const { estado, secuencia, eventos } = await api.guias.obtener(guia)
       expect([estado, secuencia, eventos.datos.length]).toEqual([cancelled ? 'cancelado' : 'recolectado', 2, 2])
     }

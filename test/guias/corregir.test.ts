@@ -10,19 +10,19 @@ const LUGAR = { lat: 14.72013, lng: -90.64125 }
 async function fresh(body = buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' })) {
   const comercio = await environment.createComercio()
   const { api } = comercio
-  const creada = await api.guias.crear(body)
+  const createdGuia = await api.guias.crear(body)
   const escanear = async (...estados: string[]) => {
     for (const estado of estados)
-      expect((await environment.operar('POST', `/guias/${creada.guia}/eventos`, { estado })).status).toBe(201)
+      expect((await environment.operar('POST', `/guias/${createdGuia.guia}/eventos`, { estado })).status).toBe(201)
   }
-  const eventos = async () => (await api.guias.obtener(creada.guia, { limite: 100 })).eventos.datos
+  const eventos = async () => (await api.guias.obtener(createdGuia.guia, { limite: 100 })).eventos.datos
   const tipos = async () => (await eventos()).map(({ tipo }) => tipo)
-  return { comercio, api, creada, guia: creada.guia, escanear, eventos, tipos }
+  return { comercio, api, createdGuia, guia: createdGuia.guia, escanear, eventos, tipos }
 }
 
 describe('PATCH /api/v1/guias/{guia}', () => {
   it('changes the fields that are present and no others, and null clears one', async () => {
-    const { api, creada, guia, eventos } = await fresh()
+    const { api, createdGuia, guia, eventos } = await fresh()
     const corrected = await api.guias.corregir(guia, {
       telefono: '5987-1234',
       destinatario: 'Luis Ajú',
@@ -31,7 +31,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     })
     const { advertencias, actualizado_en, ...rest } = corrected
     expect(rest).toEqual({
-      ...creada,
+      ...createdGuia,
       telefono: '+50259871234',
       destinatario: 'Luis Ajú',
       indicaciones: null,
@@ -40,7 +40,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       advertencias: undefined,
       actualizado_en: undefined,
     })
-    expect([advertencias.map(({ codigo }) => codigo), actualizado_en > creada.actualizado_en]).toEqual([
+    expect([advertencias.map(({ codigo }) => codigo), actualizado_en > createdGuia.actualizado_en]).toEqual([
       ['lugar_por_revisar'],
       true,
     ])
@@ -55,8 +55,8 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('writes nothing if the guide already has these values', async () => {
-    const { api, creada, guia, tipos } = await fresh()
-    const { telefono, destinatario, lat, lng } = creada
+    const { api, createdGuia, guia, tipos } = await fresh()
+    const { telefono, destinatario, lat, lng } = createdGuia
     for (const correccion of [
       { telefono: '3148 1676' },
       { destinatario, direccion: null },
@@ -73,22 +73,22 @@ describe('PATCH /api/v1/guias/{guia}', () => {
 
   it('confirms a corrected destination; a place is one value', async () => {
     const { api, guia, eventos } = await fresh()
-    const movida = await api.guias.corregir(guia, LUGAR)
-    expect(movida).toMatchObject({
+    const relocation = await api.guias.corregir(guia, LUGAR)
+    expect(relocation).toMatchObject({
       ...LUGAR,
       maps_url: null,
       secuencia: 3,
       ubicacion: { estado: 'confirmada', origen: 'comercio', ...LUGAR },
     })
-    const enlazada = await api.guias.corregir(guia, { maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' })
-    expect(enlazada).toMatchObject({
+    const linkedGuia = await api.guias.corregir(guia, { maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' })
+    expect(linkedGuia).toMatchObject({
       lat: null,
       lng: null,
       maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042',
       ubicacion: { estado: 'confirmada', lat: 14.70811, lng: -90.50042 },
     })
     expect((await eventos()).filter(({ tipo, lat }) => tipo === 'guia.corregida' && lat !== null)).toEqual([])
-    expect((await eventos()).map(({ tipo, campos }) => [tipo, campos])).toEqual([
+    expect((await eventos()).map(({ tipo, campos: fields }) => [tipo, fields])).toEqual([
       ['guia.aceptado', null],
       ['guia.corregida', ['/lat', '/lng']],
       ['ubicacion.confirmada', null],
@@ -99,11 +99,11 @@ describe('PATCH /api/v1/guias/{guia}', () => {
 
   it('keeps the confirmed place if only the address or the municipality changes, and warns until it is confirmed', async () => {
     const { api, guia } = await fresh()
-    const movida = await api.guias.corregir(guia, { municipio: 'Mixco', departamento: 'Guatemala' })
-    expect(movida.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'coordenadas', lat: 14.71889 })
-    expect(movida.ubicacion.distancia_km).toBeGreaterThan(5)
-    const codigos = (one: typeof movida) => one.advertencias.map(({ codigo }) => codigo)
-    expect(codigos(movida)).toEqual(['lugar_por_revisar'])
+    const relocation = await api.guias.corregir(guia, { municipio: 'Mixco', departamento: 'Guatemala' })
+    expect(relocation.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'coordenadas', lat: 14.71889 })
+    expect(relocation.ubicacion.distancia_km).toBeGreaterThan(5)
+    const codigos = (one: typeof relocation) => one.advertencias.map(({ codigo }) => codigo)
+    expect(codigos(relocation)).toEqual(['lugar_por_revisar'])
     expect(codigos(await api.guias.corregir(guia, { direccion: 'Calle 9' }))).toEqual(['lugar_por_revisar'])
     const confirmed = await api.guias.confirmarUbicacion(guia, { lat: 14.63077, lng: -90.60711 })
     expect(codigos(confirmed)).toEqual([])
@@ -119,16 +119,16 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       'fuera_del_departamento',
     ])
     expect(await codigos({ departamento: 'Guatemala', municipio: 'Mixco' })).toEqual(['lugar_por_revisar'])
-    const { api: other, guia: pedida } = await fresh(buildGuiaWithoutDestino() as never)
-    const fija = await other.guias.corregir(pedida, { telefono: '2232 1234' })
-    expect(fija.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_fijo'])
+    const { api: other, guia: sentRequest } = await fresh(buildGuiaWithoutDestino() as never)
+    const fixedOne = await other.guias.corregir(sentRequest, { telefono: '2232 1234' })
+    expect(fixedOne.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_fijo'])
   })
 
   it('rejects an implausible place if it is strict, and names the field that made it so', async () => {
     const { api, guia } = await fresh(buildGuia())
     const faltas = async (correccion: CorreccionDeGuia) =>
       (await fallaDeApi(api.guias.corregir(guia, { ...correccion, estricto: true }))).errores.map(
-        ({ campo, codigo }: { campo: string; codigo: string }) => `${campo} ${codigo}`,
+        ({ campo: field, codigo }: { campo: string; codigo: string }) => `${field} ${codigo}`,
       )
     expect(await faltas({ lat: 14.63, lng: 90.6 })).toEqual(['/lng lugar_inverosimil'])
     expect(await faltas({ departamento: 'Petén', municipio: 'Flores' })).toEqual(['/departamento lugar_inverosimil'])
@@ -164,7 +164,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       telefono: '+50255559876',
     })
     expect((await eventos()).at(-1)!.campos).toEqual(
-      ['lat', 'lng', 'maps_url', 'contacto', 'telefono'].map((miembro) => `/recogida/${miembro}`),
+      ['lat', 'lng', 'maps_url', 'contacto', 'telefono'].map((member) => `/recogida/${member}`),
     )
     expect((await api.guias.corregir(guia, { recogida: { contacto: null } })).recogida.contacto).toBeNull()
     await escanear('recolectado')
@@ -234,11 +234,13 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     ['an unreadable pickup telephone', { recogida: { telefono: '12' } }, '/recogida/telefono formato_invalido'],
     ['a reference', { external_ref: 'OTRA' }, '/external_ref desconocido'],
     ['invisible characters', { destinatario: '\u200b' }, '/destinatario formato_invalido'],
-  ])('rejects %s and names the field', async (_que, cuerpo, faltas) => {
+  ])('rejects %s and names the field', async (_description, body, faltas) => {
     const { comercio, guia } = await fresh()
-    const response = await environment.request('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, cuerpo })
-    const dichas = response.cuerpo.errores.map((one: { campo: string; codigo: string }) => `${one.campo} ${one.codigo}`)
-    expect([response.status, dichas.join(' ')]).toEqual([422, faltas])
+    const response = await environment.request('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, body })
+    const listedFaults = response.body.errores.map(
+      (one: { campo: string; codigo: string }) => `${one.campo} ${one.codigo}`,
+    )
+    expect([response.status, listedFaults.join(' ')]).toEqual([422, faltas])
   })
 
   it('says that the telephone cannot be cleared', async () => {

@@ -19,11 +19,13 @@ const environment = useEnvironment({
 describe('POST /api/v1/guias', () => {
   it('creates a guide, confirmed by its coordinates, with its Location and one event', async () => {
     const { api } = await environment.createComercio()
-    const { datos, status, cabeceras } = await api.guias
-      .crear(buildGuia({ destinatario: 'María José Ajú' }))
-      .conRespuesta()
+    const {
+      datos,
+      status,
+      cabeceras: headers,
+    } = await api.guias.crear(buildGuia({ destinatario: 'María José Ajú' })).conRespuesta()
     expect(status).toBe(201)
-    expect(cabeceras.get('location')).toBe(`/api/v1/guias/${datos.guia}`)
+    expect(headers.get('location')).toBe(`/api/v1/guias/${datos.guia}`)
     expect(datos.guia).toMatch(/^[0-9A-HJKMNP-TV-Z]{12}$/)
     expect(datos).toMatchObject({
       estado: 'aceptado',
@@ -60,8 +62,11 @@ describe('POST /api/v1/guias', () => {
     })
     const conAmbos = await api.guias.crear(buildGuia({ maps_url }))
     expect(conAmbos).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889, maps_url: null } })
-    const corto = await api.guias.crear({ ...buildGuiaWithoutDestino(), maps_url: 'https://maps.app.goo.gl/aBcD1234' })
-    expect(corto).toMatchObject({
+    const shortForm = await api.guias.crear({
+      ...buildGuiaWithoutDestino(),
+      maps_url: 'https://maps.app.goo.gl/aBcD1234',
+    })
+    expect(shortForm).toMatchObject({
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null },
       advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }],
     })
@@ -81,8 +86,8 @@ describe('POST /api/v1/guias', () => {
     })
     await api.guias.crear(body)
     const sent = await waitUntil(async () => {
-      const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${guia.guia}`)
-      return cuerpo.datos[0]?.estado === 'enviado' && cuerpo.datos
+      const { body } = await environment.operar('GET', `/mensajes?guia=${guia.guia}`)
+      return body.datos[0]?.estado === 'enviado' && body.datos
     })
     expect(sent).toMatchObject([
       {
@@ -98,7 +103,7 @@ describe('POST /api/v1/guias', () => {
     expect(now.secuencia).toBe(2)
 
     const confirmed = await api.guias.crear(buildGuia())
-    expect((await environment.operar('GET', `/mensajes?guia=${confirmed.guia}`)).cuerpo.datos).toEqual([])
+    expect((await environment.operar('GET', `/mensajes?guia=${confirmed.guia}`)).body.datos).toEqual([])
   })
 
   it.each([
@@ -114,17 +119,17 @@ describe('POST /api/v1/guias', () => {
     const { api } = await environment.createComercio()
     const contacto = { contacto: 'Luis Batz', direccion: '12 avenida 3-40', indicaciones: 'Portón\nazul' }
     const recogida = { ...RECOGIDA, ...contacto, telefono: '5555 1234' }
-    const pedida = buildGuia({ telefono: '7012 3456', pais: 'SV', recogida })
+    const sentRequest = buildGuia({ telefono: '7012 3456', pais: 'SV', recogida })
     const view = { ...RECOGIDA_VIEW, ...contacto, telefono: '+50255551234' }
-    const created = await api.guias.crear(pedida)
+    const created = await api.guias.crear(sentRequest)
     expect(created).toMatchObject({ telefono: '+50370123456', recogida: view })
     expect((await api.guias.obtener(created.guia)).recogida).toEqual(view)
     const { guias } = { guias: [buildGuia({ recogida: undefined })] } as never as { guias: never[] }
     const { resultados } = await api.guias.crearLote({ recogida, guias })
     expect((await api.guias.obtener((resultados[0] as { guia: string }).guia)).recogida).toEqual(view)
-    expect((await api.guias.crear({ ...pedida, recogida: { ...recogida, telefono: '+502 5555-1234' } })).guia).toBe(
-      created.guia,
-    )
+    expect(
+      (await api.guias.crear({ ...sentRequest, recogida: { ...recogida, telefono: '+502 5555-1234' } })).guia,
+    ).toBe(created.guia)
   })
 
   it('says everything that is wrong, field by field, in Spanish, and creates nothing', async () => {
@@ -139,7 +144,9 @@ describe('POST /api/v1/guias', () => {
     }
     const error = await api.guias.crear(bad as never).catch((e: unknown) => e)
     expect(error).toBeInstanceOf(ErrorValidacion)
-    const errores = Object.fromEntries((error as ErrorValidacion).errores.map(({ campo, mensaje }) => [campo, mensaje]))
+    const errores = Object.fromEntries(
+      (error as ErrorValidacion).errores.map(({ campo: field, mensaje }) => [field, mensaje]),
+    )
     expect(errores).toEqual({
       '/telefono': 'le faltan dígitos: un número de Guatemala tiene 8; uno de otro país va con + y su código',
       '/departamento': 'falta; es obligatorio',
@@ -175,15 +182,15 @@ describe('POST /api/v1/guias', () => {
     ['a code of its own', { guia: '7K3M9QX2A1B4' }, '/guia'],
     ['a merchant of its own', { comercio: 'com_X' }, '/comercio'],
     ['an unknown pickup field', { recogida: { lat: 1, lng: 2, nonbre: 'x' } }, '/recogida/nonbre'],
-  ])('refuses %s', async (_que, cambios, campo) => {
+  ])('refuses %s', async (_description, cambios, field) => {
     const { llave } = await environment.createComercio()
-    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', {
+    const { status, body } = await environment.request('POST', '/api/v1/guias', {
       llave,
-      cuerpo: { ...buildGuia(), ...cambios },
+      body: { ...buildGuia(), ...cambios },
     })
     expect(status).toBe(422)
-    expect(cuerpo.codigo).toBe('validacion')
-    expect(cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+    expect(body.codigo).toBe('validacion')
+    expect(body.errores.map((e: { campo: string }) => e.campo)).toContain(field)
   })
 
   it.each<[unknown, string]>([
@@ -194,17 +201,17 @@ describe('POST /api/v1/guias', () => {
     [true, 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
   ])('says what %j is where a number belongs', async (lat, mensaje) => {
     const { llave } = await environment.createComercio()
-    const cuerpo = { ...buildGuia(), lat }
-    expect((await environment.request('POST', '/api/v1/guias', { llave, cuerpo })).cuerpo.errores).toEqual([
+    const body = { ...buildGuia(), lat }
+    expect((await environment.request('POST', '/api/v1/guias', { llave, body })).body.errores).toEqual([
       { campo: '/lat', codigo: 'tipo_invalido', mensaje },
     ])
   })
 
   it('keeps at most 50 faults and says how many more there are', async () => {
     const { llave } = await environment.createComercio()
-    const sobran = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
-    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: sobran })
-    expect([status, cuerpo.errores.length, cuerpo.errores_omitidos]).toEqual([422, 50, 14])
+    const surplusFields = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
+    const { status, body } = await environment.request('POST', '/api/v1/guias', { llave, body: surplusFields })
+    expect([status, body.errores.length, body.errores_omitidos]).toEqual([422, 50, 14])
   })
 })
 
@@ -262,7 +269,7 @@ describe('external_ref', () => {
   ]
   it.each(cambios)(
     'refuses the same reference with another %s, and names the field and the guide',
-    async (campo, cambio) => {
+    async (field, cambio) => {
       const { api } = await environment.createComercio()
       const body = buildGuia()
       const { guia } = await api.guias.crear(body)
@@ -271,7 +278,7 @@ describe('external_ref', () => {
       expect([error.codigo, error.guia, error.errores.map((e) => e.campo)]).toEqual([
         'external_ref_en_conflicto',
         guia,
-        [`/${campo}`],
+        [`/${field}`],
       ])
     },
   )
@@ -288,18 +295,18 @@ describe('external_ref', () => {
   it('belongs to one merchant and one mode', async () => {
     const comercio = await environment.createComercio()
     const other = await environment.createComercio()
-    const cuerpo = buildGuia()
-    const enVivo = await environment.request('POST', '/api/v1/guias', {
+    const body = buildGuia()
+    const liveOne = await environment.request('POST', '/api/v1/guias', {
       llave: await environment.createLlave(comercio, { modo: 'live' }),
-      cuerpo,
+      body,
     })
     const guias = [
-      (await comercio.api.guias.crear(cuerpo)).guia,
-      (await other.api.guias.crear(cuerpo)).guia,
-      enVivo.cuerpo.guia,
+      (await comercio.api.guias.crear(body)).guia,
+      (await other.api.guias.crear(body)).guia,
+      liveOne.body.guia,
     ]
     expect(new Set(guias).size).toBe(3)
-    expect(enVivo.cuerpo.modo).toBe('live')
+    expect(liveOne.body.modo).toBe('live')
   })
 
   it('survives 100 concurrent equal creations of each of 5 references: one 201, the rest replays', async () => {
@@ -309,10 +316,10 @@ describe('external_ref', () => {
       cuerpos.flatMap((body) => Array.from({ length: 100 }, () => api.guias.crear(body).conRespuesta())),
     )
     for (const body of cuerpos) {
-      const suyas = responses.filter(({ datos }) => datos.external_ref === body.external_ref)
-      expect(new Set(suyas.map(({ datos }) => datos.guia)).size).toBe(1)
-      expect(suyas.filter(({ status }) => status === 201)).toHaveLength(1)
-      expect(suyas.filter(({ status }) => status === 200)).toHaveLength(99)
+      const ownItems = responses.filter(({ datos }) => datos.external_ref === body.external_ref)
+      expect(new Set(ownItems.map(({ datos }) => datos.guia)).size).toBe(1)
+      expect(ownItems.filter(({ status }) => status === 201)).toHaveLength(1)
+      expect(ownItems.filter(({ status }) => status === 200)).toHaveLength(99)
     }
     const { rows } = await environment.db.pool.query(
       `select (select count(*)::int from guia where comercio_id = $1) guias,
@@ -326,29 +333,29 @@ describe('external_ref', () => {
   it('answers with the guide of each mode when one reference is repeated in both at once', async () => {
     const comercio = await environment.createComercio()
     const live = await environment.createLlave(comercio, { modo: 'live' })
-    const cuerpo = buildGuia()
-    const request = (llave: string) => environment.request('POST', '/api/v1/guias', { llave, cuerpo })
+    const body = buildGuia()
+    const request = (llave: string) => environment.request('POST', '/api/v1/guias', { llave, body })
     const llaves = [comercio.llave, live]
     const primeras = await Promise.all(llaves.map(request))
-    expect(primeras.map(({ status, cuerpo }) => [status, cuerpo.modo])).toEqual([
+    expect(primeras.map(({ status, body }) => [status, body.modo])).toEqual([
       [201, 'test'],
       [201, 'live'],
     ])
     // Many at once, so that repetitions of both modes share statements.
     const repetidas = await Promise.all(Array.from({ length: 40 }, (_, i) => request(llaves[i % 2]!)))
-    for (const [i, { status, cuerpo }] of repetidas.entries())
-      expect([status, cuerpo.modo, cuerpo.guia]).toEqual([200, ['test', 'live'][i % 2], primeras[i % 2]!.cuerpo.guia])
+    for (const [i, { status, body }] of repetidas.entries())
+      expect([status, body.modo, body.guia]).toEqual([200, ['test', 'live'][i % 2], primeras[i % 2]!.body.guia])
   })
 
   it('answers 409 to a repeated reference when the master key of its digests is lost', async () => {
     const { api } = await environment.createComercio()
-    const pedida = buildGuia()
-    const { guia } = await api.guias.crear(pedida)
+    const sentRequest = buildGuia()
+    const { guia } = await api.guias.crear(sentRequest)
     await environment.db.pool.query(
       `update guia set huellas = regexp_replace(huellas, '^\\S+', '00000000') where guia = $1`,
       [guia],
     )
-    await expect(api.guias.crear(pedida)).rejects.toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
+    await expect(api.guias.crear(sentRequest)).rejects.toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
   })
 
   it('draws another code when one is taken', async () => {
@@ -370,11 +377,11 @@ describe('a merchant whose rows are locked', () => {
     try {
       await client.query('begin')
       await client.query('select from comercio where id = $1 for update', [one.id])
-      const suya = one.api.guias.crear(buildGuia())
+      const ownItem = one.api.guias.crear(buildGuia())
       const foreign = other.api.guias.crear(buildGuia())
       expect(await foreign).toMatchObject({ estado: 'aceptado' })
       await client.query('commit')
-      expect(await suya).toMatchObject({ estado: 'aceptado' })
+      expect(await ownItem).toMatchObject({ estado: 'aceptado' })
     } finally {
       client.release(true)
     }
@@ -394,8 +401,8 @@ describe('the message to the recipient', () => {
       [guia],
     )
     const mensaje = await waitUntil(async () => {
-      const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${guia}`)
-      return cuerpo.datos[0].estado !== 'pendiente' && cuerpo.datos[0]
+      const { body } = await environment.operar('GET', `/mensajes?guia=${guia}`)
+      return body.datos[0].estado !== 'pendiente' && body.datos[0]
     })
     expect(mensaje).toMatchObject({ estado: 'descartado', enviado_en: null })
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)

@@ -5,7 +5,7 @@ import { buildGuia, buildGuiaWithoutDestino, lote100, RECOGIDA } from '../factor
 
 const environment = shareEnvironment()
 
-const sinRecogida = () => {
+const guiaWithoutRecogida = () => {
   const { recogida, ...rest } = buildGuia()
   return rest
 }
@@ -29,19 +29,19 @@ describe('POST /api/v1/guias/bulk', () => {
 
   it('gives each guide its own pickup or the batch’s, and fails the one that has neither', async () => {
     const { api } = await environment.createComercio()
-    const suya = { nombre: 'Tienda Antigua', lat: 14.556111, lng: -90.733611 }
+    const ownItem = { nombre: 'Tienda Antigua', lat: 14.556111, lng: -90.733611 }
     const { resultados } = await api.guias.crearLote({
       recogida: RECOGIDA,
-      guias: [sinRecogida(), { ...sinRecogida(), recogida: suya }],
+      guias: [guiaWithoutRecogida(), { ...guiaWithoutRecogida(), recogida: ownItem }],
     })
     const names = await Promise.all(
       resultados.map(async (r) => r.ok && (await api.guias.obtener(r.guia)).recogida.nombre),
     )
     expect(names).toEqual(['Bodega Zona 12', 'Tienda Antigua'])
 
-    const sinNinguna = await api.guias.crearLote({ guias: [sinRecogida(), buildGuia()] })
-    expect(sinNinguna).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
-    expect((sinNinguna.resultados[0] as ResultadoFallido).error.errores).toMatchObject([
+    const loteWithoutRecogida = await api.guias.crearLote({ guias: [guiaWithoutRecogida(), buildGuia()] })
+    expect(loteWithoutRecogida).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
+    expect((loteWithoutRecogida.resultados[0] as ResultadoFallido).error.errores).toMatchObject([
       { campo: '/recogida', codigo: 'requerido' },
     ])
   })
@@ -62,29 +62,23 @@ describe('POST /api/v1/guias/bulk', () => {
       [{ ...buildGuia(), municipio: '   ' }, '/municipio'],
     ]
     const guias = faltas.flatMap(([bad]) => [buildGuia(), bad])
-    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
-    expect([status, cuerpo.ok, cuerpo.creadas, cuerpo.fallidas, cuerpo.resultados.length]).toEqual([
-      200,
-      false,
-      11,
-      11,
-      22,
-    ])
-    for (const [i, [, campo]] of faltas.entries()) {
-      const [good, bad] = cuerpo.resultados.slice(2 * i, 2 * i + 2)
+    const { status, body } = await environment.request('POST', '/api/v1/guias/bulk', { llave, body: { guias } })
+    expect([status, body.ok, body.creadas, body.fallidas, body.resultados.length]).toEqual([200, false, 11, 11, 22])
+    for (const [i, [, field]] of faltas.entries()) {
+      const [good, bad] = body.resultados.slice(2 * i, 2 * i + 2)
       expect(good).toMatchObject({ indice: 2 * i, ok: true })
       expect(bad).toMatchObject({ indice: 2 * i + 1, ok: false, error: { estado_http: 422, codigo: 'validacion' } })
       expect(bad).not.toHaveProperty('guia')
-      expect(bad.error.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+      expect(bad.error.errores.map((e: { campo: string }) => e.campo)).toContain(field)
     }
   })
 
   it('gives an element the error that the single creation would have answered', async () => {
     const { llave } = await environment.createComercio()
     const bad = { ...buildGuia(), telefono: 'x', departamento: 7 }
-    const sola = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: bad })
-    const lote = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias: [bad] } })
-    expect(lote.cuerpo.resultados[0].error).toEqual({ ...sola.cuerpo, id_solicitud: expect.any(String) })
+    const sola = await environment.request('POST', '/api/v1/guias', { llave, body: bad })
+    const lote = await environment.request('POST', '/api/v1/guias/bulk', { llave, body: { guias: [bad] } })
+    expect(lote.body.resultados[0].error).toEqual({ ...sola.body, id_solicitud: expect.any(String) })
   })
 
   it('tells new, repeated, conflicting and doubled entries apart; the lower index goes first', async () => {
@@ -114,19 +108,19 @@ describe('POST /api/v1/guias/bulk', () => {
     ['nothing that is known', { lote: [buildGuia()] }, '/guias'],
     ['a list', [], ''],
     ['a text', 'guias', ''],
-  ])('refuses a body with %s, and creates nothing', async (_que, cuerpo, campo) => {
+  ])('refuses a body with %s, and creates nothing', async (_description, body, field) => {
     const { llave, api } = await environment.createComercio()
-    const response = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    const response = await environment.request('POST', '/api/v1/guias/bulk', { llave, body })
     expect(response.status).toBe(422)
-    expect(response.cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+    expect(response.body.errores.map((e: { campo: string }) => e.campo)).toContain(field)
     expect((await api.guias.listar()).datos).toEqual([])
   })
 
   describe('a pickup of the batch that isn’t valid', () => {
-    const lote = (cuerpo: object) =>
+    const lote = (body: object) =>
       environment
         .createComercio()
-        .then(({ llave }) => environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo }))
+        .then(({ llave }) => environment.request('POST', '/api/v1/guias/bulk', { llave, body }))
 
     it.each<[string, unknown, string, RegExp]>([
       ['lacks half of its point', { lat: 1 }, '/recogida/lng', /^en la recogida del lote, falta/],
@@ -135,37 +129,37 @@ describe('POST /api/v1/guias/bulk', () => {
       ['has a member too many', { lat: 1, lng: 1, x: 1 }, '/recogida/x', /^en la recogida del lote, no existe/],
       ['is a list', [], '/recogida', /^en la recogida del lote, debe llevar/],
       ['is a text', 'bodega', '/recogida', /^en la recogida del lote, debe llevar/],
-    ])('fails exactly the guides that need it: it %s', async (_que, recogida, campo, mensaje) => {
-      const guias = [buildGuia(), sinRecogida(), { ...sinRecogida(), recogida: null }, buildGuia()]
-      const { status, cuerpo } = await lote({ guias, recogida })
+    ])('fails exactly the guides that need it: it %s', async (_description, recogida, field, mensaje) => {
+      const guias = [buildGuia(), guiaWithoutRecogida(), { ...guiaWithoutRecogida(), recogida: null }, buildGuia()]
+      const { status, body } = await lote({ guias, recogida })
       expect(status).toBe(200)
-      const { resultados, ...cuentas } = cuerpo
+      const { resultados, ...cuentas } = body
       expect(cuentas).toEqual({ ok: false, creadas: 2, repetidas: 0, fallidas: 2, advertencias: [] })
       expect(resultados.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, false, false, true])
       for (const { error } of resultados.slice(1, 3)) {
         expect(error).toMatchObject({ codigo: 'validacion', estado_http: 422 })
         expect(error.errores).toContainEqual(
-          expect.objectContaining({ campo, mensaje: expect.stringMatching(mensaje) }),
+          expect.objectContaining({ campo: field, mensaje: expect.stringMatching(mensaje) }),
         )
       }
     })
 
     it('is none when it is null', async () => {
-      const { cuerpo } = await lote({ guias: [buildGuia(), sinRecogida()], recogida: null })
-      expect(cuerpo).toMatchObject({ creadas: 1, fallidas: 1 })
-      const [fault] = cuerpo.resultados[1].error.errores
+      const { body } = await lote({ guias: [buildGuia(), guiaWithoutRecogida()], recogida: null })
+      expect(body).toMatchObject({ creadas: 1, fallidas: 1 })
+      const [fault] = body.resultados[1].error.errores
       expect(fault).toMatchObject({ campo: '/recogida', codigo: 'requerido' })
       expect(fault.mensaje).not.toMatch(/recogida del lote/)
     })
 
     it('does not hide what else is wrong with a guide, nor is blamed for a guide’s own pickup', async () => {
       const guias = [
-        { ...sinRecogida(), telefono: 'x' },
+        { ...guiaWithoutRecogida(), telefono: 'x' },
         { ...buildGuia(), recogida: { lat: 1 } },
       ]
-      const { cuerpo } = await lote({ guias, recogida: { lng: 1 } })
-      const [one, other] = cuerpo.resultados.map(({ error }: ResultadoFallido) =>
-        error.errores.map(({ campo, mensaje }) => [campo, mensaje.includes('en la recogida del lote')]),
+      const { body } = await lote({ guias, recogida: { lng: 1 } })
+      const [one, other] = body.resultados.map(({ error }: ResultadoFallido) =>
+        error.errores.map(({ campo: field, mensaje }) => [field, mensaje.includes('en la recogida del lote')]),
       )
       expect(one).toEqual([
         ['/telefono', false],
@@ -181,26 +175,26 @@ describe('POST /api/v1/guias/bulk', () => {
 
   it('takes a null pickup of a guide for the batch’s', async () => {
     const { llave, api } = await environment.createComercio()
-    const guias = [{ ...sinRecogida(), recogida: null }]
+    const guias = [{ ...guiaWithoutRecogida(), recogida: null }]
     const con = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias, recogida: RECOGIDA },
+      body: { guias, recogida: RECOGIDA },
     })
-    expect(con.cuerpo).toMatchObject({ ok: true, creadas: 1 })
-    expect((await api.guias.obtener(con.cuerpo.resultados[0].guia)).recogida).toMatchObject(RECOGIDA)
-    const sin = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
-    expect(sin.cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/recogida', codigo: 'requerido' }])
-    const sola = await environment.request('POST', '/api/v1/guias', { llave, cuerpo: guias[0] })
-    expect([sola.status, sola.cuerpo.errores[0].campo]).toEqual([422, '/recogida'])
+    expect(con.body).toMatchObject({ ok: true, creadas: 1 })
+    expect((await api.guias.obtener(con.body.resultados[0].guia)).recogida).toMatchObject(RECOGIDA)
+    const caseWithout = await environment.request('POST', '/api/v1/guias/bulk', { llave, body: { guias } })
+    expect(caseWithout.body.resultados[0].error.errores).toMatchObject([{ campo: '/recogida', codigo: 'requerido' }])
+    const sola = await environment.request('POST', '/api/v1/guias', { llave, body: guias[0] })
+    expect([sola.status, sola.body.errores[0].campo]).toEqual([422, '/recogida'])
   })
 
   it('tells an unknown member of the batch as a warning, and creates its guides', async () => {
     const { llave } = await environment.createComercio()
-    const cuerpo = { recojida: RECOGIDA, guias: [buildGuia(), sinRecogida()], 'a/b~c': 1 }
-    const response = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    const body = { recojida: RECOGIDA, guias: [buildGuia(), guiaWithoutRecogida()], 'a/b~c': 1 }
+    const response = await environment.request('POST', '/api/v1/guias/bulk', { llave, body })
     expect(response.status).toBe(200)
-    expect(response.cuerpo).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
-    expect(response.cuerpo.advertencias).toEqual([
+    expect(response.body).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
+    expect(response.body.advertencias).toEqual([
       {
         codigo: 'campo_desconocido',
         campo: '/recojida',
@@ -219,22 +213,22 @@ describe('POST /api/v1/guias/bulk', () => {
   it('tells fifty warnings and no more', async () => {
     const { llave } = await environment.createComercio()
     const others = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`otro${i}`, i]))
-    const { status, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
+    const { status, body } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: [buildGuia()], ...others },
+      body: { guias: [buildGuia()], ...others },
     })
-    expect([status, cuerpo.ok, cuerpo.advertencias.length]).toEqual([200, true, 50])
+    expect([status, body.ok, body.advertencias.length]).toEqual([200, true, 50])
   })
 
   it('returns the error of a guide in Spanish for any Accept header', async () => {
     const { llave } = await environment.createComercio()
-    const { cabeceras, cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
+    const { headers, body } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: [{}] },
-      cabeceras: { Accept: 'application/problem+json' },
+      body: { guias: [{}] },
+      headers: { Accept: 'application/problem+json' },
     })
-    expect(cabeceras.get('content-type')).toBe('application/json')
-    expect(Object.keys(cuerpo.resultados[0].error).join()).toBe(
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(Object.keys(body.resultados[0].error).join()).toBe(
       'codigo,titulo,mensaje,estado_http,errores,id_solicitud,documentacion',
     )
   })
@@ -247,27 +241,27 @@ describe('POST /api/v1/guias/bulk', () => {
   it('caps the faults of a batch, but tells at least one of each guide', async () => {
     const { llave } = await environment.createComercio()
     const bad = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
-    const { cuerpo } = await environment.request('POST', '/api/v1/guias/bulk', {
+    const { body } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: Array.from({ length: 100 }, () => bad) },
+      body: { guias: Array.from({ length: 100 }, () => bad) },
     })
-    const cuentas = cuerpo.resultados.map((r: ResultadoFallido) => r.error.errores.length)
+    const cuentas = body.resultados.map((r: ResultadoFallido) => r.error.errores.length)
     expect(Math.max(...cuentas)).toBe(50)
     expect(Math.min(...cuentas)).toBe(1)
     expect(cuentas.reduce((a: number, b: number) => a + b)).toBeLessThanOrEqual(500)
-    const omitidas = cuerpo.resultados.reduce(
+    const omittedCount = body.resultados.reduce(
       (sum: number, r: ResultadoFallido) => sum + (r.error.errores_omitidos ?? 0),
       0,
     )
-    expect(omitidas + cuentas.reduce((a: number, b: number) => a + b)).toBe(100 * 64)
+    expect(omittedCount + cuentas.reduce((a: number, b: number) => a + b)).toBe(100 * 64)
   })
 
   it('takes concurrent equal batches without doubling or deadlock', async () => {
     const { api, id } = await environment.createComercio()
     const guias = Array.from({ length: 50 }, () => buildGuiaWithoutDestino())
-    const alReves = [...guias].reverse()
+    const reversedOrder = [...guias].reverse()
     const lotes = await Promise.all(
-      [guias, alReves, guias, alReves, guias].map((g) => api.guias.crearLote({ guias: g })),
+      [guias, reversedOrder, guias, reversedOrder, guias].map((g) => api.guias.crearLote({ guias: g })),
     )
     expect(lotes.every(({ creadas, repetidas, fallidas }) => creadas + repetidas === 50 && fallidas === 0)).toBe(true)
     expect(lotes.reduce((sum, { creadas }) => sum + creadas, 0)).toBe(50)
@@ -279,7 +273,7 @@ describe('POST /api/v1/guias/bulk', () => {
   it('takes a batch of 2 MB and refuses more', async () => {
     const { llave } = await environment.createComercio()
     const grande = (bytes: number) => ({
-      cabeceras: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json' },
       raw: `{"guias":[{}]${' '.repeat(bytes - 14)}}`,
     })
     expect(

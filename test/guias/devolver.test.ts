@@ -11,7 +11,7 @@ const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST …/guias/{guia}/devolver', () => {
   it.each(['en_bodega', 'intento_fallido'])('begins at once in %s', async (estado) => {
-    const { api, guia, tipos, leer } =
+    const { api, guia, tipos, read } =
       estado === 'en_bodega' ? await fresh(undefined, 'recolectado', estado) : await conIntento()
     const devuelta = await api.guias.devolver(guia, RAZON)
     expect(devuelta).toMatchObject({
@@ -19,8 +19,8 @@ describe('POST …/guias/{guia}/devolver', () => {
       decision: { estado: 'aplicada', accion: 'devolver', por: 'comercio', fecha: null },
     })
     expect((await tipos()).slice(-2)).toEqual(['decision_tomada', 'en_devolucion'])
-    const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
-    expect([tomada!.descripcion, tomada!.decision!.estado, vuelve!.motivo]).toEqual([
+    const [tomada, returningGuia] = (await read()).eventos.datos.slice(-2)
+    expect([tomada!.descripcion, tomada!.decision!.estado, returningGuia!.motivo]).toEqual([
       RAZON.razon,
       'tomada',
       'a_pedido_del_comercio',
@@ -38,17 +38,17 @@ describe('POST …/guias/{guia}/devolver', () => {
     ['en_ruta', 'en_devolucion'],
   ])('in %s is applied by the scan %s, in its transaction', async (estado, next) => {
     const before = estado === 'recolectado' ? [] : ['recolectado']
-    const { api, guia, tipos, leer, registrar } = await fresh(undefined, ...before, estado)
+    const { api, guia, tipos, read, registrar } = await fresh(undefined, ...before, estado)
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado,
       decision: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null },
     })
     await registrar({ tipo: 'guia.nota', descripcion: 'Llamó' })
-    expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
+    expect((await read()).decision).toMatchObject({ estado: 'tomada' })
     const motivo = next === 'intento_fallido' ? { motivo: 'sin_respuesta' } : {}
     const evento = await registrar({ estado: next, ...motivo })
     expect([evento.tipo, evento.aplicado]).toEqual([`guia.${next}`, true])
-    expect(await leer()).toMatchObject({
+    expect(await read()).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver' },
     })
@@ -58,20 +58,20 @@ describe('POST …/guias/{guia}/devolver', () => {
   })
 
   it('waits for a lost parcel until the parcel is found', async () => {
-    const { api, guia, scan, leer } = await fresh(undefined, 'recolectado', 'en_transito', 'extraviado')
+    const { api, guia, scan, read } = await fresh(undefined, 'recolectado', 'en_transito', 'extraviado')
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado: 'extraviado',
       decision: { estado: 'tomada' },
     })
     await scan('en_bodega')
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
+    expect(await read()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
   })
 
   it('outlives a parcel that gets lost', async () => {
-    const { api, guia, scan, leer } = await fresh(undefined, 'recolectado')
+    const { api, guia, scan, read } = await fresh(undefined, 'recolectado')
     await api.guias.devolver(guia, RAZON)
     await scan('extraviado')
-    expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada' } })
+    expect(await read()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada' } })
   })
 
   it('names the cancellation before anybody has the parcel, and refuses a final state', async () => {

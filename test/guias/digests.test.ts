@@ -4,7 +4,7 @@ import { DIGESTED_COLUMNS } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 const secrets = createSecrets([Buffer.alloc(32, 7)])
-const UNA = {
+const BASE_DATA = {
   telefono: '+50231481676',
   destinatario: 'María José',
   departamento: 'Guatemala',
@@ -17,59 +17,79 @@ const UNA = {
   maps_url: null,
   recogida: { nombre: 'Bodega Zona 12', lat: 14.58, lng: null, maps_url: null },
 }
-const OTRA = {
-  ...UNA,
+const OTHER_DATA = {
+  ...BASE_DATA,
   destinatario: null,
   contenido: null,
   lat: null,
   lng: null,
   recogida: { nombre: null, lat: 14.58, lng: -90.5, maps_url: null },
 }
-const DE_UNA = digestsOf(UNA, secrets)
-const DE_OTRA = digestsOf(OTRA, secrets)
-const campos = (...faults: Parameters<typeof findDifferences>) => findDifferences(...faults).map(({ campo }) => campo)
+const ONE_DIGESTS = digestsOf(BASE_DATA, secrets)
+const OTHER_DIGESTS = digestsOf(OTHER_DATA, secrets)
+const fields = (...faults: Parameters<typeof findDifferences>) =>
+  findDifferences(...faults).map(({ campo: field }) => field)
 
 describe('digests of a request', () => {
   it('recognise the same request', () => {
-    expect(campos(DE_UNA, UNA, secrets)).toEqual([])
-    expect(campos(DE_OTRA, OTRA, secrets)).toEqual([])
+    expect(fields(ONE_DIGESTS, BASE_DATA, secrets)).toEqual([])
+    expect(fields(OTHER_DIGESTS, OTHER_DATA, secrets)).toEqual([])
   })
 
   it('tell which fields differ, also where one of the two is absent', () => {
-    for (const campo of DIGESTED_COLUMNS) {
-      const value = UNA[campo]
-      const cambiada = { ...UNA, [campo]: typeof value === 'number' ? value + 1 : 'otro' }
-      expect(campos(DE_UNA, campo === 'recogida' ? { ...UNA, recogida: OTRA.recogida } : cambiada, secrets)).toEqual([
-        `/${campo}`,
-      ])
+    for (const field of DIGESTED_COLUMNS) {
+      const value = BASE_DATA[field]
+      const afterChange = { ...BASE_DATA, [field]: typeof value === 'number' ? value + 1 : 'otro' }
+      expect(
+        fields(
+          ONE_DIGESTS,
+          field === 'recogida' ? { ...BASE_DATA, recogida: OTHER_DATA.recogida } : afterChange,
+          secrets,
+        ),
+      ).toEqual([`/${field}`])
     }
-    expect(campos(DE_UNA, OTRA, secrets)).toEqual(['/destinatario', '/contenido', '/lat', '/lng', '/recogida'])
-    expect(campos(DE_OTRA, UNA, secrets)).toEqual(['/destinatario', '/contenido', '/lat', '/lng', '/recogida'])
+    expect(fields(ONE_DIGESTS, OTHER_DATA, secrets)).toEqual([
+      '/destinatario',
+      '/contenido',
+      '/lat',
+      '/lng',
+      '/recogida',
+    ])
+    expect(fields(OTHER_DIGESTS, BASE_DATA, secrets)).toEqual([
+      '/destinatario',
+      '/contenido',
+      '/lat',
+      '/lng',
+      '/recogida',
+    ])
   })
 
   it('recognise an older request after the contract has got a field', () => {
     const conNotas = [...DIGESTED_COLUMNS, 'notas']
-    expect(campos(DE_UNA, { ...UNA, notas: null }, secrets, conNotas)).toEqual([])
-    expect(campos(DE_UNA, { ...UNA, notas: 'Frágil' }, secrets, conNotas)).toEqual(['/notas'])
+    expect(fields(ONE_DIGESTS, { ...BASE_DATA, notas: null }, secrets, conNotas)).toEqual([])
+    expect(fields(ONE_DIGESTS, { ...BASE_DATA, notas: 'Frágil' }, secrets, conNotas)).toEqual(['/notas'])
   })
 
   it('recognise an older request after the pickup has got a member', () => {
-    const conMiembro = (telefono: string | null) => ({ ...UNA, recogida: { ...UNA.recogida, telefono } })
-    expect(campos(DE_UNA, conMiembro(null), secrets)).toEqual([])
-    expect(campos(DE_UNA, conMiembro('+50222222222'), secrets)).toEqual(['/recogida'])
+    const buildWithMember = (telefono: string | null) => ({
+      ...BASE_DATA,
+      recogida: { ...BASE_DATA.recogida, telefono },
+    })
+    expect(fields(ONE_DIGESTS, buildWithMember(null), secrets)).toEqual([])
+    expect(fields(ONE_DIGESTS, buildWithMember('+50222222222'), secrets)).toEqual(['/recogida'])
   })
 
   it('count every field as different without the master key', () => {
     const others = createSecrets([Buffer.alloc(32, 8)])
-    expect(campos(DE_UNA, UNA, others)).toEqual(
-      DIGESTED_COLUMNS.filter((campo) => UNA[campo] !== null).map((campo) => `/${campo}`),
+    expect(fields(ONE_DIGESTS, BASE_DATA, others)).toEqual(
+      DIGESTED_COLUMNS.filter((field) => BASE_DATA[field] !== null).map((field) => `/${field}`),
     )
   })
 })
 
 it('digests a field that was added like any other', () => {
   const conNotas = [...DIGESTED_COLUMNS, 'notas']
-  const first = digestsOf({ ...UNA, notas: 'Frágil' }, secrets, conNotas)
-  expect(campos(first, { ...UNA, notas: 'Frágil' }, secrets, conNotas)).toEqual([])
-  expect(campos(first, { ...UNA, notas: null }, secrets, conNotas)).toEqual(['/notas'])
+  const first = digestsOf({ ...BASE_DATA, notas: 'Frágil' }, secrets, conNotas)
+  expect(fields(first, { ...BASE_DATA, notas: 'Frágil' }, secrets, conNotas)).toEqual([])
+  expect(fields(first, { ...BASE_DATA, notas: null }, secrets, conNotas)).toEqual(['/notas'])
 })

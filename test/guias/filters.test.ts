@@ -14,9 +14,9 @@ const codigos = async ({ api }: Comercio, filters: FiltrosDeGuias) =>
 /** Faults of a list with this query string, by parameter. */
 async function fallasDe(query: string) {
   const { llave } = await environment.createComercio()
-  const { status, cuerpo } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
-  expect([status, cuerpo.codigo]).toEqual([400, 'parametro_invalido'])
-  return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
+  const { status, body } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
+  expect([status, body.codigo]).toEqual([400, 'parametro_invalido'])
+  return Object.fromEntries(body.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
 }
 
 describe('the list of guides by telephone', () => {
@@ -33,10 +33,10 @@ describe('the list of guides by telephone', () => {
   it('reads a raw plus sign, which a query string turns into a space', async () => {
     const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
-    const { cuerpo } = await environment.request('GET', '/api/v1/guias?telefono=+50232963352', {
+    const { body } = await environment.request('GET', '/api/v1/guias?telefono=+50232963352', {
       llave: comercio.llave,
     })
-    expect(cuerpo.datos.map((one: { guia: string }) => one.guia)).toEqual([guia])
+    expect(body.datos.map((one: { guia: string }) => one.guia)).toEqual([guia])
   })
 
   it('finds the guides whose telephone was corrected to it, and no longer those corrected from it', async () => {
@@ -51,8 +51,8 @@ describe('the list of guides by telephone', () => {
     const { id, llave } = await environment.createComercio()
     await environment.db.pool.query('update comercio set pais = null where id = $1', [id])
     const fresh = await waitUntil(async () => {
-      const { status, cuerpo } = await environment.request('GET', '/api/v1/guias?telefono=32963352', { llave })
-      return status === 400 && cuerpo
+      const { status, body } = await environment.request('GET', '/api/v1/guias?telefono=32963352', { llave })
+      return status === 400 && body
     })
     expect(fresh.errores[0]).toMatchObject({ campo: 'telefono', mensaje: expect.stringContaining('%2B50255551234') })
     expect((await environment.request('GET', '/api/v1/guias?telefono=%2B50232963352', { llave })).status).toBe(200)
@@ -87,8 +87,8 @@ describe('the list of guides by decision', () => {
     expect(await codigos(comercio, { decision: ['superada', 'pendiente'] })).toEqual([superada, pendiente])
     expect(await codigos(comercio, { decision: ['pendiente'], estado: ['en_ruta'] })).toEqual([])
     expect(await codigos(comercio, { decision: ['pendiente'], estado: ['intento_fallido'] })).toEqual([pendiente])
-    const { cuerpo } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&decision=pendiente`)
-    expect(cuerpo.datos.map(({ guia }: { guia: string }) => guia)).toEqual([pendiente])
+    const { body } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&decision=pendiente`)
+    expect(body.datos.map(({ guia }: { guia: string }) => guia)).toEqual([pendiente])
     expect(Object.keys(await fallasDe('decision=abierta'))).toEqual(['decision'])
   })
 })
@@ -102,10 +102,10 @@ describe('the list of guides by metadata', () => {
     await api.guias.crear(buildGuia({ metadatos: { canal: 'web ' } }))
     await api.guias.crear(buildGuia())
     expect(await codigos(comercio, { metadatos: { canal: 'web' } })).toEqual([other.guia, one.guia])
-    const nfd = { ['campaña [1]'.normalize('NFD')]: 'Día & noche'.normalize('NFD') }
-    expect(await codigos(comercio, { metadatos: nfd })).toEqual([one.guia])
-    expect(await codigos(comercio, { metadatos: { canal: 'web', ...nfd } })).toEqual([one.guia])
-    expect(await codigos(comercio, { metadatos: { canal: 'tienda', ...nfd } })).toEqual([])
+    const decomposed = { ['campaña [1]'.normalize('NFD')]: 'Día & noche'.normalize('NFD') }
+    expect(await codigos(comercio, { metadatos: decomposed })).toEqual([one.guia])
+    expect(await codigos(comercio, { metadatos: { canal: 'web', ...decomposed } })).toEqual([one.guia])
+    expect(await codigos(comercio, { metadatos: { canal: 'tienda', ...decomposed } })).toEqual([])
     expect(await codigos(comercio, { metadatos: { Canal: 'web' } })).toEqual([])
     expect(await codigos(comercio, { metadatos: { canal: "web' or 1=1 --" } })).toEqual([])
   })
@@ -113,8 +113,8 @@ describe('the list of guides by metadata', () => {
   it('reads brackets that are not escaped', async () => {
     const { api, llave } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ metadatos: { canal: 'web' } }))
-    const { cuerpo } = await environment.request('GET', '/api/v1/guias?metadatos[canal]=web&estado=aceptado', { llave })
-    expect(cuerpo.datos.map((one: { guia: string }) => one.guia)).toEqual([guia])
+    const { body } = await environment.request('GET', '/api/v1/guias?metadatos[canal]=web&estado=aceptado', { llave })
+    expect(body.datos.map((one: { guia: string }) => one.guia)).toEqual([guia])
   })
 
   const MENSAJE =
@@ -127,7 +127,7 @@ describe('the list of guides by metadata', () => {
     ['a key that is given twice', 'metadatos[canal]=web&metadatos[canal]=tienda'],
     ['JSON', `metadatos=${encodeURIComponent('{"canal":"web"}')}`],
     ['a text without a key', 'metadatos=web'],
-  ])('refuses %s', async (_que, query) => {
+  ])('refuses %s', async (_description, query) => {
     for (const one of [query, query.replaceAll('[', '%5B').replaceAll(']', '%5D')]) {
       expect(Object.values(await fallasDe(one))).toEqual([MENSAJE])
     }
@@ -193,9 +193,9 @@ describe('filters of the list', () => {
       estado: ['aceptado', 'recolectado'],
       actualizado_desde: '2020-01-01T00:00:00Z',
     }
-    const leidas: string[] = []
-    for await (const { guia } of api.guias.listar({ ...filters, limite: 1 })) leidas.push(guia)
-    expect(leidas).toEqual(created)
+    const readItems: string[] = []
+    for await (const { guia } of api.guias.listar({ ...filters, limite: 1 })) readItems.push(guia)
+    expect(readItems).toEqual(created)
     expect(await codigos(comercio, { ...filters, estado: ['recolectado'] })).toEqual([created[0]])
     expect(await codigos(comercio, { telefono: '3296 3352', estado: ['recolectado'] })).toEqual([created[0]])
     const { cursor_siguiente } = await api.guias.listar({ ...filters, limite: 1 })
@@ -208,10 +208,10 @@ describe('filters of the list', () => {
 
   it('find no guide of another merchant or of the other mode', async () => {
     const one = buildGuia({ telefono: '+50255667788', metadatos: { canal: 'ajeno' } })
-    const dueno = await environment.createComercio()
+    const owner = await environment.createComercio()
     const other = await environment.createComercio()
-    const { guia } = await dueno.api.guias.crear(one)
-    const llave = await environment.createLlave(dueno, { modo: 'live' })
+    const { guia } = await owner.api.guias.crear(one)
+    const llave = await environment.createLlave(owner, { modo: 'live' })
     for (const query of [
       'telefono=5566+7788',
       'metadatos%5Bcanal%5D=ajeno',
@@ -219,13 +219,13 @@ describe('filters of the list', () => {
       'actualizado_desde=2020-01-01T00:00:00Z',
       'telefono=5566+7788&estado=aceptado',
     ]) {
-      const [suyas, ajenas, deOtroModo] = await Promise.all(
-        [dueno.llave, other.llave, llave].map(async (llave) => {
-          const { cuerpo } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
-          return cuerpo.datos.map((view: { guia: string }) => view.guia)
+      const [ownItems, ajenas, deOtroModo] = await Promise.all(
+        [owner.llave, other.llave, llave].map(async (llave) => {
+          const { body } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
+          return body.datos.map((view: { guia: string }) => view.guia)
         }),
       )
-      expect([query, suyas, ajenas, deOtroModo]).toEqual([query, [guia], [], []])
+      expect([query, ownItems, ajenas, deOtroModo]).toEqual([query, [guia], [], []])
     }
   })
 
@@ -256,11 +256,11 @@ describe('filters of the list', () => {
       parcial: false,
     })
     // A full page has read no more than it shows, so its cursor is where it ends.
-    const llenas: number[] = []
+    const pageSizes: number[] = []
     for await (const { datos, parcial } of api.guias.listar({ ubicacion: ['confirmada'], limite: 100 }).paginas()) {
-      llenas.push(datos.length)
+      pageSizes.push(datos.length)
       expect(parcial).toBe(false)
     }
-    expect(llenas).toEqual([...Array.from({ length: 21 }, () => 100), 2])
+    expect(pageSizes).toEqual([...Array.from({ length: 21 }, () => 100), 2])
   })
 })

@@ -11,14 +11,14 @@ describe('GET /api/v1/guias', () => {
     const { api } = await environment.createComercio()
     const created: string[] = []
     for (let i = 0; i < 25; i++) created.push((await api.guias.crear(buildGuia())).guia)
-    const leidas: string[] = []
+    const readItems: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await api.guias.listar({ limite: leidas.length % 2 === 0 ? 4 : 3, ...(cursor ? { cursor } : {}) })
-      leidas.push(...page.datos.map(({ guia }) => guia))
+      const page = await api.guias.listar({ limite: readItems.length % 2 === 0 ? 4 : 3, ...(cursor ? { cursor } : {}) })
+      readItems.push(...page.datos.map(({ guia }) => guia))
       cursor = page.cursor_siguiente
       await api.guias.crear(buildGuia())
     }
-    expect(leidas).toEqual(created.reverse())
+    expect(readItems).toEqual(created.reverse())
   })
 
   it('filters by states, reference and dates, which add up', async () => {
@@ -58,33 +58,29 @@ describe('GET /api/v1/guias', () => {
     'refuses limite=%s',
     async (limite) => {
       const { llave } = await environment.createComercio()
-      const { status, cuerpo } = await environment.request(
-        'GET',
-        `/api/v1/guias?limite=${encodeURIComponent(limite)}`,
-        {
-          llave,
-        },
-      )
-      expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([400, ['limite']])
+      const { status, body } = await environment.request('GET', `/api/v1/guias?limite=${encodeURIComponent(limite)}`, {
+        llave,
+      })
+      expect([status, body.errores.map((e: { campo: string }) => e.campo)]).toEqual([400, ['limite']])
     },
   )
 
   it('takes no brackets for arrays', async () => {
     const { llave } = await environment.createComercio()
-    const { status, cuerpo } = await environment.request('GET', '/api/v1/guias?estado[]=aceptado', { llave })
-    expect([status, cuerpo.errores[0].campo]).toEqual([400, 'estado[]'])
+    const { status, body } = await environment.request('GET', '/api/v1/guias?estado[]=aceptado', { llave })
+    expect([status, body.errores[0].campo]).toEqual([400, 'estado[]'])
   })
 
   it('names every fault of its parameters', async () => {
     const { llave } = await environment.createComercio()
-    const { status, cuerpo } = await environment.request(
+    const { status, body } = await environment.request(
       'GET',
       '/api/v1/guias?limite=0&estado=volando&creado_desde=ayer&pagina=2',
       { llave },
     )
     expect(status).toBe(400)
-    expect(cuerpo.codigo).toBe('parametro_invalido')
-    expect(cuerpo.errores.map((e: { campo: string }) => e.campo).sort()).toEqual([
+    expect(body.codigo).toBe('parametro_invalido')
+    expect(body.errores.map((e: { campo: string }) => e.campo).sort()).toEqual([
       'creado_desde',
       'estado',
       'limite',

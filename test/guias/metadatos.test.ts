@@ -9,22 +9,22 @@ const METADATOS = { tienda: 'Miraflores', canal: 'web', 'campaña 🎄': 'Nocheb
 /** Faults of a creation with these metadata, by field. */
 async function fallasDe(metadatos: unknown) {
   const { llave } = await environment.createComercio()
-  const { status, cuerpo } = await environment.request('POST', '/api/v1/guias', {
+  const { status, body } = await environment.request('POST', '/api/v1/guias', {
     llave,
-    cuerpo: { ...buildGuia(), metadatos },
+    body: { ...buildGuia(), metadatos },
   })
-  expect([status, cuerpo.codigo]).toEqual([422, 'validacion'])
-  return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
+  expect([status, body.codigo]).toEqual([422, 'validacion'])
+  return Object.fromEntries(body.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
 }
 
-const muchas = (count: number, key: (i: number) => string, text: string) =>
+const manyEntries = (count: number, key: (i: number) => string, text: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [key(i), text]))
 
 describe('metadata of a guide', () => {
   it('are in the answer, the detail, the list and the operators’ view, and empty without any', async () => {
     const { api } = await environment.createComercio()
     const created = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
-    const [{ resultados }, sinNada] = [
+    const [{ resultados }, bareEntry] = [
       await api.guias.crearLote({ guias: [buildGuia({ metadatos: { canal: 'lote' } })] }),
       await api.guias.crear(buildGuia({ metadatos: {} })),
     ]
@@ -35,8 +35,8 @@ describe('metadata of a guide', () => {
       { canal: 'lote' },
       METADATOS,
     ])
-    expect((await environment.operar('GET', `/guias/${created.guia}`)).cuerpo.metadatos).toEqual(METADATOS)
-    expect([resultados[0]!.ok, sinNada.metadatos]).toEqual([true, {}])
+    expect((await environment.operar('GET', `/guias/${created.guia}`)).body.metadatos).toEqual(METADATOS)
+    expect([resultados[0]!.ok, bareEntry.metadatos]).toEqual([true, {}])
   })
 
   it('have keys and texts in NFC', async () => {
@@ -51,12 +51,12 @@ describe('metadata of a guide', () => {
 
   it('may be 20 keys of 40 characters with texts of 500', async () => {
     const { api } = await environment.createComercio()
-    const metadatos = muchas(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
+    const metadatos = manyEntries(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
     expect((await api.guias.crear(buildGuia({ metadatos }))).metadatos).toEqual(metadatos)
   })
 
   it('are refused beyond that, key by key, with the remedy', async () => {
-    expect(await fallasDe(muchas(21, (i) => `k${i}`, 'v'))).toEqual({
+    expect(await fallasDe(manyEntries(21, (i) => `k${i}`, 'v'))).toEqual({
       '/metadatos': 'debe ser un objeto con 20 claves o menos, y un texto en cada una',
     })
     expect(await fallasDe(['web'])).toEqual({
@@ -64,11 +64,11 @@ describe('metadata of a guide', () => {
     })
     const key = 'la clave debe tener de 1 a 40 caracteres visibles, en una sola línea: acórtela o quítela'
     const text = 'debe ser un texto de 1 a 500 caracteres visibles; si no tiene valor, omita la clave'
-    const larga = 'k'.repeat(41)
+    const longOne = 'k'.repeat(41)
     expect(
-      await fallasDe({ [larga]: 'v', '': 'v', 'a/b\n': 'v', vacia: '', largo: 'v'.repeat(501), numero: 5 }),
+      await fallasDe({ [longOne]: 'v', '': 'v', 'a/b\n': 'v', vacia: '', largo: 'v'.repeat(501), numero: 5 }),
     ).toEqual({
-      [`/metadatos/${larga}`]: key,
+      [`/metadatos/${longOne}`]: key,
       '/metadatos/': key,
       '/metadatos/a~1b\n': key,
       '/metadatos/vacia': text,
@@ -89,9 +89,9 @@ describe('metadata of a guide', () => {
 describe('a repeated creation with other metadata', () => {
   it('returns the guide with its own metadata and a warning, which is not stored', async () => {
     const { api } = await environment.createComercio()
-    const pedida = buildGuia({ metadatos: METADATOS })
-    const { guia } = await api.guias.crear(pedida)
-    const { datos, repetida } = await api.guias.crear({ ...pedida, metadatos: { canal: 'tienda' } }).conRespuesta()
+    const sentRequest = buildGuia({ metadatos: METADATOS })
+    const { guia } = await api.guias.crear(sentRequest)
+    const { datos, repetida } = await api.guias.crear({ ...sentRequest, metadatos: { canal: 'tienda' } }).conRespuesta()
     expect([repetida, datos.guia, datos.metadatos]).toEqual([true, guia, METADATOS])
     expect(datos.advertencias).toEqual([
       {
@@ -102,18 +102,18 @@ describe('a repeated creation with other metadata', () => {
       },
     ])
     expect(await api.guias.obtener(guia)).toMatchObject({ metadatos: METADATOS, advertencias: [], secuencia: 1 })
-    const { resultados } = await api.guias.crearLote({ guias: [{ ...pedida, metadatos: { canal: 'tienda' } }] })
+    const { resultados } = await api.guias.crearLote({ guias: [{ ...sentRequest, metadatos: { canal: 'tienda' } }] })
     expect(resultados).toMatchObject([{ repetida: true, guia, advertencias: [{ codigo: 'metadatos_distintos' }] }])
   })
 
   it('has no warning if they are the same in another order, or if the request has none', async () => {
     const { api } = await environment.createComercio()
-    const pedida = buildGuia({ metadatos: METADATOS })
-    const { guia } = await api.guias.crear(pedida)
-    const alReves = Object.fromEntries(Object.entries(METADATOS).reverse())
-    for (const metadatos of [alReves, {}, undefined]) {
-      const { metadatos: _, ...sin } = pedida
-      const repeated = await api.guias.crear({ ...sin, ...(metadatos && { metadatos }) })
+    const sentRequest = buildGuia({ metadatos: METADATOS })
+    const { guia } = await api.guias.crear(sentRequest)
+    const reversedOrder = Object.fromEntries(Object.entries(METADATOS).reverse())
+    for (const metadatos of [reversedOrder, {}, undefined]) {
+      const { metadatos: _, ...caseWithout } = sentRequest
+      const repeated = await api.guias.crear({ ...caseWithout, ...(metadatos && { metadatos }) })
       expect(repeated).toMatchObject({ guia, metadatos: METADATOS, advertencias: [] })
     }
   })
@@ -125,7 +125,7 @@ describe('zona_horaria', () => {
     const aPanama = { departamento: 'Panamá', municipio: 'Panamá', pais: 'PA' as const, telefono: '+50761234567' }
     const { guia, zona_horaria } = await api.guias.crear({ ...buildGuia(aPanama), lat: 8.98, lng: -79.52 })
     expect(zona_horaria).toBe('America/Panama')
-    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.zona_horaria).toBe('America/Panama')
+    expect((await environment.operar('GET', `/guias/${guia}`)).body.zona_horaria).toBe('America/Panama')
     expect((await api.guias.listar()).datos.map((one) => one.zona_horaria)).toEqual(['America/Panama'])
     const cambios = { departamento: 'Jalisco', municipio: 'Guadalajara' }
     expect((await api.guias.corregir(guia, cambios)).zona_horaria).toBe('America/Mexico_City')
@@ -139,7 +139,7 @@ describe('url_rastreo', () => {
     const { guia, url_rastreo } = await api.guias.crear(buildGuia())
     expect(url_rastreo).toBe(`${environment.url}/r/${guia}`)
     expect(await (await fetch(url_rastreo)).text()).toContain(guia.slice(0, 4))
-    const deOperador = (await environment.operar('GET', `/guias/${guia}`)).cuerpo
+    const deOperador = (await environment.operar('GET', `/guias/${guia}`)).body
     const seen = [
       await api.guias.obtener(guia),
       (await api.guias.listar()).datos[0]!,

@@ -7,161 +7,161 @@ import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factor
 
 const environment = shareEnvironment()
 /** 1,000 in full (`MODELO=1000 npx vitest run test/guias/model.test.ts`); CI makes fewer. */
-const CORRIDAS = Number(process.env.MODELO ?? 60)
+const RUN_COUNT = Number(process.env.MODELO ?? 60)
 
-interface Esperada {
-  cuerpo: GuiaIndividual
+interface ExpectedGuia {
+  body: GuiaIndividual
   guia: string
   estado: Estado
   confirmada: boolean
 }
-type Modelo = Esperada[]
+type Model = ExpectedGuia[]
 type Real = Comercio
-type Orden = fc.AsyncCommand<Modelo, Real>
+type Command = fc.AsyncCommand<Model, Real>
 
-const alguna = (model: Modelo, i: number) => model[i % model.length]!
+const pickOne = (model: Model, i: number) => model[i % model.length]!
 
-class Crear implements Orden {
+class Crear implements Command {
   readonly conDestino: boolean
   constructor(conDestino: boolean) {
     this.conDestino = conDestino
   }
   check = () => true
-  async run(model: Modelo, { api }: Real) {
-    const cuerpo = this.conDestino ? buildGuia() : buildGuiaWithoutDestino()
-    const { guia, estado, secuencia } = await api.guias.crear(cuerpo)
+  async run(model: Model, { api }: Real) {
+    const body = this.conDestino ? buildGuia() : buildGuiaWithoutDestino()
+    const { guia, estado, secuencia } = await api.guias.crear(body)
     expect([estado, secuencia]).toEqual(['aceptado', 1])
-    model.push({ cuerpo, guia, estado: 'aceptado', confirmada: this.conDestino })
+    model.push({ body, guia, estado: 'aceptado', confirmada: this.conDestino })
   }
   toString = () => `crear(${this.conDestino ? 'con' : 'sin'} destino)`
 }
 
-class Repetir implements Orden {
+class Repeat implements Command {
   readonly i: number
   constructor(i: number) {
     this.i = i
   }
-  check = (model: Readonly<Modelo>) => model.length > 0
-  async run(model: Modelo, { api }: Real) {
-    const expected = alguna(model, this.i)
-    const { datos, status } = await api.guias.crear(expected.cuerpo).conRespuesta()
+  check = (model: Readonly<Model>) => model.length > 0
+  async run(model: Model, { api }: Real) {
+    const expected = pickOne(model, this.i)
+    const { datos, status } = await api.guias.crear(expected.body).conRespuesta()
     expect([status, datos.guia, datos.estado]).toEqual([200, expected.guia, expected.estado])
   }
   toString = () => `repetir(${this.i})`
 }
 
-class Lote implements Orden {
+class Lote implements Command {
   readonly new_failures: number
-  readonly viejas: number[]
-  constructor(nuevas: number, viejas: number[]) {
-    this.new_failures = nuevas
-    this.viejas = viejas
+  readonly oldEntries: number[]
+  constructor(newGuias: number, oldEntries: number[]) {
+    this.new_failures = newGuias
+    this.oldEntries = oldEntries
   }
   check = () => true
-  async run(model: Modelo, { api }: Real) {
-    const repetidas = model.length > 0 ? this.viejas.map((i) => alguna(model, i)) : []
-    const nuevas = Array.from({ length: this.new_failures }, () => buildGuia())
+  async run(model: Model, { api }: Real) {
+    const repetidas = model.length > 0 ? this.oldEntries.map((i) => pickOne(model, i)) : []
+    const newGuias = Array.from({ length: this.new_failures }, () => buildGuia())
     const {
       creadas,
-      repetidas: halladas,
+      repetidas: findings,
       resultados,
     } = await api.guias.crearLote({
-      guias: [...repetidas.map((r) => r.cuerpo), ...nuevas, { telefono: 'malo' } as never],
+      guias: [...repetidas.map((r) => r.body), ...newGuias, { telefono: 'malo' } as never],
     })
-    expect([creadas, halladas, resultados.length]).toEqual([
-      nuevas.length,
+    expect([creadas, findings, resultados.length]).toEqual([
+      newGuias.length,
       repetidas.length,
-      repetidas.length + nuevas.length + 1,
+      repetidas.length + newGuias.length + 1,
     ])
     for (const [i, { guia }] of repetidas.entries())
       expect(resultados[i]).toMatchObject({ ok: true, guia, repetida: true })
-    for (const [i, cuerpo] of nuevas.entries()) {
+    for (const [i, body] of newGuias.entries()) {
       const result = resultados[repetidas.length + i] as { guia: string }
-      model.push({ cuerpo, guia: result.guia, estado: 'aceptado', confirmada: true })
+      model.push({ body, guia: result.guia, estado: 'aceptado', confirmada: true })
     }
     expect(resultados.at(-1)).toMatchObject({ ok: false })
   }
-  toString = () => `lote(${this.new_failures} nuevas, repetidas ${this.viejas})`
+  toString = () => `lote(${this.new_failures} nuevas, repetidas ${this.oldEntries})`
 }
 
-class Avanzar implements Orden {
+class Avanzar implements Command {
   readonly i: number
   readonly a: Estado
   constructor(i: number, a: Estado) {
     this.i = i
     this.a = a
   }
-  check = (model: Readonly<Modelo>) => model.length > 0
-  async run(model: Modelo) {
-    const expected = alguna(model, this.i)
-    const legales: readonly Estado[] =
+  check = (model: Readonly<Model>) => model.length > 0
+  async run(model: Model) {
+    const expected = pickOne(model, this.i)
+    const legalEstados: readonly Estado[] =
       STATE_MACHINE.transiciones[expected.estado as keyof typeof STATE_MACHINE.transiciones]
-    const { status, cuerpo } = await environment.operar(
+    const { status, body } = await environment.operar(
       'POST',
       `/guias/${expected.guia}/eventos`,
       buildEstadoReport(this.a),
     )
-    if (!legales.includes(this.a) || this.a === 'cancelado')
-      expect([status, cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    if (!legalEstados.includes(this.a) || this.a === 'cancelado')
+      expect([status, body.codigo]).toEqual([409, 'transicion_invalida'])
     else if (this.a === 'en_ruta' && !expected.confirmada)
-      expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
+      expect([status, body.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
     else {
-      expect([status, cuerpo.aplicado]).toEqual([201, true])
+      expect([status, body.aplicado]).toEqual([201, true])
       expected.estado = this.a
     }
   }
   toString = () => `avanzar(${this.i}, ${this.a})`
 }
 
-class Cancelar implements Orden {
+class Cancelar implements Command {
   readonly i: number
   constructor(i: number) {
     this.i = i
   }
-  check = (model: Readonly<Modelo>) => model.length > 0
-  async run(model: Modelo, { llave }: Real) {
-    const expected = alguna(model, this.i)
+  check = (model: Readonly<Model>) => model.length > 0
+  async run(model: Model, { llave }: Real) {
+    const expected = pickOne(model, this.i)
     const { status } = await environment.request('POST', `/api/v1/guias/${expected.guia}/cancelar`, { llave })
-    const posible = ['aceptado', 'cancelado'].includes(expected.estado)
-    expect(status).toBe(posible ? 200 : 409)
-    if (posible) expected.estado = 'cancelado'
+    const isPossible = ['aceptado', 'cancelado'].includes(expected.estado)
+    expect(status).toBe(isPossible ? 200 : 409)
+    if (isPossible) expected.estado = 'cancelado'
   }
   toString = () => `cancelar(${this.i})`
 }
 
-class Paginar implements Orden {
+class Paginate implements Command {
   readonly limite: number
   constructor(limite: number) {
     this.limite = limite
   }
   check = () => true
-  async run(model: Modelo, { api }: Real) {
-    const leidas: [string, string][] = []
-    for await (const { guia, estado } of api.guias.listar({ limite: this.limite })) leidas.push([guia, estado])
-    expect(leidas).toEqual(model.map(({ guia, estado }) => [guia, estado]).reverse())
+  async run(model: Model, { api }: Real) {
+    const readItems: [string, string][] = []
+    for await (const { guia, estado } of api.guias.listar({ limite: this.limite })) readItems.push([guia, estado])
+    expect(readItems).toEqual(model.map(({ guia, estado }) => [guia, estado]).reverse())
   }
   toString = () => `paginar(${this.limite})`
 }
 
 const index = fc.nat({ max: 50 })
 const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
-const ordenes = [
+const commands = [
   fc.boolean().map((con) => new Crear(con)),
-  index.map((i) => new Repetir(i)),
+  index.map((i) => new Repeat(i)),
   fc.tuple(fc.nat({ max: 4 }), fc.array(index, { maxLength: 3 })).map(([n, v]) => new Lote(n, v)),
   fc.tuple(index, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
   fc.tuple(index, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
   index.map((i) => new Cancelar(i)),
-  fc.integer({ min: 1, max: 7 }).map((limite) => new Paginar(limite)),
+  fc.integer({ min: 1, max: 7 }).map((limite) => new Paginate(limite)),
 ]
 
 it('the running service does what the model says, and every history is legal and gap-free', {
-  timeout: 30_000 + CORRIDAS * 2_000,
+  timeout: 30_000 + RUN_COUNT * 2_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.commands(ordenes, { maxCommands: 25 }), async (list) => {
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 25 }), async (list) => {
       const real = await environment.createComercio()
-      const model: Modelo = []
+      const model: Model = []
       await fc.asyncModelRun(() => ({ model, real }), list)
       for (const { guia, estado } of model) {
         const { eventos, ...now } = await real.api.guias.obtener(guia, { limite: 100 })
@@ -171,6 +171,6 @@ it('the running service does what the model says, and every history is legal and
           expect(evento.estado_anterior).toBe(i === 0 ? null : eventos.datos[i - 1]!.estado)
       }
     }),
-    { numRuns: CORRIDAS },
+    { numRuns: RUN_COUNT },
   )
 })

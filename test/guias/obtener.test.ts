@@ -32,39 +32,39 @@ describe('GET /api/v1/guias/{guia}', () => {
     const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const ver = (etag: string, path = `/api/v1/guias/${guia}?limite=1`) =>
-      environment.request('GET', path, { llave, cabeceras: { 'If-None-Match': etag } })
+      environment.request('GET', path, { llave, headers: { 'If-None-Match': etag } })
     const etagDe = async (etag: string) => {
-      const { status, cabeceras } = await ver(etag)
+      const { status, headers } = await ver(etag)
       expect(status).toBe(200)
-      return cabeceras.get('etag')!
+      return headers.get('etag')!
     }
     const created = await etagDe('"ninguna"')
     expect((await ver(created)).status).toBe(304)
     await mover(guia, 'recolectado')
     // Now its page of the history ends with a cursor, which is the same each time.
-    const recolectada = await etagDe(created)
-    expect((await ver(recolectada)).status).toBe(304)
+    const collectionResult = await etagDe(created)
+    expect((await ver(collectionResult)).status).toBe(304)
     // Another page of the history is another thing.
-    expect((await ver(recolectada, `/api/v1/guias/${guia}?limite=2`)).status).toBe(200)
+    expect((await ver(collectionResult, `/api/v1/guias/${guia}?limite=2`)).status).toBe(200)
     await api.guias.confirmarUbicacion(guia, { lat: 14.6, lng: -90.5 })
-    expect((await ver(recolectada)).status).toBe(200)
+    expect((await ver(collectionResult)).status).toBe(200)
   })
 
   it('answers 404 to other merchants for every If-None-Match', async () => {
     const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const path = `/api/v1/guias/${guia}`
-    const etag = (await environment.request('GET', path, { llave })).cabeceras.get('etag')!
+    const etag = (await environment.request('GET', path, { llave })).headers.get('etag')!
     const foreign = await environment.createComercio()
-    for (const suya of [etag, '*', '"otra"']) {
-      const { status, cuerpo, cabeceras } = await environment.request('GET', path, {
+    for (const ownItem of [etag, '*', '"otra"']) {
+      const { status, body, headers } = await environment.request('GET', path, {
         llave: foreign.llave,
-        cabeceras: { 'If-None-Match': suya },
+        headers: { 'If-None-Match': ownItem },
       })
-      expect([status, cuerpo.codigo, cabeceras.get('etag')]).toEqual([404, 'guia_desconocida', null])
-      expect(cabeceras.get('cache-control')).toBe('no-store')
+      expect([status, body.codigo, headers.get('etag')]).toEqual([404, 'guia_desconocida', null])
+      expect(headers.get('cache-control')).toBe('no-store')
     }
-    expect((await environment.request('GET', path, { cabeceras: { 'If-None-Match': etag } })).status).toBe(401)
+    expect((await environment.request('GET', path, { headers: { 'If-None-Match': etag } })).status).toBe(401)
   })
 
   it('takes the code as people type it', async () => {
@@ -90,18 +90,18 @@ describe('GET /api/v1/guias/{guia}', () => {
     ],
     ['3148 1676', 'Parece un teléfono. El código de la guía está en la etiqueta y en los mensajes al destinatario.'],
     ['7K3M9QX2A1U4', 'Los códigos no llevan «U». Revise si es otra letra u otro número.'],
-  ])('says what is wrong with the mistyped code %s', async (written, porQue) => {
+  ])('says what is wrong with the mistyped code %s', async (written, reason) => {
     const { llave } = await environment.createComercio()
-    const mensaje = `Ese identificador no puede ser de una guía. ${porQue}`
+    const mensaje = `Ese identificador no puede ser de una guía. ${reason}`
     const busqueda = `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${written}».`
     const view = await environment.request('GET', `/api/v1/guias/${written}`, { llave })
-    expect([view.status, view.cuerpo.codigo, view.cuerpo.mensaje]).toEqual([
+    expect([view.status, view.body.codigo, view.body.mensaje]).toEqual([
       404,
       'guia_desconocida',
       `${mensaje} ${busqueda}`,
     ])
-    const etiquetas = await environment.request('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [written] } })
-    expect([etiquetas.status, etiquetas.cuerpo.errores]).toEqual([
+    const etiquetas = await environment.request('POST', '/api/v1/etiquetas', { llave, body: { guias: [written] } })
+    expect([etiquetas.status, etiquetas.body.errores]).toEqual([
       422,
       [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje: `${mensaje} ${busqueda}` }],
     ])
@@ -111,16 +111,21 @@ describe('GET /api/v1/guias/{guia}', () => {
     const { api, llave } = await environment.createComercio()
     const external_ref = 'PEDIDO 7/á+1'
     const { guia } = await api.guias.crear(buildGuia({ external_ref }))
-    const pedido = encodeURIComponent(external_ref)
-    for (const path of [pedido, `${pedido}/eventos`, `${pedido}/etiqueta`, `${pedido}/prueba-entrega`]) {
-      const { status, cuerpo } = await environment.request('GET', `/api/v1/guias/${path}`, { llave })
-      const [, filtro = '', value = ''] = /con el filtro (\w+), «(.+)»\.$/.exec(cuerpo.mensaje) ?? []
+    const requestData = encodeURIComponent(external_ref)
+    for (const path of [
+      requestData,
+      `${requestData}/eventos`,
+      `${requestData}/etiqueta`,
+      `${requestData}/prueba-entrega`,
+    ]) {
+      const { status, body } = await environment.request('GET', `/api/v1/guias/${path}`, { llave })
+      const [, filtro = '', value = ''] = /con el filtro (\w+), «(.+)»\.$/.exec(body.mensaje) ?? []
       expect([path, status, filtro, value]).toEqual([path, 404, 'external_ref', external_ref])
       const { datos } = await api.guias.listar({ [filtro]: value })
       expect(datos.map((one) => one.guia)).toEqual([guia])
     }
-    const larga = await environment.request('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
-    expect(larga.cuerpo.mensaje).not.toContain('external_ref')
+    const longOne = await environment.request('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
+    expect(longOne.body.mensaje).not.toContain('external_ref')
   })
 
   it.each(['000000000000', '7K3M9QX2A1BB', 'x', '¿?', '%00', '../guias', 'a'.repeat(64), 'A'.repeat(5_000)])(

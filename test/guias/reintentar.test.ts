@@ -15,17 +15,17 @@ const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 
 describe('POST …/guias/{guia}/reintentar', () => {
   it('takes a day and a window, corrects the contact, and leaves the state', async () => {
-    const { api, guia, leer } = await conIntento()
+    const { api, guia, read } = await conIntento()
     const fecha = addDays(today(), 3)
     const franja = { desde: '14:00', hasta: '18:00' }
-    const hecha = await api.guias.reintentar(guia, {
+    const doneResult = await api.guias.reintentar(guia, {
       fecha,
       franja,
       telefono: '5987 1234',
       destinatario: 'Luis Ajú',
       indicaciones: 'Portón azul',
     })
-    expect(hecha).toMatchObject({
+    expect(doneResult).toMatchObject({
       estado: 'intento_fallido',
       telefono: '+50259871234',
       destinatario: 'Luis Ajú',
@@ -33,24 +33,24 @@ describe('POST …/guias/{guia}/reintentar', () => {
       decision: { estado: 'tomada', accion: 'reintentar', fecha, franja, por: 'comercio' },
       secuencia: 7,
     })
-    const eventos = (await leer()).eventos.datos.slice(-2)
+    const eventos = (await read()).eventos.datos.slice(-2)
     expect(eventos.map(({ tipo }) => tipo)).toEqual(['guia.corregida', 'guia.decision_tomada'])
-    expect(eventos[1]!.decision).toEqual(hecha.decision)
+    expect(eventos[1]!.decision).toEqual(doneResult.decision)
   })
 
   it('without a day takes the first one; the parcel on its way applies the decision, and a later failure opens another', async () => {
-    const { api, guia, leer, scan } = await conIntento()
+    const { api, guia, read, scan } = await conIntento()
     expect((await api.guias.reintentar(guia)).decision).toMatchObject({ fecha: addDays(today(), 1), franja: null })
     await scan('en_bodega')
-    expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
+    expect((await read()).decision).toMatchObject({ estado: 'tomada' })
     await scan('en_ruta')
-    expect((await leer()).decision).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
+    expect((await read()).decision).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
       codigo: 'decision_no_admitida',
       opciones: ['devolver'],
     })
     await scan('intento_fallido')
-    expect((await leer()).decision).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
+    expect((await read()).decision).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
   })
 
   it.each([
@@ -70,15 +70,15 @@ describe('POST …/guias/{guia}/reintentar', () => {
       'formato_invalido',
     ],
     ['a member of another operation', () => ({ recogida: { nombre: 'Bodega' } }), '/recogida', 'desconocido'],
-  ])('refuses %s, and writes nothing', async (_que, body, campo, codigo) => {
-    const { api, guia, leer } = await conIntento()
-    const { secuencia } = await leer()
+  ])('refuses %s, and writes nothing', async (_description, body, field, codigo) => {
+    const { api, guia, read } = await conIntento()
+    const { secuencia } = await read()
     const fault = await fallaDeApi(api.guias.reintentar(guia, { destinatario: 'Otra', ...body() } as never))
     expect(fault).toMatchObject({
       codigo: 'validacion',
-      errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]),
+      errores: expect.arrayContaining([expect.objectContaining({ campo: field, codigo })]),
     })
-    expect(await leer()).toMatchObject({ secuencia, destinatario: 'Ana Pérez' })
+    expect(await read()).toMatchObject({ secuencia, destinatario: 'Ana Pérez' })
   })
 
   it('takes the 30th day, and only with the sequence that was read', async () => {

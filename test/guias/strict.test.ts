@@ -5,17 +5,17 @@ import { buildGuia, buildGuiaWithoutDestino, RECOGIDA } from '../factories.ts'
 
 const environment = shareEnvironment()
 
-const SIN_SIGNO = { lat: 14.71889, lng: 90.64417 }
-const enAfrica = (cambios: Partial<GuiaIndividual> = {}) => buildGuia({ ...SIN_SIGNO, ...cambios })
+const POINT_WITHOUT_SIGN = { lat: 14.71889, lng: 90.64417 }
+const enAfrica = (cambios: Partial<GuiaIndividual> = {}) => buildGuia({ ...POINT_WITHOUT_SIGN, ...cambios })
 
 /** What a creation is refused for, as [field, code, sentence]. */
-const refusal = async (creacion: PromiseLike<unknown>) => {
-  const error = await Promise.resolve(creacion).then(
+const refusal = async (creation: PromiseLike<unknown>) => {
+  const error = await Promise.resolve(creation).then(
     () => undefined,
     (fault: unknown) => fault,
   )
   expect(error).toBeInstanceOf(ErrorValidacion)
-  return (error as ErrorValidacion).errores.map(({ campo, codigo, mensaje }) => [campo, codigo, mensaje])
+  return (error as ErrorValidacion).errores.map(({ campo: field, codigo, mensaje }) => [field, codigo, mensaje])
 }
 
 async function comercioEstricto() {
@@ -24,8 +24,8 @@ async function comercioEstricto() {
   return comercio
 }
 
-const DICHO = expect.stringMatching(/¿falta el signo − en lng\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
-const FALLA = ['/lng', 'lugar_inverosimil', DICHO]
+const DECLARED_TEXTS = expect.stringMatching(/¿falta el signo − en lng\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
+const FALLA = ['/lng', 'lugar_inverosimil', DECLARED_TEXTS]
 
 describe('estricto', () => {
   it('refuses an implausible place, of the guide that says so, and creates nothing', async () => {
@@ -42,16 +42,16 @@ describe('estricto', () => {
     [{ lat: 16.93, lng: -89.89 }, '/lat'],
     [{ maps_url: 'https://www.google.com/maps?q=14.71889,90.64417' }, '/maps_url'],
     [{ lat: -89.14, lng: 13.71, departamento: 'San Salvador', municipio: 'Soyapango' }, '/lat'],
-  ])('names where the place of %o was said', async (place, campo) => {
+  ])('names where the place of %o was said', async (place, field) => {
     const { api } = await environment.createComercio()
     const guia = { ...buildGuiaWithoutDestino(), ...place, estricto: true } as GuiaIndividual
-    expect(await refusal(api.guias.crear(guia))).toEqual([[campo, 'lugar_inverosimil', expect.any(String)]])
+    expect(await refusal(api.guias.crear(guia))).toEqual([[field, 'lugar_inverosimil', expect.any(String)]])
   })
 
   it('refuses nothing else that a guide is warned of', async () => {
     const { api } = await comercioEstricto()
-    const dudosa = buildGuiaWithoutDestino({ telefono: '1111 1111', municipio: 'Vila Nueva' })
-    expect((await api.guias.crear(dudosa)).advertencias).toHaveLength(2)
+    const doubtfulGuia = buildGuiaWithoutDestino({ telefono: '1111 1111', municipio: 'Vila Nueva' })
+    expect((await api.guias.crear(doubtfulGuia)).advertencias).toHaveLength(2)
     // Far from the municipality and still in Petén.
     const lejana = buildGuia({ departamento: 'Petén', municipio: 'Flores', lat: 17.755, lng: -89.92 })
     expect((await api.guias.crear(lejana)).advertencias).toMatchObject([{ codigo: 'ubicacion_lejana' }])
@@ -78,17 +78,24 @@ describe('estricto', () => {
     expect(resultados).toMatchObject([
       {
         ok: false,
-        error: { codigo: 'validacion', errores: [{ campo: '/lng', codigo: 'lugar_inverosimil', mensaje: DICHO }] },
+        error: {
+          codigo: 'validacion',
+          errores: [{ campo: '/lng', codigo: 'lugar_inverosimil', mensaje: DECLARED_TEXTS }],
+        },
       },
     ])
   })
 
   it('in a batch, when neither true nor false, is a fault of the entries that need it', async () => {
     const { llave } = await environment.createComercio()
-    const { recogida: _, ...sinRecogida } = buildGuia()
-    const cuerpo = { recogida: RECOGIDA, estricto: 'si', guias: [sinRecogida, { ...buildGuia(), estricto: true }] }
-    const lote = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
-    expect([lote.status, lote.cuerpo.resultados]).toMatchObject([
+    const { recogida: _, ...guiaWithoutRecogida } = buildGuia()
+    const body = {
+      recogida: RECOGIDA,
+      estricto: 'si',
+      guias: [guiaWithoutRecogida, { ...buildGuia(), estricto: true }],
+    }
+    const lote = await environment.request('POST', '/api/v1/guias/bulk', { llave, body })
+    expect([lote.status, lote.body.resultados]).toMatchObject([
       200,
       [
         {
@@ -103,10 +110,10 @@ describe('estricto', () => {
   it('from the account also holds for a place that is confirmed later', async () => {
     const { api } = await comercioEstricto()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    expect(await refusal(api.guias.confirmarUbicacion(guia, SIN_SIGNO))).toEqual([FALLA])
+    expect(await refusal(api.guias.confirmarUbicacion(guia, POINT_WITHOUT_SIGN))).toEqual([FALLA])
     const maps_url = 'https://www.google.com/maps?q=14.71889,90.64417'
     expect(await refusal(api.guias.confirmarUbicacion(guia, { maps_url }))).toMatchObject([
-      ['/maps_url', 'lugar_inverosimil', DICHO],
+      ['/maps_url', 'lugar_inverosimil', DECLARED_TEXTS],
     ])
     expect((await api.guias.obtener(guia)).ubicacion.estado).toBe('solicitada')
     expect((await api.guias.confirmarUbicacion(guia, { lat: 14.71889, lng: -90.64417 })).advertencias).toEqual([])

@@ -8,14 +8,14 @@ import { COPIED_TELEFONOS } from '../telephones/spellings.ts'
 const environment = shareEnvironment()
 
 /** A merchant whose account has no country. */
-async function sinPais() {
+async function createComercioWithoutCountry() {
   const comercio = await environment.createComercio()
   await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { pais: null } })
   return comercio
 }
 
 const create = (llave: string, cambios: object) =>
-  environment.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...cambios } })
+  environment.request('POST', '/api/v1/guias', { llave, body: { ...buildGuia(), ...cambios } })
 
 describe('a telephone as people write it', () => {
   it.each(['3148 1676', '502 31481676', '00502 3148-1676', '(502) 3148-1676', '+502 3148 1676'])(
@@ -30,8 +30,8 @@ describe('a telephone as people write it', () => {
   it('is read as programs copy it: in a batch, a pickup, a filter, a correction and a CSV file', async () => {
     const { api } = await environment.createComercio()
     const recogida = (telefono: string) => ({ nombre: 'Bodega', lat: 14.6, lng: -90.5, telefono })
-    const { filas } = await leerHoja(new Blob([['telefono', ...COPIED_TELEFONOS].join('\n')]))
-    const deArchivo = (await Array.fromAsync(filas)).map((row) => guiaDeFila(row).telefono)
+    const { filas: readTableRows } = await leerHoja(new Blob([['telefono', ...COPIED_TELEFONOS].join('\n')]))
+    const deArchivo = (await Array.fromAsync(readTableRows)).map((row) => guiaDeFila(row).telefono)
     expect(deArchivo).toHaveLength(COPIED_TELEFONOS.length)
     const guias = [...COPIED_TELEFONOS, ...deArchivo].map((telefono) =>
       buildGuia({ telefono, recogida: recogida(telefono) }),
@@ -70,13 +70,13 @@ describe('a telephone as people write it', () => {
   })
 
   it('needs + or a country where the account has none', async () => {
-    const { llave } = await sinPais()
-    const { status, cuerpo } = await create(llave, { telefono: '3148 1676' })
-    expect([status, cuerpo.errores]).toEqual([
+    const { llave } = await createComercioWithoutCountry()
+    const { status, body } = await create(llave, { telefono: '3148 1676' })
+    expect([status, body.errores]).toEqual([
       422,
       [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: expect.stringMatching(/con \+ .*o diga el pais/) }],
     ])
-    expect((await create(llave, { telefono: '3148 1676', pais: 'GT' })).cuerpo.telefono).toBe('+50231481676')
+    expect((await create(llave, { telefono: '3148 1676', pais: 'GT' })).body.telefono).toBe('+50231481676')
   })
 
   it.each([
@@ -91,21 +91,21 @@ describe('a telephone as people write it', () => {
   ])('%o is one fault, the same alone and in a batch', async (telefono, codigo, mensaje) => {
     const { llave } = await environment.createComercio()
     const fault = { campo: '/telefono', codigo, mensaje: expect.stringMatching(mensaje) }
-    const { status, cuerpo } = await create(llave, { telefono })
-    expect([status, cuerpo.errores]).toEqual([422, [fault]])
+    const { status, body } = await create(llave, { telefono })
+    expect([status, body.errores]).toEqual([422, [fault]])
     const lote = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: [{ ...buildGuia(), telefono }] },
+      body: { guias: [{ ...buildGuia(), telefono }] },
     })
-    expect([lote.status, lote.cuerpo.resultados[0].error.errores]).toEqual([200, [fault]])
+    expect([lote.status, lote.body.resultados[0].error.errores]).toEqual([200, [fault]])
   })
 
   it('is told with the other faults of the guide, and alone has none where its country is the fault', async () => {
     const { llave } = await environment.createComercio()
-    const campos = async (cambios: object) =>
-      (await create(llave, cambios)).cuerpo.errores.map(({ campo }: { campo: string }) => campo).sort()
-    expect(await campos({ telefono: '3148 167', municipio: '' })).toEqual(['/municipio', '/telefono'])
-    expect(await campos({ telefono: '3148 1676', pais: 'gt' })).toEqual(['/pais'])
+    const fields = async (cambios: object) =>
+      (await create(llave, cambios)).body.errores.map(({ campo: field }: { campo: string }) => field).sort()
+    expect(await fields({ telefono: '3148 167', municipio: '' })).toEqual(['/municipio', '/telefono'])
+    expect(await fields({ telefono: '3148 1676', pais: 'gt' })).toEqual(['/pais'])
   })
 
   it('is one number however it is written: the guide is there already, and no other', async () => {
@@ -116,7 +116,7 @@ describe('a telephone as people write it', () => {
       const { datos, repetida } = await api.guias.crear({ ...guia, ...cambios }).conRespuesta()
       expect([datos.guia, repetida]).toEqual([codigo, true])
     }
-    const { status, cuerpo } = await create(llave, { ...guia, telefono: '3148 1677' })
-    expect([status, cuerpo.errores.map(({ campo }: { campo: string }) => campo)]).toEqual([409, ['/telefono']])
+    const { status, body } = await create(llave, { ...guia, telefono: '3148 1677' })
+    expect([status, body.errores.map(({ campo: field }: { campo: string }) => field)]).toEqual([409, ['/telefono']])
   })
 })

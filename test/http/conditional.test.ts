@@ -12,15 +12,15 @@ beforeAll(async () => {
   const { guia } = await comercio.api.guias.crear(buildGuia())
   path = `/api/v1/guias/${guia}`
 })
-const request = async (condicion?: string, method = 'GET') => {
+const request = async (condition?: string, method = 'GET') => {
   const response = await fetch(environment.url + path, {
     method,
     headers: {
       Authorization: `Bearer ${comercio.llave}`,
-      ...(condicion === undefined ? {} : { 'If-None-Match': condicion }),
+      ...(condition === undefined ? {} : { 'If-None-Match': condition }),
     },
   })
-  return { status: response.status, cabeceras: response.headers, texto: await response.text() }
+  return { status: response.status, headers: response.headers, texto: await response.text() }
 }
 
 describe('If-None-Match', () => {
@@ -40,45 +40,45 @@ describe('If-None-Match', () => {
     [etag.toLowerCase(), false],
     ['"otra", *', false],
     [undefined, false],
-  ])('%s names it: %s', (header, nombra) => {
-    expect(etagMatches(header, etag)).toBe(nombra)
+  ])('%s names it: %s', (header, isMatch) => {
+    expect(etagMatches(header, etag)).toBe(isMatch)
   })
 
   it('is told from one header or several', async () => {
-    const suyo = (await request()).cabeceras.get('etag')!
-    const varias = new Headers([
+    const ownEntry = (await request()).headers.get('etag')!
+    const severalResults = new Headers([
       ['Authorization', `Bearer ${comercio.llave}`],
       ['If-None-Match', '"otra"'],
-      ['If-None-Match', suyo],
+      ['If-None-Match', ownEntry],
     ])
-    expect((await fetch(environment.url + path, { headers: varias })).status).toBe(304)
+    expect((await fetch(environment.url + path, { headers: severalResults })).status).toBe(304)
   })
 })
 
 describe('an answer that did not change', () => {
   it('is the tag and how it may be kept, without a body or what describes one', async () => {
-    const entera = await request()
-    const etag = etagOf(entera.texto)
-    expect(Object.fromEntries(entera.cabeceras)).toMatchObject({ etag, 'cache-control': 'private, no-cache' })
+    const wholeOne = await request()
+    const etag = etagOf(wholeOne.texto)
+    expect(Object.fromEntries(wholeOne.headers)).toMatchObject({ etag, 'cache-control': 'private, no-cache' })
     for (const method of ['GET', 'HEAD']) {
-      const { status, cabeceras, texto } = await request(etag, method)
-      expect([method, status, texto]).toEqual([method, 304, ''])
-      expect(Object.fromEntries(cabeceras)).toMatchObject({
+      const { status, headers, texto: text } = await request(etag, method)
+      expect([method, status, text]).toEqual([method, 304, ''])
+      expect(Object.fromEntries(headers)).toMatchObject({
         etag,
         'cache-control': 'private, no-cache',
         date: expect.any(String),
         'x-request-id': expect.any(String),
       })
-      expect([cabeceras.get('content-type'), cabeceras.get('content-length')]).toEqual([null, null])
+      expect([headers.get('content-type'), headers.get('content-length')]).toEqual([null, null])
     }
     const head = await request('"otra"', 'HEAD')
-    expect([head.status, head.cabeceras.get('etag'), head.texto]).toEqual([200, etag, ''])
+    expect([head.status, head.headers.get('etag'), head.texto]).toEqual([200, etag, ''])
   })
 
   it('leaves the connection fit for the next request', async () => {
-    const { cabeceras, texto } = await request()
-    for (let time = 0; time < 3; time++) expect((await request(cabeceras.get('etag')!)).status).toBe(304)
-    expect((await request()).texto).toBe(texto)
+    const { headers, texto: text } = await request()
+    for (let time = 0; time < 3; time++) expect((await request(headers.get('etag')!)).status).toBe(304)
+    expect((await request()).texto).toBe(text)
   })
 })
 
@@ -87,15 +87,15 @@ describe('the contract', () => {
     ({ method, path }) => method === 'get' && path.startsWith('/api/v1/'),
   )
   /** Their links are signed anew each time. */
-  const CON_ENLACES = ['listarIntentosDeGuia', 'obtenerPruebaDeEntrega']
+  const WITH_LINKS = ['listarIntentosDeGuia', 'obtenerPruebaDeEntrega']
   /** Its files have entity tags, its links have none. */
   const CON_ARCHIVOS = ['obtenerEtiqueta']
 
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))(
     'says of %s whether it can be asked for so',
-    (id, { conditional: condicional, parameters }) => {
-      expect([condicional, parameters.some(({ name }) => name === 'if-none-match')]).toEqual(
-        CON_ENLACES.includes(id) ? [false, false] : [!CON_ARCHIVOS.includes(id), true],
+    (id, { conditional: isConditional, parameters }) => {
+      expect([isConditional, parameters.some(({ name }) => name === 'if-none-match')]).toEqual(
+        WITH_LINKS.includes(id) ? [false, false] : [!CON_ARCHIVOS.includes(id), true],
       )
     },
   )

@@ -16,7 +16,7 @@ import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { createMobile, type Mobile } from '../repartidores/phone.ts'
 import { isOfPersona, openPersonas, PERSONA_BODIES } from './personas.ts'
 
-const AYER = new Date(Date.now() - 86_400_000).toISOString()
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString()
 /** A provider that nobody is asked to reach: test keys write to the mailbox. */
 const WHATSAPP = {
   MESSAGING: 'whatsapp',
@@ -28,8 +28,8 @@ const WHATSAPP = {
 }
 const environment = useEnvironment({}, () => WHATSAPP)
 const operaciones = readOperations(readDocument())
-const conLlave = operaciones.filter(({ security: seguridad }) => seguridad && !seguridad.enCookie)
-const conSesion = operaciones.filter(({ security: seguridad }) => seguridad?.enCookie)
+const conLlave = operaciones.filter(({ security }) => security && !security.enCookie)
+const conSesion = operaciones.filter(({ security }) => security?.enCookie)
 // What wants the bytes as they came looks at their signature before anything else.
 const conCuerpo = operaciones.filter(({ tipos, streamed: enFlujo, raw }) => tipos.length > 0 && !enFlujo && !raw)
 const enFlujo = operaciones.filter((operacion) => operacion.streamed)
@@ -38,18 +38,18 @@ let comercio: Comercio
 let phone: Mobile
 let personas: Awaited<ReturnType<typeof openPersonas>>
 /** Sessions that nobody has looked at: what needs the database only for the session must not find it remembered. */
-const sinUsar = new Map<Operation['id'], Mobile>()
+const unusedEntries = new Map<Operation['id'], Mobile>()
 /** Of merchants' operations: what needs the database only for the key must not find the key remembered. */
-const llavesSinUsar = new Map<Operation['id'], string>()
+const unusedLlaves = new Map<Operation['id'], string>()
 let guia: string
 let llavePublica: string
 let operador: string
-let llaveEfimera: string
-let operadorEfimero: string
+let ephemeralLlave: string
+let ephemeralOperador: string
 /** One whose sessions nobody needs. */
 let otroRepartidor: string
 const ids: Record<string, string> = {}
-let efimero: string
+let ephemeralWebhook: string
 let foto: string
 /** Links that are good, as paths. */
 let link: string
@@ -61,9 +61,9 @@ beforeAll(async () => {
   phone = await createMobile(environment)
   personas = await openPersonas(environment, conSesion)
   for (const operacion of conSesion)
-    if (!isOfPersona(operacion)) sinUsar.set(operacion.id, await createMobile(environment, phone))
-  for (const { id, security: seguridad } of conLlave)
-    if (seguridad!.scheme === 'llaveDeComercio') llavesSinUsar.set(id, await environment.createLlave(comercio))
+    if (!isOfPersona(operacion)) unusedEntries.set(operacion.id, await createMobile(environment, phone))
+  for (const { id, security } of conLlave)
+    if (security!.scheme === 'llaveDeComercio') unusedLlaves.set(id, await environment.createLlave(comercio))
   guia = (await comercio.api.guias.crear(buildGuia())).guia
   guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   guias.corregirGuiaPorOperador = (await comercio.api.guias.crear(buildGuia())).guia
@@ -88,14 +88,13 @@ beforeAll(async () => {
   guias.subirArchivoDeReparto = await createGuiaOnRoute(environment, comercio, phone.repartidor)
   guias.obtenerEtiqueta = (await comercio.api.guias.crear(buildGuia())).guia
   etiquetas = (await comercio.api.guias.etiqueta(guias.obtenerEtiqueta)).url.slice(environment.url.length)
-  foto = (await uploadArchivo(environment, guias.registrarEntrega)).cuerpo.archivo
-  llavePublica = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).cuerpo
-    .id
-  operador = (await environment.operar('POST', '/operadores', { nombre: 'x' })).cuerpo.operador
-  llaveEfimera = (await environment.operar('POST', `/operadores/${operador}/llaves`, {})).cuerpo.id
+  foto = (await uploadArchivo(environment, guias.registrarEntrega)).body.archivo
+  llavePublica = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).body.id
+  operador = (await environment.operar('POST', '/operadores', { nombre: 'x' })).body.operador
+  ephemeralLlave = (await environment.operar('POST', `/operadores/${operador}/llaves`, {})).body.id
   otroRepartidor = (await createMobile(environment)).repartidor
-  operadorEfimero = (await environment.operar('POST', '/operadores', { nombre: 'x' })).cuerpo.operador
-  const { cuerpo: prueba } = await environment.request(
+  ephemeralOperador = (await environment.operar('POST', '/operadores', { nombre: 'x' })).body.operador
+  const { body: prueba } = await environment.request(
     'GET',
     `/api/v1/guias/${guias.obtenerPruebaDeEntrega}/prueba-entrega`,
     {
@@ -103,16 +102,16 @@ beforeAll(async () => {
     },
   )
   link = prueba.fotos[0].url.slice(environment.url.length)
-  ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).webhook
-  efimero = (await pedirWebhook('', { url: nuevaUrl() })).webhook
+  ids.webhook = (await pedirWebhook('', { url: createUrl() })).webhook
+  ephemeralWebhook = (await pedirWebhook('', { url: createUrl() })).webhook
   const { guia: other } = await comercio.api.guias.crear(buildGuia())
   ids.aviso = `avi_${ids.webhook!.slice(3)}_${other}_1`
-  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).recuperacion
+  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: YESTERDAY })).recuperacion
 })
-const pedirWebhook = async (path: string, cuerpo: unknown) =>
-  (await environment.request('POST', `/api/v1/webhooks${path}`, { llave: comercio.llave, cuerpo })).cuerpo
+const pedirWebhook = async (path: string, body: unknown) =>
+  (await environment.request('POST', `/api/v1/webhooks${path}`, { llave: comercio.llave, body })).body
 let urls = 0
-const nuevaUrl = () => `http://127.0.0.1:9/${++urls}`
+const createUrl = () => `http://127.0.0.1:9/${++urls}`
 
 const rutaDe = ({ id, path, parameters }: Operation) => {
   if (id === 'descargarArchivo') return link
@@ -123,29 +122,29 @@ const rutaDe = ({ id, path, parameters }: Operation) => {
       (p) =>
         `${p.name}=${{ guia, departamento: 'GT-SA', tipo: 'foto', 'hub.mode': 'subscribe', 'hub.verify_token': 'acordada', 'hub.challenge': '1158201444' }[p.name] ?? 'x'}`,
     )
-  const llena = personas
+  const filledText = personas
     .fillPath(path, id)
     .replace('{guia}', guias[id] ?? guia)
     .replace('{comercio}', comercio.comercio)
-    .replace('{operador}', id === 'revocarOperador' ? operadorEfimero : operador)
-    .replace('{llave}', id === 'revocarLlave' ? llaveEfimera : llavePublica)
+    .replace('{operador}', id === 'revocarOperador' ? ephemeralOperador : operador)
+    .replace('{llave}', id === 'revocarLlave' ? ephemeralLlave : llavePublica)
     .replace('{repartidor}', otroRepartidor)
     // What deletes has something of its own to delete.
-    .replace('{webhook}', id === 'eliminarWebhook' ? efimero : ids.webhook!)
+    .replace('{webhook}', id === 'eliminarWebhook' ? ephemeralWebhook : ids.webhook!)
     .replace(/\{(aviso|recuperacion)\}/g, (_m, name) => ids[name]!)
-  return query.length > 0 ? `${llena}?${query.join('&')}` : llena
+  return query.length > 0 ? `${filledText}?${query.join('&')}` : filledText
 }
-const llaveDe = ({ security: seguridad }: Operation) =>
-  seguridad?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : comercio.llave
-type Pedido = NonNullable<Parameters<typeof environment.request>[2]>
+const llaveDe = ({ security }: Operation) =>
+  security?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : comercio.llave
+type RequestInput = NonNullable<Parameters<typeof environment.request>[2]>
 /** A request with what its operation wants to know who calls. */
-const pedirA = (operacion: Operation, { cabeceras = {}, ...options }: Pedido = {}, more = '', de = phone) =>
+const pedirA = (operacion: Operation, { headers = {}, ...options }: RequestInput = {}, more = '', de = phone) =>
   environment.request(operacion.method.toUpperCase(), rutaDe(operacion) + more, {
     llave: llaveDe(operacion),
     ...options,
-    cabeceras: { ...propias(operacion, de), ...cabeceras },
+    headers: { ...ownValues(operacion, de), ...headers },
   })
-const propias = (operacion: Operation, { cookie } = phone): Record<string, string> => ({
+const ownValues = (operacion: Operation, { cookie } = phone): Record<string, string> => ({
   ...(operacion.security?.enCookie ? { Cookie: isOfPersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
   ...(operacion.needsSameOrigin ? { Origin: environment.url } : {}),
 })
@@ -154,104 +153,101 @@ const table = (list: readonly Operation[]) => list.map((operacion) => [operacion
 describe('the machinery answers the same for every operation', () => {
   it.each(table(conLlave))('%s: 401 with WWW-Authenticate without a good key', async (_id, operacion) => {
     const { llave: foreign } = newLlave('test')
-    const cruzada = operacion.security?.scheme === 'llaveDeOperacion' ? comercio.llave : environment.llaveDeOperacion
+    const crossedLlave =
+      operacion.security?.scheme === 'llaveDeOperacion' ? comercio.llave : environment.llaveDeOperacion
     const headers: Record<string, string>[] = [
       {},
       { Authorization: 'Bearer' },
       { Authorization: 'Bearer x' },
       { Authorization: `Basic ${comercio.llave}` },
       { Authorization: `Bearer ${foreign}` },
-      { Authorization: `Bearer ${cruzada}` },
+      { Authorization: `Bearer ${crossedLlave}` },
       { Authorization: `Bearer ${llaveDe(operacion)} ${llaveDe(operacion)}` },
     ]
-    for (const presentada of headers) {
+    for (const presentedHeaders of headers) {
       // No content type and an unreadable body: authentication comes first.
       const options = operacion.tipos.length > 0 ? { raw: '{' } : {}
       const response = await environment.request(operacion.method.toUpperCase(), rutaDe(operacion), {
-        cabeceras: presentada,
+        headers: presentedHeaders,
         ...options,
       })
-      expect([presentada.Authorization, response.status, response.cuerpo.codigo]).toEqual([
-        presentada.Authorization,
+      expect([presentedHeaders.Authorization, response.status, response.body.codigo]).toEqual([
+        presentedHeaders.Authorization,
         401,
         'no_autenticado',
       ])
-      expect(response.cabeceras.get('www-authenticate')).toMatch(/^Bearer/)
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
     }
   })
 
   it.each(table(conSesion))('%s: 401 without a good session', async (_id, operacion) => {
-    const { Cookie: _cookie, ...origen } = propias(operacion)
-    const presentadas: Record<string, string>[] = [
+    const { Cookie: _cookie, ...origen } = ownValues(operacion)
+    const presentedHeaderSets: Record<string, string>[] = [
       {},
       { Cookie: `${isOfPersona(operacion) ? 'guias_sesion' : 'guias_repartidor'}=${'A'.repeat(43)}` },
       { Authorization: `Bearer ${environment.llaveDeOperacion}` },
       { Authorization: `Bearer ${comercio.llave}` },
     ]
-    for (const presentada of presentadas) {
+    for (const presentedHeaders of presentedHeaderSets) {
       // No content type and an unreadable body: authentication comes first.
-      const { status, cuerpo, cabeceras } = await environment.request(
-        operacion.method.toUpperCase(),
-        rutaDe(operacion),
-        {
-          cabeceras: { ...origen, ...presentada },
-          ...(operacion.tipos.length > 0 ? { raw: '{' } : {}),
-        },
-      )
-      expect([presentada, status, cuerpo.codigo]).toEqual([presentada, 401, 'sesion_invalida'])
-      expect(cabeceras.get('www-authenticate')).toMatch(/^Cookie/)
+      const { status, body, headers } = await environment.request(operacion.method.toUpperCase(), rutaDe(operacion), {
+        headers: { ...origen, ...presentedHeaders },
+        ...(operacion.tipos.length > 0 ? { raw: '{' } : {}),
+      })
+      expect([presentedHeaders, status, body.codigo]).toEqual([presentedHeaders, 401, 'sesion_invalida'])
+      expect(headers.get('www-authenticate')).toMatch(/^Cookie/)
     }
   })
 
-  it.each(table(conLlave.filter(({ security: seguridad }) => seguridad!.alcances.length > 0)))(
+  it.each(table(conLlave.filter(({ security }) => security!.alcances.length > 0)))(
     '%s: 403 exactly without its scope',
     async (_id, operacion) => {
       const exigidos = operacion.security!.alcances
       const con = await llaveCon(operacion, (alcance) => exigidos.includes(alcance))
-      const sin = await llaveCon(operacion, (alcance) => !exigidos.includes(alcance))
-      const good = await cuerpoBueno(operacion)
+      const caseWithout = await llaveCon(operacion, (alcance) => !exigidos.includes(alcance))
+      const good = await buildGoodBody(operacion)
       const request = (llave: string) => pedirA(operacion, { llave, ...good })
-      const negada = await request(sin)
-      expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
+      const refusal = await request(caseWithout)
+      expect([refusal.status, refusal.body.codigo]).toEqual([403, 'alcance_insuficiente'])
       expect((await request(con)).status).toBeLessThan(300)
     },
   )
 
-  it.each(table(conLlave.filter(({ security: seguridad }) => seguridad!.alcances.length > 0)))(
+  it.each(table(conLlave.filter(({ security }) => security!.alcances.length > 0)))(
     '%s: 403 without its scope, for any body and parameters',
     async (_id, operacion) => {
       const [tipo] = operacion.tipos
-      const json = (raw: string): Pedido => ({ raw, cabeceras: { 'Content-Type': tipo! } })
-      const malas: [que: string, pedido: Pedido, consulta?: string][] = [
+      const json = (raw: string): RequestInput => ({ raw, headers: { 'Content-Type': tipo! } })
+      const badCases: [que: string, pedido: RequestInput, consulta?: string][] = [
         ['an unknown parameter', {}, `${rutaDe(operacion).includes('?') ? '&' : '?'}nadie=1`],
       ]
       if (tipo !== undefined)
-        malas.push(
+        badCases.push(
           ['no body', {}],
           ['an unknown member', json('{"__nada":1}')],
           ['a list', json('[]')],
           ['unreadable JSON', json('{')],
-          ['another type', { raw: '{}', cabeceras: { 'Content-Type': 'text/html' } }],
-          ['a compressed body', { raw: '{}', cabeceras: { 'Content-Type': tipo, 'Content-Encoding': 'gzip' } }],
+          ['another type', { raw: '{}', headers: { 'Content-Type': 'text/html' } }],
+          ['a compressed body', { raw: '{}', headers: { 'Content-Type': tipo, 'Content-Encoding': 'gzip' } }],
           ['a body over the limit', json(' '.repeat(operacion.limite + 1))],
         )
       const llave = await llaveCon(operacion, (alcance) => !operacion.security!.alcances.includes(alcance))
-      for (const [que, pedido, query] of malas) {
-        const { status, cuerpo } = await pedirA(operacion, { llave, ...pedido }, query)
-        expect([que, status, cuerpo.codigo]).toEqual([que, 403, 'alcance_insuficiente'])
+      for (const [kind, requestData, query] of badCases) {
+        const { status, body } = await pedirA(operacion, { llave, ...requestData }, query)
+        expect([kind, status, body.codigo]).toEqual([kind, 403, 'alcance_insuficiente'])
       }
     },
   )
 
-  it.each(table(conLlave.filter(({ security: seguridad }) => seguridad!.scheme === 'llaveDeOperacion')))(
+  it.each(table(conLlave.filter(({ security }) => security!.scheme === 'llaveDeOperacion')))(
     '%s: has one scope, and each other alone is a 403',
     async (_id, operacion) => {
       const [exigido, ...more] = operacion.security!.alcances
       expect([ALCANCES_DE_OPERACION, more]).toEqual([expect.arrayContaining([exigido]), []])
       for (const one of ALCANCES_DE_OPERACION.filter((alcance) => alcance !== exigido)) {
         const llave = await llaveCon(operacion, (alcance) => alcance === one)
-        const { status, cuerpo } = await pedirA(operacion, { llave, ...(await cuerpoBueno(operacion)) })
-        expect([one, status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
+        const { status, body } = await pedirA(operacion, { llave, ...(await buildGoodBody(operacion)) })
+        expect([one, status, body.codigo, body.mensaje]).toEqual([
           one,
           403,
           'alcance_insuficiente',
@@ -262,46 +258,48 @@ describe('the machinery answers the same for every operation', () => {
   )
 
   it.each(table(operaciones))('%s: 405 with Allow for other methods, HEAD on GET', async (_id, operacion) => {
-    const suyos = operaciones.filter(({ path }) => path === operacion.path).map(({ method }) => method.toUpperCase())
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter((m) => !suyos.includes(m))) {
-      const { status, cuerpo, cabeceras } = await environment.request(method, rutaDe(operacion), {
+    const ownEntries = operaciones
+      .filter(({ path }) => path === operacion.path)
+      .map(({ method }) => method.toUpperCase())
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter((m) => !ownEntries.includes(m))) {
+      const { status, body, headers } = await environment.request(method, rutaDe(operacion), {
         llave: llaveDe(operacion),
       })
-      expect([method, status, cuerpo.codigo]).toEqual([method, 405, 'metodo_no_permitido'])
+      expect([method, status, body.codigo]).toEqual([method, 405, 'metodo_no_permitido'])
       expect(
-        cabeceras
+        headers
           .get('allow')!
           .split(', ')
           .filter((m) => m !== 'HEAD')
           .sort(),
-      ).toEqual([...suyos].sort())
+      ).toEqual([...ownEntries].sort())
     }
     if (operacion.method === 'get') {
       // What nobody has opened is drawn for no HEAD, and so has no length.
       if (operacion.id === 'descargarEtiquetas') await fetch(environment.url + etiquetas)
       const head = await fetch(environment.url + rutaDe(operacion), {
         method: 'HEAD',
-        headers: { Authorization: `Bearer ${llaveDe(operacion)}`, ...propias(operacion) },
+        headers: { Authorization: `Bearer ${llaveDe(operacion)}`, ...ownValues(operacion) },
       })
       expect([head.status, await head.text()]).toEqual([200, ''])
       expect(Number(head.headers.get('content-length'))).toBeGreaterThan(2)
     }
   })
 
-  it.each(table(operaciones.filter(({ conditional: condicional }) => condicional)))(
+  it.each(table(operaciones.filter(({ conditional: isConditional }) => isConditional)))(
     '%s: 304 for a client that has the current version, and the whole answer for others',
     async (_id, operacion) => {
       // A delivery may be tried in between.
       await waitUntil(async () => {
-        const entera = await pedirA(operacion)
-        const etag = entera.cabeceras.get('etag')!
-        expect([entera.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{43}"$/)])
-        const same = await pedirA(operacion, { cabeceras: { 'If-None-Match': etag } })
+        const wholeOne = await pedirA(operacion)
+        const etag = wholeOne.headers.get('etag')!
+        expect([wholeOne.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{43}"$/)])
+        const same = await pedirA(operacion, { headers: { 'If-None-Match': etag } })
         if (same.status === 200) return false
-        expect([same.status, same.cabeceras.get('etag'), same.cuerpo]).toEqual([304, etag, undefined])
+        expect([same.status, same.headers.get('etag'), same.body]).toEqual([304, etag, undefined])
         return true
       })
-      expect((await pedirA(operacion, { cabeceras: { 'If-None-Match': '"otra"' } })).status).toBe(200)
+      expect((await pedirA(operacion, { headers: { 'If-None-Match': '"otra"' } })).status).toBe(200)
     },
   )
 
@@ -309,8 +307,8 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
     async (_id, operacion) => {
       const request = (raw: string, tipo = 'application/json', more: Record<string, string> = {}) =>
-        pedirA(operacion, { raw, cabeceras: { 'Content-Type': tipo, ...more } })
-      expect((await request(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
+        pedirA(operacion, { raw, headers: { 'Content-Type': tipo, ...more } })
+      expect((await request(' '.repeat(operacion.limite + 1))).body.codigo).toBe('cuerpo_demasiado_grande')
       for (const tipo of [
         'text/plain',
         'application/xml',
@@ -319,9 +317,9 @@ describe('the machinery answers the same for every operation', () => {
         'application/jsonp',
         'application/json; charset=latin1',
       ]) {
-        expect([tipo, (await request('{}', tipo)).cuerpo.codigo]).toEqual([tipo, 'tipo_no_admitido'])
+        expect([tipo, (await request('{}', tipo)).body.codigo]).toEqual([tipo, 'tipo_no_admitido'])
       }
-      expect((await request('{}', 'application/json', { 'Content-Encoding': 'gzip' })).cuerpo.codigo).toBe(
+      expect((await request('{}', 'application/json', { 'Content-Encoding': 'gzip' })).body.codigo).toBe(
         'tipo_no_admitido',
       )
       for (const bad of [
@@ -335,23 +333,23 @@ describe('the machinery answers the same for every operation', () => {
         '{} {}',
         'nul',
       ]) {
-        const { status, cuerpo } = await request(bad)
-        expect([bad.slice(0, 20), status, cuerpo.codigo]).toEqual([bad.slice(0, 20), 400, 'json_invalido'])
-        expect(cuerpo.mensaje).toMatch(/línea \d+, columna \d+/)
+        const { status, body } = await request(bad)
+        expect([bad.slice(0, 20), status, body.codigo]).toEqual([bad.slice(0, 20), 400, 'json_invalido'])
+        expect(body.mensaje).toMatch(/línea \d+, columna \d+/)
       }
       const bad = await request('{"__nada":1}')
-      expect([bad.status, bad.cuerpo.codigo]).toEqual([422, 'validacion'])
+      expect([bad.status, bad.body.codigo]).toEqual([422, 'validacion'])
       expect((await request('[]')).status).toBe(422)
       expect((await request('null')).status).toBe(422)
       // A decision is taken once, and the test before took it.
       if (operacion.id === 'reintentarGuia') guias.reintentarGuia = await createFailedGuia(environment, comercio)
-      const vacio = await pedirA(operacion)
+      const emptyEntry = await pedirA(operacion)
       if (operacion.bodyRequired)
-        expect([vacio.status, vacio.cuerpo.errores]).toEqual([
+        expect([emptyEntry.status, emptyEntry.body.errores]).toEqual([
           422,
           [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }],
         ])
-      else expect(vacio.status).toBeLessThan(300)
+      else expect(emptyEntry.status).toBeLessThan(300)
     },
   )
 
@@ -361,14 +359,14 @@ describe('the machinery answers the same for every operation', () => {
       const request = (raw: string, more: Record<string, string> = {}) =>
         environment.request(operacion.method.toUpperCase(), rutaDe(operacion), {
           raw,
-          cabeceras: { 'Content-Type': 'application/json', ...more },
+          headers: { 'Content-Type': 'application/json', ...more },
         })
-      expect((await request(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
-      expect((await request('{}', { 'Content-Type': 'text/plain' })).cuerpo.codigo).toBe('tipo_no_admitido')
-      expect((await request('{}')).cuerpo.codigo).toBe('firma_invalida')
+      expect((await request(' '.repeat(operacion.limite + 1))).body.codigo).toBe('cuerpo_demasiado_grande')
+      expect((await request('{}', { 'Content-Type': 'text/plain' })).body.codigo).toBe('tipo_no_admitido')
+      expect((await request('{}')).body.codigo).toBe('firma_invalida')
       expect((await request('{}', firmar(operacion, {}))).status).toBe(200)
       const sello = createHmac('sha256', WHATSAPP.WHATSAPP_APP_SECRET).update('{').digest('hex')
-      expect((await request('{', { 'X-Hub-Signature-256': `sha256=${sello}` })).cuerpo.codigo).toBe('json_invalido')
+      expect((await request('{', { 'X-Hub-Signature-256': `sha256=${sello}` })).body.codigo).toBe('json_invalido')
     },
   )
 
@@ -380,8 +378,8 @@ describe('the machinery answers the same for every operation', () => {
         tipo = operacion.tipos[0]!,
         more: Record<string, string> = {},
         path = '',
-      ) => pedirA(operacion, { raw, cabeceras: { 'Content-Type': tipo, ...more } }, path)
-      expect((await request(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
+      ) => pedirA(operacion, { raw, headers: { 'Content-Type': tipo, ...more } }, path)
+      expect((await request(' '.repeat(operacion.limite + 1))).body.codigo).toBe('cuerpo_demasiado_grande')
       for (const tipo of [
         'application/json',
         'text/html',
@@ -389,11 +387,11 @@ describe('the machinery answers the same for every operation', () => {
         'image/gif',
         'multipart/form-data; boundary=x',
       ])
-        expect([tipo, (await request('x', tipo)).cuerpo.codigo]).toEqual([tipo, 'tipo_no_admitido'])
-      expect((await request('x', operacion.tipos[0], { 'Content-Encoding': 'gzip' })).cuerpo.codigo).toBe(
+        expect([tipo, (await request('x', tipo)).body.codigo]).toEqual([tipo, 'tipo_no_admitido'])
+      expect((await request('x', operacion.tipos[0], { 'Content-Encoding': 'gzip' })).body.codigo).toBe(
         'tipo_no_admitido',
       )
-      expect((await request('x', operacion.tipos[0], {}, '&nadie=1')).cuerpo.codigo).toBe('parametro_invalido')
+      expect((await request('x', operacion.tipos[0], {}, '&nadie=1')).body.codigo).toBe('parametro_invalido')
       // Nothing at all is not a body.
       expect((await request('')).status).toBe(422)
     },
@@ -403,10 +401,9 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 400 for an unknown parameter',
     async (_id, operacion) => {
       const more = rutaDe(operacion).includes('?') ? '&' : '?'
-      const { status, cuerpo } = await pedirA(operacion, {}, `${more}nadie=1`)
-      if (operacion.rechazo)
-        return expect([status, cuerpo.codigo, cuerpo.errores]).toEqual([403, operacion.rechazo, []])
-      expect([status, cuerpo.codigo, cuerpo.errores[0].campo]).toEqual([400, 'parametro_invalido', 'nadie'])
+      const { status, body } = await pedirA(operacion, {}, `${more}nadie=1`)
+      if (operacion.rechazo) return expect([status, body.codigo, body.errores]).toEqual([403, operacion.rechazo, []])
+      expect([status, body.codigo, body.errores[0].campo]).toEqual([400, 'parametro_invalido', 'nadie'])
     },
   )
 
@@ -421,16 +418,16 @@ describe('the machinery answers the same for every operation', () => {
     // These say that the process is alive, and what was agreed on with a provider.
     if (['comprobarVida', 'verificarWhatsapp'].includes(operacion.id)) return
     const name = new URL(environment.databaseUrl).pathname.slice(1)
-    const llave = llavesSinUsar.get(operacion.id) ?? llaveDe(operacion)
+    const llave = unusedLlaves.get(operacion.id) ?? llaveDe(operacion)
     await whileDatabaseIsClosed(name, async () => {
-      const cuerpo = cuerpoDe(operacion)
+      const body = cuerpoDe(operacion)
       const response = await pedirA(
         operacion,
-        { llave, cuerpo, cabeceras: firmar(operacion, cuerpo) },
+        { llave, body, headers: firmar(operacion, body) },
         '',
-        sinUsar.get(operacion.id),
+        unusedEntries.get(operacion.id),
       )
-      expect([response.status, response.cabeceras.get('retry-after')]).toEqual([503, '2'])
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
     })
   })
 })
@@ -471,9 +468,9 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   ...PERSONA_BODIES,
   elegirMembresia: () => ({ membresia: personas.membresiaDe('elegirMembresia') }),
   abrirSesion: () => ({ codigo: phone.codigo }),
-  crearWebhook: () => ({ url: nuevaUrl() }),
+  crearWebhook: () => ({ url: createUrl() }),
   cambiarWebhook: () => ({ descripcion: 'x' }),
-  recuperarAvisosDeWebhook: () => ({ desde: AYER, ensayo: true }),
+  recuperarAvisosDeWebhook: () => ({ desde: YESTERDAY, ensayo: true }),
   verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */
@@ -481,13 +478,13 @@ const cuerpoDe = ({ id, tipos, streamed: enFlujo }: Operation) =>
   CUERPOS[id]?.() ?? (tipos.length > 0 && !enFlujo ? {} : undefined)
 
 /** That body, or a stream's. */
-const cuerpoBueno = async (operacion: Operation): Promise<Pedido> =>
+const buildGoodBody = async (operacion: Operation): Promise<RequestInput> =>
   operacion.streamed
-    ? { raw: new Uint8Array(await createFoto()), cabeceras: { 'Content-Type': 'image/jpeg' } }
-    : { cuerpo: cuerpoDe(operacion) }
+    ? { raw: new Uint8Array(await createFoto()), headers: { 'Content-Type': 'image/jpeg' } }
+    : { body: cuerpoDe(operacion) }
 
 /** A key of the operation's kind, of those scopes. */
-const llaveCon = ({ security: seguridad }: Operation, sirve: (alcance: string) => boolean) =>
-  seguridad!.scheme === 'llaveDeOperacion'
-    ? environment.createOperacionLlave(ALCANCES_DE_OPERACION.filter(sirve))
-    : environment.createLlave(comercio, { alcances: ALCANCES.filter(sirve) })
+const llaveCon = ({ security }: Operation, isSuitable: (alcance: string) => boolean) =>
+  security!.scheme === 'llaveDeOperacion'
+    ? environment.createOperacionLlave(ALCANCES_DE_OPERACION.filter(isSuitable))
+    : environment.createLlave(comercio, { alcances: ALCANCES.filter(isSuitable) })

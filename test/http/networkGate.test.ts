@@ -125,23 +125,23 @@ describe('a network that has no requests left', () => {
     const lines = environment.log.length
     for (let i = 0; i < 20; i++) expect(await withKey('x')).toBe(429)
     expect(await withKey(llave)).toBe(200)
-    const nuevas = environment.log.slice(lines).map((line) => JSON.parse(line))
-    expect(nuevas.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(1)
+    const newGuias = environment.log.slice(lines).map((line) => JSON.parse(line))
+    expect(newGuias.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(1)
   })
 
   it('pays for the requests of a revoked or expired key as for those of an unknown key', async () => {
-    const { cuerpo: comercio } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    const { body: comercio } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
     const vence_en = new Date(environment.clock().getTime() + 60_000).toISOString()
     const crearLlave = async (body: object) =>
-      (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...body })).cuerpo
-    const [revocada, expired] = [await crearLlave({}), await crearLlave({ vence_en })]
+      (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...body })).body
+    const [revokedLlave, expired] = [await crearLlave({}), await crearLlave({ vence_en })]
     const withKey = ({ llave }: { llave: string }) =>
       statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
-    expect([await withKey(revocada), await withKey(expired)]).toEqual([200, 200])
-    await environment.operar('POST', `/llaves/${revocada.id}/revocar`)
+    expect([await withKey(revokedLlave), await withKey(expired)]).toEqual([200, 200])
+    await environment.operar('POST', `/llaves/${revokedLlave.id}/revocar`)
     environment.advance(61_000)
     try {
-      for (const [i, ended] of [revocada, expired].entries()) {
+      for (const [i, ended] of [revokedLlave, expired].entries()) {
         address = `127.0.2.${i + 1}`
         await waitUntil(async () => (await withKey(ended)) !== 200)
         await waitUntil(async () => (await withKey(ended)) === 429)

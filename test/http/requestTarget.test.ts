@@ -10,17 +10,17 @@ const operaciones = readOperations(readDocument())
 /** NUL, half of a surrogate pair, a byte that begins nothing. */
 const ILEGIBLES = ['%00', 'a%00b', '%ED%A0%80', '%ff']
 
-const pedir = (path: string, method: string, { llave }: Comercio, { security: seguridad }: Operation) =>
+const pedir = (path: string, method: string, { llave }: Comercio, { security }: Operation) =>
   environment.request(method.toUpperCase(), path, {
-    llave: seguridad?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : llave,
+    llave: security?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : llave,
   })
 
 /** The paths of an operation with something unreadable in each of its parameters, and that parameter's name. */
 function* ilegibles({ path, parameters }: Operation): Generator<readonly [campo: string, destino: string]> {
   for (const bad of ILEGIBLES) {
     for (const { name, in: donde } of parameters) {
-      const llena = path.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === name ? bad : 'x'))
-      if (donde !== 'header') yield [name, donde === 'query' ? `${llena}?${name}=${bad}` : llena]
+      const filledText = path.replace(/\{(\w+)\}/g, (_match, nombre) => (nombre === name ? bad : 'x'))
+      if (donde !== 'header') yield [name, donde === 'query' ? `${filledText}?${name}=${bad}` : filledText]
     }
   }
 }
@@ -47,16 +47,15 @@ describe('a target that stands for no text', () => {
     '%s: 400 that names the parameter, of path and query',
     async (_id, operacion) => {
       const comercio = await environment.createComercio()
-      for (const [campo, destino] of ilegibles(operacion)) {
-        const { status, cuerpo } = await pedir(destino, operacion.method, comercio, operacion)
+      for (const [field, destino] of ilegibles(operacion)) {
+        const { status, body } = await pedir(destino, operacion.method, comercio, operacion)
         // Of what a signed link opens nothing may be told apart.
-        if (operacion.rechazo)
-          expect([destino, cuerpo.codigo, cuerpo.errores]).toEqual([destino, operacion.rechazo, []])
+        if (operacion.rechazo) expect([destino, body.codigo, body.errores]).toEqual([destino, operacion.rechazo, []])
         else
-          expect([destino, status, cuerpo.errores.map((fault: { campo: string }) => fault.campo)]).toEqual([
+          expect([destino, status, body.errores.map((fault: { campo: string }) => fault.campo)]).toEqual([
             destino,
             400,
-            [campo],
+            [field],
           ])
       }
     },
@@ -64,13 +63,13 @@ describe('a target that stands for no text', () => {
 
   it('is refused in Spanish by pages and unknown paths, too, and a lone % is none', async () => {
     for (const path of ['/r/', '/u/', '/d/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
-      const { status, cuerpo } = await environment.request('GET', `${path}%00`)
-      expect([path, status, cuerpo.mensaje]).toEqual([path, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
+      const { status, body } = await environment.request('GET', `${path}%00`)
+      expect([path, status, body.mensaje]).toEqual([path, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
     }
-    const { cuerpo } = await environment.request('GET', '/r?guia=%00&%00=x')
-    expect(cuerpo.errores).toEqual(
-      ['guia', 'consulta'].map((campo) => ({
-        campo,
+    const { body } = await environment.request('GET', '/r?guia=%00&%00=x')
+    expect(body.errores).toEqual(
+      ['guia', 'consulta'].map((field) => ({
+        campo: field,
         codigo: 'formato_invalido',
         mensaje: 'lleva un carácter nulo (%00) o bytes que no son UTF-8; quítelos',
       })),

@@ -13,11 +13,11 @@ beforeAll(async () => {
 describe('every answer', () => {
   it('carries its id, language and safety headers', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { cabeceras } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, {
+    const { headers } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, {
       llave: comercio.llave,
-      cabeceras: { 'X-Request-Id': 'mi-solicitud-1' },
+      headers: { 'X-Request-Id': 'mi-solicitud-1' },
     })
-    expect(Object.fromEntries(cabeceras)).toMatchObject({
+    expect(Object.fromEntries(headers)).toMatchObject({
       'x-request-id': 'mi-solicitud-1',
       'content-language': 'es',
       'content-type': 'application/json',
@@ -25,25 +25,25 @@ describe('every answer', () => {
       'x-content-type-options': 'nosniff',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     })
-    expect(cabeceras.get('x-powered-by')).toBeNull()
-    const bad = await environment.request('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
-    expect(bad.cuerpo).toMatchObject({
+    expect(headers.get('x-powered-by')).toBeNull()
+    const bad = await environment.request('GET', '/api/v1/nada', { headers: { 'X-Request-Id': 'con espacio' } })
+    expect(bad.body).toMatchObject({
       estado_http: 404,
       codigo: 'ruta_desconocida',
-      id_solicitud: bad.cabeceras.get('x-request-id'),
+      id_solicitud: bad.headers.get('x-request-id'),
     })
-    expect(bad.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(bad.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   const bad = { ...buildGuia(), telefono: 'x' }
-  const fallar = (headers: Record<string, string>) =>
+  const fail = (headers: Record<string, string>) =>
     environment.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
-      cuerpo: bad,
-      cabeceras: { 'X-Request-Id': 'sol-1', ...headers },
+      body: bad,
+      headers: { 'X-Request-Id': 'sol-1', ...headers },
     })
   const errores = [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: expect.any(String) }]
-  const demas = () => ({
+  const remainder = () => ({
     codigo: 'validacion',
     errores,
     id_solicitud: 'sol-1',
@@ -52,41 +52,41 @@ describe('every answer', () => {
 
   it('says an error in Spanish', async () => {
     for (const Accept of ['application/json', '*/*', 'text/html']) {
-      const { status, cabeceras, cuerpo } = await fallar({ Accept })
-      expect([status, cabeceras.get('content-type')]).toEqual([422, 'application/json'])
-      expect(cuerpo).toEqual({
+      const { status, headers, body } = await fail({ Accept })
+      expect([status, headers.get('content-type')]).toEqual([422, 'application/json'])
+      expect(body).toEqual({
         titulo: 'Los datos no son válidos',
         mensaje: 'Corrija 1 campo y vuelva a enviar: telefono.',
         estado_http: 422,
-        ...demas(),
+        ...remainder(),
       })
     }
   })
 
   it('says it with the names of RFC 9457 when Accept names its type', async () => {
     for (const Accept of ['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9']) {
-      const { status, cabeceras, cuerpo } = await fallar({ Accept })
-      expect([status, cabeceras.get('content-type')]).toEqual([422, 'application/problem+json'])
-      expect(cuerpo).toEqual({
+      const { status, headers, body } = await fail({ Accept })
+      expect([status, headers.get('content-type')]).toEqual([422, 'application/problem+json'])
+      expect(body).toEqual({
         type: 'urn:guias:problema:validacion',
         title: 'Los datos no son válidos',
         status: 422,
         detail: 'Corrija 1 campo y vuelva a enviar: telefono.',
         instance: 'urn:guias:solicitud:sol-1',
-        ...demas(),
+        ...remainder(),
       })
     }
   })
 
   it('leaves the type of what is no error of ours as it is', async () => {
-    const cabeceras = { Accept: 'application/problem+json' }
-    const { status, cabeceras: suyas } = await environment.request('GET', '/healthz', { cabeceras })
-    expect([status, suyas.get('content-type')]).toEqual([200, 'application/json'])
+    const headers = { Accept: 'application/problem+json' }
+    const { status, headers: ownItems } = await environment.request('GET', '/healthz', { headers })
+    expect([status, ownItems.get('content-type')]).toEqual([200, 'application/json'])
   })
 
   it('points nowhere for an error that no merchant gets', async () => {
-    const { cuerpo } = await environment.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
-    expect([cuerpo.codigo, cuerpo.documentacion]).toEqual(['comercio_desconocido', null])
+    const { body } = await environment.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
+    expect([body.codigo, body.documentacion]).toEqual(['comercio_desconocido', null])
   })
 
   it('never is a 5xx for a path that isn’t well encoded', async () => {
@@ -121,7 +121,7 @@ describe('every answer', () => {
     expect((await request(`${environment.url}/api/v1/guias?x=1`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('400')
     expect((await request(`${environment.url}/api/v1/guias`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('201')
     expect(
-      (await environment.request('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: buildGuia() })).status,
+      (await environment.request('POST', '/api/v1/guias', { llave: comercio.llave, body: buildGuia() })).status,
     ).toBe(201)
   })
 
@@ -143,7 +143,7 @@ describe('every answer', () => {
   })
 
   it('looks at the key again when the body took its time', async () => {
-    const { cuerpo: llave } = await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, {
+    const { body: llave } = await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, {
       modo: 'test',
     })
     const text = new TextEncoder().encode(JSON.stringify(buildGuia()))
@@ -158,7 +158,7 @@ describe('every answer', () => {
     const { status } = await environment.request('POST', '/api/v1/guias', {
       llave: llave.llave,
       raw: slow as ReadableStream,
-      cabeceras: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json' },
     })
     expect(status).toBe(401)
   })
@@ -184,7 +184,7 @@ describe('every answer', () => {
     const { status } = await environment.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
       raw: chunks as ReadableStream,
-      cabeceras: { 'Content-Type': 'Application/JSON ; charset="UTF-8"; q=1' },
+      headers: { 'Content-Type': 'Application/JSON ; charset="UTF-8"; q=1' },
     })
     expect(status).toBe(201)
   })
@@ -200,7 +200,7 @@ describe('every answer', () => {
     const { status } = await environment.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
       raw: JSON.stringify(buildGuia()),
-      cabeceras: { 'Content-Type': `application/json; ${parameters}` },
+      headers: { 'Content-Type': `application/json; ${parameters}` },
     })
     expect(status).toBe(expected)
   })
@@ -210,7 +210,7 @@ describe('every answer', () => {
       environment.request('POST', '/api/v1/guias', {
         llave: comercio.llave,
         raw: '{}',
-        cabeceras: { 'Content-Type': `application/json; q=${i}` },
+        headers: { 'Content-Type': `application/json; q=${i}` },
       })
     for (let i = 0; i < 50; i++) await request(i)
     globalThis.gc?.()

@@ -23,8 +23,8 @@ beforeAll(async () => {
   const other = await createGuiaOnRoute(environment, comercio)
   links.etiquetas = (await comercio.api.guias.etiqueta(other)).url.slice(environment.url.length)
   const prueba = `/api/v1/guias/${guia}/prueba-entrega`
-  const { cuerpo } = await environment.request('GET', prueba, { llave: comercio.llave })
-  links.archivos = cuerpo.fotos[0].url.slice(environment.url.length)
+  const { body } = await environment.request('GET', prueba, { llave: comercio.llave })
+  links.archivos = body.fotos[0].url.slice(environment.url.length)
   pages.push(`/r/${guia}`, `/verificar/${guia}`, '/docs', '/docs/consola', '/docs/marca.css', '/repartidor')
   pages.push('/repartidor/manifiesto.webmanifest', '/llms.txt', '/openapi.json', '/coleccion.json')
   pages.push('/buzon', '/.well-known/security.txt', `/u/${'A'.repeat(22)}`, `/d/${'A'.repeat(22)}`)
@@ -33,14 +33,14 @@ beforeAll(async () => {
 })
 
 /** The path with each of its written letters in the other case, one at a time; codes, tokens and queries stay. */
-function otrasEscrituras(path: string, fijo: (segmento: string, anterior?: string) => boolean): string[] {
-  const [camino = '', query] = path.split('?')
-  const segmentos = camino.split('/')
-  return segmentos.flatMap((segmento, i) => {
-    const letter = /[a-z]/.exec(segmento)?.index
-    if (letter === undefined || fijo(segmento, segmentos[i - 1])) return []
-    const other = segmento.slice(0, letter) + segmento[letter]!.toUpperCase() + segmento.slice(letter + 1)
-    return segmentos.with(i, other).join('/') + (query === undefined ? '' : `?${query}`)
+function buildOtherSpellings(path: string, fijo: (segment: string, anterior?: string) => boolean): string[] {
+  const [route = '', query] = path.split('?')
+  const segments = route.split('/')
+  return segments.flatMap((segment, i) => {
+    const letter = /[a-z]/.exec(segment)?.index
+    if (letter === undefined || fijo(segment, segments[i - 1])) return []
+    const other = segment.slice(0, letter) + segment[letter]!.toUpperCase() + segment.slice(letter + 1)
+    return segments.with(i, other).join('/') + (query === undefined ? '' : `?${query}`)
   })
 }
 
@@ -55,47 +55,47 @@ async function request(method: string, path: string) {
   const codigo: unknown = text.startsWith('{') ? JSON.parse(text).codigo : undefined
   return [response.status, codigo]
 }
-const DESCONOCIDA = [404, 'ruta_desconocida']
+const UNKNOWN_ROUTE = [404, 'ruta_desconocida']
 
 describe('a path in another case, or with a slash at its end', () => {
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('is not %s', async (_id, operacion) => {
     const method = operacion.method.toUpperCase()
     const path = operacion.path.replace(/\{\w+\}/g, '0')
     // `/guias/Bulk` is a guide's path, and `/passkeys/Reto` a passkey's.
-    const escrituras = otrasEscrituras(
+    const escrituras = buildOtherSpellings(
       path,
-      (segmento, anterior) => segmento === '0' || segmento === 'bulk' || anterior === 'passkeys',
+      (segment, anterior) => segment === '0' || segment === 'bulk' || anterior === 'passkeys',
     )
     expect(escrituras.length).toBeGreaterThan(0)
     for (const other of [...escrituras, `${path}/`])
-      expect([other, ...(await request(method, other))]).toEqual([other, ...DESCONOCIDA])
-    expect(await request(method, path)).not.toEqual(DESCONOCIDA)
+      expect([other, ...(await request(method, other))]).toEqual([other, ...UNKNOWN_ROUTE])
+    expect(await request(method, path)).not.toEqual(UNKNOWN_ROUTE)
   })
 
-  it.each(['etiquetas', 'archivos'] as const)('opens no signed link of /%s/', async (cual) => {
-    const link = links[cual]
-    const [camino, query] = link.split('?')
-    const others = [...otrasEscrituras(link, (segmento) => segmento !== cual), `${camino}/?${query}`]
+  it.each(['etiquetas', 'archivos'] as const)('opens no signed link of /%s/', async (target) => {
+    const link = links[target]
+    const [route, query] = link.split('?')
+    const others = [...buildOtherSpellings(link, (segment) => segment !== target), `${route}/?${query}`]
     expect(others).toHaveLength(2)
-    for (const other of others) expect([other, ...(await request('GET', other))]).toEqual([other, ...DESCONOCIDA])
+    for (const other of others) expect([other, ...(await request('GET', other))]).toEqual([other, ...UNKNOWN_ROUTE])
     expect(await request('GET', link)).toEqual([200, undefined])
   })
 
   it('is no page and no file', async () => {
     for (const path of pages) {
       // Codes are read in either case, and a token is its own matter.
-      const others = otrasEscrituras(path, (segmento) => /^[0-9A-Z]{12}$|^A{22}$/.test(segmento))
+      const others = buildOtherSpellings(path, (segment) => /^[0-9A-Z]{12}$|^A{22}$/.test(segment))
       expect([path, others.length > 0]).toEqual([path, true])
       // What stands below a page answers for itself.
       for (const other of others.slice(0, 1))
-        expect([other, ...(await request('GET', other))]).toEqual([other, ...DESCONOCIDA])
-      expect([path, await request('GET', path)]).not.toEqual([path, DESCONOCIDA])
+        expect([other, ...(await request('GET', other))]).toEqual([other, ...UNKNOWN_ROUTE])
+      expect([path, await request('GET', path)]).not.toEqual([path, UNKNOWN_ROUTE])
     }
   })
 
   it('is told to leave the slash away', async () => {
-    const { cuerpo } = await environment.request('GET', '/api/v1/guias/', { llave: comercio.llave })
-    expect(cuerpo.mensaje).toContain('Quite la / del final')
+    const { body } = await environment.request('GET', '/api/v1/guias/', { llave: comercio.llave })
+    expect(body.mensaje).toContain('Quite la / del final')
   })
 })
 
@@ -115,9 +115,9 @@ describe('an unknown path', () => {
     [`/api/v1/guias/${G}/prueba`, `/api/v1/guias/${G}/prueba-entrega`],
     [`/api/v1/guia/${G}/reenviar`, `/api/v1/guias/${G}/reenviar-solicitud`],
   ])('%s gets the path that was probably meant, %s', async (path, parecida) => {
-    const { status, cuerpo } = await environment.request('GET', path, { llave: comercio.llave })
-    expect([status, cuerpo.codigo]).toEqual(DESCONOCIDA)
-    expect(cuerpo.mensaje).toContain(`¿Quiso decir ${parecida}?`)
+    const { status, body } = await environment.request('GET', path, { llave: comercio.llave })
+    expect([status, body.codigo]).toEqual(UNKNOWN_ROUTE)
+    expect(body.mensaje).toContain(`¿Quiso decir ${parecida}?`)
   })
 
   it.each([
@@ -128,7 +128,7 @@ describe('an unknown path', () => {
     `/api/v1/guias/${G}/a/b/c/d`,
     `/api/v1/${'guias/'.repeat(400)}x`,
   ])('%s gets none, as no path is similar', async (path) => {
-    const { cuerpo } = await environment.request('GET', path, { llave: comercio.llave })
-    expect([cuerpo.codigo, cuerpo.mensaje]).toEqual(['ruta_desconocida', expect.not.stringContaining('¿')])
+    const { body } = await environment.request('GET', path, { llave: comercio.llave })
+    expect([body.codigo, body.mensaje]).toEqual(['ruta_desconocida', expect.not.stringContaining('¿')])
   })
 })

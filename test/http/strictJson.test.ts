@@ -17,7 +17,7 @@ function fallaDe(body: string | Uint8Array): JsonFault {
   throw new Error(`Accepted: ${String(body).slice(0, 200)}`)
 }
 
-const anidar = (niveles: number) => '['.repeat(niveles) + ']'.repeat(niveles)
+const nest = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const conClaves = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, k) => [`c${k}`, k])))
 
@@ -37,8 +37,8 @@ describe('readJson accepts', () => {
     ['keys that differ in case or normal form', '{"a":1,"A":2,"\u00e9":3,"e\u0301":4,"":5," ":6}'],
     ['keys that look like indices', '{"2":1,"1":2,"01":3}'],
     ['brackets and colons inside texts', '{"a":"}],:{[\\"","b]":"\\\\"}'],
-    [`${JSON_LIMITS.depth} levels`, anidar(32)],
-    ['depth that is not nested', `[${Array(100).fill(anidar(31)).join()}]`],
+    [`${JSON_LIMITS.depth} levels`, nest(32)],
+    ['depth that is not nested', `[${Array(100).fill(nest(31)).join()}]`],
     [`${JSON_LIMITS.properties} properties`, conClaves(64)],
     ['a key of 128 characters', `{"${'ñ'.repeat(128)}":1}`],
     ['an escaped key of 128 characters', `{"${'\\u00f1'.repeat(128)}":1}`],
@@ -115,7 +115,7 @@ describe('readJson refuses', () => {
     ['a repeated constructor', '{"constructor":1,"constructor":1}', 'repetida', 1, 18, '/constructor'],
     ['__proto__', '{"a":{"__proto__":{}}}', '__proto__', 1, 7, '/a/__proto__'],
     ['__proto__ in escapes', '{"\\u005f_proto__":1}', '__proto__', 1, 2, '/__proto__'],
-    ['33 arrays', anidar(33), 'más de 32 niveles', 1, 33, '/0'.repeat(32)],
+    ['33 arrays', nest(33), 'más de 32 niveles', 1, 33, '/0'.repeat(32)],
     ['33 objects', '{"a":'.repeat(33), 'más de 32 niveles', 1, 161, '/a'.repeat(32)],
     ['65 properties', `[${conClaves(65)}]`, 'más de 64 propiedades', 1, conClaves(64).length + 2, '/0'],
     ['a key of 129 characters', `{"a":{"${'k'.repeat(129)}":1}}`, 'más de 128 caracteres', 1, 7, '/a'],
@@ -133,9 +133,9 @@ describe('readJson refuses', () => {
     ['400 digits', `[${'9'.repeat(400)}]`, 'demasiado grande', 1, 2, '/0'],
     ['a pointer with ~ and /', '{"a/b~c":[0,x]}', '«x»', 1, 13, '/a~1b~0c/1'],
     ['columns after CRLF and accents', '{\r\n "ñ😀": x}', '«x»', 2, 9, '/ñ😀'],
-  ])('%s', (_, body, part, line, column, campo) => {
+  ])('%s', (_, body, part, line, column, field) => {
     const fault = fallaDe(body)
-    expect(fault).toMatchObject({ line, column, campo })
+    expect(fault).toMatchObject({ line, column, campo: field })
     expect(fault.mensaje).toContain(part)
     // Each message names the remedy after a colon, and the place.
     // The contract addresses its readers as «usted».
@@ -146,36 +146,35 @@ describe('readJson refuses', () => {
 
 describe('readJson against JSON.parse', () => {
   /** Our limits, told apart from the scanner: by the value, and by counting the keys in the text. */
-  function cumple(value: unknown, niveles = JSON_LIMITS.depth): boolean {
+  function isWithinLimits(value: unknown, levels = JSON_LIMITS.depth): boolean {
     if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
     if (typeof value === 'number') return Number.isFinite(value)
     if (typeof value !== 'object' || value === null) return true
-    if (niveles === 0) return false
+    if (levels === 0) return false
     const keys = Array.isArray(value) ? [] : Object.keys(value)
     return (
       keys.length <= JSON_LIMITS.properties &&
-      keys.every((key) => key !== '__proto__' && key.length <= JSON_LIMITS.keyLength && cumple(key)) &&
-      Object.values(value).every((part) => cumple(part, niveles - 1))
+      keys.every((key) => key !== '__proto__' && key.length <= JSON_LIMITS.keyLength && isWithinLimits(key)) &&
+      Object.values(value).every((part) => isWithinLimits(part, levels - 1))
     )
   }
-  const contarClaves = (value: unknown): number =>
+  const countKeys = (value: unknown): number =>
     typeof value !== 'object' || value === null
       ? 0
       : Object.values(value).reduce(
-          (sum, part) => sum + contarClaves(part),
+          (sum, part) => sum + countKeys(part),
           Array.isArray(value) ? 0 : Object.keys(value).length,
         )
-  const sinRepetir = (text: string, value: unknown) =>
-    (text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []).filter((cadena) => cadena.endsWith(':')).length ===
-    contarClaves(value)
+  const hasNoRepeatedKeys = (text: string, value: unknown) =>
+    (text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []).filter((chain) => chain.endsWith(':')).length === countKeys(value)
 
   /** Accepted exactly when JSON.parse accepts it and it is within the limits; then with the same value. */
-  function comparar(text: string): boolean {
+  function compare(text: string): boolean {
     let value: unknown
     let expected = false
     try {
       value = JSON.parse(text)
-      expected = cumple(value) && sinRepetir(text, value)
+      expected = isWithinLimits(value) && hasNoRepeatedKeys(text, value)
     } catch {}
     if (expected) same(read(text), value)
     else expect(fallaDe(text).line).toBeGreaterThan(0)
@@ -184,12 +183,12 @@ describe('readJson against JSON.parse', () => {
 
   const unidad = fc.constantFrom<'grapheme' | 'binary' | 'grapheme-ascii'>('grapheme', 'binary', 'grapheme-ascii')
   const json = unidad.chain((stringUnit) => fc.jsonValue({ stringUnit, maxDepth: 6 }))
-  const sangria = fc.constantFrom(undefined, 1, '\t')
+  const indentation = fc.constantFrom(undefined, 1, '\t')
 
   it('agrees on any JSON value', () => {
     fc.assert(
-      fc.property(json, sangria, (value, espacio) => {
-        comparar(JSON.stringify(value, null, espacio))
+      fc.property(json, indentation, (value, indentation) => {
+        compare(JSON.stringify(value, null, indentation))
       }),
       { numRuns: 2000 },
     )
@@ -198,18 +197,18 @@ describe('readJson against JSON.parse', () => {
   it('agrees on values around the limits', () => {
     const objeto = fc.integer({ min: 60, max: 68 }).map((n) => JSON.parse(conClaves(n)))
     const key = fc.integer({ min: 125, max: 131 }).map((n) => ({ ['é'.repeat(n)]: n }))
-    const raro = fc.oneof(objeto, key, json)
+    const oddValue = fc.oneof(objeto, key, json)
     fc.assert(
-      fc.property(raro, fc.integer({ min: 0, max: 34 }), fc.boolean(), (value, niveles, enArreglo) => {
+      fc.property(oddValue, fc.integer({ min: 0, max: 34 }), fc.boolean(), (value, levels, inArray) => {
         let text = JSON.stringify(value)
-        for (let k = 0; k < niveles; k++) text = enArreglo ? `[${text}]` : `{"n":${text}}`
-        comparar(text)
+        for (let k = 0; k < levels; k++) text = inArray ? `[${text}]` : `{"n":${text}}`
+        compare(text)
       }),
       { numRuns: 500 },
     )
   })
 
-  const piezas = '{ } [ ] , : " \\ / - + . e E 0 1 9 a n u t'
+  const pieces = '{ } [ ] , : " \\ / - + . e E 0 1 9 a n u t'
     .split(' ')
     .concat([
       ' ',
@@ -246,37 +245,46 @@ describe('readJson against JSON.parse', () => {
 
   it('agrees on any sequence of JSON pieces', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...piezas), { maxLength: 12 }), (parts) => {
-        comparar(parts.join(''))
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+        compare(parts.join(''))
       }),
       { numRuns: 20_000 },
     )
   })
 
   it('agrees on mutated JSON', () => {
-    const cambio = fc.record({ donde: fc.nat(), quita: fc.nat({ max: 3 }), pone: fc.constantFrom('', ...piezas) })
+    const cambio = fc.record({
+      donde: fc.nat(),
+      removedLength: fc.nat({ max: 3 }),
+      pone: fc.constantFrom('', ...pieces),
+    })
     let aceptados = 0
     fc.assert(
-      fc.property(json, sangria, fc.array(cambio, { minLength: 1, maxLength: 3 }), (value, espacio, cambios) => {
-        let text = JSON.stringify(value, null, espacio)
-        for (const { donde, quita, pone } of cambios) {
-          const k = donde % (text.length + 1)
-          text = text.slice(0, k) + pone + text.slice(k + quita)
-        }
-        if (comparar(text.toWellFormed())) aceptados++ // a change can cut a pair in two
-      }),
+      fc.property(
+        json,
+        indentation,
+        fc.array(cambio, { minLength: 1, maxLength: 3 }),
+        (value, indentation, cambios) => {
+          let text = JSON.stringify(value, null, indentation)
+          for (const { donde, removedLength, pone } of cambios) {
+            const k = donde % (text.length + 1)
+            text = text.slice(0, k) + pone + text.slice(k + removedLength)
+          }
+          if (compare(text.toWellFormed())) aceptados++ // a change can cut a pair in two
+        },
+      ),
       { numRuns: 10_000 },
     )
     expect(aceptados).toBeGreaterThan(100) // or the property would say little
   })
 
   it('refuses any bytes with an JsonError, or gives what JSON.parse gives', () => {
-    const alguno = fc.oneof(
+    const arbitraryText = fc.oneof(
       fc.uint8Array(),
       json.map((value) => Buffer.from(JSON.stringify(value))),
     )
     fc.assert(
-      fc.property(alguno, fc.nat(), fc.nat({ max: 255 }), (original, donde, byte) => {
+      fc.property(arbitraryText, fc.nat(), fc.nat({ max: 255 }), (original, donde, byte) => {
         const body = Uint8Array.from(original)
         if (body.length > 0) body[donde % body.length] = byte
         let value: unknown
@@ -296,16 +304,16 @@ describe('readJson against JSON.parse', () => {
 
 describe('readJson stays linear on hostile bodies of 2 MB', () => {
   const MB2 = 2_000_000
-  const llenar = (part: string) => `[${part.repeat(MB2 / part.length)}1]`
+  const fill = (part: string) => `[${part.repeat(MB2 / part.length)}1]`
   const parecidas = Object.fromEntries(Array.from({ length: 64 }, (_, k) => ['x'.repeat(125) + String(100 + k), 1]))
   it.each([
     ['open arrays', '['.repeat(MB2)],
     ['open objects', '{"a":'.repeat(MB2 / 5)],
-    ['empty objects', llenar('{},')],
-    ['full objects of long, similar keys', llenar(`${JSON.stringify(parecidas)},`)],
+    ['empty objects', fill('{},')],
+    ['full objects of long, similar keys', fill(`${JSON.stringify(parecidas)},`)],
     ['one object with ever more keys', `{${Array.from({ length: 200_000 }, (_, k) => `"${k}":1`)}}`],
     ['one long key', `{"${'k'.repeat(MB2)}":1}`],
-    ['numbers', llenar('1e308,')],
+    ['numbers', fill('1e308,')],
     ['one number', '1'.repeat(MB2)],
     ['one fraction', `0.${'1'.repeat(MB2)}`],
     ['escapes', `"${'\\u00e9'.repeat(MB2 / 6)}"`],
@@ -313,7 +321,7 @@ describe('readJson stays linear on hostile bodies of 2 MB', () => {
     ['line breaks', '\n'.repeat(MB2)],
     ['line breaks before a fault', `${'\n'.repeat(MB2)}x`],
     ['bytes that are not UTF-8', Buffer.alloc(MB2, 0xff)],
-    ['bytes that are not UTF-8, at the end', Buffer.concat([Buffer.from(llenar('"é",')), Buffer.from([0xff])])],
+    ['bytes that are not UTF-8, at the end', Buffer.concat([Buffer.from(fill('"é",')), Buffer.from([0xff])])],
   ])('%s', (_, body) => {
     const contenido = Buffer.from(body)
     // Measured 4 to 200 ms; something quadratic would take minutes, which a test hasn't.

@@ -4,11 +4,11 @@ import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
-const AYER = new Date(Date.now() - 86_400_000).toISOString()
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString()
 const environment = useEnvironment()
 // Every route of merchants that names something, whatever the contract adds later.
 const conId = readOperations(readDocument()).filter(
-  ({ security: seguridad, path }) => seguridad?.scheme === 'llaveDeComercio' && path.includes('{'),
+  ({ security, path }) => security?.scheme === 'llaveDeComercio' && path.includes('{'),
 )
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
@@ -18,42 +18,42 @@ const CUERPOS: Record<string, unknown> = {
   simularAvance: { estado: 'recolectado' },
   simularDecision: { eleccion: 'otro_dia' },
   cambiarWebhook: { descripcion: 'Tienda' },
-  recuperarAvisosDeWebhook: { desde: AYER, ensayo: true },
+  recuperarAvisosDeWebhook: { desde: YESTERDAY, ensayo: true },
 }
 // What destroys goes last: the others still need their thing.
 conId.sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
 
-let dueno: Comercio
-let extrano: Comercio
+let owner: Comercio
+let foreignComercio: Comercio
 const ids: Record<string, string> = {}
 /** One that nobody has cancelled when its turn comes, and whose recipient is still asked. */
-let simulable: string
+let simulableGuia: string
 /** One that has a proof. */
-let probada: string
+let guiaWithPrueba: string
 /** One whose recipient hasn't answered. */
-let preguntada: string
+let askedGuia: string
 /** Those whose delivery failed. */
 let porReintentar: string
 let porDevolver: string
 let porDecidir: string
 beforeAll(async () => {
-  dueno = await environment.createComercio()
-  extrano = await environment.createComercio()
+  owner = await environment.createComercio()
+  foreignComercio = await environment.createComercio()
   const { webhook } = await request('', { url: 'http://127.0.0.1:9/nadie' })
   ids.webhook = webhook
-  const guia = await dueno.api.guias.crear(buildGuia())
+  const guia = await owner.api.guias.crear(buildGuia())
   ids.guia = guia.guia
-  preguntada = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
-  probada = (await createDeliveredGuia(environment, dueno)).guia
-  porReintentar = await createFailedGuia(environment, dueno)
-  porDevolver = await createFailedGuia(environment, dueno)
-  porDecidir = await createFailedGuia(environment, dueno)
-  simulable = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
+  askedGuia = (await owner.api.guias.crear(buildGuiaWithoutDestino())).guia
+  guiaWithPrueba = (await createDeliveredGuia(environment, owner)).guia
+  porReintentar = await createFailedGuia(environment, owner)
+  porDevolver = await createFailedGuia(environment, owner)
+  porDecidir = await createFailedGuia(environment, owner)
+  simulableGuia = (await owner.api.guias.crear(buildGuiaWithoutDestino())).guia
   ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
-  ids.recuperacion = (await request(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
+  ids.recuperacion = (await request(`/${webhook}/recuperar`, { desde: YESTERDAY })).recuperacion
 })
-const request = async (path: string, cuerpo: unknown, method = 'POST') =>
-  (await environment.request(method, `/api/v1/webhooks${path}`, { llave: dueno.llave, cuerpo })).cuerpo
+const request = async (path: string, body: unknown, method = 'POST') =>
+  (await environment.request(method, `/api/v1/webhooks${path}`, { llave: owner.llave, body })).body
 
 /** Everything that is stored, so that "changes nothing" is not a figure of speech. */
 const foto = async () => {
@@ -67,7 +67,7 @@ const foto = async () => {
 }
 
 /** The same, once nothing is under way: what changes from here on is somebody's doing. */
-const quieto = async () => {
+const waitUntilQuiet = async () => {
   await request(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
   await environment.waitForQuiet()
   return foto()
@@ -83,54 +83,54 @@ describe('another merchant’s things', () => {
   it.each(conId.map((operacion) => [operacion.id, operacion] as const))(
     '%s: 404, the same as unknown, and nothing changes',
     async (operacion, { method, path }) => {
-      const cuerpo = CUERPOS[operacion]
+      const body = CUERPOS[operacion]
       const simulada = path.startsWith('/api/v1/simulador/')
-      const suyas: Record<string, string> = {
-        obtenerPruebaDeEntrega: probada,
+      const ownItems: Record<string, string> = {
+        obtenerPruebaDeEntrega: guiaWithPrueba,
         // Nobody cancels it.
-        obtenerEtiqueta: probada,
-        reenviarSolicitud: preguntada,
+        obtenerEtiqueta: guiaWithPrueba,
+        reenviarSolicitud: askedGuia,
         reintentarGuia: porReintentar,
         devolverGuia: porDevolver,
         simularDecision: porDecidir,
       }
-      const suyo = (name: string) =>
-        name === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[name]!
+      const ownEntry = (name: string) =>
+        name === 'guia' ? (ownItems[operacion] ?? (simulada ? simulableGuia : ids.guia!)) : ids[name]!
       const request = async (llave: string, id: (name: string) => string) => {
         const {
           status,
-          cuerpo: response,
-          cabeceras,
+          body: response,
+          headers,
         } = await environment.request(
           method.toUpperCase(),
           path.replace(/\{(\w+)\}/g, (_m, name) => id(name)),
-          { llave, cuerpo },
+          { llave, body },
         )
         const { id_solicitud: _1, ...rest } = response
-        const visibles = [...cabeceras.keys()]
+        const visibleNames = [...headers.keys()]
           .filter((name) => !['date', 'x-request-id', 'ratelimit'].includes(name))
-          .map((name) => [name, cabeceras.get(name)])
-        return { status, rest, visibles }
+          .map((name) => [name, headers.get(name)])
+        return { status, rest, visibles: visibleNames }
       }
-      const before = await quieto()
-      const desconocida = await request(extrano.llave, () => '000000000000')
-      expect(desconocida.status).toBe(404)
-      expect(await request(extrano.llave, suyo)).toEqual(desconocida)
+      const before = await waitUntilQuiet()
+      const unknownGuia = await request(foreignComercio.llave, () => '000000000000')
+      expect(unknownGuia.status).toBe(404)
+      expect(await request(foreignComercio.llave, ownEntry)).toEqual(unknownGuia)
       // The owner's key of the other mode is a stranger too.
-      const deVerdad = await environment.createLlave(dueno, { modo: 'live' })
-      const conOtroModo = await request(deVerdad, suyo)
+      const realOne = await environment.createLlave(owner, { modo: 'live' })
+      const conOtroModo = await request(realOne, ownEntry)
       if (simulada) expect([conOtroModo.status, conOtroModo.rest.codigo]).toEqual([403, 'solo_en_test'])
-      expect(conOtroModo).toEqual(simulada ? await request(deVerdad, () => '000000000000') : desconocida)
+      expect(conOtroModo).toEqual(simulada ? await request(realOne, () => '000000000000') : unknownGuia)
       // The message tells how a code is written, which needs no look at what there is.
-      const bad = await request(extrano.llave, () => 'no-es-nada')
-      expect([bad.status, bad.rest.codigo]).toEqual([404, desconocida.rest.codigo])
+      const bad = await request(foreignComercio.llave, () => 'no-es-nada')
+      expect([bad.status, bad.rest.codigo]).toEqual([404, unknownGuia.rest.codigo])
       expect(await foto()).toBe(before)
       expect(
         (
           await environment.request(
             method.toUpperCase(),
-            path.replace(/\{(\w+)\}/g, (_m, name) => suyo(name)),
-            { llave: dueno.llave, cuerpo },
+            path.replace(/\{(\w+)\}/g, (_m, name) => ownEntry(name)),
+            { llave: owner.llave, body },
           )
         ).status,
       ).toBeLessThan(300)
@@ -138,10 +138,10 @@ describe('another merchant’s things', () => {
   )
 
   it('are in no list of mine', async () => {
-    const { api } = extrano
+    const { api } = foreignComercio
     expect((await api.guias.listar()).datos).toEqual([])
     expect(
-      (await api.guias.listar({ external_ref: (await dueno.api.guias.obtener(ids.guia!)).external_ref! })).datos,
+      (await api.guias.listar({ external_ref: (await owner.api.guias.obtener(ids.guia!)).external_ref! })).datos,
     ).toEqual([])
     expect((await api.eventos.listar()).datos).toEqual([])
   })
@@ -171,7 +171,7 @@ const DE_COMERCIOS = [
 
 describe('the schema', () => {
   it('keys every table of a merchant by the merchant first', async () => {
-    const excepciones = [
+    const exceptions = [
       'comercio',
       'operador',
       'llave',
@@ -217,9 +217,9 @@ describe('the schema', () => {
         array(select a.attname::text from unnest(c.conkey) with ordinality k(n, i) join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.n order by i) columnas
       from pg_constraint c join pg_class t on t.oid = c.conrelid
       where c.contype in ('p', 'u', 'f') and t.relnamespace = 'public'::regnamespace and t.relkind = 'r'`)
-    const deComercios = rows.filter(({ tabla }) => !excepciones.includes(tabla))
-    expect(new Set(deComercios.map(({ tabla }) => tabla))).toEqual(new Set(DE_COMERCIOS))
-    expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])
+    const deComercios = rows.filter(({ tabla: tableName }) => !exceptions.includes(tableName))
+    expect(new Set(deComercios.map(({ tabla: tableName }) => tableName))).toEqual(new Set(DE_COMERCIOS))
+    expect(deComercios.filter(({ columnas: columns }) => columns[0] !== 'comercio_id')).toEqual([])
   })
 
   it('reads no table of a merchant without naming the merchant', async () => {
@@ -230,7 +230,7 @@ describe('the schema', () => {
     )
     expect(statements.length).toBeGreaterThan(5)
     // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
-    const paraTodos = [
+    const crossComercioFiles = [
       'server/domain/guias/list.ts',
       // An operator searches the guides of all merchants.
       'server/domain/busqueda/busqueda.ts',
@@ -260,6 +260,8 @@ describe('the schema', () => {
       'server/domain/webhooks/sending/due.ts',
       'server/domain/ubicacion/resend.ts',
     ]
-    expect(statements.filter(([file, sql]) => !sql!.includes('comercio_id') && !paraTodos.includes(file!))).toEqual([])
+    expect(
+      statements.filter(([file, sql]) => !sql!.includes('comercio_id') && !crossComercioFiles.includes(file!)),
+    ).toEqual([])
   })
 })

@@ -26,17 +26,17 @@ describe('turns', () => {
     const enCurso = new Map<string, number>()
     const seen = { ownItems: 0, todas: 0 }
     const hechas: string[] = []
-    const request = (dueno: string) =>
-      turno(dueno, async () => {
-        enCurso.set(dueno, (enCurso.get(dueno) ?? 0) + 1)
+    const request = (owner: string) =>
+      turno(owner, async () => {
+        enCurso.set(owner, (enCurso.get(owner) ?? 0) + 1)
         seen.ownItems = Math.max(seen.ownItems, ...enCurso.values())
         seen.todas = Math.max(
           seen.todas,
           [...enCurso.values()].reduce((sum, n) => sum + n, 0),
         )
         await new Promise(setImmediate)
-        enCurso.set(dueno, enCurso.get(dueno)! - 1)
-        hechas.push(dueno)
+        enCurso.set(owner, enCurso.get(owner)! - 1)
+        hechas.push(owner)
       })
     await Promise.all([...Array<string>(20).fill('muchas'), 'otro', 'tercero'].map(request))
     expect(seen).toEqual({ ownItems: 1, todas: 2 })

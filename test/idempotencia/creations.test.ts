@@ -33,11 +33,11 @@ beforeEach(async () => {
   comercio = await environment.createComercio()
 })
 
-const { external_ref: _, ...SIN } = buildGuia()
+const { external_ref: _, ...GUIA_WITHOUT_REFERENCIA } = buildGuia()
 type Cuerpo = Record<string, unknown>
-const request = (path: string, cuerpo: Cuerpo, key?: string, llave = comercio.llave) =>
-  environment.request('POST', `/api/v1/guias${path}`, { llave, cuerpo, cabeceras: conClave(key) })
-const create = (key?: string, cambios: Cuerpo = {}) => request('', { ...SIN, ...cambios }, key)
+const request = (path: string, body: Cuerpo, key?: string, llave = comercio.llave) =>
+  environment.request('POST', `/api/v1/guias${path}`, { llave, body, headers: conClave(key) })
+const create = (key?: string, cambios: Cuerpo = {}) => request('', { ...GUIA_WITHOUT_REFERENCIA, ...cambios }, key)
 const crearLote = (guias: unknown[], key?: string, more: Cuerpo = {}) => request('/bulk', { guias, ...more }, key)
 const count = async (id = comercio.id) =>
   (await environment.db.pool.query('select count(*)::int as n from guia where comercio_id = $1', [id])).rows[0]
@@ -55,15 +55,15 @@ interface Resultado {
   repetida?: boolean
   error?: { codigo: string; mensaje: string }
 }
-const results = (response: { cuerpo: { resultados: Resultado[] } }) => response.cuerpo.resultados
-const repeated = ({ cabeceras }: { cabeceras: Headers }) => cabeceras.get('idempotent-replayed')
+const results = (response: { body: { resultados: Resultado[] } }) => response.body.resultados
+const repeated = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
 
 describe('a creation with Idempotency-Key', () => {
   it('is one guide for 100 requests at once, to two processes', async () => {
     const key = createIdempotencyKey()
     const urls = [environment.url, other.url]
     const all = await Promise.all(
-      Array.from({ length: 100 }, async (_nada, i) => {
+      Array.from({ length: 100 }, async (_unused, i) => {
         const response = await fetch(`${urls[i % 2]}/api/v1/guias`, {
           method: 'POST',
           headers: {
@@ -71,15 +71,15 @@ describe('a creation with Idempotency-Key', () => {
             'Content-Type': 'application/json',
             ...conClave(key),
           },
-          body: JSON.stringify(SIN),
+          body: JSON.stringify(GUIA_WITHOUT_REFERENCIA),
         })
         const { guia } = (await response.json()) as { guia: string }
-        return [response.status, guia, repeated({ cabeceras: response.headers }), response.headers.get('location')]
+        return [response.status, guia, repeated({ headers: response.headers }), response.headers.get('location')]
       }),
     )
     const [[, guia]] = all as [[number, string]]
-    const iguales = all.filter(([, , cual]) => cual === 'true')
-    expect(iguales).toEqual(Array(99).fill([201, guia, 'true', `/api/v1/guias/${guia}`]))
+    const equalOnes = all.filter(([, , target]) => target === 'true')
+    expect(equalOnes).toEqual(Array(99).fill([201, guia, 'true', `/api/v1/guias/${guia}`]))
     expect(await count()).toBe(1)
     const { eventos } = await comercio.api.guias.obtener(guia)
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado'])
@@ -88,16 +88,16 @@ describe('a creation with Idempotency-Key', () => {
   it('shares its statement with creations of others, with a key and without', async () => {
     const otroComercio = await environment.createComercio()
     const [one, dos] = [createIdempotencyKey(), createIdempotencyKey()]
-    const [a, b, sin, foreign, conReferencia, distinta] = await Promise.all([
+    const [a, b, caseWithout, foreign, conReferencia, differentOne] = await Promise.all([
       create(one),
       create(dos),
       create(),
-      request('', SIN, one, otroComercio.llave),
+      request('', GUIA_WITHOUT_REFERENCIA, one, otroComercio.llave),
       request('', buildGuia(), one),
       create(one, { contenido: 'Otra cosa' }),
     ])
-    expect([a, b, sin, foreign, conReferencia].map(({ status }) => status)).toEqual(Array(5).fill(201))
-    expect([distinta.status, distinta.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect([a, b, caseWithout, foreign, conReferencia].map(({ status }) => status)).toEqual(Array(5).fill(201))
+    expect([differentOne.status, differentOne.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect([await count(), await count(otroComercio.id)]).toEqual([4, 1])
     expect((await keys()).map(({ idempotencia }) => idempotencia).sort()).toEqual([one, dos].sort())
   })
@@ -110,24 +110,24 @@ describe('a creation with Idempotency-Key', () => {
     const red = createServer((service) => {
       const db = connect(Number(base.port), base.hostname)
       connections.push(service, db)
-      let callada = false
+      let silent = false
       service.on('data', (chunk) => {
-        callada ||= chunk.includes(key)
+        silent ||= chunk.includes(key)
         db.write(chunk)
       })
       db.on('data', (chunk) => {
-        if (!callada) service.write(chunk)
+        if (!silent) service.write(chunk)
       })
       for (const one of [service, db])
         one.on('error', () => {}).on('close', () => [service, db].map((c) => c.destroy()))
     }).listen(0, '127.0.0.1')
     await once(red, 'listening')
-    const porLaRed = Object.assign(new URL(base), {
+    const networkUrl = Object.assign(new URL(base), {
       hostname: '127.0.0.1',
       port: `${(red.address() as AddressInfo).port}`,
     })
     const child = processes.startService({
-      DATABASE_URL: porLaRed.href,
+      DATABASE_URL: networkUrl.href,
       MASTER_KEYS: MASTER_KEY,
       DATA_DIR: processes.nextFolder(),
       MESSAGING: 'buzon',
@@ -136,51 +136,53 @@ describe('a creation with Idempotency-Key', () => {
     const lost = requestSeparately(`${url}/api/v1/guias`, {
       method: 'POST',
       llave: comercio.llave,
-      cuerpo: SIN,
-      cabeceras: conClave(key),
+      body: GUIA_WITHOUT_REFERENCIA,
+      headers: conClave(key),
     })
     await Promise.all([
       expect(lost).rejects.toThrow(/hang up|ECONNRESET/),
       waitUntil(count).then(() => child.signalAll('SIGKILL')),
     ])
-    const { status, cuerpo, cabeceras } = await create(key)
+    const { status, body, headers } = await create(key)
     for (const one of connections) one.destroy()
     red.close()
-    expect([status, repeated({ cabeceras }), await count()]).toEqual([201, 'true', 1])
-    expect(await keys()).toEqual([{ operacion: 'crearGuia', idempotencia: key, identificador: cuerpo.guia }])
+    expect([status, repeated({ headers }), await count()]).toEqual([201, 'true', 1])
+    expect(await keys()).toEqual([{ operacion: 'crearGuia', idempotencia: key, identificador: body.guia }])
   })
 
   it('gives way to external_ref: the key is neither looked at nor stored', async () => {
     const key = createIdempotencyKey()
-    const pedido = buildGuia()
-    const first = await request('', pedido, key)
-    const otraVez = await request('', pedido, createIdempotencyKey())
-    expect([first.status, otraVez.status, repeated(otraVez)]).toEqual([201, 200, 'true'])
-    expect(otraVez.cuerpo.guia).toBe(first.cuerpo.guia)
-    expect((await request('', { ...pedido, contenido: 'Otra' }, key)).cuerpo.codigo).toBe('external_ref_en_conflicto')
+    const requestData = buildGuia()
+    const first = await request('', requestData, key)
+    const repetition = await request('', requestData, createIdempotencyKey())
+    expect([first.status, repetition.status, repeated(repetition)]).toEqual([201, 200, 'true'])
+    expect(repetition.body.guia).toBe(first.body.guia)
+    expect((await request('', { ...requestData, contenido: 'Otra' }, key)).body.codigo).toBe(
+      'external_ref_en_conflicto',
+    )
     expect((await request('', buildGuia(), key)).status).toBe(201)
     expect(await keys()).toEqual([])
     // A malformed key is refused all the same, because it is a mistake of the caller.
-    expect((await request('', pedido, 'con espacio')).status).toBe(400)
+    expect((await request('', requestData, 'con espacio')).status).toBe(400)
   })
 
   it('answers with the guide as it is now', async () => {
     const key = createIdempotencyKey()
-    const { guia } = (await create(key)).cuerpo
+    const { guia } = (await create(key)).body
     await comercio.api.guias.cancelar(guia)
     const other = await create(key)
-    expect([other.status, other.cuerpo.guia, other.cuerpo.estado]).toEqual([201, guia, 'cancelado'])
+    expect([other.status, other.body.guia, other.body.estado]).toEqual([201, guia, 'cancelado'])
   })
 
   it('is kept for 24 hours, and then free for another guide', async () => {
     const key = createIdempotencyKey()
-    const { guia } = (await create(key)).cuerpo
+    const { guia } = (await create(key)).body
     environment.advance(24 * HOUR_MS - 1)
-    expect((await create(key)).cuerpo.guia).toBe(guia)
+    expect((await create(key)).body.guia).toBe(guia)
     environment.advance(1)
     const other = await create(key, { contenido: 'Otra cosa' })
-    expect([other.status, repeated(other), other.cuerpo.guia === guia]).toEqual([201, null, false])
-    expect(await keys()).toEqual([{ operacion: 'crearGuia', idempotencia: key, identificador: other.cuerpo.guia }])
+    expect([other.status, repeated(other), other.body.guia === guia]).toEqual([201, null, false])
+    expect(await keys()).toEqual([{ operacion: 'crearGuia', idempotencia: key, identificador: other.body.guia }])
   })
 
   it('is not used up by a rejected guide, and repeats one that is rejected now', async () => {
@@ -188,28 +190,28 @@ describe('a creation with Idempotency-Key', () => {
     const key = createIdempotencyKey()
     const rechazada = await create(key, { ...enAfrica, estricto: true })
     expect([rechazada.status, await keys()]).toEqual([422, []])
-    const { status, cuerpo } = await create(key, enAfrica)
+    const { status, body } = await create(key, enAfrica)
     expect(status).toBe(201)
     await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
     await waitUntil(async () => (await create(createIdempotencyKey(), enAfrica)).status === 422)
-    expect((await create(key, enAfrica)).cuerpo.guia).toBe(cuerpo.guia)
+    expect((await create(key, enAfrica)).body.guia).toBe(body.guia)
   })
 
   it('stores the code that the guide got after a collision', async () => {
-    const { guia } = (await create()).cuerpo
+    const { guia } = (await create()).body
     const key = createIdempotencyKey()
     repetido = guia
-    const { cuerpo } = await create(key)
+    const { body } = await create(key)
     expect(repetido).toBeUndefined()
-    expect(cuerpo.guia).not.toBe(guia)
-    expect((await create(key)).cuerpo.guia).toBe(cuerpo.guia)
+    expect(body.guia).not.toBe(guia)
+    expect((await create(key)).body.guia).toBe(body.guia)
   })
 
   it('is ignored by what only reads', async () => {
     for (const key of ['con espacio', createIdempotencyKey()]) {
       const read = await environment.request('GET', '/api/v1/guias', {
         llave: comercio.llave,
-        cabeceras: conClave(key),
+        headers: conClave(key),
       })
       expect([read.status, repeated(read)]).toEqual([200, null])
     }
@@ -217,33 +219,35 @@ describe('a creation with Idempotency-Key', () => {
 })
 
 describe('a batch with Idempotency-Key', () => {
-  const MALA = { ...SIN, telefono: '1' }
+  const BAD_GUIA = { ...GUIA_WITHOUT_REFERENCIA, telefono: '1' }
 
   it('gives the guides of the first time, each in its place, and those with a reference by it', async () => {
     const key = createIdempotencyKey()
-    const pedido = buildGuia()
-    const guias = [MALA, SIN, pedido, SIN, 7]
+    const requestData = buildGuia()
+    const guias = [BAD_GUIA, GUIA_WITHOUT_REFERENCIA, requestData, GUIA_WITHOUT_REFERENCIA, 7]
     const first = await crearLote(guias, key)
     expect([first.status, repeated(first), await count()]).toEqual([200, null, 3])
-    expect(first.cuerpo).toMatchObject({ creadas: 3, repetidas: 0, fallidas: 2 })
+    expect(first.body).toMatchObject({ creadas: 3, repetidas: 0, fallidas: 2 })
     const [, b, , d] = results(first)
     expect(await keys()).toEqual([
       { operacion: 'crearLote', idempotencia: key, identificador: `,${b!.guia},,${d!.guia},` },
     ])
     const other = await crearLote(guias, key)
     expect([other.status, repeated(other), await count()]).toEqual([200, 'true', 3])
-    expect(other.cuerpo).toMatchObject({ creadas: 0, repetidas: 3, fallidas: 2 })
-    const sinMarca = (one: Resultado) => ({
+    expect(other.body).toMatchObject({ creadas: 0, repetidas: 3, fallidas: 2 })
+    const omitMark = (one: Resultado) => ({
       ...one,
       ...('repetida' in one ? { repetida: true } : {}),
       error: one.error?.codigo,
     })
-    expect(results(other).map(sinMarca)).toEqual(results(first).map(sinMarca))
+    expect(results(other).map(omitMark)).toEqual(results(first).map(omitMark))
   })
 
   it('is one batch for equal ones at once', async () => {
     const key = createIdempotencyKey()
-    const all = await Promise.all(Array.from({ length: 12 }, () => crearLote([SIN, MALA, SIN], key)))
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => crearLote([GUIA_WITHOUT_REFERENCIA, BAD_GUIA, GUIA_WITHOUT_REFERENCIA], key)),
+    )
     expect(all.filter((one) => repeated(one) === 'true')).toHaveLength(11)
     expect(
       new Set(
@@ -259,11 +263,15 @@ describe('a batch with Idempotency-Key', () => {
 
   it('refuses the key of another batch, and creates none of its guides', async () => {
     const key = createIdempotencyKey()
-    await crearLote([SIN, SIN], key)
-    for (const others of [[SIN], [SIN, SIN, SIN], [SIN, buildGuia()]]) {
-      const { status, cuerpo } = await crearLote(others, key)
-      expect([status, cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
-      expect(cuerpo.mensaje).toContain(`La Idempotency-Key ${key} ya se usó`)
+    await crearLote([GUIA_WITHOUT_REFERENCIA, GUIA_WITHOUT_REFERENCIA], key)
+    for (const others of [
+      [GUIA_WITHOUT_REFERENCIA],
+      [GUIA_WITHOUT_REFERENCIA, GUIA_WITHOUT_REFERENCIA, GUIA_WITHOUT_REFERENCIA],
+      [GUIA_WITHOUT_REFERENCIA, buildGuia()],
+    ]) {
+      const { status, body } = await crearLote(others, key)
+      expect([status, body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+      expect(body.mensaje).toContain(`La Idempotency-Key ${key} ya se usó`)
     }
     expect(await count()).toBe(2)
   })
@@ -276,18 +284,18 @@ describe('a batch with Idempotency-Key', () => {
   })
 
   it('does not create afterwards what was rejected the first time', async () => {
-    const enAfrica = { ...SIN, lat: 0.5, lng: 25.5 }
+    const enAfrica = { ...GUIA_WITHOUT_REFERENCIA, lat: 0.5, lng: 25.5 }
     await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
     await waitUntil(async () => (await request('', enAfrica)).status === 422)
     const key = createIdempotencyKey()
-    const [one, rechazada] = results(await crearLote([SIN, enAfrica], key))
+    const [one, rechazada] = results(await crearLote([GUIA_WITHOUT_REFERENCIA, enAfrica], key))
     expect([one!.ok, rechazada!.ok]).toEqual([true, false])
     await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: false } })
     await waitUntil(async () => (await request('', enAfrica)).status === 201)
     const before = await count()
-    const [other, todavia] = results(await crearLote([SIN, enAfrica], key))
-    expect([other!.guia, todavia!.error!.codigo]).toEqual([one!.guia, 'idempotencia_en_conflicto'])
-    expect(todavia!.error!.mensaje).toContain('aquella vez esta guía no se creó')
+    const [other, stillFailing] = results(await crearLote([GUIA_WITHOUT_REFERENCIA, enAfrica], key))
+    expect([other!.guia, stillFailing!.error!.codigo]).toEqual([one!.guia, 'idempotencia_en_conflicto'])
+    expect(stillFailing!.error!.mensaje).toContain('aquella vez esta guía no se creó')
     expect(await count()).toBe(before)
   })
 
@@ -297,7 +305,11 @@ describe('a batch with Idempotency-Key', () => {
     )
     try {
       const key = createIdempotencyKey()
-      const guias = [SIN, { ...SIN, contenido: 'No cabe' }, SIN]
+      const guias = [
+        GUIA_WITHOUT_REFERENCIA,
+        { ...GUIA_WITHOUT_REFERENCIA, contenido: 'No cabe' },
+        GUIA_WITHOUT_REFERENCIA,
+      ]
       const first = results(await crearLote(guias, key))
       expect(first.map(({ ok }) => ok)).toEqual([true, false, true])
       const other = await crearLote(guias, key)

@@ -20,21 +20,21 @@ beforeEach(async () => {
 })
 
 const rows = async (sql: string, ...values: unknown[]) => (await environment.db.pool.query(sql, values)).rows
-const request = (path: string, cuerpo: object, { llave }: { llave: string } = comercio, method = 'POST') =>
-  environment.request(method, path, { llave, cuerpo })
-type Peticion = Pick<IdempotencyCase, 'method' | 'path' | 'cuerpo'>
-const first = ({ method, path, cuerpo }: Peticion, key: string, { llave }: { llave: string } = comercio) =>
-  environment.request(method ?? 'POST', path, { llave, cuerpo, cabeceras: conClave(key) })
+const request = (path: string, body: object, { llave }: { llave: string } = comercio, method = 'POST') =>
+  environment.request(method, path, { llave, body })
+type Peticion = Pick<IdempotencyCase, 'method' | 'path' | 'body'>
+const first = ({ method, path, body }: Peticion, key: string, { llave }: { llave: string } = comercio) =>
+  environment.request(method ?? 'POST', path, { llave, body, headers: conClave(key) })
 const repeated = (headers: Headers) => headers.get('idempotent-replayed')
-const codigoDe = ({ status, cuerpo }: Awaited<ReturnType<typeof request>>) => [status, cuerpo.codigo]
+const codigoDe = ({ status, body }: Awaited<ReturnType<typeof request>>) => [status, body.codigo]
 const CONFLICTO = [409, 'idempotencia_en_conflicto']
 
 describe('an operation that takes Idempotency-Key', () => {
   it('is every one that the contract says', () => {
-    const declaradas = readOperations(readDocument())
+    const declaredItems = readOperations(readDocument())
       .filter(({ path }) => path.startsWith('/api/v1/'))
       .filter(({ parameters }) => parameters.some(({ name }) => name === 'Idempotency-Key'))
-    expect(Object.keys(CASOS).sort()).toEqual(declaradas.map(({ id }) => id).sort())
+    expect(Object.keys(CASOS).sort()).toEqual(declaredItems.map(({ id }) => id).sort())
   })
 
   it.each(OPERACIONES)('%s: does it once, and a repetition has the same answer', async (_, prepare) => {
@@ -42,15 +42,15 @@ describe('an operation that takes Idempotency-Key', () => {
     const key = createIdempotencyKey()
     const before = await testCase.countEffects()
     const one = await first(testCase, key)
-    expect([one.status < 300, repeated(one.cabeceras)]).toEqual([true, null])
+    expect([one.status < 300, repeated(one.headers)]).toEqual([true, null])
     expect(await testCase.countEffects()).toBe(before + 1)
     await testCase.changeBetween?.()
     const lines = await rows('select count(*) from bitacora')
     for (let time = 0; time < 2; time++) {
       const other = await first(testCase, key)
-      expect([other.status, repeated(other.cabeceras)]).toEqual([one.status, 'true'])
-      expect(testCase.commonPart(other.cuerpo)).toEqual(testCase.commonPart(one.cuerpo))
-      expect(other.cabeceras.get('location')).toBe(one.cabeceras.get('location'))
+      expect([other.status, repeated(other.headers)]).toEqual([one.status, 'true'])
+      expect(testCase.commonPart(other.body)).toEqual(testCase.commonPart(one.body))
+      expect(other.headers.get('location')).toBe(one.headers.get('location'))
     }
     expect(await testCase.countEffects()).toBe(before + 1)
     expect(await rows('select count(*) from bitacora')).toEqual(lines)
@@ -63,7 +63,7 @@ describe('an operation that takes Idempotency-Key', () => {
     const key = createIdempotencyKey()
     await first(testCase, key)
     const other = await first({ ...testCase, path }, key)
-    expect([other.cuerpo.codigo, repeated(other.cabeceras)]).toEqual([undefined, 'true'])
+    expect([other.body.codigo, repeated(other.headers)]).toEqual([undefined, 'true'])
   })
 
   it.each(OPERACIONES)('%s: refuses the key of another request, and does nothing', async (_, prepare) => {
@@ -73,7 +73,7 @@ describe('an operation that takes Idempotency-Key', () => {
     const before = await testCase.countEffects()
     const other = await first(testCase.other, key)
     expect(codigoDe(other)).toEqual(CONFLICTO)
-    expect(other.cuerpo.mensaje).toContain(key)
+    expect(other.body.mensaje).toContain(key)
     expect(await testCase.countEffects()).toBe(before)
     expect((await first(testCase.other, createIdempotencyKey())).status).toBeLessThan(500)
   })
@@ -85,19 +85,19 @@ describe('an operation that takes Idempotency-Key', () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => first(testCase, key)))
     expect(all.map(({ status }) => status)).toEqual(Array(4).fill(all[0]!.status))
     expect(all[0]!.status).toBeLessThan(300)
-    expect(all.filter(({ cabeceras }) => repeated(cabeceras) === 'true')).toHaveLength(3)
-    expect(new Set(all.map(({ cuerpo }) => JSON.stringify(testCase.commonPart(cuerpo)))).size).toBe(1)
+    expect(all.filter(({ headers }) => repeated(headers) === 'true')).toHaveLength(3)
+    expect(new Set(all.map(({ body }) => JSON.stringify(testCase.commonPart(body)))).size).toBe(1)
     expect(await testCase.countEffects()).toBe(before + 1)
   })
 
   describe.each([
-    ['after its effect was written', (_tabla: string) => 'create trigger morir before insert on clave_idempotencia'],
+    ['after its effect was written', (_table: string) => 'create trigger morir before insert on clave_idempotencia'],
     [
       'at its commit',
       (table: string) =>
         `create constraint trigger morir after insert or update on ${table} deferrable initially deferred`,
     ],
-  ])('with a transaction that dies %s', (_, disparador) => {
+  ])('with a transaction that dies %s', (_, buildTrigger) => {
     it.each(OPERACIONES)('%s: leaves neither effect nor key, and can be repeated', async (_, prepare) => {
       const testCase = await prepare(comercio)
       const key = createIdempotencyKey()
@@ -105,7 +105,7 @@ describe('an operation that takes Idempotency-Key', () => {
       await rows(
         `create function morir() returns trigger language plpgsql security definer as
            $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$;
-         ${disparador(testCase.table)} for each row execute function morir()`,
+         ${buildTrigger(testCase.table)} for each row execute function morir()`,
       )
       try {
         expect((await first(testCase, key)).status).toBe(503)
@@ -115,7 +115,7 @@ describe('an operation that takes Idempotency-Key', () => {
       expect(await testCase.countEffects()).toBe(before)
       expect(await rows('select from clave_idempotencia where idempotencia = $1', key)).toEqual([])
       const one = await first(testCase, key)
-      expect([one.status < 300, repeated(one.cabeceras)]).toEqual([true, null])
+      expect([one.status < 300, repeated(one.headers)]).toEqual([true, null])
       expect(await testCase.countEffects()).toBe(before + 1)
     })
   })
@@ -127,8 +127,8 @@ describe('an operation that takes Idempotency-Key', () => {
     await environment.reset({ MASTER_KEYS: `${randomBytes(32).toString('base64')},${MASTER_KEY}` })
     try {
       const other = await first(testCase, key)
-      expect([other.status, repeated(other.cabeceras)]).toEqual([one.status, 'true'])
-      expect(testCase.commonPart(other.cuerpo)).toEqual(testCase.commonPart(one.cuerpo))
+      expect([other.status, repeated(other.headers)]).toEqual([one.status, 'true'])
+      expect(testCase.commonPart(other.body)).toEqual(testCase.commonPart(one.body))
     } finally {
       await environment.reset({ MASTER_KEYS: MASTER_KEY })
     }
@@ -136,26 +136,26 @@ describe('an operation that takes Idempotency-Key', () => {
 
   it.each(OPERACIONES)('%s: does it each time without a key, and keeps nothing', async (id, prepare) => {
     const testCase = await prepare(comercio)
-    const guardadas = await rows('select count(*) from clave_idempotencia')
+    const savedCookies = await rows('select count(*) from clave_idempotencia')
     for (let time = 0; time < 2; time++) {
-      const body = id === 'crearWebhook' ? { url: url() } : testCase.cuerpo
+      const body = id === 'crearWebhook' ? { url: url() } : testCase.body
       const one = await request(testCase.path, body, comercio, testCase.method)
-      expect([
-        one.status < 300 || (time > 0 && one.status === testCase.returningName),
-        repeated(one.cabeceras),
-      ]).toEqual([true, null])
+      expect([one.status < 300 || (time > 0 && one.status === testCase.returningName), repeated(one.headers)]).toEqual([
+        true,
+        null,
+      ])
       await testCase.changeBetween?.()
     }
-    expect(await rows('select count(*) from clave_idempotencia')).toEqual(guardadas)
+    expect(await rows('select count(*) from clave_idempotencia')).toEqual(savedCookies)
   })
 
   it.each(OPERACIONES)('%s: refuses what is no key, and says what a key is', async (_, prepare) => {
     const testCase = await prepare(comercio)
     const before = await testCase.countEffects()
     for (const bad of ['', 'con espacio', 'ñ', 'x'.repeat(256), `"${'x'.repeat(256)}"`, '"', '""', '"a', '"a"b"']) {
-      const { status, cuerpo } = await first(testCase, bad)
-      const [fault] = cuerpo.errores
-      expect([bad, status, cuerpo.codigo, fault.campo]).toEqual([bad, 400, 'parametro_invalido', 'Idempotency-Key'])
+      const { status, body } = await first(testCase, bad)
+      const [fault] = body.errores
+      expect([bad, status, body.codigo, fault.campo]).toEqual([bad, 400, 'parametro_invalido', 'Idempotency-Key'])
       expect(fault.mensaje).toMatch(bad === '' ? /vacío.*omítalo/ : /de 1 a 255 caracteres ASCII visibles.*UUID/)
     }
     expect(await testCase.countEffects()).toBe(before)
@@ -167,7 +167,7 @@ describe('an operation that takes Idempotency-Key', () => {
     expect(key).toHaveLength(255)
     const one = await first(testCase, key)
     const other = await first(testCase, `"${key.replace(/["\\]/g, '\\$&')}"`)
-    expect([other.status, repeated(other.cabeceras)]).toEqual([one.status, 'true'])
+    expect([other.status, repeated(other.headers)]).toEqual([one.status, 'true'])
     expect(await rows('select from clave_idempotencia where idempotencia = $1', key)).toHaveLength(1)
   })
 })
@@ -178,20 +178,20 @@ describe('a key', () => {
     const other = await environment.createComercio()
     for (const de of [comercio, other]) {
       for (const [, prepare] of OPERACIONES) {
-        const { status, cabeceras } = await first(await prepare(de), key, de)
-        expect([status < 300, repeated(cabeceras)]).toEqual([true, null])
+        const { status, headers } = await first(await prepare(de), key, de)
+        expect([status < 300, repeated(headers)]).toEqual([true, null])
       }
     }
-    const publica = { path: '/api/v1/webhooks', cuerpo: { url: 'https://tienda.ejemplo.com/avisos' } }
-    const enCadaModo = createIdempotencyKey()
+    const publica = { path: '/api/v1/webhooks', body: { url: 'https://tienda.ejemplo.com/avisos' } }
+    const keyForEachModo = createIdempotencyKey()
     const codigos = []
     for (const modo of ['test', 'live'] as const) {
       const llave = await environment.createLlave(comercio, { modo })
-      const one = await first(publica, enCadaModo, { ...comercio, llave })
-      expect([one.status, repeated(one.cabeceras), one.cuerpo.modo]).toEqual([201, null, modo])
-      codigos.push(one.cuerpo.webhook)
-      const otraLlave = await environment.createLlave(comercio, { modo })
-      expect((await first(publica, enCadaModo, { ...comercio, llave: otraLlave })).cuerpo).toEqual(one.cuerpo)
+      const one = await first(publica, keyForEachModo, { ...comercio, llave })
+      expect([one.status, repeated(one.headers), one.body.modo]).toEqual([201, null, modo])
+      codigos.push(one.body.webhook)
+      const otherLlave = await environment.createLlave(comercio, { modo })
+      expect((await first(publica, keyForEachModo, { ...comercio, llave: otherLlave })).body).toEqual(one.body)
     }
     expect(new Set(codigos).size).toBe(2)
   })
@@ -201,13 +201,13 @@ describe('a key', () => {
     const key = createIdempotencyKey()
     const one = await first(testCase, key)
     environment.advance(24 * HOUR_MS - 1)
-    expect((await first(testCase, key)).cuerpo.secreto).toBe(one.cuerpo.secreto)
+    expect((await first(testCase, key)).body.secreto).toBe(one.body.secreto)
     environment.advance(1)
     const other = await first(testCase, key)
-    expect([other.status, repeated(other.cabeceras)]).toEqual([200, null])
-    expect(other.cuerpo.secreto).not.toBe(one.cuerpo.secreto)
+    expect([other.status, repeated(other.headers)]).toEqual([200, null])
+    expect(other.body.secreto).not.toBe(one.body.secreto)
     // The key now belongs to the new request.
-    expect((await first(testCase, key)).cuerpo.secreto).toBe(other.cuerpo.secreto)
+    expect((await first(testCase, key)).body.secreto).toBe(other.body.secreto)
     expect(await rows('select from clave_idempotencia where idempotencia = $1', key)).toHaveLength(1)
   })
 
@@ -229,20 +229,20 @@ describe('a key', () => {
 
   it('is not used up by a request that fails', async () => {
     const tomada = { url: url() }
-    const { cuerpo: primero } = await request('/api/v1/webhooks', tomada)
-    const testCase = { path: '/api/v1/webhooks', cuerpo: tomada }
+    const { body: firstBody } = await request('/api/v1/webhooks', tomada)
+    const testCase = { path: '/api/v1/webhooks', body: tomada }
     const key = createIdempotencyKey()
     expect(codigoDe(await first(testCase, key))).toEqual([409, 'webhook_repetido'])
-    expect(codigoDe(await first({ ...testCase, cuerpo: { url: 'nada' } }, key))).toEqual([422, 'url_no_permitida'])
-    await environment.request('DELETE', `/api/v1/webhooks/${primero.webhook}`, { llave: comercio.llave })
+    expect(codigoDe(await first({ ...testCase, body: { url: 'nada' } }, key))).toEqual([422, 'url_no_permitida'])
+    await environment.request('DELETE', `/api/v1/webhooks/${firstBody.webhook}`, { llave: comercio.llave })
     const one = await first(testCase, key)
-    expect([one.status, repeated(one.cabeceras)]).toEqual([201, null])
+    expect([one.status, repeated(one.headers)]).toEqual([201, null])
   })
 
   it('stores nothing of the request but its digest', async () => {
     const testCase = await CASOS.crearWebhook(comercio)
     const key = createIdempotencyKey()
-    const { webhook } = (await first(testCase, key)).cuerpo
+    const { webhook } = (await first(testCase, key)).body
     expect(await rows('select * from clave_idempotencia where idempotencia = $1', key)).toEqual([
       {
         comercio_id: comercio.id,
@@ -259,17 +259,17 @@ describe('a key', () => {
   it('does not depend on the order of the members', async () => {
     const key = createIdempotencyKey()
     const path = '/api/v1/webhooks'
-    const cuerpo = { url: url(), descripcion: 'Tienda' }
-    const one = await first({ path, cuerpo }, key)
-    const other = await first({ path, cuerpo: { descripcion: cuerpo.descripcion, url: cuerpo.url } }, key)
-    expect([other.status, other.cuerpo]).toEqual([201, one.cuerpo])
+    const body = { url: url(), descripcion: 'Tienda' }
+    const one = await first({ path, body }, key)
+    const other = await first({ path, body: { descripcion: body.descripcion, url: body.url } }, key)
+    expect([other.status, other.body]).toEqual([201, one.body])
   })
 
   it('is not kept after a dry run', async () => {
-    const { path, cuerpo } = await CASOS.recuperarAvisosDeWebhook(comercio)
+    const { path, body } = await CASOS.recuperarAvisosDeWebhook(comercio)
     const key = createIdempotencyKey()
-    expect((await first({ path, cuerpo: { ...cuerpo, ensayo: true } }, key)).status).toBe(200)
-    expect((await first({ path, cuerpo }, key)).status).toBe(202)
+    expect((await first({ path, body: { ...body, ensayo: true } }, key)).status).toBe(200)
+    expect((await first({ path, body }, key)).status).toBe(202)
   })
 })
 
@@ -277,16 +277,16 @@ describe('the answer to a repetition', () => {
   it('has the secret that the request created, even after a rotation', async () => {
     const testCase = await CASOS.crearWebhook(comercio)
     const key = createIdempotencyKey()
-    const { webhook, secreto } = (await first(testCase, key)).cuerpo
-    const rotar = { path: `/api/v1/webhooks/${webhook}/rotar-secreto`, cuerpo: { solapamiento_horas: 0 } }
-    const rotada = createIdempotencyKey()
-    const nuevo = (await first(rotar, rotada)).cuerpo.secreto
+    const { webhook, secreto } = (await first(testCase, key)).body
+    const rotar = { path: `/api/v1/webhooks/${webhook}/rotar-secreto`, body: { solapamiento_horas: 0 } }
+    const rotation = createIdempotencyKey()
+    const nuevo = (await first(rotar, rotation)).body.secreto
     await first(rotar, createIdempotencyKey())
     const other = await first(testCase, key)
-    expect(other.cuerpo.secreto).toBe(secreto)
+    expect(other.body.secreto).toBe(secreto)
     // The list of valid versions tells that the secret has expired.
-    expect(other.cuerpo.secretos.map(({ version }: { version: number }) => version)).toEqual([3])
-    expect((await first(rotar, rotada)).cuerpo.secreto).toBe(nuevo)
+    expect(other.body.secretos.map(({ version }: { version: number }) => version)).toEqual([3])
+    expect((await first(rotar, rotation)).body.secreto).toBe(nuevo)
   })
 
   it.each(OPERACIONES.filter(([id]) => /Webhook|Secreto/.test(id)))(
@@ -294,11 +294,11 @@ describe('the answer to a repetition', () => {
     async (_, prepare) => {
       const testCase = await prepare(comercio)
       const key = createIdempotencyKey()
-      const { webhook } = (await first(testCase, key)).cuerpo
+      const { webhook } = (await first(testCase, key)).body
       await environment.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
       const other = await first(testCase, key)
       expect(codigoDe(other)).toEqual(CONFLICTO)
-      expect(other.cuerpo.mensaje).toContain('ya no existe')
+      expect(other.body.mensaje).toContain('ya no existe')
     },
   )
 
@@ -308,17 +308,17 @@ describe('the answer to a repetition', () => {
       const { guia } = await comercio.api.guias.crear(buildGuia())
       for (const one of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado: one })
       const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
-      const testCase = { path: `/api/v1/simulador/guias/${guia}/avanzar`, cuerpo: { estado, ...motivo } }
+      const testCase = { path: `/api/v1/simulador/guias/${guia}/avanzar`, body: { estado, ...motivo } }
       const key = createIdempotencyKey()
       const all = await Promise.all([first(testCase, key), first(testCase, key)])
       expect(all.map(({ status }) => status)).toEqual([200, 200])
-      expect(all.map(({ cabeceras }) => repeated(cabeceras)).sort()).toEqual([null, 'true'].sort())
+      expect(all.map(({ headers }) => repeated(headers)).sort()).toEqual([null, 'true'].sort())
       // A failed attempt opens a decision, with an event of its own.
       expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(estado === 'entregado' ? 4 : 5)
       // Later changes show, too.
       if (estado === 'intento_fallido') await comercio.api.simulador.avanzar(guia, { estado: 'en_bodega' })
       const now = await comercio.api.guias.obtener(guia)
-      expect((await first(testCase, key)).cuerpo).toMatchObject({ estado: now.estado, secuencia: now.secuencia })
+      expect((await first(testCase, key)).body).toMatchObject({ estado: now.estado, secuencia: now.secuencia })
     },
   )
 })

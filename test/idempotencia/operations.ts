@@ -8,9 +8,9 @@ export interface IdempotencyCase {
   /** POST if absent. */
   method?: 'PATCH'
   path: string
-  cuerpo: Record<string, unknown>
+  body: Record<string, unknown>
   /** The path and body of another request of the same operation. */
-  other: Pick<IdempotencyCase, 'method' | 'path' | 'cuerpo'>
+  other: Pick<IdempotencyCase, 'method' | 'path' | 'body'>
   /** Table into which the operation writes. */
   table: string
   /** Counts what the operation has done. */
@@ -35,7 +35,7 @@ export function createIdempotencyCases(environment: TestEnvironment) {
   const countRows = async (sql: string, ...values: unknown[]) =>
     (await environment.db.pool.query(`select (${sql})::int as n`, values)).rows[0].n as number
   const crearWebhook = async ({ llave }: Comercio): Promise<string> =>
-    (await environment.request('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
+    (await environment.request('POST', '/api/v1/webhooks', { llave, body: { url: url() } })).body.webhook
   const markAvisosDelivered = (webhook: string) =>
     environment.db.pool.query(
       `update webhook_aviso set estado = 'entregado', terminado_en = now(), turno = turno + 1 where webhook = $1`,
@@ -67,8 +67,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = '/api/v1/guias'
       return {
         path,
-        cuerpo: guiaWithoutReference,
-        other: { path, cuerpo: { ...guiaWithoutReference, contenido: 'Otra cosa' } },
+        body: guiaWithoutReference,
+        other: { path, body: { ...guiaWithoutReference, contenido: 'Otra cosa' } },
         table: 'guia',
         countEffects: () => countRows('select count(*) from guia where comercio_id = $1', id),
         commonPart: toGuiaPart,
@@ -79,8 +79,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const guias = [guiaWithoutReference, { ...guiaWithoutReference, telefono: '1' }, guiaWithoutReference]
       return {
         path,
-        cuerpo: { guias },
-        other: { path, cuerpo: { guias: guias.toReversed().slice(1) } },
+        body: { guias },
+        other: { path, body: { guias: guias.toReversed().slice(1) } },
         table: 'guia',
         // Two of the three guides are valid.
         countEffects: () => countRows('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
@@ -96,8 +96,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = '/api/v1/webhooks'
       return {
         path,
-        cuerpo: { url: url(), tipos: ['guia.*'] },
-        other: { path, cuerpo: { url: url() } },
+        body: { url: url(), tipos: ['guia.*'] },
+        other: { path, body: { url: url() } },
         table: 'webhook',
         countEffects: () => countRows('select count(*) from webhook where comercio_id = $1', id),
         commonPart: wholeBody,
@@ -108,8 +108,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = `/api/v1/webhooks/${webhook}/rotar-secreto`
       return {
         path,
-        cuerpo: { solapamiento_horas: 3 },
-        other: { path, cuerpo: { solapamiento_horas: 4 } },
+        body: { solapamiento_horas: 3 },
+        other: { path, body: { solapamiento_horas: 4 } },
         table: 'webhook_secreto',
         countEffects: () => countRows('select max(version) from webhook_secreto where webhook = $1', webhook),
         commonPart: wholeBody,
@@ -119,8 +119,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const webhook = await crearWebhook(comercio)
       return {
         path: `/api/v1/webhooks/${webhook}/probar`,
-        cuerpo: {},
-        other: { path: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
+        body: {},
+        other: { path: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, body: {} },
         table: 'webhook_aviso',
         countEffects: () => countRows('select count(*) from webhook_aviso where webhook = $1', webhook),
         changeBetween: () => markAvisosDelivered(webhook),
@@ -134,8 +134,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       await markAvisosDelivered(webhook)
       return {
         path: rutaDe(resentGuia),
-        cuerpo: {},
-        other: { path: rutaDe(otherGuia), cuerpo: {} },
+        body: {},
+        other: { path: rutaDe(otherGuia), body: {} },
         table: 'webhook_aviso',
         countEffects: () =>
           countRows(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),
@@ -149,8 +149,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const finishStatement = `update recuperacion set estado = 'terminada', terminado_en = now() where webhook = $1`
       return {
         path,
-        cuerpo: { desde },
-        other: { path, cuerpo: { desde, todas: true } },
+        body: { desde },
+        other: { path, body: { desde, todas: true } },
         table: 'recuperacion',
         countEffects: () => countRows('select count(*) from recuperacion where webhook = $1', webhook),
         changeBetween: () => environment.db.pool.query(finishStatement, [webhook]),
@@ -161,8 +161,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const guia = await createAskedGuia(comercio)
       return {
         path: `/api/v1/guias/${guia}/reenviar-solicitud`,
-        cuerpo: {},
-        other: { path: `/api/v1/guias/${await createAskedGuia(comercio)}/reenviar-solicitud`, cuerpo: {} },
+        body: {},
+        other: { path: `/api/v1/guias/${await createAskedGuia(comercio)}/reenviar-solicitud`, body: {} },
         table: 'mensaje',
         countEffects: () => countRows('select count(*) from mensaje where guia = $1', guia),
         commonPart: ({ guia, secuencia }) => [guia, secuencia],
@@ -173,8 +173,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = `/api/v1/simulador/guias/${guia}/avanzar`
       return {
         path,
-        cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
-        other: { path, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
+        body: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
+        other: { path, body: { tipo: 'guia.nota', descripcion: 'No llamar' } },
         ...buildEventoMembers(guia),
       }
     },
@@ -183,9 +183,9 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = `/api/v1/simulador/guias/${guia}/decidir`
       return {
         path,
-        cuerpo: { eleccion: 'otro_dia' },
+        body: { eleccion: 'otro_dia' },
         returningName: 409,
-        other: { path, cuerpo: { eleccion: 'rechazo' } },
+        other: { path, body: { eleccion: 'rechazo' } },
         ...buildEventoMembers(guia),
       }
     },
@@ -194,8 +194,8 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const peticion = { method: 'PATCH', path: `/api/v1/guias/${guia}` } as const
       return {
         ...peticion,
-        cuerpo: { contenido: 'Un libro' },
-        other: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
+        body: { contenido: 'Un libro' },
+        other: { ...peticion, body: { contenido: 'Dos libros' } },
         ...buildEventoMembers(guia),
       }
     },
@@ -204,9 +204,9 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = `/api/v1/guias/${guia}/reintentar`
       return {
         path,
-        cuerpo: { franja: { desde: '08:00', hasta: '12:00' } },
+        body: { franja: { desde: '08:00', hasta: '12:00' } },
         returningName: 409,
-        other: { path, cuerpo: {} },
+        other: { path, body: {} },
         ...buildEventoMembers(guia),
       }
     },
@@ -216,9 +216,9 @@ export function createIdempotencyCases(environment: TestEnvironment) {
       const path = `/api/v1/guias/${guia}/devolver`
       return {
         path,
-        cuerpo: { razon: 'No lo quiere' },
+        body: { razon: 'No lo quiere' },
         returningName: 409,
-        other: { path, cuerpo: { razon: 'Se arrepintió' } },
+        other: { path, body: { razon: 'Se arrepintió' } },
         ...buildEventoMembers(guia),
       }
     },

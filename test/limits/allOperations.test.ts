@@ -14,35 +14,35 @@ let comercio: Comercio
 let phone: Mobile
 
 /** A request of the operation, by somebody who may ask for it. What it says is looked at by nobody. */
-function request({ method, path, security: seguridad }: Operation) {
+function request({ method, path, security }: Operation) {
   const llaves: Record<string, string> = {
     llaveDeComercio: comercio.llave,
     llaveDeOperacion: environment.llaveDeOperacion,
   }
-  const llave = llaves[seguridad?.scheme ?? '']
-  const cabeceras = { Origin: environment.url, ...(seguridad?.enCookie ? { Cookie: phone.cookie } : {}) }
+  const llave = llaves[security?.scheme ?? '']
+  const headers = { Origin: environment.url, ...(security?.enCookie ? { Cookie: phone.cookie } : {}) }
   return environment.request(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), {
     ...(llave ? { llave } : {}),
-    cabeceras,
+    headers,
   })
 }
 
 beforeAll(async () => {
   comercio = await environment.createComercio('test', { solicitudes: 1, guias: 1 })
   phone = await createMobile(environment)
-  const porEsquema = Map.groupBy(operaciones, ({ security: seguridad }) => seguridad?.scheme)
-  for (const [operacion] of porEsquema.values()) while ((await request(operacion!)).status !== 429);
+  const byScheme = Map.groupBy(operaciones, ({ security }) => security?.scheme)
+  for (const [operacion] of byScheme.values()) while ((await request(operacion!)).status !== 429);
 })
 
 describe('a caller that has no tokens left', () => {
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))(
     'is told so by %s',
     async (_id, operacion) => {
-      const { status, cuerpo, cabeceras } = await request(operacion)
-      expect([status, cuerpo.codigo]).toEqual([429, 'demasiadas_solicitudes'])
-      expect(cabeceras.get('ratelimit')).toMatch(/^"solicitudes";r=0;t=\d+/)
-      expect(cabeceras.get('ratelimit-policy')).toMatch(/^"solicitudes";q=\d+;w=\d+/)
-      expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
+      const { status, body, headers } = await request(operacion)
+      expect([status, body.codigo]).toEqual([429, 'demasiadas_solicitudes'])
+      expect(headers.get('ratelimit')).toMatch(/^"solicitudes";r=0;t=\d+/)
+      expect(headers.get('ratelimit-policy')).toMatch(/^"solicitudes";q=\d+;w=\d+/)
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     },
   )
 })

@@ -20,21 +20,21 @@ import { createMobile } from '../repartidores/phone.ts'
 
 // The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
 let ms = 0
-const puertoDeMetricas = await findFreePort()
+const metricsPort = await findFreePort()
 const environment = useEnvironment({ limitsClock: () => ms }, () => ({
-  METRICS_PORT: `${puertoDeMetricas}`,
+  METRICS_PORT: `${metricsPort}`,
   REQUESTS_PER_NETWORK: '5',
   REQUESTS_PER_OPERATOR_KEY: '10',
 }))
 
 const cuenta = (llave: string) => environment.request('GET', '/api/v1/cuenta', { llave })
-const create = ({ llave }: Comercio) => environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+const create = ({ llave }: Comercio) => environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })
 
 /** Asks until it is told to wait. */
-async function agotar(request: () => ReturnType<typeof environment.request>, maximo = 500) {
+async function exhaust(request: () => ReturnType<typeof environment.request>, maximo = 500) {
   for (let i = 0; i < maximo; i++) {
-    const respuesta = await request()
-    if (respuesta.status === 429) return { respuesta, antes: i }
+    const response = await request()
+    if (response.status === 429) return { respuesta: response, antes: i }
   }
   throw new Error(`there was no 429 in ${maximo} requests`)
 }
@@ -43,8 +43,8 @@ async function agotar(request: () => ReturnType<typeof environment.request>, max
 async function cuentaDeComercio(ritmos: RitmosDeComercio) {
   const operacion = readOperations(readDocument()).find(({ id }) => id === 'obtenerCuenta')!
   const { llave } = await environment.createComercio('test', ritmos)
-  const identidad = await createAuthenticators({ ...environment, usages: noUsages }).llaveDeComercio(llave)
-  return [operacion, identidad!] as const
+  const identity = await createAuthenticators({ ...environment, usages: noUsages }).llaveDeComercio(llave)
+  return [operacion, identity!] as const
 }
 
 const number = (text: string | null, key: string) => Number(new RegExp(`${key}=(\\d+)`).exec(text ?? '')?.[1])
@@ -54,42 +54,42 @@ describe('the limits', () => {
     const one = await environment.createComercio('test', { solicitudes: 5, guias: 100 })
     const other = await environment.createComercio('test', { solicitudes: 5, guias: 100 })
     const first = await cuenta(one.llave)
-    expect(first.cuerpo.ritmos).toEqual({ solicitudes: 5, guias: 100 })
-    expect(first.cabeceras.get('ratelimit-policy')).toBe('"solicitudes";q=20;w=4')
-    expect(first.cabeceras.get('ratelimit')).toMatch(/^"solicitudes";r=19;t=1$/)
-    const { respuesta, antes } = await agotar(() => cuenta(one.llave))
-    expect(antes).toBe(19)
-    expect(respuesta.cuerpo).toMatchObject({
+    expect(first.body.ritmos).toEqual({ solicitudes: 5, guias: 100 })
+    expect(first.headers.get('ratelimit-policy')).toBe('"solicitudes";q=20;w=4')
+    expect(first.headers.get('ratelimit')).toMatch(/^"solicitudes";r=19;t=1$/)
+    const { respuesta: response, antes: before } = await exhaust(() => cuenta(one.llave))
+    expect(before).toBe(19)
+    expect(response.body).toMatchObject({
       codigo: 'demasiadas_solicitudes',
       mensaje: 'Se agotó el ritmo de solicitudes de su llave (5 por segundo, 20 seguidas). Repita en 1 segundo.',
     })
-    expect(respuesta.cabeceras.get('retry-after')).toBe('1')
-    expect(number(respuesta.cabeceras.get('ratelimit'), 'r')).toBe(0)
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(number(response.headers.get('ratelimit'), 'r')).toBe(0)
     expect((await cuenta(other.llave)).status).toBe(200)
     ms += 1_000
-    expect((await agotar(() => cuenta(one.llave))).antes).toBe(5)
+    expect((await exhaust(() => cuenta(one.llave))).antes).toBe(5)
   })
 
   it('hold for all keys of a merchant together, of one mode', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 1, guias: 100 })
     const llaves = await Promise.all([1, 2, 3, 4].map(() => environment.createLlave(comercio)))
     const before = []
-    for (const llave of llaves) before.push((await agotar(() => cuenta(llave))).antes)
+    for (const llave of llaves) before.push((await exhaust(() => cuenta(llave))).antes)
     expect(before).toEqual([4, 4, 0, 0])
-    expect((await cuenta(llaves.at(-1)!)).cuerpo.mensaje).toContain('de su cuenta')
+    expect((await cuenta(llaves.at(-1)!)).body.mensaje).toContain('de su cuenta')
     expect((await cuenta(await environment.createLlave(comercio, { modo: 'live' }))).status).toBe(200)
   })
 
   it('take one guide for a batch that is refused for its scope, before it is read', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 100, guias: 100 })
     const llave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
-    const cuerpo = { guias: Array.from({ length: 15 }, () => buildGuia()) }
-    const quedan = []
+    const body = { guias: Array.from({ length: 15 }, () => buildGuia()) }
+    const remaining = []
     for (let i = 0; i < 3; i++) {
-      const { status, cabeceras } = await environment.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
-      quedan.push([status, number(cabeceras.get('ratelimit')!.split(', ')[1]!, 'r')])
+      const { status, headers } = await environment.request('POST', '/api/v1/guias/bulk', { llave, body })
+      remaining.push([status, number(headers.get('ratelimit')!.split(', ')[1]!, 'r')])
     }
-    expect(quedan).toEqual([
+    expect(remaining).toEqual([
       [403, 1999],
       [403, 1998],
       [403, 1997],
@@ -101,19 +101,19 @@ describe('the limits', () => {
     const lote = (count: number) =>
       environment.request('POST', '/api/v1/guias/bulk', {
         llave: comercio.llave,
-        cuerpo: { guias: Array.from({ length: count }, () => buildGuia()) },
+        body: { guias: Array.from({ length: count }, () => buildGuia()) },
       })
     const first = await lote(15)
-    expect(first.cuerpo).toMatchObject({ creadas: 15 })
-    expect(first.cabeceras.get('ratelimit-policy')).toBe('"solicitudes";q=400;w=4, "guias";q=20;w=20')
-    expect(first.cabeceras.get('ratelimit')).toBe('"solicitudes";r=399;t=1, "guias";r=5;t=15')
+    expect(first.body).toMatchObject({ creadas: 15 })
+    expect(first.headers.get('ratelimit-policy')).toBe('"solicitudes";q=400;w=4, "guias";q=20;w=20')
+    expect(first.headers.get('ratelimit')).toBe('"solicitudes";r=399;t=1, "guias";r=5;t=15')
     // Whoever has something left may go over it, and then owes it.
-    expect((await lote(30)).cuerpo).toMatchObject({ creadas: 30 })
-    const negado = await lote(1)
-    expect(negado.status).toBe(429)
+    expect((await lote(30)).body).toMatchObject({ creadas: 30 })
+    const denial = await lote(1)
+    expect(denial.status).toBe(429)
     // A refused request gives back what it took from the other rates: 400 less two accepted batches.
-    expect(negado.cabeceras.get('ratelimit')).toMatch(/^"solicitudes";r=398;/)
-    expect(negado.cuerpo.mensaje).toMatch(
+    expect(denial.headers.get('ratelimit')).toMatch(/^"solicitudes";r=398;/)
+    expect(denial.body.mensaje).toMatch(
       /^Se agotó el ritmo de guías de su llave \(1 por segundo, 20 seguidas\)\. Repita en 26 segundos/,
     )
     expect((await create(comercio)).status).toBe(429)
@@ -123,30 +123,30 @@ describe('the limits', () => {
 
   it('are changed by operators, and hold at once', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 1, guias: 1 })
-    await agotar(() => cuenta(comercio.llave))
+    await exhaust(() => cuenta(comercio.llave))
     const path = `/comercios/${comercio.comercio}`
-    expect((await environment.operar('PATCH', path, { ritmos: { solicitudes: 0, guias: 1 } })).cuerpo.errores).toEqual([
+    expect((await environment.operar('PATCH', path, { ritmos: { solicitudes: 0, guias: 1 } })).body.errores).toEqual([
       expect.objectContaining({ campo: '/ritmos/solicitudes', mensaje: 'debe ser un entero de 1 a 100000' }),
     ])
     const ritmos = { solicitudes: 500, guias: 900 }
-    expect((await environment.operar('PATCH', path, { ritmos })).cuerpo).toMatchObject({ ritmos })
+    expect((await environment.operar('PATCH', path, { ritmos })).body).toMatchObject({ ritmos })
     await waitUntil(
-      async () => (await cuenta(comercio.llave)).cabeceras.get('ratelimit-policy')?.includes('q=2000') === true,
+      async () => (await cuenta(comercio.llave)).headers.get('ratelimit-policy')?.includes('q=2000') === true,
     )
   })
 
   it('hold for an operator’s key, a courier’s session and a network without either', async () => {
     const operar = () => environment.operar('GET', '/comercios?limite=1')
-    const antesDeOperar = (await agotar(operar)).antes
+    const antesDeOperar = (await exhaust(operar)).antes
     expect(antesDeOperar).toBeLessThanOrEqual(40)
-    const vida = () => environment.request('GET', '/healthz')
-    expect((await agotar(vida)).respuesta.cuerpo.mensaje).toContain('de su red (5 por segundo, 50 seguidas)')
+    const liveness = () => environment.request('GET', '/healthz')
+    expect((await exhaust(liveness)).respuesta.body.mensaje).toContain('de su red (5 por segundo, 50 seguidas)')
     ms += 60_000
     const { cookie } = await createMobile(environment)
-    const sesion = () => environment.request('GET', '/repartidor/v1/guias', { cabeceras: { cookie } })
-    const { respuesta, antes } = await agotar(sesion, 2_000)
-    expect(antes).toBe(300)
-    expect(respuesta.cuerpo.mensaje).toContain('de su sesión')
+    const sesion = () => environment.request('GET', '/repartidor/v1/guias', { headers: { cookie } })
+    const { respuesta: response, antes: before } = await exhaust(sesion, 2_000)
+    expect(before).toBe(300)
+    expect(response.body.mensaje).toContain('de su sesión')
   })
 
   it('hold for codes that name no guide, which a courier asks for, and are told to the operator', async () => {
@@ -155,8 +155,8 @@ describe('the limits', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const other = await createMobile(environment)
-    const { antes, respuesta } = await agotar(() => phone.request('GET', '/guias/7K3M9QX2A1B4'))
-    expect([antes, respuesta.cuerpo.mensaje]).toEqual([
+    const { antes: before, respuesta: response } = await exhaust(() => phone.request('GET', '/guias/7K3M9QX2A1B4'))
+    expect([before, response.body.mensaje]).toEqual([
       60,
       'Buscó demasiadas guías que no existen. Repita en 2 segundos.',
     ])
@@ -174,23 +174,23 @@ describe('the limits', () => {
     expect((await phone.request('GET', `/guias/${guia}`)).status).toBe(429)
     // Lists that are asked for at once are looked up one after another, and each is charged before it is answered.
     ms += 600_000
-    const aLaVez = await Promise.all(
+    const concurrent = await Promise.all(
       Array.from({ length: 8 }, () => {
-        const cien = Array.from({ length: 100 }, () => `guia=${newGuideCode()}`).join('&')
-        return phone.request('GET', `/guias?${cien}`)
+        const hundred = Array.from({ length: 100 }, () => `guia=${newGuideCode()}`).join('&')
+        return phone.request('GET', `/guias?${hundred}`)
       }),
     )
-    expect(aLaVez.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(concurrent.filter(({ status }) => status === 200)).toHaveLength(1)
     ms += 600_000
-    const unaAUna = await Promise.all(
+    const sequentialResponses = await Promise.all(
       Array.from({ length: 90 }, () => phone.request('GET', `/guias/${newGuideCode()}`)),
     )
-    expect(unaAUna.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(60)
+    expect(sequentialResponses.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(60)
     const avisos = environment.log.filter((line) => line.includes('unknown guides'))
     expect(avisos.length).toBeGreaterThan(0)
     for (const aviso of avisos) expect(JSON.parse(aviso)).toMatchObject({ level: 40, repartidor: phone.repartidor })
-    const metricas = await (await fetch(`http://127.0.0.1:${puertoDeMetricas}/metrics`)).text()
-    expect(metricas).toContain(`\nguias_repartidores_desconocidas_total ${avisos.length}\n`)
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    expect(metrics).toContain(`\nguias_repartidores_desconocidas_total ${avisos.length}\n`)
   })
 
   it('hold for the labels that are drawn for a network, from any merchant', FULL_RUN_ONLY, async () => {
@@ -203,8 +203,8 @@ describe('the limits', () => {
     }
     const [one, other, third] = [await open(), await open(), await open()]
     expect([(await one()).status, (await other()).status]).toEqual([200, 200])
-    const negada = await third()
-    expect([negada.status, ((await negada.json()) as { mensaje: string }).mensaje]).toEqual([
+    const refusal = await third()
+    expect([refusal.status, ((await refusal.json()) as { mensaje: string }).mensaje]).toEqual([
       429,
       'Se agotó el ritmo de etiquetas de su red (10 por segundo, 200 seguidas). Repita en 5 segundos.',
     ])
@@ -222,38 +222,38 @@ describe('the limits', () => {
     const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 50 }, buildGuia) })
     const { url } = await api.guias.etiquetas(resultados.map((one) => (one.ok ? one.guia : '')))
     const etag = (await fetch(url)).headers.get('etag')!
-    const repetir = () => fetch(url, { headers: { 'If-None-Match': etag } })
-    let last = await repetir()
-    for (let i = 0; last.status === 304 && i < 100; i++) last = await repetir()
+    const repeat = () => fetch(url, { headers: { 'If-None-Match': etag } })
+    let last = await repeat()
+    for (let i = 0; last.status === 304 && i < 100; i++) last = await repeat()
     expect(((await last.json()) as { mensaje: string }).mensaje).toMatch(/^Se agotó el ritmo de etiquetas/)
     ms += 60_000
   })
 
   it('let nobody be locked out by strangers who try keys from the same network', async () => {
     const comercio = await environment.createComercio()
-    const falsa = `${comercio.llave.slice(0, -1)}${comercio.llave.endsWith('0') ? '1' : '0'}`
-    const { respuesta, antes } = await agotar(() => cuenta(falsa))
-    expect(antes).toBe(10)
-    expect(respuesta.cuerpo.mensaje).toMatch(/^Llegaron demasiadas llaves que no valen desde su red/)
+    const fakeLlave = `${comercio.llave.slice(0, -1)}${comercio.llave.endsWith('0') ? '1' : '0'}`
+    const { respuesta: response, antes: before } = await exhaust(() => cuenta(fakeLlave))
+    expect(before).toBe(10)
+    expect(response.body.mensaje).toMatch(/^Llegaron demasiadas llaves que no valen desde su red/)
     expect((await cuenta(comercio.llave)).status).toBe(200)
   })
 
   it('have keys that nobody knows looked up one at a time, once too many from their network were none', async () => {
     const comercio = await environment.createComercio()
-    const inventada = () => cuenta(newLlave('test').llave)
+    const requestWithInventedLlave = () => cuenta(newLlave('test').llave)
     expect((await cuenta(comercio.llave)).status).toBe(200)
-    await agotar(inventada)
+    await exhaust(requestWithInventedLlave)
     const client = await environment.db.pool.connect()
     try {
       await client.query('begin; lock table llave in access exclusive mode')
-      const one = inventada()
+      const one = requestWithInventedLlave()
       await waitForLock(environment.db)
       // Were they looked up, they would wait like the first one.
-      for (let i = 0; i < 20; i++) expect((await inventada()).status).toBe(429)
-      const conocida = cuenta(comercio.llave)
+      for (let i = 0; i < 20; i++) expect((await requestWithInventedLlave()).status).toBe(429)
+      const knownOne = cuenta(comercio.llave)
       await client.query('commit')
       expect((await one).status).toBe(429)
-      expect((await conocida).status).toBe(200)
+      expect((await knownOne).status).toBe(200)
     } finally {
       client.release(true)
     }
@@ -269,20 +269,20 @@ describe('the limits', () => {
       return environment.db.prisma.bitacora.count({ where: { comercio_id: id } })
     }
     expect(await lines()).toBe(1)
-    const cambiar = (descripcion: string) =>
-      environment.request('PATCH', `/api/v1/webhooks/${webhook}`, { llave, cuerpo: { descripcion } })
-    for (let i = 0; i < 10; i++) expect((await cambiar('uno')).status).toBe(200)
+    const change = (descripcion: string) =>
+      environment.request('PATCH', `/api/v1/webhooks/${webhook}`, { llave, body: { descripcion } })
+    for (let i = 0; i < 10; i++) expect((await change('uno')).status).toBe(200)
     expect(await lines()).toBe(1)
     let times = 0
-    const { respuesta, antes } = await agotar(() => cambiar(`${++times}`))
-    expect([antes, await lines()]).toEqual([39, 40])
-    expect(respuesta.cuerpo.mensaje).toMatch(/^Se agotó el ritmo de cambios de su llave \(30 por minuto, 50 seguidas\)/)
+    const { respuesta: response, antes: before } = await exhaust(() => change(`${++times}`))
+    expect([before, await lines()]).toEqual([39, 40])
+    expect(response.body.mensaje).toMatch(/^Se agotó el ritmo de cambios de su llave \(30 por minuto, 50 seguidas\)/)
     expect((await cuenta(llave)).status).toBe(200)
   })
 
   it('are shared by all processes of this moment', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 100, guias: 100 })
-    const politica = async () => (await cuenta(comercio.llave)).cabeceras.get('ratelimit-policy')
+    const politica = async () => (await cuenta(comercio.llave)).headers.get('ratelimit-policy')
     expect(await politica()).toBe('"solicitudes";q=400;w=4')
     const variables = {
       DATABASE_URL: environment.databaseUrl,
@@ -311,73 +311,73 @@ describe('the limits', () => {
       await client.query('begin; lock table llave in access exclusive mode')
       const sockets = Array.from({ length: 250 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
       await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-      const pedido = `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`
-      for (const socket of sockets) socket.write(pedido)
+      const requestData = `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`
+      for (const socket of sockets) socket.write(requestData)
       await waitForLock(environment.db)
       // An answer on a new connection comes after all that arrived before it was read.
       await environment.request('GET', '/healthz')
-      const cortadas = () => environment.log.filter((line) => line.includes('"cortada":true')).length
-      const before = cortadas()
+      const countCutResponses = () => environment.log.filter((line) => line.includes('"cortada":true')).length
+      const before = countCutResponses()
       for (const socket of sockets) socket.destroy()
-      await waitUntil(async () => cortadas() - before === 250)
+      await waitUntil(async () => countCutResponses() - before === 250)
     } finally {
       await client.query('commit')
       client.release()
     }
-    const limpias = async () => (await cuenta(comercio.llave)).cuerpo.mensaje?.includes('a la vez') !== true
-    expect(await limpias()).toBe(true)
+    const isAdmitted = async () => (await cuenta(comercio.llave)).body.mensaje?.includes('a la vez') !== true
+    expect(await isAdmitted()).toBe(true)
     expect((await cuenta(comercio.llave)).status).toBe(200)
   })
 
   it('bound what is under way at once, and give it back', async () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1 })
-    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
-    const admitir = () => limites.admit(operacion, identidad)
-    const admisiones = Array.from({ length: 1_100 }, admitir)
-    expect(admitir).toThrow(/1100 a la vez es el máximo/)
-    for (const admision of admisiones) admision.finish()
-    expect(admitir).not.toThrow()
+    const [operacion, identity] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
+    const admit = () => limites.admit(operacion, identity)
+    const admissions = Array.from({ length: 1_100 }, admit)
+    expect(admit).toThrow(/1100 a la vez es el máximo/)
+    for (const admission of admissions) admission.finish()
+    expect(admit).not.toThrow()
   })
 
   it('count the requests in progress of each mode separately', async () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1 })
-    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
-    for (let enCurso = 0; enCurso < 1_100; enCurso++) limites.admit(operacion, identidad)
-    expect(() => limites.admit(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
-    const enVivo = { ...identidad, llave: 'OTRA', modo: 'live' as const }
-    expect(() => limites.admit(operacion, enVivo)).not.toThrow()
+    const [operacion, identity] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
+    for (let enCurso = 0; enCurso < 1_100; enCurso++) limites.admit(operacion, identity)
+    expect(() => limites.admit(operacion, identity)).toThrow(/1100 a la vez es el máximo/)
+    const liveOne = { ...identity, llave: 'OTRA', modo: 'live' as const }
+    expect(() => limites.admit(operacion, liveOne)).not.toThrow()
   })
 
   it('end a request once, however often its end is told', async () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1 })
-    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
-    const one = limites.admit(operacion, identidad)
-    limites.admit(operacion, identidad)
+    const [operacion, identity] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
+    const one = limites.admit(operacion, identity)
+    limites.admit(operacion, identity)
     for (let i = 0; i < 3; i++) one.finish()
-    for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admit(operacion, identidad)
-    expect(() => limites.admit(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
+    for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admit(operacion, identity)
+    expect(() => limites.admit(operacion, identity)).toThrow(/1100 a la vez es el máximo/)
   })
 
   it('tell the policy of this moment, as processes come and go', async () => {
     let processes = 1
     const limites = new Limits({ perOperador: 1, perNetwork: 1, processes: () => processes, clock: () => 0 })
-    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
-    const admision = limites.admit(operacion, identidad)
-    const politica = () => admision.cabeceras['RateLimit-Policy']
+    const [operacion, identity] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
+    const admission = limites.admit(operacion, identity)
+    const politica = () => admission.cabeceras['RateLimit-Policy']
     expect(politica()).toBe('"solicitudes";q=40;w=4')
     processes = 4
     expect(politica()).toBe('"solicitudes";q=10;w=4')
-    expect(limites.admit(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
+    expect(limites.admit(operacion, identity).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
     processes = 1
     expect(politica()).toBe('"solicitudes";q=40;w=4')
   })
 
   it('follow the figures as the key is read again', async () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1, clock: () => 0 })
-    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
-    expect(limites.admit(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
-    const releida = { ...identidad, ritmos: { solicitudes: 2, guias: 100 } }
-    expect(limites.admit(operacion, releida).cabeceras).toEqual({
+    const [operacion, identity] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
+    expect(limites.admit(operacion, identity).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
+    const rereadIdentity = { ...identity, ritmos: { solicitudes: 2, guias: 100 } }
+    expect(limites.admit(operacion, rereadIdentity).cabeceras).toEqual({
       RateLimit: '"solicitudes";r=7;t=1',
       'RateLimit-Policy': '"solicitudes";q=8;w=4',
     })
@@ -386,10 +386,10 @@ describe('the limits', () => {
   it('bound pages, their files and paths that lead nowhere, by network', async () => {
     for (const path of ['/docs', '/nada', '/api/v1/nada']) {
       ms += 60_000
-      const { respuesta, antes } = await agotar(() => environment.request('HEAD', path))
-      expect(antes, path).toBeGreaterThan(20)
-      expect(antes, path).toBeLessThanOrEqual(50)
-      expect(Number(respuesta.cabeceras.get('retry-after'))).toBeGreaterThan(0)
+      const { respuesta: response, antes: before } = await exhaust(() => environment.request('HEAD', path))
+      expect(before, path).toBeGreaterThan(20)
+      expect(before, path).toBeLessThanOrEqual(50)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     }
     // Others' doings aren't touched: whoever has a key, and health.
     expect((await cuenta((await environment.createComercio()).llave)).status).toBe(200)

@@ -8,9 +8,9 @@ const limite = () => new NetworkLimit(RITMO, { clock: () => 0 })
 describe('a limit by network', () => {
   it('lets all /64 networks of a /48 together do four times as much as one of them', () => {
     const one = limite()
-    let pasaron = 0
-    for (let i = 0; i < 65_536; i++) if (one.take(networkOf(`2001:db8:7:${i.toString(16)}::1`)) === 0) pasaron++
-    expect(pasaron).toBe(SITE_FACTOR * RITMO.burst)
+    let passedCount = 0
+    for (let i = 0; i < 65_536; i++) if (one.take(networkOf(`2001:db8:7:${i.toString(16)}::1`)) === 0) passedCount++
+    expect(passedCount).toBe(SITE_FACTOR * RITMO.burst)
     expect(one.take(networkOf('2001:db8:8::1'))).toBe(0)
     expect(one.remaining(networkOf('2001:db8:7::1')).remaining).toBe(0)
   })

@@ -21,16 +21,16 @@ describe('cursors', () => {
         await environment.request('GET', `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(c)}`, {
           llave,
         })
-      ).cuerpo
+      ).body
     expect((await request('/api/v1/guias', comercio.llave, cursor!)).datos).toHaveLength(1)
     for (let i = 0; i < cursor!.length; i++) {
       const altered = cursor!.slice(0, i) + (cursor![i] === 'A' ? 'B' : 'A') + cursor!.slice(i + 1)
       expect((await request('/api/v1/guias', comercio.llave, altered)).codigo).toBe('cursor_invalido')
     }
-    const enVivo = await environment.createLlave(comercio, { modo: 'live' })
+    const liveOne = await environment.createLlave(comercio, { modo: 'live' })
     for (const [path, llave, c] of [
       ['/api/v1/guias', other.llave, cursor],
-      ['/api/v1/guias', enVivo, cursor],
+      ['/api/v1/guias', liveOne, cursor],
       ['/api/v1/guias?estado=aceptado', comercio.llave, cursor],
       ['/api/v1/eventos', comercio.llave, cursor],
       ['/api/v1/guias', comercio.llave, stream.cursor_siguiente],

@@ -9,7 +9,7 @@ import { noUsages } from './manage.ts'
 const environment = shareEnvironment()
 
 /** The entorno's database, and how often it was asked. */
-function contando() {
+function createCounter() {
   const { db } = environment
   const cuenta = {
     times: 0,
@@ -26,14 +26,14 @@ function contando() {
 
 describe('a credential that was looked up', () => {
   it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
-    const cuenta = contando()
+    const cuenta = createCounter()
     const { llaveDeComercio, llaveDeOperacion } = createAuthenticators(
       { db: cuenta.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
     const { llave } = await environment.createComercio()
-    const juntas = await Promise.all([llaveDeComercio(llave), llaveDeComercio(llave)])
-    expect(juntas).toEqual([await llaveDeComercio(llave), expect.objectContaining({ modo: 'test' })])
+    const concurrentResults = await Promise.all([llaveDeComercio(llave), llaveDeComercio(llave)])
+    expect(concurrentResults).toEqual([await llaveDeComercio(llave), expect.objectContaining({ modo: 'test' })])
     expect(await llaveDeOperacion(llave)).toBeUndefined()
     expect(cuenta.times).toBe(1)
     const foreign = newLlave('test').llave
@@ -44,27 +44,27 @@ describe('a credential that was looked up', () => {
   })
 
   it('is read together with others at the same time: keys with one statement, sessions with another', async () => {
-    const cuenta = contando()
+    const cuenta = createCounter()
     const { llaveDeComercio, llaveDeOperacion, sesionDeRepartidor } = createAuthenticators(
       { db: cuenta.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
     const comercios = await Promise.all([1, 2, 3].map(() => environment.createComercio()))
-    const moviles = await Promise.all([1, 2].map(() => createMobile(environment)))
+    const mobiles = await Promise.all([1, 2].map(() => createMobile(environment)))
     const [deComercio, deSesion, deOperacion, deNadie] = await Promise.all([
       Promise.all(comercios.map(({ llave }) => llaveDeComercio(llave))),
-      Promise.all(moviles.map(({ cookie }) => sesionDeRepartidor(cookie.split('=')[1]!))),
+      Promise.all(mobiles.map(({ cookie }) => sesionDeRepartidor(cookie.split('=')[1]!))),
       llaveDeOperacion(environment.llaveDeOperacion),
       llaveDeComercio(newLlave('test').llave),
     ])
     expect(deComercio.map((one) => one?.comercio)).toEqual(comercios.map(({ comercio }) => comercio))
-    expect(deSesion.map((one) => one?.repartidor)).toEqual(moviles.map(({ repartidor }) => repartidor))
+    expect(deSesion.map((one) => one?.repartidor)).toEqual(mobiles.map(({ repartidor }) => repartidor))
     expect([deOperacion?.operador, deNadie]).toEqual([expect.stringMatching(/^op_/), undefined])
     expect(cuenta.times).toBe(2)
   })
 
   it('is missing for a text that cannot be a credential, of any length: no statement runs', async () => {
-    const cuenta = contando()
+    const cuenta = createCounter()
     const { llaveDeComercio, sesionDeRepartidor } = createAuthenticators(
       { db: cuenta.db, clock: environment.clock, usages: noUsages },
       () => 0,

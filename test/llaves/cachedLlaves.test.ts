@@ -7,22 +7,22 @@ import { RowCache } from '../../server/domain/llaves/cachedLlaves.ts'
  */
 function crearTiempo() {
   let now = 0
-  const citas = new Set<{ en: number; perform: () => void }>()
+  const pendingDelays = new Set<{ en: number; perform: () => void }>()
   return {
-    ahora: () => now,
-    retrasar: (act: () => void, ms: number) => void citas.add({ en: now + ms, perform: act }),
+    now: () => now,
+    delay: (act: () => void, ms: number) => void pendingDelays.add({ en: now + ms, perform: act }),
     /** Number of delays that have not passed yet. */
-    citas: () => citas.size,
+    pendingDelays: () => pendingDelays.size,
     /** Moves the clock, and lets everything happen that follows from it. */
-    async pasar(ms: number) {
+    async passTime(ms: number) {
       const end = now + ms
       for (;;) {
         await new Promise((resolve) => setImmediate(resolve))
-        const [proxima] = [...citas].filter(({ en }) => en <= end).sort((one, other) => one.en - other.en)
-        if (!proxima) break
-        citas.delete(proxima)
-        now = proxima.en
-        proxima.perform()
+        const [nextTask] = [...pendingDelays].filter(({ en }) => en <= end).sort((one, other) => one.en - other.en)
+        if (!nextTask) break
+        pendingDelays.delete(nextTask)
+        now = nextTask.en
+        nextTask.perform()
       }
       now = end
     },
@@ -30,209 +30,217 @@ function crearTiempo() {
 }
 
 /** A table of good texts, whose readings end when they are told to. */
-function conTabla(...buenos: string[]) {
+function createCacheWithTable(...goodTexts: string[]) {
   const tiempo = crearTiempo()
-  const tabla = new Map(buenos.map((text) => [text, `row of ${text}`]))
-  const leidas: string[] = []
-  const usos: string[] = []
+  const tableName = new Map(goodTexts.map((text) => [text, `row of ${text}`]))
+  const readItems: string[] = []
+  const usages: string[] = []
   let enCurso: { texto: string; fin: PromiseWithResolvers<string | undefined> }[] = []
-  const recordadas = new RowCache<string>(
-    tiempo.ahora,
-    (texto) => (pedida) => {
-      leidas.push(texto)
-      if (pedida) usos.push(texto)
+  const cachedRows = new RowCache<string>(
+    tiempo.now,
+    (text) => (sentRequest) => {
+      readItems.push(text)
+      if (sentRequest) usages.push(text)
       const fin = Promise.withResolvers<string | undefined>()
-      enCurso.push({ texto, fin })
+      enCurso.push({ texto: text, fin })
       return fin.promise
     },
     0,
-    tiempo.retrasar,
+    tiempo.delay,
   )
   /** Ends readings under way, all unless it is said which, well or not. */
-  const contestar = async (error?: Error, cuales = enCurso) => {
+  const endReadings = async (error?: Error, cuales = enCurso) => {
     enCurso = enCurso.filter((one) => !cuales.includes(one))
-    for (const { texto, fin } of cuales) error ? fin.reject(error) : fin.resolve(tabla.get(texto))
-    await tiempo.pasar(0)
+    for (const { texto: text, fin } of cuales) error ? fin.reject(error) : fin.resolve(tableName.get(text))
+    await tiempo.passTime(0)
   }
-  const averiguadas: string[] = []
+  const lookedUpTexts: string[] = []
   const request = (text: string) =>
-    recordadas.leer(text, (read) => {
-      averiguadas.push(text)
+    cachedRows.leer(text, (read) => {
+      lookedUpTexts.push(text)
       return read()
     })!
   /** What a request gets at once. */
-  const alPunto = async (text: string) => {
+  const requestAtOnce = async (text: string) => {
     const nothing = Symbol('it waits')
-    const dicho = await Promise.race([request(text), tiempo.pasar(0).then(() => nothing)])
-    return dicho === nothing ? 'waits' : dicho
+    const message = await Promise.race([request(text), tiempo.passTime(0).then(() => nothing)])
+    return message === nothing ? 'waits' : message
   }
-  const hay = () => [...enCurso]
-  const pedidas = (text: string) => usos.filter((uso) => uso === text).length
+  const existingItems = () => [...enCurso]
+  const sentRequests = (text: string) => usages.filter((usage) => usage === text).length
   return {
-    tabla,
-    leidas,
-    pedidas,
-    averiguadas,
-    recordadas,
-    contestar,
+    tableName,
+    readItems,
+    sentRequests,
+    lookedUpTexts,
+    cachedRows,
+    endReadings,
     request,
-    alPunto,
-    exists: hay,
-    pasar: tiempo.pasar,
-    citas: tiempo.citas,
+    requestAtOnce,
+    exists: existingItems,
+    passTime: tiempo.passTime,
+    pendingDelays: tiempo.pendingDelays,
   }
 }
 
 describe('a credential that is in use', () => {
   it('is read anew with all others in use, 400 ms after the last time, and no request waits for that', async () => {
-    const { contestar, request, alPunto, leidas, pasar } = conTabla('a', 'b')
+    const { endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a', 'b')
     for (const text of ['a', 'b']) void request(text)
-    await contestar()
-    await pasar(399)
-    expect(leidas).toEqual(['a', 'b'])
-    await pasar(1)
-    expect(leidas.slice(2)).toEqual(['a', 'b'])
-    expect(await alPunto('a')).toBe('row of a')
-    await contestar()
-    await pasar(399)
-    expect(await alPunto('a')).toBe('row of a')
-    expect(leidas).toHaveLength(4)
+    await endReadings()
+    await passTime(399)
+    expect(readItems).toEqual(['a', 'b'])
+    await passTime(1)
+    expect(readItems.slice(2)).toEqual(['a', 'b'])
+    expect(await requestAtOnce('a')).toBe('row of a')
+    await endReadings()
+    await passTime(399)
+    expect(await requestAtOnce('a')).toBe('row of a')
+    expect(readItems).toHaveLength(4)
   })
 
   it('is not believed for longer than 500 ms from when it was read: then requests wait for the look under way', async () => {
-    const { tabla, contestar, request, alPunto, leidas, pasar } = conTabla('a')
+    const { tableName, endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a')
     void request('a')
-    await pasar(50)
-    await contestar()
-    expect(await alPunto('a')).toBe('row of a')
-    tabla.delete('a')
-    await pasar(400)
-    expect(leidas).toEqual(['a', 'a'])
-    await pasar(49)
-    expect(await alPunto('a')).toBe('row of a')
-    await pasar(1)
-    expect(await alPunto('a')).toBe('waits')
+    await passTime(50)
+    await endReadings()
+    expect(await requestAtOnce('a')).toBe('row of a')
+    tableName.delete('a')
+    await passTime(400)
+    expect(readItems).toEqual(['a', 'a'])
+    await passTime(49)
+    expect(await requestAtOnce('a')).toBe('row of a')
+    await passTime(1)
+    expect(await requestAtOnce('a')).toBe('waits')
     const one = request('a')
-    await contestar()
-    expect([await one, leidas.length]).toEqual([undefined, 2])
+    await endReadings()
+    expect([await one, readItems.length]).toEqual([undefined, 2])
   })
 
   it('ends with the round that finds it revoked', async () => {
-    const { tabla, contestar, request, alPunto, recordadas, pasar } = conTabla('a')
+    const { tableName, endReadings, request, requestAtOnce, cachedRows, passTime } = createCacheWithTable('a')
     void request('a')
-    await contestar()
-    await alPunto('a')
-    tabla.delete('a')
-    await pasar(400)
-    await contestar()
-    expect([await alPunto('a'), recordadas.knows('a')]).toEqual([undefined, false])
+    await endReadings()
+    await requestAtOnce('a')
+    tableName.delete('a')
+    await passTime(400)
+    await endReadings()
+    expect([await requestAtOnce('a'), cachedRows.knows('a')]).toEqual([undefined, false])
   })
 
   it('goes on for as long as it is believed while rounds fail, and is then read by requests, which are told', async () => {
-    const { contestar, request, alPunto, leidas, recordadas, pasar } = conTabla('a')
+    const { endReadings, request, requestAtOnce, readItems, cachedRows, passTime } = createCacheWithTable('a')
     void request('a')
-    await contestar()
-    await alPunto('a')
-    await pasar(400)
-    await contestar(new Error('the database is away'))
-    await pasar(99)
-    expect(await alPunto('a')).toBe('row of a')
-    await pasar(1)
+    await endReadings()
+    await requestAtOnce('a')
+    await passTime(400)
+    await endReadings(new Error('the database is away'))
+    await passTime(99)
+    expect(await requestAtOnce('a')).toBe('row of a')
+    await passTime(1)
     const one = request('a')
     const other = expect(request('a')).rejects.toThrow('away')
-    expect(leidas).toHaveLength(3)
-    await Promise.all([expect(one).rejects.toThrow('away'), contestar(new Error('the database is away')), other])
+    expect(readItems).toHaveLength(3)
+    await Promise.all([expect(one).rejects.toThrow('away'), endReadings(new Error('the database is away')), other])
     // It is still a good one's, which strangers can't hold up, and it is read at the next request.
-    expect(recordadas.knows('a')).toBe(true)
-    const luego = request('a')
-    await contestar()
-    expect(await luego).toBe('row of a')
+    expect(cachedRows.knows('a')).toBe(true)
+    const laterResult = request('a')
+    await endReadings()
+    expect(await laterResult).toBe('row of a')
   })
 
   it('waits for the next round when it was read less than 100 ms before one', async () => {
-    const { contestar, request, alPunto, leidas, pasar } = conTabla('a', 'b')
+    const { endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a', 'b')
     void request('a')
-    await contestar()
-    await alPunto('a')
-    await pasar(301)
+    await endReadings()
+    await requestAtOnce('a')
+    await passTime(301)
     void request('b')
-    await contestar()
-    await alPunto('b')
-    await pasar(99)
-    expect(leidas.slice(2)).toEqual(['a'])
-    await pasar(400)
-    expect(leidas.slice(3)).toEqual(['b'])
-    expect(await alPunto('b')).toBe('row of b')
+    await endReadings()
+    await requestAtOnce('b')
+    await passTime(99)
+    expect(readItems.slice(2)).toEqual(['a'])
+    await passTime(400)
+    expect(readItems.slice(3)).toEqual(['b'])
+    expect(await requestAtOnce('b')).toBe('row of b')
   })
 
   it('is what was read last, though an earlier reading ends later', async () => {
-    const { tabla, contestar, request, alPunto, exists: hay, pasar } = conTabla('a')
+    const {
+      tableName,
+      endReadings,
+      request,
+      requestAtOnce,
+      exists: existingItems,
+      passTime,
+    } = createCacheWithTable('a')
     void request('a')
-    await contestar()
-    await alPunto('a')
-    await pasar(900)
-    const [lenta] = hay()
+    await endReadings()
+    await requestAtOnce('a')
+    await passTime(900)
+    const [slowOne] = existingItems()
     const one = request('a')
-    const [, pronta] = hay()
-    tabla.delete('a')
-    await contestar(undefined, [pronta!])
-    tabla.set('a', 'row of a')
-    await contestar(undefined, [lenta!])
-    expect([await one, await alPunto('a')]).toEqual([undefined, undefined])
+    const [, quickRead] = existingItems()
+    tableName.delete('a')
+    await endReadings(undefined, [quickRead!])
+    tableName.set('a', 'row of a')
+    await endReadings(undefined, [slowOne!])
+    expect([await one, await requestAtOnce('a')]).toEqual([undefined, undefined])
   })
 
   it('is in the rounds again after one that failed', async () => {
-    const { contestar, request, alPunto, leidas, pasar } = conTabla('a')
+    const { endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a')
     void request('a')
-    await contestar()
-    await alPunto('a')
-    await pasar(400)
-    await contestar(new Error('once'))
-    await alPunto('a')
-    await pasar(400)
-    expect(leidas).toHaveLength(3)
+    await endReadings()
+    await requestAtOnce('a')
+    await passTime(400)
+    await endReadings(new Error('once'))
+    await requestAtOnce('a')
+    await passTime(400)
+    expect(readItems).toHaveLength(3)
   })
 
   it('is read for two seconds after it was asked for, and then no longer', async () => {
-    const { contestar, request, alPunto, leidas, pedidas, pasar, citas } = conTabla('a', 'b')
+    const { endReadings, request, requestAtOnce, readItems, sentRequests, passTime, pendingDelays } =
+      createCacheWithTable('a', 'b')
     for (const text of ['a', 'b']) void request(text)
-    await contestar()
-    for (let ronda = 0; ronda < 100; ronda++) {
-      if (ronda === 3) expect(await alPunto('b')).toBe('row of b')
-      await pasar(400)
-      await contestar()
+    await endReadings()
+    for (let round = 0; round < 100; round++) {
+      if (round === 3) expect(await requestAtOnce('b')).toBe('row of b')
+      await passTime(400)
+      await endReadings()
     }
-    const de = (text: string) => leidas.filter((read) => read === text).length
-    expect([de('a'), de('b'), citas()]).toEqual([1 + 4, 1 + 8, 0])
+    const de = (text: string) => readItems.filter((read) => read === text).length
+    expect([de('a'), de('b'), pendingDelays()]).toEqual([1 + 4, 1 + 8, 0])
     // Once by itself, and once since it was read.
-    expect([pedidas('a'), pedidas('b')]).toEqual([1, 2])
+    expect([sentRequests('a'), sentRequests('b')]).toEqual([1, 2])
   })
 })
 
 describe('a text that stands for nothing', () => {
   it('is looked up as strangers are, at most once in 500 ms, and never in a round', async () => {
-    const { contestar, request, alPunto, averiguadas, leidas, pasar } = conTabla()
+    const { endReadings, request, requestAtOnce, lookedUpTexts, readItems, passTime } = createCacheWithTable()
     void request('x')
-    await contestar()
+    await endReadings()
     for (let ms = 0; ms < 490; ms += 70) {
-      expect(await alPunto('x')).toBe(undefined)
-      await pasar(70)
+      expect(await requestAtOnce('x')).toBe(undefined)
+      await passTime(70)
     }
-    expect([leidas, averiguadas]).toEqual([['x'], ['x']])
-    await pasar(10)
+    expect([readItems, lookedUpTexts]).toEqual([['x'], ['x']])
+    await passTime(10)
     void request('x')
-    expect([leidas.length, averiguadas.length]).toEqual([2, 2])
+    expect([readItems.length, lookedUpTexts.length]).toEqual([2, 2])
   })
 
   it('may become good', async () => {
-    const { tabla, contestar, request, recordadas, pasar } = conTabla()
+    const { tableName, endReadings, request, cachedRows, passTime } = createCacheWithTable()
     void request('x')
-    await contestar()
-    tabla.set('x', 'row of x')
-    await pasar(500)
+    await endReadings()
+    tableName.set('x', 'row of x')
+    await passTime(500)
     const one = request('x')
-    await contestar()
-    expect([await one, recordadas.knows('x')]).toEqual(['row of x', true])
+    await endReadings()
+    expect([await one, cachedRows.knows('x')]).toEqual(['row of x', true])
   })
 })
 
@@ -242,24 +250,24 @@ describe('while the database is away', () => {
   it('believes a good text for as long as it is told, and no other', async () => {
     const tiempo = crearTiempo()
     let away = false
-    const recordadas = new RowCache<string>(
-      tiempo.ahora,
+    const cachedRows = new RowCache<string>(
+      tiempo.now,
       (text) => async () => {
         if (away) throw FUERA
         return text === 'good' ? 'its row' : undefined
       },
       10_000,
-      tiempo.retrasar,
+      tiempo.delay,
     )
-    const request = (text: string) => recordadas.leer(text, (read) => read())
+    const request = (text: string) => cachedRows.leer(text, (read) => read())
     expect(await request('good')).toBe('its row')
     away = true
     for (let s = 1; s <= 9; s++) {
-      await tiempo.pasar(1_000)
+      await tiempo.passTime(1_000)
       expect([s, await request('good')]).toEqual([s, 'its row'])
       await expect(request('unknown')).rejects.toThrow(FUERA)
     }
-    await tiempo.pasar(1_500)
+    await tiempo.passTime(1_500)
     await expect(request('good')).rejects.toThrow(FUERA)
     away = false
     expect(await request('good')).toBe('its row')
@@ -268,20 +276,20 @@ describe('while the database is away', () => {
   it('believes nothing that was read and refused, nor for a fault of another kind', async () => {
     const tiempo = crearTiempo()
     let answer: () => string | undefined = () => 'its row'
-    const recordadas = new RowCache<string>(tiempo.ahora, () => async () => answer(), 10_000, tiempo.retrasar)
-    const request = () => recordadas.leer('good', (read) => read())
+    const cachedRows = new RowCache<string>(tiempo.now, () => async () => answer(), 10_000, tiempo.delay)
+    const request = () => cachedRows.leer('good', (read) => read())
     expect(await request()).toBe('its row')
     answer = () => {
       throw new Error('a bug')
     }
-    await tiempo.pasar(3_000)
+    await tiempo.passTime(3_000)
     await expect(request()).rejects.toThrow('a bug')
     answer = () => undefined
     expect(await request()).toBeUndefined()
     answer = () => {
       throw FUERA
     }
-    await tiempo.pasar(1_000)
+    await tiempo.passTime(1_000)
     await expect(request()).rejects.toThrow(FUERA)
   })
 })

@@ -19,10 +19,10 @@ describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
       vence_en: null,
     })
     expect(await listar(llave.llave)).toBe(200)
-    const { cuerpo } = await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)
+    const { body } = await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)
     const { llave: secret, ...publica } = llave
     // Its use, two lines above, is recorded a little later.
-    expect(cuerpo.datos).toEqual([{ ...publica, usado_en: cuerpo.datos[0].usado_en }])
+    expect(body.datos).toEqual([{ ...publica, usado_en: body.datos[0].usado_en }])
     const { rows } = await environment.db.pool.query('select * from llave where id = $1', [llave.id.slice(6)])
     expect(JSON.stringify(rows)).not.toContain(secret.slice(22, 74))
     expect(environment.log.join()).not.toContain(secret.slice(22, 40))
@@ -34,9 +34,9 @@ describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
     ['a doubled scope', '/comercios/{c}/llaves', { modo: 'test', alcances: ['guias:leer', 'guias:leer'] }, '/alcances'],
     ['no mode', '/comercios/{c}/llaves', {}, '/modo'],
     ['a past expiry', '/comercios/{c}/llaves', { modo: 'test', vence_en: '2020-01-01T00:00:00Z' }, '/vence_en'],
-  ])('refuses %s', async (_que, path, body, campo) => {
+  ])('refuses %s', async (_description, path, body, field) => {
     const { comercio } = await crearComercio()
     const response = await environment.operar('POST', path.replace('{c}', comercio), body)
-    expect([response.status, response.cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
+    expect([response.status, response.body.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [field]])
   })
 })

@@ -13,9 +13,9 @@ describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
       (await crearLlave(comercio)).id,
       (await crearLlave(comercio)).id,
     ])
-    const first = (await environment.operar('GET', `/comercios/${comercio}/llaves?limite=2`)).cuerpo
+    const first = (await environment.operar('GET', `/comercios/${comercio}/llaves?limite=2`)).body
     const second = (await environment.operar('GET', `/comercios/${comercio}/llaves?cursor=${first.cursor_siguiente}`))
-      .cuerpo
+      .body
     expect(new Set([...first.datos, ...second.datos].map((l) => l.id))).toEqual(ids)
     expect(second.cursor_siguiente).toBeNull()
   })
@@ -23,20 +23,20 @@ describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
   it('pages through keys of the same instant without gaps', async () => {
     const { comercio } = await crearComercio()
     const ids: string[] = []
-    for (const _vez of [1, 2, 3]) ids.push((await crearLlave(comercio)).id)
+    for (const _round of [1, 2, 3]) ids.push((await crearLlave(comercio)).id)
     await environment.db.pool.query(
       `update llave set creado_en = '2026-01-01Z' where comercio_id = (select id from comercio where comercio = $1)`,
       [comercio],
     )
-    const leidas: string[] = []
+    const readItems: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { cuerpo } = await environment.operar(
+      const { body } = await environment.operar(
         'GET',
         `/comercios/${comercio}/llaves?limite=1${cursor && `&cursor=${cursor}`}`,
       )
-      leidas.push(...cuerpo.datos.map(({ id }: { id: string }) => id))
-      cursor = cuerpo.cursor_siguiente
+      readItems.push(...body.datos.map(({ id }: { id: string }) => id))
+      cursor = body.cursor_siguiente
     }
-    expect(leidas).toEqual(ids.sort().reverse())
+    expect(readItems).toEqual(ids.sort().reverse())
   })
 })

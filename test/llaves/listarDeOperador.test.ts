@@ -10,10 +10,10 @@ describe('GET /operaciones/v1/operadores/{operador}/llaves', () => {
     const operador = await crearOperador()
     await crearLlaveDeOperador(await crearOperador())
     const ids = new Set<string>()
-    for (const _vez of [1, 2, 3]) ids.add((await crearLlaveDeOperador(operador)).id)
-    const first = (await environment.operar('GET', `/operadores/${operador}/llaves?limite=2`)).cuerpo
+    for (const _round of [1, 2, 3]) ids.add((await crearLlaveDeOperador(operador)).id)
+    const first = (await environment.operar('GET', `/operadores/${operador}/llaves?limite=2`)).body
     const second = (await environment.operar('GET', `/operadores/${operador}/llaves?cursor=${first.cursor_siguiente}`))
-      .cuerpo
+      .body
     expect(new Set([...first.datos, ...second.datos].map((l) => l.id))).toEqual(ids)
     expect([first.datos.length, second.cursor_siguiente]).toEqual([2, null])
   })

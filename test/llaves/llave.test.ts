@@ -14,35 +14,35 @@ describe('the format of a key', () => {
     expect(llave).toMatch(/^guia_live_[0-9A-Z]{70}$/)
     expect(readLlave(llave)).toMatchObject({ tipo: 'live', id })
     for (let i = 0; i < llave.length; i++) {
-      const alterada = llave.slice(0, i) + (llave[i] === '0' ? '1' : '0') + llave.slice(i + 1)
-      expect(readLlave(alterada)).toBeUndefined()
+      const alteredText = llave.slice(0, i) + (llave[i] === '0' ? '1' : '0') + llave.slice(i + 1)
+      expect(readLlave(alteredText)).toBeUndefined()
     }
   })
 })
 
 describe('merchants and keys', () => {
   it('answers 404 to merchants and keys that don’t exist', async () => {
-    expect((await environment.operar('GET', '/comercios/com_NADIE/llaves')).cuerpo.codigo).toBe('comercio_desconocido')
-    expect((await environment.operar('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).cuerpo.codigo).toBe(
+    expect((await environment.operar('GET', '/comercios/com_NADIE/llaves')).body.codigo).toBe('comercio_desconocido')
+    expect((await environment.operar('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).body.codigo).toBe(
       'comercio_desconocido',
     )
-    expect((await environment.operar('POST', '/llaves/llave_NADIE/rotar', {})).cuerpo.codigo).toBe('llave_desconocida')
-    expect((await environment.operar('POST', '/llaves/llave_NADIE/revocar')).cuerpo.codigo).toBe('llave_desconocida')
-    for (const raro of ['%00', '%F0%9F%92%A9', 'com_%00', 'llave_%00', 'x'.repeat(300), "'--"]) {
-      expect([raro, (await environment.operar('GET', `/comercios/${raro}/llaves`)).status]).toEqual([
-        raro,
+    expect((await environment.operar('POST', '/llaves/llave_NADIE/rotar', {})).body.codigo).toBe('llave_desconocida')
+    expect((await environment.operar('POST', '/llaves/llave_NADIE/revocar')).body.codigo).toBe('llave_desconocida')
+    for (const oddValue of ['%00', '%F0%9F%92%A9', 'com_%00', 'llave_%00', 'x'.repeat(300), "'--"]) {
+      expect([oddValue, (await environment.operar('GET', `/comercios/${oddValue}/llaves`)).status]).toEqual([
+        oddValue,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
-      expect([raro, (await environment.operar('POST', `/llaves/${raro}/revocar`)).status]).toEqual([
-        raro,
+      expect([oddValue, (await environment.operar('POST', `/llaves/${oddValue}/revocar`)).status]).toEqual([
+        oddValue,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
-      expect([raro, (await environment.operar('GET', `/guias?comercio=${raro}`)).status]).toEqual([
-        raro,
+      expect([oddValue, (await environment.operar('GET', `/guias?comercio=${oddValue}`)).status]).toEqual([
+        oddValue,
         expect.toSatisfy((s) => s === 200 || s === 400),
       ])
-      expect([raro, (await environment.operar('GET', `/mensajes?guia=${raro}`)).status]).toEqual([
-        raro,
+      expect([oddValue, (await environment.operar('GET', `/mensajes?guia=${oddValue}`)).status]).toEqual([
+        oddValue,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
     }
@@ -64,9 +64,9 @@ describe('the life of a key', () => {
 
   it('never sees the other mode', async () => {
     const comercio = await environment.createComercio('test')
-    const enVivo = await environment.createLlave(comercio, { modo: 'live' })
+    const liveOne = await environment.createLlave(comercio, { modo: 'live' })
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    expect((await environment.request('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
-    expect((await environment.request('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])
+    expect((await environment.request('GET', `/api/v1/guias/${guia}`, { llave: liveOne })).status).toBe(404)
+    expect((await environment.request('GET', '/api/v1/guias', { llave: liveOne })).body.datos).toEqual([])
   })
 })

@@ -7,18 +7,17 @@ export const noUsages = new LlaveUses({ query: async () => [] }, createLog('sile
 
 export function administrar(environment: TestEnvironment) {
   const listar = async (llave: string) => (await environment.request('GET', '/api/v1/guias', { llave })).status
-  const crearComercio = async () =>
-    (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo
+  const crearComercio = async () => (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).body
   const crearLlave = async (comercio: string, body: object = { modo: 'test' }) =>
-    (await environment.operar('POST', `/comercios/${comercio}/llaves`, body)).cuerpo
+    (await environment.operar('POST', `/comercios/${comercio}/llaves`, body)).body
 
   const crearOperador = async (): Promise<string> =>
-    (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo.operador
+    (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).body.operador
   const crearLlaveDeOperador = async (operador: string, body: object = {}) =>
-    (await environment.operar('POST', `/operadores/${operador}/llaves`, body)).cuerpo
+    (await environment.operar('POST', `/operadores/${operador}/llaves`, body)).body
   /** What an operator's key is told when it looks for guides. */
-  const buscar = async (llave: string) =>
+  const find = async (llave: string) =>
     (await environment.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
 
-  return { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar }
+  return { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar: find }
 }

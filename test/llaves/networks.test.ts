@@ -8,8 +8,8 @@ const { crearComercio, crearLlave, crearOperador, crearLlaveDeOperador } = admin
 
 const REDES = ['203.0.113.7/24', '2001:DB8::/48', '198.51.100.9']
 const from = async (ip: string, llave: string, path = '/api/v1/cuenta') => {
-  const { status, cuerpo } = await environment.request('GET', path, { llave, cabeceras: { 'X-Forwarded-For': ip } })
-  return status === 200 ? status : `${status} ${cuerpo.codigo}`
+  const { status, body } = await environment.request('GET', path, { llave, headers: { 'X-Forwarded-For': ip } })
+  return status === 200 ? status : `${status} ${body.codigo}`
 }
 
 describe('a key with networks', () => {
@@ -36,9 +36,9 @@ describe('a key with networks', () => {
     ['::FFFF:cb00:7107/120', '203.0.113.0/24', '::ffff:203.0.113.8', '::ffff:203.0.114.8'],
     ['::ffff:198.51.100.9', '198.51.100.9/32', '198.51.100.9', '198.51.100.8'],
     ['::ffff:0:0/96', '0.0.0.0/0', '198.51.100.9', '2001:db8::1'],
-  ])('written as %s is stored as %s', async (escrita, saved, inside, fuera) => {
+  ])('written as %s is stored as %s', async (writtenValue, saved, inside, fuera) => {
     const { comercio } = await crearComercio()
-    const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [escrita] })
+    const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [writtenValue] })
     expect(redes).toEqual([saved])
     expect([await from(inside, llave), await from(fuera, llave)]).toEqual([200, '403 red_no_permitida'])
   })
@@ -46,14 +46,14 @@ describe('a key with networks', () => {
   it('does not name its networks to a caller from elsewhere', async () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
-    const cabeceras = { 'X-Forwarded-For': '192.0.2.1' }
-    const { cuerpo } = await environment.request('GET', '/api/v1/guias', { llave, cabeceras })
-    expect(JSON.stringify(cuerpo)).not.toMatch(/203\.0|2001:|198\.51|192\.0/)
+    const headers = { 'X-Forwarded-For': '192.0.2.1' }
+    const { body } = await environment.request('GET', '/api/v1/guias', { llave, headers })
+    expect(JSON.stringify(body)).not.toMatch(/203\.0|2001:|198\.51|192\.0/)
   })
 
   it('is an operator’s, too, and a rotated one keeps them', async () => {
     const first = await crearLlaveDeOperador(await crearOperador(), { redes: REDES })
-    const { cuerpo: second } = await environment.operar('POST', `/llaves/${first.id}/rotar`)
+    const { body: second } = await environment.operar('POST', `/llaves/${first.id}/rotar`)
     for (const { llave } of [first, second]) {
       expect(await from('203.0.113.1', llave, '/operaciones/v1/guias')).toBe(200)
       expect(await from('192.0.2.1', llave, '/operaciones/v1/guias')).toBe('403 red_no_permitida')
@@ -63,9 +63,9 @@ describe('a key with networks', () => {
   it('spends nothing of its own from elsewhere: that network is told to wait', async () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
-    const dichas = new Set<string | number>()
-    for (let i = 0; i < 25; i++) dichas.add(await from('192.0.2.99', llave))
-    expect(dichas).toEqual(new Set(['403 red_no_permitida', '429 demasiadas_solicitudes']))
+    const listedFaults = new Set<string | number>()
+    for (let i = 0; i < 25; i++) listedFaults.add(await from('192.0.2.99', llave))
+    expect(listedFaults).toEqual(new Set(['403 red_no_permitida', '429 demasiadas_solicitudes']))
     expect(await from('203.0.113.1', llave)).toBe(200)
   })
 
@@ -74,13 +74,13 @@ describe('a key with networks', () => {
     ['half an address', ['10.0.0/8'], '/redes/0'],
     ['IPv4 written as IPv6 with less than 96 bits', ['::ffff:10.0.0.0/95'], '/redes/0'],
     ['a name', ['oficina.ejemplo.com'], '/redes/0'],
-    ['too many', Array.from({ length: 21 }, (_nada, i) => `10.0.0.${i}`), '/redes'],
-  ])('refuses %s', async (_que, redes, campo) => {
+    ['too many', Array.from({ length: 21 }, (_unused, i) => `10.0.0.${i}`), '/redes'],
+  ])('refuses %s', async (_description, redes, field) => {
     const { comercio } = await crearComercio()
-    const { status, cuerpo } = await environment.operar('POST', `/comercios/${comercio}/llaves`, {
+    const { status, body } = await environment.operar('POST', `/comercios/${comercio}/llaves`, {
       modo: 'test',
       redes,
     })
-    expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
+    expect([status, body.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [field]])
   })
 })

@@ -11,14 +11,14 @@ const {
   crearLlave,
   crearOperador,
   crearLlaveDeOperador,
-  buscar,
+  buscar: find,
 } = administrar(environment)
 
 describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
   it('goes on in two keys while a rotation overlaps, and then in one', async () => {
     const { comercio } = await crearComercio()
     const old = await crearLlave(comercio, { modo: 'live', alcances: ['guias:leer'] })
-    const { status, cuerpo: fresh } = await environment.operar('POST', `/llaves/${old.id}/rotar`, {
+    const { status, body: fresh } = await environment.operar('POST', `/llaves/${old.id}/rotar`, {
       solapamiento_horas: 2,
     })
     expect([status, fresh.modo, fresh.alcances, fresh.vence_en]).toEqual([201, 'live', ['guias:leer'], null])
@@ -36,8 +36,8 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     const { comercio } = await crearComercio()
     const llave = await crearLlave(comercio)
     await environment.operar('POST', `/llaves/${llave.id}/rotar`)
-    const { cuerpo } = await environment.operar('GET', `/comercios/${comercio}/llaves`)
-    const old = cuerpo.datos.find((l: { id: string }) => l.id === llave.id)
+    const { body } = await environment.operar('GET', `/comercios/${comercio}/llaves`)
+    const old = body.datos.find((l: { id: string }) => l.id === llave.id)
     expect(new Date(old.vence_en).getTime() - Date.now()).toBeGreaterThan(23 * HOUR_MS)
     expect(await listar(llave.llave)).toBe(200)
     await environment.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
@@ -52,8 +52,8 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     const vence_en = new Date(environment.clock().getTime() + HOUR_MS).toISOString()
     const old = await crearLlave(comercio, { modo: 'test', vence_en })
     const { status } = await environment.operar('POST', `/llaves/${old.id}/rotar`, { solapamiento_horas: 2 })
-    const { cuerpo } = await environment.operar('GET', `/comercios/${comercio}/llaves`)
-    const { vence_en: end } = cuerpo.datos.find(({ id }: { id: string }) => id === old.id)
+    const { body } = await environment.operar('GET', `/comercios/${comercio}/llaves`)
+    const { vence_en: end } = body.datos.find(({ id }: { id: string }) => id === old.id)
     expect([status, end]).toEqual([201, vence_en])
     const { rows } = await environment.db.pool.query(
       `select despues ->> 'vence_en' as fin from bitacora where accion = 'rotarLlave' and sobre = $1`,
@@ -66,14 +66,14 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     const operador = await crearOperador()
     const vence_en = new Date(environment.clock().getTime() + 100 * HOUR_MS).toISOString()
     const old = await crearLlaveDeOperador(operador, { alcances: ['ver'], vence_en })
-    const { status, cuerpo: fresh } = await environment.operar('POST', `/llaves/${old.id}/rotar`, {
+    const { status, body: fresh } = await environment.operar('POST', `/llaves/${old.id}/rotar`, {
       solapamiento_horas: 2,
     })
     expect([status, fresh]).toEqual([201, expect.objectContaining({ operador, alcances: ['ver'], vence_en })])
-    expect([await buscar(old.llave), await buscar(fresh.llave)]).toEqual([200, 200])
+    expect([await find(old.llave), await find(fresh.llave)]).toEqual([200, 200])
     environment.advance(2 * HOUR_MS + 1_000)
     try {
-      expect([await buscar(old.llave), await buscar(fresh.llave)]).toEqual([401, 200])
+      expect([await find(old.llave), await find(fresh.llave)]).toEqual([401, 200])
     } finally {
       environment.advance(-2 * HOUR_MS - 1_000)
     }
@@ -81,26 +81,26 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
 
   it('rotates no operator’s key of scopes that the caller’s key lacks, and names them', async () => {
     const operador = await crearOperador()
-    const administra = await environment.createOperacionLlave(['administrar', 'ver'])
-    const rotar = (id: string, llave = administra) =>
-      environment.request('POST', `/operaciones/v1/llaves/${id}/rotar`, { llave, cuerpo: { solapamiento_horas: 0 } })
+    const adminLlave = await environment.createOperacionLlave(['administrar', 'ver'])
+    const rotar = (id: string, llave = adminLlave) =>
+      environment.request('POST', `/operaciones/v1/llaves/${id}/rotar`, { llave, body: { solapamiento_horas: 0 } })
     const foreign = await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
-    const negada = await rotar(foreign.id)
-    expect([negada.status, negada.cuerpo.codigo, negada.cuerpo.mensaje]).toEqual([
+    const refusal = await rotar(foreign.id)
+    expect([refusal.status, refusal.body.codigo, refusal.body.mensaje]).toEqual([
       403,
       'alcance_insuficiente',
       'Esta llave no tiene los alcances operar y caja y no puede darlos a otra. Rótela con una llave que los tenga.',
     ])
     // Nothing was made and nothing ends.
-    expect((await environment.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos).toMatchObject([
+    expect((await environment.operar('GET', `/operadores/${operador}/llaves`)).body.datos).toMatchObject([
       { id: foreign.id, vence_en: null },
     ])
-    expect(await buscar(foreign.llave)).toBe(200)
+    expect(await find(foreign.llave)).toBe(200)
 
-    const suya = await crearLlaveDeOperador(operador, { alcances: ['ver'] })
-    expect((await rotar(suya.id)).cuerpo).toMatchObject({ operador, alcances: ['ver'] })
-    const [, id] = /^guia_oper_(.{12})/.exec(administra)!
-    expect((await rotar(`llave_${id}`)).cuerpo).toMatchObject({ alcances: ['administrar', 'ver'] })
+    const ownItem = await crearLlaveDeOperador(operador, { alcances: ['ver'] })
+    expect((await rotar(ownItem.id)).body).toMatchObject({ operador, alcances: ['ver'] })
+    const [, id] = /^guia_oper_(.{12})/.exec(adminLlave)!
+    expect((await rotar(`llave_${id}`)).body).toMatchObject({ alcances: ['administrar', 'ver'] })
     // The scopes of merchants are not operators'.
     const { comercio } = await crearComercio()
     expect((await rotar((await crearLlave(comercio)).id, environment.llaveDeOperacion)).status).toBe(201)

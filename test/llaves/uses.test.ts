@@ -13,10 +13,10 @@ const environment = useEnvironment()
 const { list: listar } = administrar(environment)
 
 const log = createLog('silent')
-const filaDe = async (llave: string) => (await findLlave(environment.db, readLlave(llave)!.id))!
+const rowOf = async (llave: string) => (await findLlave(environment.db, readLlave(llave)!.id))!
 
 /** The entorno's database, and which statements it was asked. */
-function contando() {
+function createCounter() {
   const hechas: (string | undefined)[] = []
   const query: typeof environment.db.query = (sql, ...values) => {
     hechas.push(sql.name)
@@ -28,7 +28,7 @@ function contando() {
 describe('when a key was last used', () => {
   it('is shown with it', async () => {
     const comercio = await environment.createComercio()
-    const look = async () => (await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)).cuerpo.datos[0]
+    const look = async () => (await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)).body.datos[0]
     expect((await look()).usado_en).toBeNull()
     await listar(comercio.llave)
     const first = await waitUntil(async () => (await look()).usado_en as string)
@@ -40,45 +40,45 @@ describe('when a key was last used', () => {
   })
 
   it('costs requests no statement: of a hundred one looks the key up, and one is written later', async () => {
-    const { doneCount: hechas, db } = contando()
-    const usos = new LlaveUses(db, log)
-    const { llaveDeComercio } = createAuthenticators({ db, clock: environment.clock, usages: usos }, () => 0)
+    const { doneCount: hechas, db } = createCounter()
+    const usages = new LlaveUses(db, log)
+    const { llaveDeComercio } = createAuthenticators({ db, clock: environment.clock, usages }, () => 0)
     const { llave } = await environment.createComercio()
     for (let i = 0; i < 100; i++) expect(await llaveDeComercio(llave)).toBeDefined()
     expect(hechas).toEqual(['llaves.find'])
-    await usos.write()
-    await usos.write()
+    await usages.write()
+    await usages.write()
     expect(hechas).toEqual(['llaves.find', 'llaves.record'])
   })
 
   it('is written once a minute at most, however many processes write it', async () => {
     const { llave } = await environment.createComercio()
-    const old = await filaDe(llave)
+    const old = await rowOf(llave)
     const [one, other] = [new LlaveUses(environment.db, log), new LlaveUses(environment.db, log)]
     const start = environment.clock()
-    const tras = (ms: number) => new Date(start.getTime() + ms)
+    const afterStep = (ms: number) => new Date(start.getTime() + ms)
     one.record(old, start)
-    other.record(old, tras(MINUTE_MS - 1))
+    other.record(old, afterStep(MINUTE_MS - 1))
     await one.write()
     await other.write()
-    expect((await filaDe(llave)).usado_en).toEqual(start)
-    const { doneCount: hechas, db } = contando()
-    const tercero = new LlaveUses(db, log)
-    tercero.record(await filaDe(llave), tras(MINUTE_MS - 1))
-    await tercero.write()
+    expect((await rowOf(llave)).usado_en).toEqual(start)
+    const { doneCount: hechas, db } = createCounter()
+    const thirdOne = new LlaveUses(db, log)
+    thirdOne.record(await rowOf(llave), afterStep(MINUTE_MS - 1))
+    await thirdOne.write()
     expect(hechas).toEqual([])
-    tercero.record(await filaDe(llave), tras(MINUTE_MS))
-    await tercero.write()
-    expect((await filaDe(llave)).usado_en).toEqual(tras(MINUTE_MS))
+    thirdOne.record(await rowOf(llave), afterStep(MINUTE_MS))
+    await thirdOne.write()
+    expect((await rowOf(llave)).usado_en).toEqual(afterStep(MINUTE_MS))
   })
 
   it('is not of a key that works no more', async () => {
     const comercio = await environment.createComercio()
     const llave = await environment.createLlave(comercio, { vence_en: new Date(environment.clock().getTime() - 1) })
-    const { doneCount: hechas, db } = contando()
-    const usos = new LlaveUses(db, log)
-    await createAuthenticators({ db, clock: environment.clock, usages: usos }).llaveDeComercio(llave)
-    await usos.write()
+    const { doneCount: hechas, db } = createCounter()
+    const usages = new LlaveUses(db, log)
+    await createAuthenticators({ db, clock: environment.clock, usages }).llaveDeComercio(llave)
+    await usages.write()
     expect(hechas).toEqual(['llaves.find'])
   })
 })
@@ -89,16 +89,16 @@ describe('a key that ends within a week', () => {
     const cuenta = async (days: number) => {
       const vence_en = new Date(environment.clock().getTime() + days * DAY_MS)
       const llave = await environment.createLlave(comercio, { vence_en })
-      const { cuerpo } = await environment.request('GET', '/api/v1/cuenta', { llave })
+      const { body } = await environment.request('GET', '/api/v1/cuenta', { llave })
       const lines = environment.log.filter((l) => l.includes('key ends soon') && l.includes(readLlave(llave)!.id))
-      expect(cuerpo.vence_en).toBe(vence_en.toISOString())
-      return [cuerpo.advertencias.map((a: { codigo: string }) => a.codigo), lines.length]
+      expect(body.vence_en).toBe(vence_en.toISOString())
+      return [body.advertencias.map((a: { codigo: string }) => a.codigo), lines.length]
     }
     expect(await cuenta(8)).toEqual([[], 0])
     expect(await cuenta(6)).toEqual([['llave_por_vencer'], 1])
-    const metricas = createMetrics()
-    metricas.observe(environment)
-    await waitUntil(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.expose()))
+    const metrics = createMetrics()
+    metrics.observe(environment)
+    await waitUntil(async () => /^guias_llaves_por_vencer 1$/m.test(await metrics.expose()))
     expect(environment.log.join()).not.toContain(comercio.llave.slice(22, 40))
   })
 })

@@ -4,13 +4,13 @@ import { linkWithin, MapLinkError, readMapLink } from '../../server/platform/map
 import { measureGrowth } from '../cost.ts'
 import { G, P, readLink, testLinkTable } from './linkTable.ts'
 
-const NO_ES_MAPA = /no es un mapa admitido/
+const NOT_A_MAP = /no es un mapa admitido/
 const RUTA = /ruta del enlace no es la de un mapa/
 const MAL_ESCRITO = /dominio del enlace está mal escrito/
-const SIN_HTTPS = /debe empezar con https/
+const WITHOUT_HTTPS = /debe empezar con https/
 const BARE_POINT = /^Son coordenadas y no un enlace: escríbalas como geo:14\.6349,-90\.5069\.$/
 const INVISIBLE = /control o invisibles/
-const ESPACIO = /lleva espacios/
+const HAS_SPACES = /lleva espacios/
 
 testLinkTable('los tres enlaces del lote', [
   ['https://maps.google.com/?q=14.646830,-90.791220', '14.64683,-90.79122'],
@@ -48,42 +48,42 @@ testLinkTable('hosts de Google admitidos', [
 ])
 
 testLinkTable('hosts que se parecen pero no son', [
-  [`https://google.com.evil.example/maps?q=${P}`, NO_ES_MAPA],
-  [`https://www.google.com.evil.example/maps?q=${P}`, NO_ES_MAPA],
-  [`https://evilgoogle.com/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.evil/maps?q=${P}`, NO_ES_MAPA],
-  [`https://www.google.evil/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.com.us/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.co/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.gt/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.net/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.app/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.com.com/maps?q=${P}`, NO_ES_MAPA],
-  [`https://google.constructor/maps?q=${P}`, NO_ES_MAPA],
+  [`https://google.com.evil.example/maps?q=${P}`, NOT_A_MAP],
+  [`https://www.google.com.evil.example/maps?q=${P}`, NOT_A_MAP],
+  [`https://evilgoogle.com/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.evil/maps?q=${P}`, NOT_A_MAP],
+  [`https://www.google.evil/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.com.us/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.co/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.gt/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.net/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.app/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.com.com/maps?q=${P}`, NOT_A_MAP],
+  [`https://google.constructor/maps?q=${P}`, NOT_A_MAP],
   [`https://google./maps?q=${P}`, MAL_ESCRITO],
-  [`https://maps.google/?q=${P}`, NO_ES_MAPA],
-  [`https://maps.google.evil/?q=${P}`, NO_ES_MAPA],
-  [`https://maps.google.com.evil.example/?q=${P}`, NO_ES_MAPA],
-  [`https://evil.maps.google.com/?q=${P}`, NO_ES_MAPA],
-  [`https://consent.google.com/ml?continue=${G}?q=${P}`, NO_ES_MAPA],
-  [`https://sites.google.com/maps?q=${P}`, NO_ES_MAPA],
-  ['https://maps.app.goo.gl.evil.example/abc', NO_ES_MAPA],
-  ['https://evil.maps.app.goo.gl/abc', NO_ES_MAPA],
-  ['https://app.goo.gl/abc', NO_ES_MAPA],
-  ['https://waze.com.evil.example/ul?ll=14.6,-90.5', NO_ES_MAPA],
-  ['https://notwaze.com/ul?ll=14.6,-90.5', NO_ES_MAPA],
-  ['https://openstreetmap.com/#map=15/14.6/-90.5', NO_ES_MAPA],
-  ['https://apple.com/?ll=14.6,-90.5', NO_ES_MAPA],
-  ['https://bit.ly/abc', NO_ES_MAPA],
-  ['https://127.0.0.1/maps?q=14.6,-90.5', NO_ES_MAPA],
-  ['https://localhost/maps', NO_ES_MAPA],
+  [`https://maps.google/?q=${P}`, NOT_A_MAP],
+  [`https://maps.google.evil/?q=${P}`, NOT_A_MAP],
+  [`https://maps.google.com.evil.example/?q=${P}`, NOT_A_MAP],
+  [`https://evil.maps.google.com/?q=${P}`, NOT_A_MAP],
+  [`https://consent.google.com/ml?continue=${G}?q=${P}`, NOT_A_MAP],
+  [`https://sites.google.com/maps?q=${P}`, NOT_A_MAP],
+  ['https://maps.app.goo.gl.evil.example/abc', NOT_A_MAP],
+  ['https://evil.maps.app.goo.gl/abc', NOT_A_MAP],
+  ['https://app.goo.gl/abc', NOT_A_MAP],
+  ['https://waze.com.evil.example/ul?ll=14.6,-90.5', NOT_A_MAP],
+  ['https://notwaze.com/ul?ll=14.6,-90.5', NOT_A_MAP],
+  ['https://openstreetmap.com/#map=15/14.6/-90.5', NOT_A_MAP],
+  ['https://apple.com/?ll=14.6,-90.5', NOT_A_MAP],
+  ['https://bit.ly/abc', NOT_A_MAP],
+  ['https://127.0.0.1/maps?q=14.6,-90.5', NOT_A_MAP],
+  ['https://localhost/maps', NOT_A_MAP],
   [`https://www.google.com./maps?q=${P}`, MAL_ESCRITO],
   ['https://maps.app.goo.gl./abc', MAL_ESCRITO],
   [`https://www.gооgle.com/maps?q=${P}`, MAL_ESCRITO], // Cyrillic о
   [`https://www.goоgle.com/maps?q=${P}`, MAL_ESCRITO],
   [`https://www.google。com/maps?q=${P}`, MAL_ESCRITO], // ideographic full stop, which parsers read as a dot
   [`https://www.ｇｏｏｇｌｅ.com/maps?q=${P}`, MAL_ESCRITO], // full width, which parsers fold to ASCII
-  [`https://www.xn--ggle-0nda.com/maps?q=${P}`, NO_ES_MAPA],
+  [`https://www.xn--ggle-0nda.com/maps?q=${P}`, NOT_A_MAP],
   [`https://%77ww.google.com/maps?q=${P}`, MAL_ESCRITO],
   [`https://www.google.com%2eevil.example/maps?q=${P}`, MAL_ESCRITO],
   ['https://[::1]/maps', /puerto|mal escrito/],
@@ -112,25 +112,25 @@ testLinkTable('rutas que no son de un mapa', [
 
 testLinkTable('esquemas, usuarios, puertos y caracteres', [
   ['', /está vacío/],
-  [`http://www.google.com/maps?q=${P}`, SIN_HTTPS],
-  ['javascript:alert(1)', SIN_HTTPS],
-  ['javascript://www.google.com/maps?q=14.6,-90.5', SIN_HTTPS],
-  ['data:text/html,14.6,-90.5', SIN_HTTPS],
-  ['file:///etc/passwd', SIN_HTTPS],
-  ['ftp://maps.google.com/', SIN_HTTPS],
-  ['waze://?ll=14.6,-90.5', SIN_HTTPS],
+  [`http://www.google.com/maps?q=${P}`, WITHOUT_HTTPS],
+  ['javascript:alert(1)', WITHOUT_HTTPS],
+  ['javascript://www.google.com/maps?q=14.6,-90.5', WITHOUT_HTTPS],
+  ['data:text/html,14.6,-90.5', WITHOUT_HTTPS],
+  ['file:///etc/passwd', WITHOUT_HTTPS],
+  ['ftp://maps.google.com/', WITHOUT_HTTPS],
+  ['waze://?ll=14.6,-90.5', WITHOUT_HTTPS],
   ['(14.6349; -90.5069)', BARE_POINT],
   ['14.6349 -90.5069', BARE_POINT],
-  ['14.6 90.5 16', SIN_HTTPS],
-  ['comgooglemaps://?q=14.6,-90.5', SIN_HTTPS],
-  ['intent://maps.google.com/#Intent;end', SIN_HTTPS],
-  ['www.google.com/maps?q=14.6,-90.5', SIN_HTTPS],
-  ['//www.google.com/maps?q=14.6,-90.5', SIN_HTTPS],
+  ['14.6 90.5 16', WITHOUT_HTTPS],
+  ['comgooglemaps://?q=14.6,-90.5', WITHOUT_HTTPS],
+  ['intent://maps.google.com/#Intent;end', WITHOUT_HTTPS],
+  ['www.google.com/maps?q=14.6,-90.5', WITHOUT_HTTPS],
+  ['//www.google.com/maps?q=14.6,-90.5', WITHOUT_HTTPS],
   ['14.6349,-90.5069', BARE_POINT],
-  ['https:www.google.com/maps', SIN_HTTPS],
-  ['https:/www.google.com/maps', SIN_HTTPS],
-  ['https', SIN_HTTPS],
-  ['view-source:https://www.google.com/maps', SIN_HTTPS],
+  ['https:www.google.com/maps', WITHOUT_HTTPS],
+  ['https:/www.google.com/maps', WITHOUT_HTTPS],
+  ['https', WITHOUT_HTTPS],
+  ['view-source:https://www.google.com/maps', WITHOUT_HTTPS],
   [`https://user@www.google.com/maps?q=${P}`, /usuario o contraseña/],
   [`https://user:clave@www.google.com/maps?q=${P}`, /usuario o contraseña/],
   [`https://@www.google.com/maps?q=${P}`, /usuario o contraseña/],
@@ -144,13 +144,13 @@ testLinkTable('esquemas, usuarios, puertos y caracteres', [
   [`https://www.google.com\\@evil.example/maps?q=${P}`, /barra invertida/],
   [`https:\\\\www.google.com/maps?q=${P}`, /barra invertida/],
   [`${G}?q=14.6,\\-90.5`, /barra invertida/],
-  [`${G}?q=14.6, -90.5`, ESPACIO],
-  [` ${G}?q=${P}`, ESPACIO],
-  [`${G}?q=${P} `, ESPACIO],
-  [`${G}?q=14.6,\u00a0-90.5`, ESPACIO],
-  [`${G}?q=${P}\u2028`, ESPACIO],
-  [`Mi casa: ${G}?q=${P}`, ESPACIO],
-  ['Frente al parque central', SIN_HTTPS],
+  [`${G}?q=14.6, -90.5`, HAS_SPACES],
+  [` ${G}?q=${P}`, HAS_SPACES],
+  [`${G}?q=${P} `, HAS_SPACES],
+  [`${G}?q=14.6,\u00a0-90.5`, HAS_SPACES],
+  [`${G}?q=${P}\u2028`, HAS_SPACES],
+  [`Mi casa: ${G}?q=${P}`, HAS_SPACES],
+  ['Frente al parque central', WITHOUT_HTTPS],
   ['14.6349, -90.5069', BARE_POINT],
   [`${G}?q=${P} `, /solo el enlace, sin espacios/],
   [`${G}?q=${P}\n`, INVISIBLE],
@@ -177,8 +177,8 @@ testLinkTable('enlaces cortos', [
   ['https://maps.apple/p', 'sin'],
   ['https://maps.apple/', RUTA],
   ['https://maps.apple/P/U8rE9v8n8iVZjr', RUTA],
-  ['https://maps.apple.evil.example/p/U8rE9v8n8iVZjr', NO_ES_MAPA],
-  ['https://osm.org.evil.example/go/0EEQjEEb', NO_ES_MAPA],
+  ['https://maps.apple.evil.example/p/U8rE9v8n8iVZjr', NOT_A_MAP],
+  ['https://osm.org.evil.example/go/0EEQjEEb', NOT_A_MAP],
   ['https://maps.app.goo.gl/', 'sin'],
   ['https://maps.app.goo.gl', 'sin'],
   ['https://maps.app.goo.gl/?link=https://evil.example', 'sin'],
@@ -207,14 +207,14 @@ describe('configuración y límites', () => {
     expect(readLink(`https://otro.example/mapa/x?q=${P}`, hosts)).toBe(P)
     expect(readLink(`https://maps.google.com.gt/?q=${P}`, hosts)).toBe(P)
     expect(() => readLink(`https://otro.example/?q=${P}`, hosts)).toThrow(RUTA)
-    expect(() => readLink(`https://waze.com/ul?ll=${P}`, hosts)).toThrow(NO_ES_MAPA)
-    expect(() => readLink(`https://waze.com/ul?ll=${P}`, [])).toThrow(NO_ES_MAPA)
+    expect(() => readLink(`https://waze.com/ul?ll=${P}`, hosts)).toThrow(NOT_A_MAP)
+    expect(() => readLink(`https://waze.com/ul?ll=${P}`, [])).toThrow(NOT_A_MAP)
   })
 
   it('admite 2,048 caracteres y rechaza 2,049', () => {
-    const justo = `${G}?q=${P}&x=`.padEnd(2048, 'a')
-    expect(readLink(justo)).toBe(P)
-    expect(() => readLink(`${justo}a`)).toThrow(/pasa de 2,048 caracteres/)
+    const exactFit = `${G}?q=${P}&x=`.padEnd(2048, 'a')
+    expect(readLink(exactFit)).toBe(P)
+    expect(() => readLink(`${exactFit}a`)).toThrow(/pasa de 2,048 caracteres/)
   })
 
   it('no repite en el mensaje un dominio desmedido', () => {
@@ -283,9 +283,9 @@ const chunk = fc.oneof(
 describe('propiedades', () => {
   it('solo lanza MapLinkError y solo da puntos reales, con cualquier texto', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 2100 }), readSafely), { numRuns: 2000 })
-    const prefijo = fc.constantFrom(`${G}/`, `${G}?q=`, `${G}/place/`, `${G}/dir/`, 'https://waze.com/ul/h', 'geo:')
+    const prefix = fc.constantFrom(`${G}/`, `${G}?q=`, `${G}/place/`, `${G}/dir/`, 'https://waze.com/ul/h', 'geo:')
     fc.assert(
-      fc.property(prefijo, fc.array(chunk), (start, chunks) => readSafely(start + chunks.join(''))),
+      fc.property(prefix, fc.array(chunk), (start, chunks) => readSafely(start + chunks.join(''))),
       { numRuns: 3000 },
     )
   })
@@ -295,9 +295,9 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(fc.constantFrom(...VALIDOS), fc.array(cambio, { minLength: 1, maxLength: 4 }), (link, cambios) => {
         let text = link
-        for (const [en, quita, pone] of cambios) {
+        for (const [en, removedLength, pone] of cambios) {
           const i = en % (text.length + 1)
-          text = text.slice(0, i) + pone + text.slice(i + quita)
+          text = text.slice(0, i) + pone + text.slice(i + removedLength)
         }
         readSafely(text)
       }),
@@ -308,18 +308,18 @@ describe('propiedades', () => {
   it('nunca admite un host fuera de la lista', () => {
     const etiqueta = fc.stringMatching(/^[a-z0-9.-]{1,20}$/)
     fc.assert(
-      fc.property(etiqueta, fc.constantFrom('google.com', 'maps.google.com', 'waze.com'), (basura, host) => {
-        fc.pre(!['www.', 'maps.', 'ul.'].includes(basura))
-        expect(() => readLink(`https://${basura}${host}/maps?q=${P}`)).toThrow(NO_ES_MAPA)
-        expect(() => readLink(`https://${host}.${basura}.example/maps?q=${P}`)).toThrow(NO_ES_MAPA)
+      fc.property(etiqueta, fc.constantFrom('google.com', 'maps.google.com', 'waze.com'), (junk, host) => {
+        fc.pre(!['www.', 'maps.', 'ul.'].includes(junk))
+        expect(() => readLink(`https://${junk}${host}/maps?q=${P}`)).toThrow(NOT_A_MAP)
+        expect(() => readLink(`https://${host}.${junk}.example/maps?q=${P}`)).toThrow(NOT_A_MAP)
       }),
     )
   })
 
   it('un mismo punto se lee igual en todas las formas', () => {
-    const grado = (maximo: number) => fc.integer({ min: -maximo * 1e7, max: maximo * 1e7 }).map((n) => n / 1e7)
+    const degreesUpTo = (maximo: number) => fc.integer({ min: -maximo * 1e7, max: maximo * 1e7 }).map((n) => n / 1e7)
     fc.assert(
-      fc.property(grado(90), grado(180), (x, y) => {
+      fc.property(degreesUpTo(90), degreesUpTo(180), (x, y) => {
         const [lat, lng] = [x.toFixed(7), y.toFixed(7)]
         const expected = readLink(`${G}?q=${lat},${lng}`)
         expect(expected).toBe(x === 0 && y === 0 ? 'sin' : `${x},${y}`)
@@ -340,9 +340,9 @@ describe('propiedades', () => {
   })
 
   it('lee 2,048 caracteres hostiles en tiempo lineal', () => {
-    const rellenos =
+    const paddings =
       "1 , + - ! ( @ / % %2C %20 + . ° ' \" !3d !4d !3d1 !2m2!1d1!2d1 1,1 1. 14°1' to: ; loc: (( ) &q= &q=1,1 # a. -- h 😀"
-    const inicios = [
+    const beginnings = [
       'https://',
       'https://a@',
       'https://www.google.com:',
@@ -362,19 +362,19 @@ describe('propiedades', () => {
       'geo:1,1;crs=wgs84',
       'geo:0,0?q=',
     ]
-    const intentar = (text: string) => {
+    const attempt = (text: string) => {
       try {
         readMapLink(text)
       } catch (error) {
         if (!(error instanceof MapLinkError)) throw error
       }
     }
-    for (const start of inicios) {
-      for (const relleno of rellenos.split(' ')) {
+    for (const start of beginnings) {
+      for (const padding of paddings.split(' ')) {
         for (const final of ['', '\u0001']) {
-          const text = (size: number) => start.padEnd(size - final.length, relleno) + final
+          const text = (size: number) => start.padEnd(size - final.length, padding) + final
           readSafely(text(2048))
-          const times = measureGrowth(2048, (size) => intentar(text(size)))
+          const times = measureGrowth(2048, (size) => attempt(text(size)))
           expect(times, `${text(99)}…`).toBeLessThan(20)
         }
       }

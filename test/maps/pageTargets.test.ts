@@ -5,7 +5,7 @@ import { measureGrowth } from '../cost.ts'
 import { G } from './linkTable.ts'
 import { buildHtmlPage, COORDINATES_RESULT, NO_COORDINATES, POINT_LINK, SHORT_LINK, useMaps } from './maps.ts'
 
-const { readString: cadena, resolver, paths, listVisitedUrls, seen } = useMaps()
+const { readString: chain, resolver, paths, listVisitedUrls, seen } = useMaps()
 
 describe('pages that carry the target', () => {
   const FIN = `${G}/fin?cid=7`
@@ -24,8 +24,8 @@ describe('pages that carry the target', () => {
       'after others that are of no use',
       `<meta http-equiv="refresh" content="0;url=/httpservice/retry/enablejs"><script>window.location='https://evil.example/'</script><link rel="canonical" href="${FIN}">`,
     ],
-  ])('%s', async (_caso, body) => {
-    cadena(SHORT_LINK, `${G}/inicio`)
+  ])('%s', async (_case, body) => {
+    chain(SHORT_LINK, `${G}/inicio`)
     paths.set(`${G}/inicio`, buildHtmlPage(`<!doctype html><html><head>${body}</head></html>`))
     paths.set(FIN, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
@@ -33,8 +33,8 @@ describe('pages that carry the target', () => {
   })
 
   test('the target that names the point wins over the others', async () => {
-    const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
-    paths.set(SHORT_LINK, buildHtmlPage(`${refresco}<link rel="canonical" href="${POINT_LINK}">`))
+    const refreshTag = `<meta http-equiv="refresh" content="0;url=${FIN}">`
+    paths.set(SHORT_LINK, buildHtmlPage(`${refreshTag}<link rel="canonical" href="${POINT_LINK}">`))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK])
   })
@@ -55,7 +55,7 @@ describe('pages that carry the target', () => {
     ['http', '<meta http-equiv="refresh" content="0;url=http://www.google.com/maps?q=14.6,-90.5">'],
     ['a private address', '<script>location="https://169.254.169.254/"</script>'],
     ['nothing', '<p>14.6,-90.5</p>'],
-  ])('no target: %s', async (_caso, body) => {
+  ])('no target: %s', async (_case, body) => {
     paths.set(SHORT_LINK, buildHtmlPage(body))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     expect(seen).toHaveLength(1)

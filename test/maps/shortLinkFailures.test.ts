@@ -19,26 +19,17 @@ import {
   useMaps,
 } from './maps.ts'
 
-const {
-  readString: cadena,
-  close,
-  connections,
-  redirectConnections,
-  resolver,
-  paths,
-  expectNoSockets: sinSockets,
-  seen,
-} = useMaps()
+const { readString: chain, close, connections, redirectConnections, resolver, paths, expectNoSockets, seen } = useMaps()
 
 /** The deadline of a way unless it is told, in ms. */
-const plazos = useDeadlines(10_000)
+const deadlines = useDeadlines(10_000)
 
-let gotas = 0
-function gotear(stream: NodeJS.WritableStream, start: string, gota: string) {
+let dropCount = 0
+function drip(stream: NodeJS.WritableStream, start: string, drop: string) {
   if (start) stream.write(start)
   const clock = setInterval(() => {
-    stream.write(gota)
-    gotas++
+    stream.write(drop)
+    dropCount++
   }, 20)
   stream.on('close', () => clearInterval(clock))
 }
@@ -55,9 +46,9 @@ describe('failures', () => {
     [429, true, /429/],
     [500, true, /500/],
     [503, true, /503/],
-  ])('%d', async (status, pasajera, motivo) => {
+  ])('%d', async (status, isTransient, motivo) => {
     paths.set(SHORT_LINK, [status, { 'content-type': 'text/html' }])
-    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(pasajera, motivo))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(isTransient, motivo))
   })
 
   test('a redirection to nowhere', async () => {
@@ -88,8 +79,8 @@ describe('failures', () => {
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n<p>'),
     ],
     ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
-  ])('a server that %s', async (_caso, romper) => {
-    paths.set(SHORT_LINK, (req) => romper(req.socket))
+  ])('a server that %s', async (_case, breakOff) => {
+    paths.set(SHORT_LINK, (req) => breakOff(req.socket))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /No se pudo consultar/))
   })
 
@@ -97,35 +88,35 @@ describe('failures', () => {
     let enviados = 0
     paths.set(SHORT_LINK, (req, res) => {
       res.writeHead(200, { 'content-type': 'text/html' })
-      const llenar = () => {
+      const fill = () => {
         while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
       }
-      res.on('drain', llenar)
-      llenar()
+      res.on('drain', fill)
+      fill()
     })
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
-    await sinSockets()
+    await expectNoSockets()
     // What the buffers of both kernels hold, and no more.
     expect(enviados).toBeLessThan(20_000_000)
   })
 
   test('the body of a redirection or of an error is not read, however long', async () => {
     let enviados = 0
-    const sinFin =
+    const answerEndlessly =
       (status: number, headers: http.OutgoingHttpHeaders): http.RequestListener =>
       (req, res) => {
         res.writeHead(status, headers)
-        const llenar = () => {
+        const fill = () => {
           while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
         }
-        res.on('drain', llenar)
-        llenar()
+        res.on('drain', fill)
+        fill()
       }
-    paths.set(SHORT_LINK, sinFin(302, { location: POINT_LINK }))
+    paths.set(SHORT_LINK, answerEndlessly(302, { location: POINT_LINK }))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    paths.set(SHORT_LINK, sinFin(503, { 'content-type': 'text/html' }))
+    paths.set(SHORT_LINK, answerEndlessly(503, { 'content-type': 'text/html' }))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /503/))
-    await sinSockets()
+    await expectNoSockets()
     expect(enviados).toBeLessThan(20_000_000)
   })
 
@@ -139,43 +130,43 @@ describe('failures', () => {
 
   test.each<[string, http.RequestListener, boolean]>([
     ['answers nothing', () => {}, false],
-    ['drips headers', (req) => gotear(req.socket, 'HTTP/1.1 302 Found\r\n', 'X: 1\r\n'), true],
-    ['drips 1xx answers', (req) => gotear(req.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'), true],
-    ['drips a page', (_req, res) => gotear(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
-  ])('the resolver waits until the deadline for a server that %s', async (_caso, oyente, gotea) => {
-    gotas = 0
-    paths.set(SHORT_LINK, oyente)
-    const resuelto = resolver(SHORT_LINK)
-    await expect.poll(() => seen.length === 1 && (!gotea || gotas > 3)).toBe(true)
-    expect(await Promise.race([resuelto, 'waiting'])).toBe('waiting')
-    plazos.vencer()
-    expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
-    await sinSockets()
+    ['drips headers', (req) => drip(req.socket, 'HTTP/1.1 302 Found\r\n', 'X: 1\r\n'), true],
+    ['drips 1xx answers', (req) => drip(req.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'), true],
+    ['drips a page', (_req, res) => drip(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
+  ])('the resolver waits until the deadline for a server that %s', async (_case, listener, drips) => {
+    dropCount = 0
+    paths.set(SHORT_LINK, listener)
+    const resolution = resolver(SHORT_LINK)
+    await expect.poll(() => seen.length === 1 && (!drips || dropCount > 3)).toBe(true)
+    expect(await Promise.race([resolution, 'waiting'])).toBe('waiting')
+    deadlines.vencer()
+    expect(await resolution).toEqual(buildMapsFailure(true, /plazo/))
+    await expectNoSockets()
   })
 
   test('the deadline is for the whole way, and for the DNS, too', async () => {
-    cadena(SHORT_LINK, `${G}/a`, `${G}/b`)
+    chain(SHORT_LINK, `${G}/a`, `${G}/b`)
     paths.set(`${G}/b`, () => {})
-    const resuelto = resolver(SHORT_LINK)
+    const resolution = resolver(SHORT_LINK)
     await expect.poll(() => seen.length).toBe(3)
-    expect(plazos.countPending()).toBe(1)
-    plazos.vencer()
-    expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
-    const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(SHORT_LINK)
-    await expect.poll(plazos.countPending).toBe(1)
-    plazos.vencer()
-    expect(await mudo).toEqual(buildMapsFailure(true, /plazo/))
+    expect(deadlines.countPending()).toBe(1)
+    deadlines.vencer()
+    expect(await resolution).toEqual(buildMapsFailure(true, /plazo/))
+    const silentServer = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(SHORT_LINK)
+    await expect.poll(deadlines.countPending).toBe(1)
+    deadlines.vencer()
+    expect(await silentServer).toEqual(buildMapsFailure(true, /plazo/))
   })
 
   test('a DNS that answers after the deadline opens no connection', async () => {
     const { promise, resolve } = Promise.withResolvers<Address[]>()
     const tardo = createShortLinkResolver({ resolver: () => promise, ca: pair.cert }).resolver(SHORT_LINK)
-    await expect.poll(plazos.countPending).toBe(1)
-    plazos.vencer()
+    await expect.poll(deadlines.countPending).toBe(1)
+    deadlines.vencer()
     expect(await tardo).toEqual(buildMapsFailure(true, /plazo/))
     resolve([PUBLIC_ADDRESS])
     // Whoever asks afterwards is connected, and is the only one.
-    cadena(SHORT_LINK, POINT_LINK)
+    chain(SHORT_LINK, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(connections).toHaveLength(1)
   })
@@ -188,14 +179,14 @@ describe('failures', () => {
     expect(await enCurso).toEqual(buildMapsFailure(true, /se detuvo/))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /se detuvo/))
     expect(seen).toHaveLength(1)
-    await sinSockets()
+    await expectNoSockets()
   })
 
   test('many at a time leave nothing open', async () => {
-    cadena(SHORT_LINK, `${G}/a`, POINT_LINK)
-    const paciente = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert })
-    const all = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(SHORT_LINK)))
+    chain(SHORT_LINK, `${G}/a`, POINT_LINK)
+    const patientClient = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert })
+    const all = await Promise.all(Array.from({ length: 100 }, () => patientClient.resolver(SHORT_LINK)))
     expect(all.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
-    await sinSockets()
+    await expectNoSockets()
   })
 })

@@ -15,23 +15,15 @@ import {
   useMaps,
 } from './maps.ts'
 
-const {
-  readString: cadena,
-  connections,
-  resolver,
-  paths,
-  expectNoSockets: sinSockets,
-  listVisitedUrls,
-  seen,
-} = useMaps()
+const { readString: chain, connections, resolver, paths, expectNoSockets, listVisitedUrls, seen } = useMaps()
 
 describe('follows the way', () => {
   test('one redirection; the link with the point is never asked for', async () => {
-    cadena(SHORT_LINK, POINT_LINK)
+    chain(SHORT_LINK, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK])
     expect(connections).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
-    await sinSockets()
+    await expectNoSockets()
   })
 
   test('requests carry no cookie, no referrer and no data of ours', async () => {
@@ -69,8 +61,8 @@ describe('follows the way', () => {
     ['the usual port, written out', 'https://www.google.com:443/maps/paso', `${G}/paso`],
     ['upper case', 'HTTPS://WWW.GOOGLE.COM/maps/paso', `${G}/paso`],
     ['a fragment', '/maps/paso#x', `${G}/paso`],
-  ])('a relative or odd Location: %s', async (_caso, location, destino) => {
-    cadena(SHORT_LINK, `${G}/inicio`, location)
+  ])('a relative or odd Location: %s', async (_case, location, destino) => {
+    chain(SHORT_LINK, `${G}/inicio`, location)
     paths.set(destino, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK, `${G}/inicio`, destino])
@@ -89,34 +81,34 @@ describe('follows the way', () => {
 
   test('five hops are followed and the sixth is not', async () => {
     const steps = [1, 2, 3, 4, 5].map((n) => `${G}/paso/${n}`)
-    cadena(SHORT_LINK, ...steps.slice(0, 4), POINT_LINK)
+    chain(SHORT_LINK, ...steps.slice(0, 4), POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     seen.length = 0
-    cadena(SHORT_LINK, ...steps, POINT_LINK)
+    chain(SHORT_LINK, ...steps, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /más de 5 saltos/))
     expect(seen).toHaveLength(6)
   })
 
   test('a way that ends at a map without a point', async () => {
-    cadena(SHORT_LINK, `${G}?q=Casa&ftid=0x1:0x2`)
+    chain(SHORT_LINK, `${G}?q=Casa&ftid=0x1:0x2`)
     paths.set(`${G}?q=Casa&ftid=0x1:0x2`, buildHtmlPage('<title>Casa</title>'))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
   test("Apple's short link, and one that ends at a wide view", async () => {
-    const corto = 'https://maps.apple/p/U8rE9v8n8iVZjr'
-    cadena(corto, 'https://maps.apple.com/place?coordinate=14.6349,-90.5069&name=Casa')
-    expect(await resolver(corto)).toEqual(COORDINATES_RESULT)
+    const shortForm = 'https://maps.apple/p/U8rE9v8n8iVZjr'
+    chain(shortForm, 'https://maps.apple.com/place?coordinate=14.6349,-90.5069&name=Casa')
+    expect(await resolver(shortForm)).toEqual(COORDINATES_RESULT)
     const view = `${G}/place/Mixco/@14.5063862,-90.3951103,10z`
-    cadena(SHORT_LINK, view)
+    chain(SHORT_LINK, view)
     paths.set(view, buildHtmlPage('<title>Mixco</title>'))
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
   test('a geo: link', async () => {
-    cadena(SHORT_LINK, 'geo:14.6349,-90.5069')
+    chain(SHORT_LINK, 'geo:14.6349,-90.5069')
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    cadena(SHORT_LINK, 'geo:0,0')
+    chain(SHORT_LINK, 'geo:0,0')
     expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
@@ -128,26 +120,28 @@ describe('follows the way', () => {
   })
 
   test('the hosts of the configuration', async () => {
-    const solo = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert, hosts: ['maps.app.goo.gl'] })
-    cadena(SHORT_LINK, POINT_LINK)
-    expect(await solo.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /«www.google.com» no es un mapa admitido/))
+    const single = createShortLinkResolver({ resolver: resolvePublicly, ca: pair.cert, hosts: ['maps.app.goo.gl'] })
+    chain(SHORT_LINK, POINT_LINK)
+    expect(await single.resolver(SHORT_LINK)).toEqual(
+      buildMapsFailure(false, /«www.google.com» no es un mapa admitido/),
+    )
   })
 })
 
 describe("Google's own obstacles", () => {
-  const consentir = (continua: string, host = 'consent.google.com') =>
+  const consentTo = (continua: string, host = 'consent.google.com') =>
     `https://${host}/ml?continue=${encodeURIComponent(continua)}&gl=DE&hl=es`
 
   test.each(['consent.google.com', 'consent.google.de'])('the cookie notice at %s is passed by', async (host) => {
-    cadena(SHORT_LINK, consentir(POINT_LINK, host))
+    chain(SHORT_LINK, consentTo(POINT_LINK, host))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(listVisitedUrls()).toEqual([SHORT_LINK])
   })
 
   test('the cookie notice counts as a hop, and leads back only once', async () => {
-    cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1`))
+    chain(SHORT_LINK, `${G}?cid=1`, consentTo(`${G}?cid=1`))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
-    cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1&ucbcb=1`))
+    chain(SHORT_LINK, `${G}?cid=1`, consentTo(`${G}?cid=1&ucbcb=1`))
     paths.set(`${G}?cid=1&ucbcb=1`, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
@@ -160,7 +154,7 @@ describe("Google's own obstacles", () => {
     ['/maps', /no dice adónde/],
     ['', /no dice adónde/],
   ])('the target of the cookie notice is checked like any other: %s', async (continua, motivo) => {
-    cadena(SHORT_LINK, consentir(continua))
+    chain(SHORT_LINK, consentTo(continua))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
     expect(seen).toHaveLength(1)
   })
@@ -170,14 +164,14 @@ describe("Google's own obstacles", () => {
     'https://consent.google.xyz/ml?continue=x',
     'https://consent.google.com.evil.example/ml',
   ])('a host that only looks like the cookie notice is refused: %s', async (link) => {
-    cadena(SHORT_LINK, link)
+    chain(SHORT_LINK, link)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es un mapa admitido/))
   })
 
   test('the test for robots passes by itself', async () => {
-    cadena(SHORT_LINK, `https://www.google.com/sorry/index?continue=${encodeURIComponent(POINT_LINK)}`)
+    chain(SHORT_LINK, `https://www.google.com/sorry/index?continue=${encodeURIComponent(POINT_LINK)}`)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /robot/))
-    cadena(SHORT_LINK, 'https://evil.example/sorry/index')
+    chain(SHORT_LINK, 'https://evil.example/sorry/index')
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es un mapa/))
   })
 })
@@ -214,7 +208,7 @@ describe('never leaves the maps', () => {
     [`${G}?q=${'a'.repeat(2100)}`, /2,048/],
     ['https://', /sin decir adónde/],
   ])('%s', async (location, motivo) => {
-    cadena(SHORT_LINK, location)
+    chain(SHORT_LINK, location)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
     expect(seen).toHaveLength(1)
     expect(connections).toHaveLength(1)
@@ -227,7 +221,7 @@ describe('never leaves the maps', () => {
       [SHORT_LINK, `${G}/a`, `${G}/b`, `${G}/a#otra`],
     ]) {
       seen.length = 0
-      cadena(...round)
+      chain(...round)
       expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
       expect(seen).toHaveLength(round.length - 1)
     }
@@ -246,25 +240,25 @@ describe('never leaves the maps', () => {
   )
 
   test('rebinding: every hop is resolved once, and what was checked is what is used', async () => {
-    const consultas: string[] = []
-    const cambiante = createShortLinkResolver({
+    const queries: string[] = []
+    const changingResolver = createShortLinkResolver({
       ca: pair.cert,
       resolver: async (name) => {
-        consultas.push(name)
-        return [consultas.length === 1 ? PUBLIC_ADDRESS : { address: '10.0.0.7', family: 4 }]
+        queries.push(name)
+        return [queries.length === 1 ? PUBLIC_ADDRESS : { address: '10.0.0.7', family: 4 }]
       },
     })
-    cadena(SHORT_LINK, `${SHORT_LINK}/dos`, POINT_LINK)
-    expect(await cambiante.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
-    expect(consultas).toEqual(['maps.app.goo.gl', 'maps.app.goo.gl'])
+    chain(SHORT_LINK, `${SHORT_LINK}/dos`, POINT_LINK)
+    expect(await changingResolver.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
+    expect(queries).toEqual(['maps.app.goo.gl', 'maps.app.goo.gl'])
     expect(connections).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
   })
 
   test('certificates are verified, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-    cadena(SHORT_LINK, POINT_LINK)
-    const sinCa = createShortLinkResolver({ resolver: resolvePublicly })
-    expect(await sinCa.resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
+    chain(SHORT_LINK, POINT_LINK)
+    const resolverWithoutCa = createShortLinkResolver({ resolver: resolvePublicly })
+    expect(await resolverWithoutCa.resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
     paths.set('https://www.google.es/maps?cid=1', POINT_LINK)
     expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(buildMapsFailure(true, /ALTNAME/))
     expect(seen).toEqual([])

@@ -4,28 +4,28 @@ import { buildGuia } from '../factories.ts'
 import { readTexts, useAssistants } from './assistant.ts'
 
 const environment = shareEnvironment()
-const nuevoAsistente = useAssistants(environment)
+const createAssistant = useAssistants(environment)
 
 const LISTA = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
-const ACEPTA = { Accept: 'application/json, text/event-stream' }
+const ACCEPT_HEADER = { Accept: 'application/json, text/event-stream' }
 
 interface Peticion {
   llave?: string | undefined
   query?: string
-  cuerpo?: string
-  cabeceras?: Record<string, string>
+  body?: string
+  headers?: Record<string, string>
 }
 
 /** A raw request. The library answers clients of older protocols with an event stream of one event. */
-async function request({ llave, query = '', cuerpo = JSON.stringify(LISTA), cabeceras = {} }: Peticion) {
+async function request({ llave, query = '', body = JSON.stringify(LISTA), headers = {} }: Peticion) {
   const credencial: Record<string, string> = llave === undefined ? {} : { Authorization: `Bearer ${llave}` }
   const response = await fetch(`${environment.url}/mcp${query}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...ACEPTA, ...credencial, ...cabeceras },
-    body: cuerpo,
+    headers: { 'Content-Type': 'application/json', ...ACCEPT_HEADER, ...credencial, ...headers },
+    body,
   })
-  const texto = await response.text()
-  return { status: response.status, cabeceras: response.headers, texto, codigo: /"codigo":"(\w+)"/.exec(texto)?.[1] }
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, texto: text, codigo: /"codigo":"(\w+)"/.exec(text)?.[1] }
 }
 
 const nombresDe = (tools: readonly { name: string }[]) => tools.map(({ name }) => name)
@@ -34,30 +34,30 @@ describe('POST /mcp', () => {
   it('answers a valid key, and a page of the service itself', async () => {
     const { llave } = await environment.createComercio()
     expect((await request({ llave })).status).toBe(200)
-    expect((await request({ llave, cabeceras: { Origin: environment.url } })).status).toBe(200)
+    expect((await request({ llave, headers: { Origin: environment.url } })).status).toBe(200)
   })
 
   it('asks for a merchant’s key, and takes no session in its place', async () => {
     const { llave } = await environment.createComercio()
     for (const bad of [undefined, `${llave.slice(0, -1)}x`, environment.llaveDeOperacion]) {
-      const { status, cabeceras, codigo } = await request({ llave: bad })
+      const { status, headers, codigo } = await request({ llave: bad })
       expect([status, codigo]).toEqual([401, 'no_autenticado'])
-      expect(cabeceras.get('www-authenticate')).toBe('Bearer realm="guias"')
+      expect(headers.get('www-authenticate')).toBe('Bearer realm="guias"')
     }
-    const galleta = { Cookie: `guias_sesion=${'a'.repeat(43)}` }
-    expect((await request({ cabeceras: galleta })).codigo).toBe('no_autenticado')
+    const cookie = { Cookie: `guias_sesion=${'a'.repeat(43)}` }
+    expect((await request({ headers: cookie })).codigo).toBe('no_autenticado')
   })
 
   it.each(['https://otro.example', 'null', 'http://localhost:1'])('refuses a page of %s', async (origen) => {
     const { llave } = await environment.createComercio()
-    const { status, codigo } = await request({ llave, cabeceras: { Origin: origen } })
+    const { status, codigo } = await request({ llave, headers: { Origin: origen } })
     expect([status, codigo]).toEqual([403, 'origen_no_permitido'])
   })
 
   it('bounds the body and its form', async () => {
     const { llave } = await environment.createComercio()
-    const estadoDe = async (cuerpo: string, tipo = 'application/json') =>
-      (await request({ llave, cuerpo, cabeceras: { 'Content-Type': tipo } })).status
+    const estadoDe = async (body: string, tipo = 'application/json') =>
+      (await request({ llave, body, headers: { 'Content-Type': tipo } })).status
     expect(await estadoDe(JSON.stringify({ ...LISTA, params: { _meta: { relleno: 'x'.repeat(256 * 1024) } } }))).toBe(
       413,
     )
@@ -70,13 +70,13 @@ describe('POST /mcp', () => {
 
   it.each(['GET', 'DELETE', 'PUT', 'OPTIONS'])('has no %s, as it keeps no session', async (method) => {
     const { llave } = await environment.createComercio()
-    const { status, cabeceras } = await environment.request(method, '/mcp', { llave })
-    expect([status, cabeceras.get('allow')]).toEqual([405, 'POST'])
+    const { status, headers } = await environment.request(method, '/mcp', { llave })
+    expect([status, headers.get('allow')]).toEqual([405, 'POST'])
   })
 
   it('opens no stream of changes, which would stay open', async () => {
     const { llave } = await environment.createComercio()
-    const { client } = await nuevoAsistente(llave)
+    const { client } = await createAssistant(llave)
     await expect(client.listen({ toolsListChanged: true })).rejects.toThrow(/limit/i)
   })
 
@@ -87,9 +87,9 @@ describe('POST /mcp', () => {
     for (let i = 0; i < 40; i++) estados.push((await request({ llave })).status)
     expect(estados[0]).toBe(200)
     expect(estados).toContain(429)
-    const { cabeceras, codigo } = await request({ llave })
+    const { headers, codigo } = await request({ llave })
     expect(codigo).toBe('demasiadas_solicitudes')
-    expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   })
 })
 
@@ -97,35 +97,35 @@ describe('a key', () => {
   it('offers only the tools of its scopes and its mode', async () => {
     const comercio = await environment.createComercio()
     const llave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
-    const { client, callUrl: llamar } = await nuevoAsistente(llave, { write: true })
+    const { client, callUrl } = await createAssistant(llave, { write: true })
     const names = nombresDe((await client.listTools()).tools)
     expect(names).toEqual(expect.arrayContaining(['listarGuias', 'obtenerEtiqueta', 'obtenerCuenta']))
     for (const foreign of ['crearGuia', 'listarWebhooks', 'obtenerPruebaDeEntrega'])
       expect(names).not.toContain(foreign)
-    expect(await llamar('crearGuia', buildGuia() as never)).toMatchObject({
+    expect(await callUrl('crearGuia', buildGuia() as never)).toMatchObject({
       estado: 403,
       datos: { codigo: 'alcance_insuficiente' },
     })
     const real = await environment.createComercio('live')
-    const { client: deReal } = await nuevoAsistente(real.llave, { write: true })
-    const deVerdad = nombresDe((await deReal.listTools()).tools)
-    expect(deVerdad).toContain('crearGuia')
-    expect(deVerdad.filter((name) => name.startsWith('simular'))).toEqual([])
+    const { client: deReal } = await createAssistant(real.llave, { write: true })
+    const realOne = nombresDe((await deReal.listTools()).tools)
+    expect(realOne).toContain('crearGuia')
+    expect(realOne.filter((name) => name.startsWith('simular'))).toEqual([])
   })
 
   it('reaches no guide of another merchant, also when both ask at once', async () => {
     const [one, other] = await Promise.all([environment.createComercio(), environment.createComercio()])
-    const [suya, foreign] = await Promise.all([one.api.guias.crear(buildGuia()), other.api.guias.crear(buildGuia())])
-    const [deUno, deOtro] = await Promise.all([nuevoAsistente(one.llave), nuevoAsistente(other.llave)])
+    const [ownItem, foreign] = await Promise.all([one.api.guias.crear(buildGuia()), other.api.guias.crear(buildGuia())])
+    const [ofOne, deOtro] = await Promise.all([createAssistant(one.llave), createAssistant(other.llave)])
     const seen = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         i % 2
-          ? deUno.callUrl('obtenerGuia', { guia: suya.guia })
+          ? ofOne.callUrl('obtenerGuia', { guia: ownItem.guia })
           : deOtro.callUrl('obtenerGuia', { guia: foreign.guia }),
       ),
     )
-    expect(seen.map(({ datos }) => datos.guia)).toEqual(seen.map(({ args: argumentos }) => argumentos.guia))
-    expect(await deUno.callUrl('obtenerGuia', { guia: foreign.guia })).toMatchObject({
+    expect(seen.map(({ datos }) => datos.guia)).toEqual(seen.map(({ args: calledWith }) => calledWith.guia))
+    expect(await ofOne.callUrl('obtenerGuia', { guia: foreign.guia })).toMatchObject({
       estado: 404,
       datos: { codigo: 'guia_desconocida' },
     })
@@ -136,7 +136,7 @@ describe('a connection for reading', () => {
   it('has no tool that writes, and refuses one that is called all the same', async () => {
     const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const { client } = await nuevoAsistente(llave)
+    const { client } = await createAssistant(llave)
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(15)
     expect(tools.filter(({ annotations }) => !annotations?.readOnlyHint)).toEqual([])
@@ -148,8 +148,8 @@ describe('a connection for reading', () => {
 
   it.each(['0', 'true', ''])('is also what escribir=%s opens', async (value) => {
     const { llave } = await environment.createComercio()
-    const { texto } = await request({ llave, query: `?escribir=${value}` })
-    expect(texto).toContain('listarGuias')
-    expect(texto).not.toContain('"cancelarGuia"')
+    const { texto: text } = await request({ llave, query: `?escribir=${value}` })
+    expect(text).toContain('listarGuias')
+    expect(text).not.toContain('"cancelarGuia"')
   })
 })

@@ -13,13 +13,13 @@ import { buildGuia } from '../factories.ts'
 import { type Assistant, connectAssistant, readTexts } from './assistant.ts'
 
 const environment = shareEnvironment()
-const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
-const PROGRAMA = `${RAIZ}sdk/mcp/bin/guias-mcp.js`
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PROGRAM = `${ROOT}sdk/mcp/bin/guias-mcp.js`
 
 /** Runs the program to its end, without a standard input. */
-async function correr(args: string[], env: Record<string, string> = {}) {
+async function runCommand(args: string[], env: Record<string, string> = {}) {
   const PATH = process.env.PATH ?? ''
-  const done = promisify(execFile)(process.execPath, [PROGRAMA, ...args], {
+  const done = promisify(execFile)(process.execPath, [PROGRAM, ...args], {
     env: { PATH, ...CHILD_ENVIRONMENT, ...env },
   })
   done.child.stdin?.end()
@@ -36,29 +36,29 @@ afterEach(async () => {
 
 async function open(llave: string, url: string): Promise<Assistant> {
   const env = { GUIAS_LLAVE: llave, GUIAS_URL: url, PATH: process.env.PATH ?? '', ...CHILD_ENVIRONMENT }
-  const asistente = await connectAssistant(
-    new StdioClientTransport({ command: process.execPath, args: [PROGRAMA, '--escribir'], env, stderr: 'ignore' }),
+  const assistant = await connectAssistant(
+    new StdioClientTransport({ command: process.execPath, args: [PROGRAM, '--escribir'], env, stderr: 'ignore' }),
   )
-  close.push(() => asistente.client.close())
-  return asistente
+  close.push(() => assistant.client.close())
+  return assistant
 }
 
 /** Network on which the answers to the next calls of tools get lost, after the service has done its work. */
 async function abrirRed() {
-  const red = { url: '', perder: 0, llamadas: 0 }
+  const red = { url: '', remainingLosses: 0, calls: 0 }
   const server = createServer((req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk) => chunks.push(chunk))
     req.on('end', () => {
       const body = Buffer.concat(chunks)
-      const deHerramienta = body.includes('"tools/call"')
-      if (deHerramienta) red.llamadas++
+      const isToolCall = body.includes('"tools/call"')
+      if (isToolCall) red.calls++
       const { host: _host, ...headers } = req.headers
-      const alla = request(environment.url + req.url, { method: req.method, headers }, (response) => {
-        if (deHerramienta && red.perder-- > 0) return void response.resume().on('end', () => res.destroy())
+      const elsewhere = request(environment.url + req.url, { method: req.method, headers }, (response) => {
+        if (isToolCall && red.remainingLosses-- > 0) return void response.resume().on('end', () => res.destroy())
         response.pipe(res.writeHead(response.statusCode!, response.headers))
       })
-      alla.end(body)
+      elsewhere.end(body)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -73,7 +73,7 @@ async function abrirRed() {
 describe('guias-mcp', () => {
   it('says who it is on the error output, and leaves the other to the protocol', async () => {
     const { llave } = await environment.createComercio()
-    const { codigo, stdout, stderr } = await correr([], { GUIAS_LLAVE: llave, GUIAS_URL: environment.url })
+    const { codigo, stdout, stderr } = await runCommand([], { GUIAS_LLAVE: llave, GUIAS_URL: environment.url })
     expect([codigo, stdout]).toEqual([0, ''])
     expect(stderr).toMatch(/^guias-mcp: .+, llave de prueba, solo lee\n$/)
   })
@@ -84,40 +84,40 @@ describe('guias-mcp', () => {
     ['with a live key and no address', [], { GUIAS_LLAVE: `guia_live_${'a'.repeat(60)}` }, 2, /Falta la dirección/],
     ['with a file that is missing', ['--llave-archivo', '/nada'], {}, 2, /No se pudo leer la llave de \/nada/],
     ['with a service that is off', ['--url', 'http://127.0.0.1:9'], { GUIAS_LLAVE: 'guia_test_x' }, 1, /^guias-mcp: /],
-  ])('ends %s, and says why', async (_que, args, env, expected, text) => {
-    const { codigo, stdout, stderr } = await correr(args, env as Record<string, string>)
+  ])('ends %s, and says why', async (_description, args, env, expected, text) => {
+    const { codigo, stdout, stderr } = await runCommand(args, env as Record<string, string>)
     expect([codigo, stdout]).toEqual([expected, ''])
     expect(stderr).toMatch(text)
     expect(stderr).not.toContain(' at ')
   })
 
   it('shows its options', async () => {
-    const { codigo, stdout } = await correr(['--ayuda'])
+    const { codigo, stdout } = await runCommand(['--ayuda'])
     expect(codigo).toBe(0)
-    for (const opcion of ['--escribir', '--url', '--llave-archivo']) expect(stdout).toContain(opcion)
+    for (const option of ['--escribir', '--url', '--llave-archivo']) expect(stdout).toContain(option)
   })
 
   it('repeats a call whose answer got lost, and nothing is done twice', async () => {
     const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const red = await abrirRed()
-    const { callUrl: llamar } = await open(llave, red.url)
-    red.perder = 2
-    const corrected = await llamar('corregirGuia', { guia, confirmar: guia, direccion: '4a calle 12-30' })
+    const { callUrl } = await open(llave, red.url)
+    red.remainingLosses = 2
+    const corrected = await callUrl('corregirGuia', { guia, confirmar: guia, direccion: '4a calle 12-30' })
     expect(corrected).toMatchObject({ estado: 200, datos: { direccion: '4a calle 12-30', secuencia: 2 } })
-    expect(red.llamadas).toBe(3)
-    red.perder = 1
+    expect(red.calls).toBe(3)
+    red.remainingLosses = 1
     const referencia = buildGuia()
-    expect(await llamar('crearGuia', referencia as never)).toMatchObject({ estado: 200 })
+    expect(await callUrl('crearGuia', referencia as never)).toMatchObject({ estado: 200 })
     expect(await api.guias.listar({ external_ref: referencia.external_ref! }).primeros(5)).toHaveLength(1)
   })
 
   it('passes on the key of a call as the assistant gave it', async () => {
     const { llave, api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const { callUrl: llamar } = await open(llave, environment.url)
+    const { callUrl } = await open(llave, environment.url)
     const corregir = (direccion: string, clave_de_idempotencia: string) =>
-      llamar('corregirGuia', { guia, confirmar: guia, direccion, clave_de_idempotencia })
+      callUrl('corregirGuia', { guia, confirmar: guia, direccion, clave_de_idempotencia })
     expect(await corregir('4a calle 12-30', 'una')).toMatchObject({ estado: 200, datos: { secuencia: 2 } })
     expect(await corregir('5a calle 1-20', 'una')).toMatchObject({ estado: 409 })
     expect(await corregir('5a calle 1-20', 'otra')).toMatchObject({ estado: 200, datos: { secuencia: 3 } })
@@ -126,10 +126,10 @@ describe('guias-mcp', () => {
   it('repeats a creation without a reference, with a key of its own', async () => {
     const { llave, api } = await environment.createComercio()
     const red = await abrirRed()
-    const { callUrl: llamar } = await open(llave, red.url)
-    red.perder = 1
-    const { external_ref, ...sinReferencia } = buildGuia()
-    expect(await llamar('crearGuia', sinReferencia as never)).toMatchObject({ estado: 201 })
+    const { callUrl } = await open(llave, red.url)
+    red.remainingLosses = 1
+    const { external_ref, ...guiaWithoutReferencia } = buildGuia()
+    expect(await callUrl('crearGuia', guiaWithoutReferencia as never)).toMatchObject({ estado: 201 })
     expect(await api.guias.listar().primeros(5)).toHaveLength(1)
   })
 
@@ -137,7 +137,7 @@ describe('guias-mcp', () => {
     const { llave } = await environment.createComercio()
     const red = await abrirRed()
     const { client } = await open(llave, red.url)
-    red.perder = 1
+    red.remainingLosses = 1
     const lost = await client.callTool({ name: 'herramientaDeManana', arguments: {} })
     expect([lost.isError, readTexts(lost)]).toEqual([
       true,
@@ -148,7 +148,7 @@ describe('guias-mcp', () => {
 
 describe('@guias/mcp', () => {
   const example = (file: string) =>
-    JSON.parse(readFileSync(`${RAIZ}sdk/ejemplos/${file}`, 'utf8')).mcpServers.guias as {
+    JSON.parse(readFileSync(`${ROOT}sdk/ejemplos/${file}`, 'utf8')).mcpServers.guias as {
       url: string
       headers: Record<string, string>
       args: string[]
@@ -157,27 +157,27 @@ describe('@guias/mcp', () => {
 
   it('is configured as the guide shows', async () => {
     const { llave } = await environment.createComercio()
-    const { version } = JSON.parse(readFileSync(`${RAIZ}sdk/mcp/package.json`, 'utf8'))
+    const { version } = JSON.parse(readFileSync(`${ROOT}sdk/mcp/package.json`, 'utf8'))
     const porStdio = example('asistente.json')
     expect(porStdio.args).toEqual(['-y', `https://guias.ejemplo.com/sdk/guias-mcp-${version}.tgz`])
     const env = Object.fromEntries(
       Object.entries(porStdio.env).map(([name, value]) => [name, value.startsWith('guia_') ? llave : environment.url]),
     )
-    expect((await correr([], env)).stderr).toContain('llave de prueba, solo lee')
+    expect((await runCommand([], env)).stderr).toContain('llave de prueba, solo lee')
 
     const { url, headers } = example('asistenteHttp.json')
-    const conSuLlave = { Authorization: headers.Authorization!.replace('guia_test_…', llave) }
-    const transporte = new StreamableHTTPClientTransport(new URL(new URL(url).pathname, environment.url), {
-      requestInit: { headers: conSuLlave },
+    const headersWithOwnLlave = { Authorization: headers.Authorization!.replace('guia_test_…', llave) }
+    const transport = new StreamableHTTPClientTransport(new URL(new URL(url).pathname, environment.url), {
+      requestInit: { headers: headersWithOwnLlave },
     })
-    const { client, callUrl: llamar } = await connectAssistant(transporte)
+    const { client, callUrl } = await connectAssistant(transport)
     close.push(() => client.close())
-    expect(await llamar('obtenerCuenta')).toMatchObject({ estado: 200, datos: { modo: 'test' } })
+    expect(await callUrl('obtenerCuenta')).toMatchObject({ estado: 200, datos: { modo: 'test' } })
   })
 
   it('packs its program, its licence and its README', async () => {
     const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error', '-w', 'sdk/mcp']
-    const { stdout } = await promisify(execFile)('npm', args, { cwd: RAIZ })
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT })
     const [{ files }] = JSON.parse(stdout)
     expect(files.map(({ path }: { path: string }) => path).sort()).toEqual([
       'LICENSE',

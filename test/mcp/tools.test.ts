@@ -8,22 +8,22 @@ import { buildGuia } from '../factories.ts'
 import { useAssistants } from './assistant.ts'
 
 const environment = shareEnvironment()
-const nuevoAsistente = useAssistants(environment)
+const createAssistant = useAssistants(environment)
 const contract = await readBundle('comercios')
 const herramientas = toolsOf(contract)
 const one = (name: string) => herramientas.find((tool) => tool.nombre === name)!
 
 describe('the tools', () => {
   it('are the operations of merchants’ keys, each with its summary', async () => {
-    const suyas = operacionesOf(contract).filter(({ definition }) =>
+    const ownItems = operacionesOf(contract).filter(({ definition }) =>
       ((definition.security ?? []) as JsonObject[]).some((schema) => 'llaveDeComercio' in schema),
     )
-    expect(suyas.length).toBeGreaterThan(30)
+    expect(ownItems.length).toBeGreaterThan(30)
     const { llave } = await environment.createComercio()
-    const { client } = await nuevoAsistente(llave, { write: true })
+    const { client } = await createAssistant(llave, { write: true })
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(suyas.map(({ id }) => id))
-    for (const { definition, id } of suyas)
+    expect(tools.map(({ name }) => name)).toEqual(ownItems.map(({ id }) => id))
+    for (const { definition, id } of ownItems)
       expect(tools.find(({ name }) => name === id)!.description).toContain(definition.summary)
   })
 
@@ -53,7 +53,7 @@ describe('partsOf', () => {
       return partsOf(tool, args)
     } catch (error) {
       return (error as { details: { errores: { campo: string; codigo: string }[] } }).details.errores.map(
-        ({ campo, codigo }) => `${campo} ${codigo}`,
+        ({ campo: field, codigo }) => `${field} ${codigo}`,
       )
     }
   }
@@ -82,12 +82,12 @@ describe('partsOf', () => {
 describe('a call', () => {
   it('gets the operation’s own explanation of what is wrong', async () => {
     const { llave } = await environment.createComercio()
-    const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
-    expect(await llamar('crearGuia', { ...buildGuia(), telefono: '12' } as never)).toMatchObject({
+    const { callUrl } = await createAssistant(llave, { write: true })
+    expect(await callUrl('crearGuia', { ...buildGuia(), telefono: '12' } as never)).toMatchObject({
       estado: 422,
       datos: { codigo: 'validacion', errores: [{ campo: '/telefono' }] },
     })
-    expect(await llamar('listarGuias', { limite: 1000 })).toMatchObject({
+    expect(await callUrl('listarGuias', { limite: 1000 })).toMatchObject({
       estado: 400,
       datos: { errores: [{ campo: 'limite' }] },
     })
@@ -95,17 +95,17 @@ describe('a call', () => {
 
   it('finds guides by their metadata, and creates many at once', async () => {
     const { llave } = await environment.createComercio()
-    const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
+    const { callUrl } = await createAssistant(llave, { write: true })
     const { recogida, ...guia } = buildGuia({ metadatos: { canal: 'web' } })
-    const { datos } = await llamar('crearLote', { recogida, guias: [guia, buildGuia()] })
+    const { datos } = await callUrl('crearLote', { recogida, guias: [guia, buildGuia()] })
     expect(datos).toMatchObject({ creadas: 2, fallidas: 0 })
-    const hallada = await llamar('listarGuias', { metadatos: { canal: 'web' } })
+    const hallada = await callUrl('listarGuias', { metadatos: { canal: 'web' } })
     expect(hallada.datos.datos).toEqual([expect.objectContaining({ guia: datos.resultados[0].guia })])
   })
 
   it('to an unknown tool is a fault of the protocol', async () => {
     const { llave } = await environment.createComercio()
-    const { client } = await nuevoAsistente(llave)
+    const { client } = await createAssistant(llave)
     await expect(client.callTool({ name: 'borrarTodo', arguments: {} })).rejects.toMatchObject({ code: -32602 })
     await expect(client.readResource({ uri: `${environment.url}/docs/guia/../../.env` })).rejects.toMatchObject({
       code: -32602,

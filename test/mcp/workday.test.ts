@@ -8,14 +8,14 @@ import { runAssistantDay } from './workday.ts'
 
 const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
-const nuevoAsistente = useAssistants(environment)
+const createAssistant = useAssistants(environment)
 
 it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protocol’s %s era', async (mode) => {
   const { llave, api } = await environment.createComercio()
   const receptor = await nuevoReceptor()
-  const asistente = await nuevoAsistente(llave, { write: true, mode })
-  expect(asistente.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
-  const guia = await runAssistantDay(asistente, receptor.url)
+  const assistant = await createAssistant(llave, { write: true, mode })
+  expect(assistant.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
+  const guia = await runAssistantDay(assistant, receptor.url)
   expect(await api.guias.obtener(guia)).toMatchObject({
     estado: 'entregado',
     direccion: '4a calle 12-30, zona 4, Mixco',
@@ -26,17 +26,17 @@ it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protoco
 it('a whole day over stdio works with the package’s program', async () => {
   const { llave, api } = await environment.createComercio()
   const receptor = await nuevoReceptor()
-  const transporte = new StdioClientTransport({
+  const transport = new StdioClientTransport({
     command: process.execPath,
     args: [new URL('../../sdk/mcp/bin/guias-mcp.js', import.meta.url).pathname, '--escribir'],
     env: { GUIAS_LLAVE: llave, GUIAS_URL: environment.url, PATH: process.env.PATH ?? '', ...CHILD_ENVIRONMENT },
     stderr: 'pipe',
   })
-  const asistente = await connectAssistant(transporte)
+  const assistant = await connectAssistant(transport)
   try {
-    const guia = await runAssistantDay(asistente, receptor.url)
+    const guia = await runAssistantDay(assistant, receptor.url)
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'entregado' })
   } finally {
-    await asistente.client.close()
+    await assistant.client.close()
   }
 })

@@ -12,41 +12,41 @@ const {
   esperar,
   mensajes,
   listAcceptedMensajes,
-  requests: pedidos,
+  requests,
   tipos,
-  leer,
+  read,
   waitForQuiet,
 } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await environment.createComercio('live')
 })
-const PLACA = '3998877'
+const SUBSCRIBER_DIGITS = '3998877'
 const deMeta = (status: number, code: number): RequestOutcome => ({
   tipo: 'error',
   status,
   // What Meta may quote back must not get anywhere.
-  error: { code, details: `Failed for +502 4${PLACA} with EAAGsecretisimo123456` },
+  error: { code, details: `Failed for +502 4${SUBSCRIBER_DIGITS} with EAAGsecretisimo123456` },
 })
-const con = async (desenlace: RequestOutcome, shop = comercio) => {
+const con = async (outcome: RequestOutcome, shop = comercio) => {
   const telefono = createTelefono()
-  canal.proveedor.porTelefono.set(telefono, desenlace)
+  canal.proveedor.porTelefono.set(telefono, outcome)
   return fresh(shop, { telefono })
 }
-const esperando = (esta: SentUbicacionRequest, intentos: number) =>
+const waitForPending = (sentSolicitud: SentUbicacionRequest, intentos: number) =>
   waitUntil(async () => {
-    const [row] = await mensajes(esta)
+    const [row] = await mensajes(sentSolicitud)
     return row!.estado === 'pendiente' && row!.intentos === intentos && row
   })
 
 describe('a provider that nobody reaches', () => {
   it('keeps nobody from creating; messages go out, once, when it is back', async () => {
     await canal.tunnel.close()
-    const esas: SentUbicacionRequest[] = []
-    for (let i = 0; i < 15; i++) esas.push(await fresh(comercio))
+    const sentSolicitudes: SentUbicacionRequest[] = []
+    for (let i = 0; i < 15; i++) sentSolicitudes.push(await fresh(comercio))
     for (const [i, wait] of [5_000, 30_000, 120_000].entries()) {
-      for (const esta of esas) {
-        const row = await esperando(esta, i + 1)
+      for (const sentSolicitud of sentSolicitudes) {
+        const row = await waitForPending(sentSolicitud, i + 1)
         expect([row.codigo, row.motivo]).toEqual(['ECONNREFUSED', expect.stringMatching(/salida a Internet/)])
         const missing = row.proximo_en.getTime() - canal.clock().getTime()
         expect([wait, missing <= wait, missing > wait - 5_000]).toEqual([wait, true, true])
@@ -54,10 +54,10 @@ describe('a provider that nobody reaches', () => {
       if (i === 2) await canal.tunnel.open()
       canal.advance(wait)
     }
-    for (const esta of esas) {
-      expect(await esperar(esta, 'enviado')).toMatchObject({ intentos: 4, codigo: null })
-      expect(pedidos(esta)).toHaveLength(1)
-      expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    for (const sentSolicitud of sentSolicitudes) {
+      expect(await esperar(sentSolicitud, 'enviado')).toMatchObject({ intentos: 4, codigo: null })
+      expect(requests(sentSolicitud)).toHaveLength(1)
+      expect(await tipos(comercio, sentSolicitud)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     }
   })
 })
@@ -75,35 +75,39 @@ describe('a definite refusal', () => {
   it.each(cases)('%i %i: the message fails once, with a reason for an operator', async (status, code, motivo) => {
     const shop = await environment.createComercio('live')
     const entregas = await canal.conWebhook(shop)
-    const esta = await con(deMeta(status, code), shop)
-    const row = await esperar(esta, 'fallido')
+    const sentSolicitud = await con(deMeta(status, code), shop)
+    const row = await esperar(sentSolicitud, 'fallido')
     expect(row).toMatchObject({
       codigo: String(code),
       intentos: 1,
       abierta: false,
       motivo: expect.stringMatching(motivo),
     })
-    expect(row.motivo).not.toMatch(new RegExp(`${PLACA}|EAAGsecretisimo`))
-    const { ubicacion } = await leer(shop, esta)
+    expect(row.motivo).not.toMatch(new RegExp(`${SUBSCRIBER_DIGITS}|EAAGsecretisimo`))
+    const { ubicacion } = await read(shop, sentSolicitud)
     expect(ubicacion).toMatchObject({
       estado: 'fallida',
       solicitud: { estado: 'fallido', motivo: row.motivo, numero: 1 },
     })
-    expect(await tipos(shop, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    expect(await tipos(shop, sentSolicitud)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.fallida'])
-    const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${esta.guia}`)
-    expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: row.motivo }])
+    const { body } = await environment.operar('GET', `/mensajes?guia=${sentSolicitud.guia}`)
+    expect(body.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: row.motivo }])
     // It isn't tried again, unless somebody asks for it.
     canal.advance(HOUR_MS)
     await waitForQuiet()
-    expect(pedidos(esta)).toHaveLength(1)
-    canal.proveedor.porTelefono.delete(esta.telefono)
-    const { status: aceptada } = await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
-      llave: shop.llave,
-    })
-    expect(aceptada).toBe(202)
-    await esperar(esta, 'enviado', 2)
-    expect((await leer(shop, esta)).ubicacion).toMatchObject({
+    expect(requests(sentSolicitud)).toHaveLength(1)
+    canal.proveedor.porTelefono.delete(sentSolicitud.telefono)
+    const { status: acceptedStatus } = await environment.request(
+      'POST',
+      `/api/v1/guias/${sentSolicitud.guia}/reenviar-solicitud`,
+      {
+        llave: shop.llave,
+      },
+    )
+    expect(acceptedStatus).toBe(202)
+    await esperar(sentSolicitud, 'enviado', 2)
+    expect((await read(shop, sentSolicitud)).ubicacion).toMatchObject({
       estado: 'solicitada',
       solicitud: { numero: 2, motivo: null },
     })
@@ -125,14 +129,14 @@ describe('a fault of the account', () => {
     ['100', deMeta(400, 100), /phone number id y la versión/],
     ['131005', deMeta(403, 131005), /denegó el acceso/],
     ['131045', deMeta(500, 131045), /registr/],
-    ['http_404', { tipo: 'respuesta', status: 404, cuerpo: '<h1>Not Found</h1>' }, /dirección y la versión/],
+    ['http_404', { tipo: 'respuesta', status: 404, body: '<h1>Not Found</h1>' }, /dirección y la versión/],
   ]
 
   it('makes messages wait, is logged as an error, and fails none; they are sent once it works', async () => {
-    const esas = await Promise.all(cases.map(([, desenlace]) => con(desenlace)))
-    for (const [i, esta] of esas.entries()) {
+    const sentSolicitudes = await Promise.all(cases.map(([, outcome]) => con(outcome)))
+    for (const [i, sentSolicitud] of sentSolicitudes.entries()) {
       const [codigo, , motivo] = cases[i]!
-      const row = await esperando(esta, 1)
+      const row = await waitForPending(sentSolicitud, 1)
       expect([codigo, row.codigo, row.motivo]).toEqual([codigo, codigo, expect.stringMatching(motivo)])
       const missing = row.proximo_en.getTime() - canal.clock().getTime()
       expect(missing).toBeGreaterThan(9 * MINUTE_MS)
@@ -143,37 +147,38 @@ describe('a fault of the account', () => {
     for (const line of errores) expect(JSON.parse(line).motivo).toMatch(/\w{5}/)
     await environment.reset()
     await waitForQuiet()
-    for (const esta of esas) expect(pedidos(esta)).toHaveLength(1)
+    for (const sentSolicitud of sentSolicitudes) expect(requests(sentSolicitud)).toHaveLength(1)
     // More rounds than a message has tries of its own, within the day.
-    for (let ronda = 2; ronda <= 12; ronda++) {
+    for (let round = 2; round <= 12; round++) {
       canal.advance(10 * MINUTE_MS)
-      for (const esta of esas) await esperando(esta, ronda)
+      for (const sentSolicitud of sentSolicitudes) await waitForPending(sentSolicitud, round)
     }
     canal.takeExpectedErrors(/messaging account/)
-    for (const { telefono } of esas) canal.proveedor.porTelefono.set(telefono, deMeta(503, 131016))
+    for (const { telefono } of sentSolicitudes) canal.proveedor.porTelefono.set(telefono, deMeta(503, 131016))
     canal.advance(10 * MINUTE_MS)
     // The first hiccup after that isn't the last of its nine tries.
-    for (const esta of esas) await esperando(esta, 13)
-    for (const { telefono } of esas) canal.proveedor.porTelefono.delete(telefono)
+    for (const sentSolicitud of sentSolicitudes) await waitForPending(sentSolicitud, 13)
+    for (const { telefono } of sentSolicitudes) canal.proveedor.porTelefono.delete(telefono)
     canal.advance(HOUR_MS)
-    for (const esta of esas) {
-      expect(await esperar(esta, 'enviado')).toMatchObject({ codigo: null, motivo: null })
-      expect(listAcceptedMensajes(esta)).toHaveLength(1)
+    for (const sentSolicitud of sentSolicitudes) {
+      expect(await esperar(sentSolicitud, 'enviado')).toMatchObject({ codigo: null, motivo: null })
+      expect(listAcceptedMensajes(sentSolicitud)).toHaveLength(1)
     }
     const { Guias } = await import('@guias/sdk')
     comercio = { ...comercio, api: new Guias({ llave: comercio.llave, baseUrl: environment.url }) }
-    for (const esta of esas) expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    for (const sentSolicitud of sentSolicitudes)
+      expect(await tipos(comercio, sentSolicitud)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
   })
 
   it('fails a message only when a day has passed', async () => {
-    const esta = await con(deMeta(401, 190))
-    await esperando(esta, 1)
+    const sentSolicitud = await con(deMeta(401, 190))
+    await waitForPending(sentSolicitud, 1)
     canal.advance(DAY_MS - HOUR_MS)
-    await esperando(esta, 2)
+    await waitForPending(sentSolicitud, 2)
     canal.advance(HOUR_MS)
-    const row = await esperar(esta, 'fallido')
+    const row = await esperar(sentSolicitud, 'fallido')
     expect([row.codigo, row.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
-    expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    expect(await tipos(comercio, sentSolicitud)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     canal.takeExpectedErrors(/messaging account/)
   })
 
@@ -181,21 +186,21 @@ describe('a fault of the account', () => {
     const bad = await con(deMeta(401, 190))
     const bien = await fresh(comercio)
     const prueba = await fresh(await environment.createComercio('test'))
-    await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), esperando(bad, 1)])
+    await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), waitForPending(bad, 1)])
     canal.takeExpectedErrors(/messaging account/)
   })
 
   it('forgets a message that nobody needs any more', async () => {
     const confirmed = await con(deMeta(401, 190))
     const cancelled = await con(deMeta(401, 190))
-    await Promise.all([esperando(confirmed, 1), esperando(cancelled, 1)])
+    await Promise.all([waitForPending(confirmed, 1), waitForPending(cancelled, 1)])
     await comercio.api.guias.confirmarUbicacion(confirmed.guia, { lat: 14.6, lng: -90.5 })
     await comercio.api.guias.cancelar(cancelled.guia)
     for (const { telefono } of [confirmed, cancelled]) canal.proveedor.porTelefono.delete(telefono)
     canal.advance(10 * MINUTE_MS)
-    for (const esta of [confirmed, cancelled]) {
-      await esperar(esta, 'descartado')
-      expect(listAcceptedMensajes(esta)).toEqual([])
+    for (const sentSolicitud of [confirmed, cancelled]) {
+      await esperar(sentSolicitud, 'descartado')
+      expect(listAcceptedMensajes(sentSolicitud)).toEqual([])
     }
     canal.takeExpectedErrors(/messaging account/)
   })
@@ -206,6 +211,6 @@ describe('the log', () => {
     const { config, requests: all } = canal.proveedor
     const tokens = all.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
     const telefonos = all.map(({ json }) => json.to.slice(3) as string)
-    checkLog(canal, [PLACA, 'EAAGsecretisimo', config.token, config.appSecret, ...tokens, ...telefonos])
+    checkLog(canal, [SUBSCRIBER_DIGITS, 'EAAGsecretisimo', config.token, config.appSecret, ...tokens, ...telefonos])
   })
 })

@@ -140,9 +140,9 @@ export function useChannel({
     listAcceptedMensajes: ({ telefono }: { telefono: string }) =>
       provider.acceptedMensajes.filter(({ recipient }) => recipient === telefono),
     requests: ({ telefono }: { telefono: string }) => provider.requests.filter(({ json }) => json.to === telefono),
-    leer: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
+    read: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
     async tipos(comercio: Comercio, sentRequest: { guia: string }) {
-      const { eventos, secuencia } = await canal.leer(comercio, sentRequest)
+      const { eventos, secuencia } = await canal.read(comercio, sentRequest)
       expect(eventos.datos.map((evento) => evento.secuencia)).toEqual(eventos.datos.map((_, i) => i + 1))
       expect(secuencia).toBe(eventos.datos.length)
       return eventos.datos.map(({ tipo }) => tipo as string)
@@ -167,7 +167,7 @@ export function useChannel({
       const firma = signAsMeta(Buffer.from(rawBody), provider.config.appSecret)
       return environment.request('POST', WHATSAPP_PATH, {
         raw: rawBody,
-        cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...headers },
+        headers: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...headers },
       })
     },
     /** Sends a signed webhook around those things. */

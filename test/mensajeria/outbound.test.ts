@@ -11,13 +11,13 @@ const canal = useChannel()
 const {
   environment,
   createUbicacionRequest: fresh,
-  requested: pedida,
+  requested: sentRequest,
   esperar,
   mensajes,
   listAcceptedMensajes,
-  requests: pedidos,
+  requests,
   tipos,
-  leer,
+  read,
   waitForQuiet,
 } = canal
 let comercio: Comercio
@@ -30,20 +30,20 @@ const error = (status: number, code: number, detalles = 'x'): RequestOutcome => 
   status,
   error: { code, details: detalles },
 })
-const conDesenlace = async (desenlace: RequestOutcome) => {
+const createWithOutcome = async (outcome: RequestOutcome) => {
   const telefono = createTelefono()
-  canal.proveedor.porTelefono.set(telefono, desenlace)
+  canal.proveedor.porTelefono.set(telefono, outcome)
   return fresh(comercio, { telefono })
 }
 /** The provider is well again for that phone. */
-const sanar = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
+const heal = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
 
 describe('another link in the place of one whose time is over', () => {
   it('is one message, although the recipient asks twice while it waits', async () => {
-    const first = await pedida(comercio)
-    const token = pedidos(first)[0]!.json.template.components[1].parameters[0].text
+    const first = await sentRequest(comercio)
+    const token = requests(first)[0]!.json.template.components[1].parameters[0].text
     canal.advance(73 * HOUR_MS)
-    await waitUntil(async () => (await leer(comercio, first)).ubicacion.estado === 'vencida')
+    await waitUntil(async () => (await read(comercio, first)).ubicacion.estado === 'vencida')
     canal.proveedor.porTelefono.set(first.telefono, error(503, 2))
     const pedirOtro = async () => {
       const body = new URLSearchParams({ accion: 'otro' })
@@ -53,7 +53,7 @@ describe('another link in the place of one whose time is over', () => {
     await waitUntil(async () => (await mensajes(first))[1]?.codigo)
     expect(await pedirOtro()).toContain('<h1 tabindex="-1">Ya le mandamos otro enlace')
     expect((await mensajes(first)).map(({ estado }) => estado)).toEqual(['enviado', 'pendiente'])
-    sanar(first)
+    heal(first)
   })
 })
 
@@ -67,13 +67,13 @@ describe('a live guide without coordinates', () => {
     )
     expect(created.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'pendiente', numero: 1 })
     const row = await esperar(created, 'enviado')
-    const [pedido, ...more] = pedidos({ telefono })
+    const [requestData, ...more] = requests({ telefono })
     expect(more).toEqual([])
     const { config } = canal.proveedor
-    expect(pedido!.path).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
-    expect(pedido!.cabeceras.authorization).toBe(`Bearer ${config.token}`)
-    const token = pedido!.json.template.components[1].parameters[0].text
-    expect(pedido!.json).toEqual({
+    expect(requestData!.path).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
+    expect(requestData!.headers.authorization).toBe(`Bearer ${config.token}`)
+    const token = requestData!.json.template.components[1].parameters[0].text
+    expect(requestData!.json).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
       to: telefono,
@@ -104,10 +104,10 @@ describe('a live guide without coordinates', () => {
       codigo: null,
     })
     expect(row.vence_en!.getTime() - row.enviado_en!.getTime()).toBe(72 * HOUR_MS)
-    const { ubicacion } = await leer(shop, created)
+    const { ubicacion } = await read(shop, created)
     expect(ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1 })
     await waitForQuiet()
-    expect(pedidos({ telefono })).toHaveLength(1)
+    expect(requests({ telefono })).toHaveLength(1)
     expect(await tipos(shop, created)).toEqual(SOLICITADA)
     expect(await entregas()).toEqual(['ubicacion.solicitada'])
   })
@@ -118,15 +118,13 @@ describe('a live guide without coordinates', () => {
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
     // The same merchant's live key does.
     const alive = await environment.createLlave(prueba, { modo: 'live' })
-    const { cuerpo } = await environment.request('POST', '/api/v1/guias', {
+    const { body } = await environment.request('POST', '/api/v1/guias', {
       llave: alive,
-      cuerpo: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),
+      body: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),
     })
-    await esperar(cuerpo, 'enviado')
+    await esperar(body, 'enviado')
     await waitForQuiet()
-    expect(listAcceptedMensajes({ telefono }).map(({ ownId: nuestroId }) => nuestroId)).toEqual([
-      (await mensajes(cuerpo))[0]!.id,
-    ])
+    expect(listAcceptedMensajes({ telefono }).map(({ ownId }) => ownId)).toEqual([(await mensajes(body))[0]!.id])
   })
 
   it('is one message, even when several processes run its job repeatedly', async () => {
@@ -153,8 +151,8 @@ describe('a live guide without coordinates', () => {
     await sendMensajes(deps, jobs)
     await waitForQuiet()
     for (const telefono of telefonos) {
-      expect(pedidos({ telefono })).toHaveLength(1)
-      sanar({ telefono })
+      expect(requests({ telefono })).toHaveLength(1)
+      heal({ telefono })
     }
     await clienteDeWhatsapp.close()
     await other.stop()
@@ -168,9 +166,9 @@ describe('a live guide without coordinates', () => {
     for (let i = 0; i < 20; i++) created.push(await fresh(comercio))
     canal.proveedor.defaultOutcome = { tipo: 'aceptar' }
     canal.advance(MINUTE_MS)
-    for (const creada of created) {
-      await Promise.any([esperar(creada, 'enviado'), esperar(creada, 'dudoso')])
-      expect(pedidos(creada).length).toBeLessThanOrEqual(2)
+    for (const createdGuia of created) {
+      await Promise.any([esperar(createdGuia, 'enviado'), esperar(createdGuia, 'dudoso')])
+      expect(requests(createdGuia).length).toBeLessThanOrEqual(2)
     }
   })
 })
@@ -183,36 +181,32 @@ async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<
 
 describe('a message that was surely not sent', () => {
   const cases: [string, RequestOutcome, number][] = [
-    [
-      '429 with Retry-After',
-      { tipo: 'respuesta', status: 429, cuerpo: '{}', cabeceras: { 'retry-after': '90' } },
-      90_000,
-    ],
+    ['429 with Retry-After', { tipo: 'respuesta', status: 429, body: '{}', headers: { 'retry-after': '90' } }, 90_000],
     ['429 of Meta', { ...error(429, 130429), tipo: 'error' } as RequestOutcome, 10_000],
     ['500 of Meta', error(500, 131000), MINUTE_MS],
-    ['503', { tipo: 'respuesta', status: 503, cuerpo: 'Service Unavailable' }, 5_000],
+    ['503', { tipo: 'respuesta', status: 503, body: 'Service Unavailable' }, 5_000],
   ]
-  it.each(cases)('%s: tried again at its time, and then one message', async (_que, desenlace, wait) => {
-    const esta = await conDesenlace(desenlace)
-    const before = await esperarIntento(esta, 1)
+  it.each(cases)('%s: tried again at its time, and then one message', async (_description, outcome, wait) => {
+    const sentSolicitud = await createWithOutcome(outcome)
+    const before = await esperarIntento(sentSolicitud, 1)
     const missing = before.proximo_en.getTime() - canal.clock().getTime()
     expect(missing).toBeLessThanOrEqual(wait)
     expect(missing).toBeGreaterThan(wait - 5_000)
     expect(before.codigo).toMatch(/\w/)
     expect(before.motivo).toMatch(/reintentará|segundo|explicarlo/)
-    sanar(esta)
+    heal(sentSolicitud)
     // Not before its time.
     await waitForQuiet()
-    expect(pedidos(esta)).toHaveLength(1)
+    expect(requests(sentSolicitud)).toHaveLength(1)
     canal.advance(wait)
-    const row = await esperar(esta, 'enviado')
+    const row = await esperar(sentSolicitud, 'enviado')
     expect(row).toMatchObject({ intentos: 2, codigo: null, motivo: null })
-    expect(listAcceptedMensajes(esta)).toHaveLength(1)
-    expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+    expect(listAcceptedMensajes(sentSolicitud)).toHaveLength(1)
+    expect(await tipos(comercio, sentSolicitud)).toEqual(SOLICITADA)
   })
 
   it('waits longer each time, up to its nine tries, and then tells that it failed', async () => {
-    const esta = await conDesenlace(error(503, 2))
+    const sentSolicitud = await createWithOutcome(error(503, 2))
     const esperas = [
       MINUTE_MS,
       MINUTE_MS,
@@ -224,48 +218,48 @@ describe('a message that was surely not sent', () => {
       12 * HOUR_MS,
     ]
     for (const [i, wait] of esperas.entries()) {
-      const { proximo_en } = await esperarIntento(esta, i + 1)
+      const { proximo_en } = await esperarIntento(sentSolicitud, i + 1)
       const missing = proximo_en.getTime() - canal.clock().getTime()
       expect([i, missing > wait - 8_000 && missing <= wait]).toEqual([i, true])
       canal.advance(wait)
     }
-    const row = await esperar(esta, 'fallido')
+    const row = await esperar(sentSolicitud, 'fallido')
     expect([row.intentos, row.codigo]).toEqual([9, '2'])
-    expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    expect(await tipos(comercio, sentSolicitud)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     canal.advance(DAY_MS)
     await waitForQuiet()
-    expect(pedidos(esta)).toHaveLength(9)
+    expect(requests(sentSolicitud)).toHaveLength(9)
   })
 
   it('is sent by the next process after a restart, at its time', async () => {
-    const esta = await conDesenlace(error(503, 131016))
-    await esperarIntento(esta, 1)
-    sanar(esta)
+    const sentSolicitud = await createWithOutcome(error(503, 131016))
+    await esperarIntento(sentSolicitud, 1)
+    heal(sentSolicitud)
     await environment.reset()
     comercio = await conUrl(comercio)
     await waitForQuiet()
-    expect(pedidos(esta)).toHaveLength(1)
+    expect(requests(sentSolicitud)).toHaveLength(1)
     canal.advance(MINUTE_MS)
-    await esperar(esta, 'enviado')
-    expect(listAcceptedMensajes(esta)).toHaveLength(1)
+    await esperar(sentSolicitud, 'enviado')
+    expect(listAcceptedMensajes(sentSolicitud)).toHaveLength(1)
   })
 })
 
-const esperarIntento = (esta: { guia: string }, intentos: number) =>
+const esperarIntento = (sentSolicitud: { guia: string }, intentos: number) =>
   waitUntil(async () => {
-    const [row] = await mensajes(esta)
+    const [row] = await mensajes(sentSolicitud)
     return row!.intentos === intentos && row!.estado === 'pendiente' && row!
   })
 
 describe('a message with an unknown outcome', () => {
-  const COLGAR: RequestOutcome = { tipo: 'colgar' }
+  const HANG: RequestOutcome = { tipo: 'colgar' }
   const cases: [string, RequestOutcome][] = [
-    ['no answer', COLGAR],
+    ['no answer', HANG],
     ['closed after reading', { tipo: 'cerrar' }],
     ['half an answer', { tipo: 'media_respuesta' }],
-    ['502 without a body', { tipo: 'respuesta', status: 502, cuerpo: '' }],
-    ['504 of a gateway', { tipo: 'respuesta', status: 504, cuerpo: '<html>Gateway Timeout</html>' }],
-    ['200 without an id', { tipo: 'respuesta', status: 200, cuerpo: '{}' }],
+    ['502 without a body', { tipo: 'respuesta', status: 502, body: '' }],
+    ['504 of a gateway', { tipo: 'respuesta', status: 504, body: '<html>Gateway Timeout</html>' }],
+    ['200 without an id', { tipo: 'respuesta', status: 200, body: '{}' }],
   ]
   it(
     'is doubtful, and never sent again by any round or restart; the provider’s word settles it',
@@ -273,18 +267,18 @@ describe('a message with an unknown outcome', () => {
     async () => {
       const shop = await environment.createComercio('live')
       const entregas = await canal.conWebhook(shop)
-      const esas = await Promise.all(
-        cases.map(async ([, desenlace]) => {
+      const sentSolicitudes = await Promise.all(
+        cases.map(async ([, outcome]) => {
           const telefono = createTelefono()
-          canal.proveedor.porTelefono.set(telefono, desenlace)
+          canal.proveedor.porTelefono.set(telefono, outcome)
           return fresh(shop, { telefono })
         }),
       )
-      for (const [i, esta] of esas.entries()) {
-        const row = await esperar(esta, 'dudoso')
+      for (const [i, sentSolicitud] of sentSolicitudes.entries()) {
+        const row = await esperar(sentSolicitud, 'dudoso')
         expect([cases[i]![0], row.motivo]).toEqual([cases[i]![0], expect.stringMatching(/aviso de estado/)])
-        sanar(esta)
-        const { ubicacion } = await leer(shop, esta)
+        heal(sentSolicitud)
+        const { ubicacion } = await read(shop, sentSolicitud)
         expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: row.motivo } })
       }
       await environment.reset()
@@ -292,104 +286,112 @@ describe('a message with an unknown outcome', () => {
       comercio = await conUrl(comercio)
       canal.advance(5 * MINUTE_MS)
       await waitForQuiet()
-      for (const esta of esas) {
-        expect(pedidos(esta)).toHaveLength(1)
-        expect(await tipos(shop, esta)).toEqual(['guia.aceptado'])
+      for (const sentSolicitud of sentSolicitudes) {
+        expect(requests(sentSolicitud)).toHaveLength(1)
+        expect(await tipos(shop, sentSolicitud)).toEqual(['guia.aceptado'])
       }
       expect(await entregas()).toEqual([])
 
       // The statuses come with our own id, for the wamid was never told; twice, and in no order.
       const en = new Date(canal.clock().getTime() - 30_000)
-      for (const [i, esta] of esas.entries()) {
-        const [{ id } = { id: '' }] = await mensajes(esta)
-        const datos = { wamid: `wamid.dudoso${i}`, recipient: esta.telefono, ownId: id, en }
+      for (const [i, sentSolicitud] of sentSolicitudes.entries()) {
+        const [{ id } = { id: '' }] = await mensajes(sentSolicitud)
+        const datos = { wamid: `wamid.dudoso${i}`, recipient: sentSolicitud.telefono, ownId: id, en }
         for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
           await canal.estado(status, datos)
-        const row = (await mensajes(esta))[0]!
+        const row = (await mensajes(sentSolicitud))[0]!
         expect(row).toMatchObject({
           estado: ['enviado', 'entregado', 'leido', 'entregado'][i % 4],
           proveedor_id: datos.wamid,
           motivo: null,
         })
         expect(row.enviado_en).toBeInstanceOf(Date)
-        const { ubicacion } = await leer(shop, esta)
+        const { ubicacion } = await read(shop, sentSolicitud)
         expect(ubicacion.solicitud).toMatchObject({ estado: row.estado, enviado_en: row.enviado_en!.toISOString() })
-        expect(await tipos(shop, esta)).toEqual(SOLICITADA)
+        expect(await tipos(shop, sentSolicitud)).toEqual(SOLICITADA)
       }
-      expect(await entregas()).toEqual(esas.map(() => 'ubicacion.solicitada'))
+      expect(await entregas()).toEqual(sentSolicitudes.map(() => 'ubicacion.solicitada'))
     },
   )
 
   it('is doubtful once the lease of a killed process is over', async () => {
-    const esta = await pedida(comercio)
+    const sentSolicitud = await sentRequest(comercio)
     await environment.db.pool.query(
       `update mensaje set estado = 'enviando', proveedor_id = null, enviado_en = null, proximo_en = $2 where guia = $1`,
-      [esta.guia, new Date(canal.clock().getTime() + MINUTE_MS)],
+      [sentSolicitud.guia, new Date(canal.clock().getTime() + MINUTE_MS)],
     )
     await waitForQuiet()
-    expect((await mensajes(esta))[0]).toMatchObject({ estado: 'enviando' })
+    expect((await mensajes(sentSolicitud))[0]).toMatchObject({ estado: 'enviando' })
     canal.advance(2 * MINUTE_MS)
-    const row = await esperar(esta, 'dudoso')
+    const row = await esperar(sentSolicitud, 'dudoso')
     expect(row.motivo).toMatch(/se detuvo antes de saber/)
-    expect(pedidos(esta)).toHaveLength(1)
+    expect(requests(sentSolicitud)).toHaveLength(1)
   })
 
   it('is not sent again when the service stops in the middle', FULL_RUN_ONLY, async () => {
-    const esta = await conDesenlace({ tipo: 'colgar' })
-    await waitUntil(async () => pedidos(esta).length > 0)
+    const sentSolicitud = await createWithOutcome({ tipo: 'colgar' })
+    await waitUntil(async () => requests(sentSolicitud).length > 0)
     await environment.reset()
     comercio = await conUrl(comercio)
-    sanar(esta)
+    heal(sentSolicitud)
     canal.advance(3 * MINUTE_MS)
-    await esperar(esta, 'dudoso')
+    await esperar(sentSolicitud, 'dudoso')
     await waitForQuiet()
-    expect(pedidos(esta)).toHaveLength(1)
+    expect(requests(sentSolicitud)).toHaveLength(1)
   })
 
   it('can be asked for again, which is another message, and late news of the first don’t change its news', async () => {
-    const esta = await conDesenlace({ tipo: 'cerrar' })
-    const first = await esperar(esta, 'dudoso')
-    sanar(esta)
+    const sentSolicitud = await createWithOutcome({ tipo: 'cerrar' })
+    const first = await esperar(sentSolicitud, 'dudoso')
+    heal(sentSolicitud)
     const reenviar = () =>
-      environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+      environment.request('POST', `/api/v1/guias/${sentSolicitud.guia}/reenviar-solicitud`, { llave: comercio.llave })
     expect((await reenviar()).status).toBe(202)
-    const second = await esperar(esta, 'enviado', 2)
-    expect(pedidos(esta)).toHaveLength(2)
-    const tokens = pedidos(esta).map(({ json }) => json.template.components[1].parameters[0].text)
+    const second = await esperar(sentSolicitud, 'enviado', 2)
+    expect(requests(sentSolicitud)).toHaveLength(2)
+    const tokens = requests(sentSolicitud).map(({ json }) => json.template.components[1].parameters[0].text)
     expect(new Set(tokens).size).toBe(2)
     // Whichever the recipient opens.
     for (const token of tokens) expect((await fetch(`${environment.url}/u/${token}`)).status).toBe(200)
-    await canal.estado('read', { wamid: second.proveedor_id!, recipient: esta.telefono, ownId: second.id })
-    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
-    await canal.estado('sent', { wamid: 'wamid.tarde', recipient: esta.telefono, ownId: first.id })
-    expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
-    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
+    await canal.estado('read', { wamid: second.proveedor_id!, recipient: sentSolicitud.telefono, ownId: second.id })
+    expect((await read(comercio, sentSolicitud)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
+    await canal.estado('sent', { wamid: 'wamid.tarde', recipient: sentSolicitud.telefono, ownId: first.id })
+    expect((await mensajes(sentSolicitud)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
+    expect((await read(comercio, sentSolicitud)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
   })
 
   it('a failure of an older message leaves the newer request alone, with its news', async () => {
-    const esta = await pedida(comercio)
-    await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
-    await esperar(esta, 'enviado', 2)
-    await canal.estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error: { code: 131026 } })
-    expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['fallido', 'enviado'])
-    expect((await leer(comercio, esta)).ubicacion).toMatchObject({
+    const sentSolicitud = await sentRequest(comercio)
+    await environment.request('POST', `/api/v1/guias/${sentSolicitud.guia}/reenviar-solicitud`, {
+      llave: comercio.llave,
+    })
+    await esperar(sentSolicitud, 'enviado', 2)
+    await canal.estado('failed', {
+      wamid: sentSolicitud.wamid,
+      recipient: sentSolicitud.telefono,
+      error: { code: 131026 },
+    })
+    expect((await mensajes(sentSolicitud)).map(({ estado }) => estado)).toEqual(['fallido', 'enviado'])
+    expect((await read(comercio, sentSolicitud)).ubicacion).toMatchObject({
       estado: 'solicitada',
       solicitud: { numero: 2, estado: 'enviado', motivo: null },
     })
-    expect(await tipos(comercio, esta)).not.toContain('ubicacion.fallida')
+    expect(await tipos(comercio, sentSolicitud)).not.toContain('ubicacion.fallida')
   })
 
   it('a doubt about an older message leaves the newer request’s news alone', async () => {
-    const esta = await pedida(comercio)
+    const sentSolicitud = await sentRequest(comercio)
     await environment.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [
-      esta.guia,
+      sentSolicitud.guia,
       new Date(canal.clock().getTime() + MINUTE_MS),
     ])
-    await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
-    await esperar(esta, 'enviado', 2)
+    await environment.request('POST', `/api/v1/guias/${sentSolicitud.guia}/reenviar-solicitud`, {
+      llave: comercio.llave,
+    })
+    await esperar(sentSolicitud, 'enviado', 2)
     canal.advance(2 * MINUTE_MS)
-    await esperar(esta, 'dudoso')
-    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+    await esperar(sentSolicitud, 'dudoso')
+    expect((await read(comercio, sentSolicitud)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
   })
 })
 
@@ -400,18 +402,18 @@ describe('many at once', () => {
     for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 400 })
     const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
-    let aLaVez = 0
+    let concurrent = 0
     await waitUntil(async () => {
       const { rows } = await environment.db.pool.query(`select count(*)::int n from mensaje where estado = 'enviando'`)
-      aLaVez = Math.max(aLaVez, rows[0].n)
+      concurrent = Math.max(concurrent, rows[0].n)
       return telefonos.every((telefono) => listAcceptedMensajes({ telefono }).length > 0)
     })
-    expect(aLaVez).toBeGreaterThan(0)
-    expect(aLaVez).toBeLessThanOrEqual(8)
+    expect(concurrent).toBeGreaterThan(0)
+    expect(concurrent).toBeLessThanOrEqual(8)
     await waitForQuiet()
     for (const telefono of telefonos) {
       expect(listAcceptedMensajes({ telefono })).toHaveLength(1)
-      sanar({ telefono })
+      heal({ telefono })
     }
   })
 })

@@ -24,13 +24,13 @@ const canal = useChannel({
 const {
   environment,
   createUbicacionRequest: fresh,
-  requested: pedida,
+  requested: sentRequest,
   esperar,
   mensajes,
   listAcceptedMensajes,
-  requests: pedidos,
+  requests,
   tipos,
-  leer,
+  read,
 } = canal
 const { waitForQuiet, reply: answer, postSigned } = canal
 let comercio: Comercio
@@ -38,42 +38,47 @@ beforeAll(async () => {
   comercio = await environment.createComercio('live')
 })
 
-const peticiones = async (esta: { guia: string }) =>
-  (await mensajes(esta)).filter(({ tipo }) => tipo === 'peticion_interactiva')
+const peticiones = async (sentSolicitud: { guia: string }) =>
+  (await mensajes(sentSolicitud)).filter(({ tipo }) => tipo === 'peticion_interactiva')
 
 describe('statuses', () => {
   const NOMBRES = ['sent', 'delivered', 'read'] as const
-  const permutar = <T>(list: readonly T[]): T[][] =>
-    list.length < 2 ? [[...list]] : list.flatMap((one, i) => permutar(list.toSpliced(i, 1)).map((r) => [one, ...r]))
+  const permute = <T>(list: readonly T[]): T[][] =>
+    list.length < 2 ? [[...list]] : list.flatMap((one, i) => permute(list.toSpliced(i, 1)).map((r) => [one, ...r]))
   const en = (i: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, i * 10))
 
-  it.concurrent.each(permutar(NOMBRES).map((orden) => [orden.join(' '), orden] as const))(
+  it.concurrent.each(permute(NOMBRES).map((command) => [command.join(' '), command] as const))(
     'in the order %s, doubled, end in the same',
-    async (_orden, orden) => {
-      const esta = await pedida(comercio)
-      for (const [vuelta, status] of [...orden, ...orden].entries()) {
-        const datos = { wamid: esta.wamid, recipient: esta.telefono, ownId: esta.id, en: en(NOMBRES.indexOf(status)) }
+    async (_orderName, command) => {
+      const sentSolicitud = await sentRequest(comercio)
+      for (const [pass, status] of [...command, ...command].entries()) {
+        const datos = {
+          wamid: sentSolicitud.wamid,
+          recipient: sentSolicitud.telefono,
+          ownId: sentSolicitud.id,
+          en: en(NOMBRES.indexOf(status)),
+        }
         // Another body each time, or the second would be no second row.
-        await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta })
+        await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta: pass })
       }
-      const [row] = await mensajes(esta)
+      const [row] = await mensajes(sentSolicitud)
       expect([row!.estado, row!.entregado_en, row!.leido_en]).toEqual(['leido', en(1), en(2)])
-      const { solicitud } = (await leer(comercio, esta)).ubicacion
+      const { solicitud } = (await read(comercio, sentSolicitud)).ubicacion
       expect(solicitud).toMatchObject({
         estado: 'leido',
         enviado_en: row!.enviado_en!.toISOString(),
         entregado_en: en(1).toISOString(),
         leido_en: en(2).toISOString(),
       })
-      expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
+      expect(await tipos(comercio, sentSolicitud)).toEqual(REQUESTED_EVENTOS)
     },
   )
 
   it('all in one body are as good', async () => {
-    const esta = await pedida(comercio)
-    const datos = { wamid: esta.wamid, recipient: esta.telefono, en: en(1) }
+    const sentSolicitud = await sentRequest(comercio)
+    const datos = { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono, en: en(1) }
     await canal.notifyAndWait({ statuses: ['read', 'sent', 'delivered', 'nada', 'read'].map((s) => estado(s, datos)) })
-    expect((await mensajes(esta))[0]!.estado).toBe('leido')
+    expect((await mensajes(sentSolicitud))[0]!.estado).toBe('leido')
   })
 
   it.concurrent.each([
@@ -81,58 +86,70 @@ describe('statuses', () => {
     [['failed', 'sent']],
     [['failed', 'failed']],
     [['sent', 'failed', 'failed', 'sent', 'delivered']],
-  ])('%j: failed, once, with a reason', async (orden) => {
+  ])('%j: failed, once, with a reason', async (command) => {
     const shop = await environment.createComercio('live')
     const entregas = await canal.conWebhook(shop)
-    const esta = await pedida(shop)
-    for (const [vuelta, status] of orden.entries()) {
-      const error = { code: 131026, title: 'Message undeliverable', details: `No se pudo con ${esta.telefono}` }
-      const datos = { wamid: esta.wamid, recipient: esta.telefono, ...(status === 'failed' && { error }) }
-      await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta })
+    const sentSolicitud = await sentRequest(shop)
+    for (const [pass, status] of command.entries()) {
+      const error = {
+        code: 131026,
+        title: 'Message undeliverable',
+        details: `No se pudo con ${sentSolicitud.telefono}`,
+      }
+      const datos = {
+        wamid: sentSolicitud.wamid,
+        recipient: sentSolicitud.telefono,
+        ...(status === 'failed' && { error }),
+      }
+      await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta: pass })
     }
-    const [row] = await mensajes(esta)
+    const [row] = await mensajes(sentSolicitud)
     expect([row!.estado, row!.codigo]).toEqual(['fallido', '131026'])
     expect(row!.motivo).toMatch(/no usa WhatsApp/)
-    expect(row!.motivo).not.toContain(esta.telefono)
-    const { ubicacion } = await leer(shop, esta)
+    expect(row!.motivo).not.toContain(sentSolicitud.telefono)
+    const { ubicacion } = await read(shop, sentSolicitud)
     expect(ubicacion).toMatchObject({ estado: 'fallida', solicitud: { estado: 'fallido', motivo: row!.motivo } })
-    expect(await tipos(shop, esta)).toEqual([...REQUESTED_EVENTOS, 'ubicacion.fallida'])
+    expect(await tipos(shop, sentSolicitud)).toEqual([...REQUESTED_EVENTOS, 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.solicitada', 'ubicacion.fallida'])
   })
 
   it('count a message that failed once, also when WhatsApp repeats itself', async () => {
     const fallidos = async () => (await scrapeMetrics(port)).get('guias_mensajes_total{resultado="fallido"}')!
     const before = await fallidos()
-    const esta = await pedida(comercio)
-    const datos = { wamid: esta.wamid, recipient: esta.telefono, error: { code: 131026 } }
-    for (const vuelta of [0, 1]) await canal.notifyAndWait({ statuses: [estado('failed', datos)], vuelta })
+    const sentSolicitud = await sentRequest(comercio)
+    const datos = { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono, error: { code: 131026 } }
+    for (const pass of [0, 1]) await canal.notifyAndWait({ statuses: [estado('failed', datos)], vuelta: pass })
     expect((await fallidos()) - before).toBe(1)
   })
 
   it('without a recipient fails the message that it names', async () => {
-    const esta = await pedida(comercio)
+    const sentSolicitud = await sentRequest(comercio)
     const error = { code: 131026, title: 'Message undeliverable' }
-    const { recipient_id: _, ...raw } = estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error })
+    const { recipient_id: _, ...raw } = estado('failed', {
+      wamid: sentSolicitud.wamid,
+      recipient: sentSolicitud.telefono,
+      error,
+    })
     await canal.notifyAndWait({ statuses: [raw] })
-    expect((await mensajes(esta))[0]!.estado).toBe('fallido')
-    expect((await leer(comercio, esta)).ubicacion.estado).toBe('fallida')
+    expect((await mensajes(sentSolicitud))[0]!.estado).toBe('fallido')
+    expect((await read(comercio, sentSolicitud)).ubicacion.estado).toBe('fallida')
   })
 
   it('count what they did, and log what has no place', async () => {
     const count = async () => {
-      const metricas = await scrapeMetrics(port)
+      const metrics = await scrapeMetrics(port)
       return ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible'].map(
-        (result) => metricas.get(`guias_entrantes_total{resultado="${result}"}`)!,
+        (result) => metrics.get(`guias_entrantes_total{resultado="${result}"}`)!,
       )
     }
-    const esta = await pedida(comercio)
+    const sentSolicitud = await sentRequest(comercio)
     const telefono = createTelefono()
     const before = await count()
     await canal.notifyAndWait({
       statuses: [
-        estado('read', { wamid: esta.wamid, recipient: esta.telefono }),
+        estado('read', { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono }),
         estado('read', { wamid: 'wamid.nadie', recipient: telefono }),
-        { ...estado('read', { wamid: esta.wamid, recipient: esta.telefono }), timestamp: 'ayer' },
+        { ...estado('read', { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono }), timestamp: 'ayer' },
       ],
       messages: [mensaje('text', { body: 'secreto de nadie' }, { de: telefono })],
     })
@@ -144,55 +161,58 @@ describe('statuses', () => {
   })
 
   it('keep a confirmed place when the message fails afterwards', async () => {
-    const esta = await pedida(comercio)
-    await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.6333, lng: -90.6064 })
+    const sentSolicitud = await sentRequest(comercio)
+    await comercio.api.guias.confirmarUbicacion(sentSolicitud.guia, { lat: 14.6333, lng: -90.6064 })
     const error = { code: 131026, title: 'Message undeliverable', details: 'No se pudo' }
-    await canal.notifyAndWait({ statuses: [estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error })] })
-    expect((await mensajes(esta))[0]!.estado).toBe('fallido')
-    expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
+    await canal.notifyAndWait({
+      statuses: [estado('failed', { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono, error })],
+    })
+    expect((await mensajes(sentSolicitud))[0]!.estado).toBe('fallido')
+    expect((await read(comercio, sentSolicitud)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
   })
 
   it('for an unknown message, another number or foreign ids do no harm', async () => {
-    const esta = await pedida(comercio)
-    const datos = { wamid: 'wamid.nadie', recipient: esta.telefono }
+    const sentSolicitud = await sentRequest(comercio)
+    const datos = { wamid: 'wamid.nadie', recipient: sentSolicitud.telefono }
     await canal.notifyAndWait({
       statuses: [
         estado('read', datos),
         estado('read', { ...datos, ownId: '-'.repeat(36) }),
         estado('read', { ...datos, ownId: '0123456789abcdef0123456789abcdef0123' }),
-        estado('read', { ...datos, ownId: esta.guia }),
+        estado('read', { ...datos, ownId: sentSolicitud.guia }),
         estado('failed', { ...datos, ownId: '01a204b8-7ab8-7000-beff-e7566cf9e000' }),
       ],
     })
-    const deOtro = aviso({ statuses: [estado('read', { ...datos, wamid: esta.wamid })] }, '999999999999999')
+    const deOtro = aviso({ statuses: [estado('read', { ...datos, wamid: sentSolicitud.wamid })] }, '999999999999999')
     expect((await postSigned(JSON.stringify(deOtro))).status).toBe(200)
     await canal.waitUntilProcessed()
-    expect((await mensajes(esta))[0]!.estado).toBe('enviado')
+    expect((await mensajes(sentSolicitud))[0]!.estado).toBe('enviado')
   })
 })
 
 describe('a location', () => {
-  const confirmed = async (shop: Comercio, esta: SentUbicacionRequest) => {
-    const { ubicacion } = await leer(shop, esta)
+  const confirmed = async (shop: Comercio, sentSolicitud: SentUbicacionRequest) => {
+    const { ubicacion } = await read(shop, sentSolicitud)
     expect(ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
       lat: RECIPIENT_POSITION.latitude,
       lng: RECIPIENT_POSITION.longitude,
     })
-    expect((await tipos(shop, esta)).at(-1)).toBe('ubicacion.confirmada')
+    expect((await tipos(shop, sentSolicitud)).at(-1)).toBe('ubicacion.confirmada')
     return ubicacion
   }
-  const acuses = (esta: SentUbicacionRequest) => listAcceptedMensajes(esta).filter(({ json }) => json.type === 'text')
+  const acuses = (sentSolicitud: SentUbicacionRequest) =>
+    listAcceptedMensajes(sentSolicitud).filter(({ json }) => json.type === 'text')
 
   it('in answer to our message confirms that guide, with its event, webhook and one word of thanks', async () => {
     const shop = await environment.createComercio('live')
     const entregas = await canal.conWebhook(shop)
     const telefono = createTelefono()
     const [old, media, other] = [
-      await pedida(shop, { telefono: `+${telefono}` }),
-      await pedida(shop, { telefono: `+${telefono}` }),
-      await pedida(shop, { telefono: `+${telefono}` }),
+      await sentRequest(shop, { telefono: `+${telefono}` }),
+      await sentRequest(shop, { telefono: `+${telefono}` }),
+      await sentRequest(shop, { telefono: `+${telefono}` }),
     ]
     const body = {
       messages: [
@@ -208,7 +228,7 @@ describe('a location', () => {
     await canal.waitUntilProcessed()
     expect((await confirmed(shop, media)).referencia).toBe('Casa, 4a calle 1-23')
     expect(await tipos(shop, media)).toEqual(CONFIRMED_EVENTOS)
-    for (const esta of [old, other]) expect(await tipos(shop, esta)).toEqual(REQUESTED_EVENTOS)
+    for (const sentSolicitud of [old, other]) expect(await tipos(shop, sentSolicitud)).toEqual(REQUESTED_EVENTOS)
     await esperar(media, 'enviado', 2)
     await waitForQuiet()
     expect(acuses(media)).toHaveLength(1)
@@ -227,8 +247,8 @@ describe('a location', () => {
     for (const from of [undefined, '5491123456789']) {
       const telefono = createTelefono()
       const [one, other] = [
-        await pedida(comercio, { telefono: `+${telefono}` }),
-        await pedida(comercio, { telefono: `+${telefono}` }),
+        await sentRequest(comercio, { telefono: `+${telefono}` }),
+        await sentRequest(comercio, { telefono: `+${telefono}` }),
       ]
       await canal.notifyAndWait({
         messages: [{ ...mensaje('location', RECIPIENT_POSITION, { inReplyTo: one.wamid }), from }],
@@ -240,46 +260,46 @@ describe('a location', () => {
   })
 
   it('as a map link in a text confirms the guide, and a short link is followed', async () => {
-    const conPunto = await pedida(comercio)
+    const conPunto = await sentRequest(comercio)
     const link = `https://www.google.com/maps?q=${RECIPIENT_POSITION.latitude},${RECIPIENT_POSITION.longitude}`
     await answer('text', { body: `Mi casa:\n${link}.` }, conPunto)
     expect((await confirmed(comercio, conPunto)).maps_url).toBe(link)
     await esperar(conPunto, 'enviado', 2)
-    const corto = await pedida(comercio)
-    await answer('text', { body: 'https://maps.app.goo.gl/abc123' }, corto)
-    const { ubicacion } = await leer(comercio, corto)
+    const shortForm = await sentRequest(comercio)
+    await answer('text', { body: 'https://maps.app.goo.gl/abc123' }, shortForm)
+    const { ubicacion } = await read(comercio, shortForm)
     expect(ubicacion).toMatchObject({ estado: 'confirmada', maps_url: 'https://maps.app.goo.gl/abc123', lat: null })
     expect(await canal.query('select maps_url from enlace_corto')).toEqual([
       { maps_url: 'https://maps.app.goo.gl/abc123' },
     ])
     // The thanks would say that the place is known.
     await waitForQuiet()
-    expect(await mensajes(corto)).toHaveLength(1)
+    expect(await mensajes(shortForm)).toHaveLength(1)
   })
 
   it.each([
     ['shows a wide view', 'https://www.google.com/maps/@15.5,-90.2,6z'],
     ['is of no map', 'https://evil.example/?q=14.6,-90.5'],
-  ])('is asked for when the link in a text %s', async (_caso, body) => {
-    const esta = await pedida(comercio)
-    await answer('text', { body }, esta)
-    expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
-    expect((await esperar(esta, 'enviado', 2)).tipo).toBe('peticion_interactiva')
+  ])('is asked for when the link in a text %s', async (_case, body) => {
+    const sentSolicitud = await sentRequest(comercio)
+    await answer('text', { body }, sentSolicitud)
+    expect(await tipos(comercio, sentSolicitud)).toEqual(REQUESTED_EVENTOS)
+    expect((await esperar(sentSolicitud, 'enviado', 2)).tipo).toBe('peticion_interactiva')
   })
 
   it('without a context confirms the one guide that asks', async () => {
-    const esta = await pedida(comercio)
-    await answer('location', RECIPIENT_POSITION, esta)
-    await confirmed(comercio, esta)
-    await esperar(esta, 'enviado', 2)
-    expect(acuses(esta)).toHaveLength(1)
+    const sentSolicitud = await sentRequest(comercio)
+    await answer('location', RECIPIENT_POSITION, sentSolicitud)
+    await confirmed(comercio, sentSolicitud)
+    await esperar(sentSolicitud, 'enviado', 2)
+    expect(acuses(sentSolicitud)).toHaveLength(1)
   })
 
   it('for several waiting guides is not guessed: the newest guide asks once again, and the answer confirms it', async () => {
     const telefono = createTelefono()
     const other = await environment.createComercio('live')
-    const one = await pedida(comercio, { telefono: `+${telefono}` })
-    const dos = await pedida(other, { telefono: `+${telefono}` })
+    const one = await sentRequest(comercio, { telefono: `+${telefono}` })
+    const dos = await sentRequest(other, { telefono: `+${telefono}` })
     await answer('location', RECIPIENT_POSITION, { telefono })
     await answer('location', { ...RECIPIENT_POSITION, latitude: 14.7 }, { telefono })
     await answer('text', { body: 'ya se la mandé' }, { telefono })
@@ -289,9 +309,9 @@ describe('a location', () => {
     expect(tipo).toBe('peticion_interactiva')
     await waitForQuiet()
     expect([await peticiones(one), (await peticiones(dos)).length]).toEqual([[], 1])
-    const interactivos = pedidos({ telefono }).filter(({ json }) => json.type === 'interactive')
-    expect(interactivos).toHaveLength(1)
-    expect(interactivos[0]!.json.interactive).toMatchObject({
+    const interactiveRequests = requests({ telefono }).filter(({ json }) => json.type === 'interactive')
+    expect(interactiveRequests).toHaveLength(1)
+    expect(interactiveRequests[0]!.json.interactive).toMatchObject({
       type: 'location_request_message',
       action: { name: 'send_location' },
     })
@@ -311,59 +331,64 @@ describe('a location', () => {
     canal.proveedor.porTelefono.delete(telefono)
     await environment.request('POST', `/api/v1/guias/${one.guia}/reenviar-solicitud`, { llave: comercio.llave })
     const { proveedor_id } = await esperar(one, 'enviado', 2)
-    const dos = await pedida(comercio, { telefono: `+${telefono}` })
+    const dos = await sentRequest(comercio, { telefono: `+${telefono}` })
     await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
     await confirmed(comercio, one)
     expect(await tipos(comercio, dos)).toEqual(REQUESTED_EVENTOS)
   })
 
   it('for a guide that is confirmed, on its way or over changes neither it nor another', async () => {
-    const close: [string, (esta: SentUbicacionRequest) => Promise<unknown>][] = [
-      ['confirmed', (esta) => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })],
+    const close: [string, (sentSolicitud: SentUbicacionRequest) => Promise<unknown>][] = [
+      [
+        'confirmed',
+        (sentSolicitud) => comercio.api.guias.confirmarUbicacion(sentSolicitud.guia, { lat: 14.5, lng: -90.4 }),
+      ],
       [
         'on its way',
-        async (esta) => {
-          await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })
+        async (sentSolicitud) => {
+          await comercio.api.guias.confirmarUbicacion(sentSolicitud.guia, { lat: 14.5, lng: -90.4 })
           for (const estado of ['recolectado', 'en_ruta'])
-            await environment.operar('POST', `/guias/${esta.guia}/eventos`, { estado })
+            await environment.operar('POST', `/guias/${sentSolicitud.guia}/eventos`, { estado })
         },
       ],
-      ['cancelled', (esta) => comercio.api.guias.cancelar(esta.guia)],
+      ['cancelled', (sentSolicitud) => comercio.api.guias.cancelar(sentSolicitud.guia)],
     ]
-    for (const [que, act] of close) {
+    for (const [kind, act] of close) {
       const telefono = createTelefono()
-      const esta = await pedida(comercio, { telefono: `+${telefono}` })
-      const other = await pedida(comercio, { telefono: `+${telefono}` })
-      await act(esta)
-      const before = await leer(comercio, esta)
-      expect([que, before.secuencia > 2]).toEqual([que, true])
-      await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: esta.wamid })
-      await answer('text', { body: 'gracias' }, { telefono, inReplyTo: esta.wamid })
-      expect(await leer(comercio, esta)).toEqual(before)
-      expect([que, await tipos(comercio, other)]).toEqual([que, REQUESTED_EVENTOS])
-      expect(acuses(esta)).toEqual([])
+      const sentSolicitud = await sentRequest(comercio, { telefono: `+${telefono}` })
+      const other = await sentRequest(comercio, { telefono: `+${telefono}` })
+      await act(sentSolicitud)
+      const before = await read(comercio, sentSolicitud)
+      expect([kind, before.secuencia > 2]).toEqual([kind, true])
+      await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: sentSolicitud.wamid })
+      await answer('text', { body: 'gracias' }, { telefono, inReplyTo: sentSolicitud.wamid })
+      expect(await read(comercio, sentSolicitud)).toEqual(before)
+      expect([kind, await tipos(comercio, other)]).toEqual([kind, REQUESTED_EVENTOS])
+      expect(acuses(sentSolicitud)).toEqual([])
       // Alone it is as harmless.
       await answer('location', RECIPIENT_POSITION, { telefono, inReplyTo: other.wamid })
       await answer('location', { ...RECIPIENT_POSITION, latitude: 14.9 }, { telefono })
-      expect(await leer(comercio, esta)).toEqual(before)
+      expect(await read(comercio, sentSolicitud)).toEqual(before)
       expect(await tipos(comercio, other)).toEqual(CONFIRMED_EVENTOS)
     }
   })
 
   it('races with the merchant’s own word: one of both confirms, nothing is lost', async () => {
-    const correr = async (_: unknown, i: number) => {
-      const esta = await pedida(comercio)
+    const runCommand = async (_: unknown, i: number) => {
+      const sentSolicitud = await sentRequest(comercio)
       const carrera = [
-        () => canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: esta.telefono })] }),
-        () => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 }),
+        () => canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: sentSolicitud.telefono })] }),
+        () => comercio.api.guias.confirmarUbicacion(sentSolicitud.guia, { lat: 14.5, lng: -90.4 }),
       ]
-      await Promise.allSettled((i % 2 ? carrera.reverse() : carrera).map((llegar) => llegar()))
+      await Promise.allSettled((i % 2 ? carrera.reverse() : carrera).map((deliver) => deliver()))
       await canal.waitUntilProcessed()
-      const { ubicacion } = await leer(comercio, esta)
+      const { ubicacion } = await read(comercio, sentSolicitud)
       expect(ubicacion.estado).toBe('confirmada')
-      expect((await tipos(comercio, esta)).filter((tipo) => tipo === 'ubicacion.confirmada').length).toBeLessThan(3)
+      expect(
+        (await tipos(comercio, sentSolicitud)).filter((tipo) => tipo === 'ubicacion.confirmada').length,
+      ).toBeLessThan(3)
     }
-    await Promise.all(Array.from({ length: 8 }, correr))
+    await Promise.all(Array.from({ length: 8 }, runCommand))
   })
 })
 
@@ -379,37 +404,37 @@ describe('anything else', () => {
     ['constructor', {}],
   ]
   it.concurrent.each(others)('%s is one location request', async (tipo, contenido) => {
-    const esta = await pedida(comercio)
-    await answer(tipo, contenido, esta)
-    await esperar(esta, 'enviado', 2)
-    expect((await peticiones(esta)).length).toBe(1)
-    expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
+    const sentSolicitud = await sentRequest(comercio)
+    await answer(tipo, contenido, sentSolicitud)
+    await esperar(sentSolicitud, 'enviado', 2)
+    expect((await peticiones(sentSolicitud)).length).toBe(1)
+    expect(await tipos(comercio, sentSolicitud)).toEqual(REQUESTED_EVENTOS)
   })
 
   it('is one, however many texts come, in one body or in many at once', async () => {
-    const esta = await pedida(comercio)
-    const text = (i: number) => mensaje('text', { body: `hola ${i}` }, { de: esta.telefono })
+    const sentSolicitud = await sentRequest(comercio)
+    const text = (i: number) => mensaje('text', { body: `hola ${i}` }, { de: sentSolicitud.telefono })
     await Promise.all(Array.from({ length: 15 }, (_, i) => canal.notify({ messages: [text(i), text(i + 100)] })))
     await canal.waitUntilProcessed()
-    await esperar(esta, 'enviado', 2)
-    await answer('text', { body: 'otra vez' }, esta)
+    await esperar(sentSolicitud, 'enviado', 2)
+    await answer('text', { body: 'otra vez' }, sentSolicitud)
     await waitForQuiet()
-    expect(await mensajes(esta)).toHaveLength(2)
-    expect(pedidos(esta)).toHaveLength(2)
-    const { proveedor_id } = (await peticiones(esta))[0]!
-    await answer('location', RECIPIENT_POSITION, { ...esta, inReplyTo: proveedor_id! })
-    expect(await tipos(comercio, esta)).toEqual(CONFIRMED_EVENTOS)
+    expect(await mensajes(sentSolicitud)).toHaveLength(2)
+    expect(requests(sentSolicitud)).toHaveLength(2)
+    const { proveedor_id } = (await peticiones(sentSolicitud))[0]!
+    await answer('location', RECIPIENT_POSITION, { ...sentSolicitud, inReplyTo: proveedor_id! })
+    expect(await tipos(comercio, sentSolicitud)).toEqual(CONFIRMED_EVENTOS)
   })
 
   it('from phones that nobody asked, from test guides or for another number is nobody’s business', async () => {
     const nobody = createTelefono()
     const prueba = await environment.createComercio('test')
-    const esta = await fresh(prueba)
-    await esperar(esta, 'enviado')
-    const foreign = await pedida(comercio)
+    const sentSolicitud = await fresh(prueba)
+    await esperar(sentSolicitud, 'enviado')
+    const foreign = await sentRequest(comercio)
     await answer('location', RECIPIENT_POSITION, { telefono: nobody })
-    await answer('location', RECIPIENT_POSITION, esta)
-    await answer('text', { body: 'hola' }, esta)
+    await answer('location', RECIPIENT_POSITION, sentSolicitud)
+    await answer('text', { body: 'hola' }, sentSolicitud)
     const deOtro = aviso(
       { messages: [mensaje('location', RECIPIENT_POSITION, { de: foreign.telefono })] },
       '999999999999999',
@@ -423,9 +448,9 @@ describe('anything else', () => {
     expect((await postSigned(JSON.stringify(deOtroCampo))).status).toBe(200)
     await canal.waitUntilProcessed()
     await waitForQuiet()
-    expect(await tipos(prueba, esta)).toEqual(REQUESTED_EVENTOS)
+    expect(await tipos(prueba, sentSolicitud)).toEqual(REQUESTED_EVENTOS)
     expect(await tipos(comercio, foreign)).toEqual(REQUESTED_EVENTOS)
-    expect([pedidos({ telefono: nobody }), pedidos(esta), pedidos(foreign).length]).toEqual([[], [], 1])
+    expect([requests({ telefono: nobody }), requests(sentSolicitud), requests(foreign).length]).toEqual([[], [], 1])
   })
 })
 

@@ -6,12 +6,12 @@ import { createWhatsappClient, isFirmaValid, type WhatsappClient } from '../../s
 import { aviso, mensaje, type TestProvider, useProviders } from './provider.ts'
 
 const PETICION = { id: 'men_GT1_2', telefono: '+50255551234', texto: 'Comparta su ubicación.' }
-const abrirUno = useProviders()
+const openProvider = useProviders()
 
 let provider: TestProvider
 let client: WhatsappClient
 beforeAll(async () => {
-  provider = await abrirUno()
+  provider = await openProvider()
   client = createWhatsappClient(provider.config)
 })
 afterAll(() => client.close())

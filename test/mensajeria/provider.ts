@@ -17,8 +17,8 @@ import type { WhatsappConfig } from '../../server/domain/mensajeria/whatsapp.ts'
 /** One request that was read to its end. */
 export interface ReceivedRequest {
   path: string
-  cabeceras: IncomingHttpHeaders
-  cuerpo: string
+  headers: IncomingHttpHeaders
+  body: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
   json: any
   en: number
@@ -34,9 +34,9 @@ export interface ErrorDeMeta {
 /** What happens to a request; those that say so take the message, though the client can't know. */
 export type RequestOutcome =
   | { tipo: 'aceptar'; lag?: number }
-  | { tipo: 'error'; status: number; error: ErrorDeMeta; cabeceras?: Record<string, string> }
+  | { tipo: 'error'; status: number; error: ErrorDeMeta; headers?: Record<string, string> }
   /** Any answer, as it stands. */
-  | { tipo: 'respuesta'; status: number; cuerpo: string; cabeceras?: Record<string, string> }
+  | { tipo: 'respuesta'; status: number; body: string; headers?: Record<string, string> }
   /** Reads the request, takes the message and never answers. */
   | { tipo: 'colgar' }
   /** Reads the request, takes the message and closes. */
@@ -145,9 +145,9 @@ async function recibir(provider: TestProvider, req: IncomingMessage, res: Server
   }
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
-  const cuerpo = Buffer.concat(chunks).toString()
-  const json = JSON.parse(cuerpo)
-  provider.requests.push({ path: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
+  const body = Buffer.concat(chunks).toString()
+  const json = JSON.parse(body)
+  provider.requests.push({ path: req.url ?? '', headers: req.headers, body, json, en: Date.now() })
   const outcome = provider.porTelefono.get(json.to) ?? provider.siguientes.shift() ?? provider.defaultOutcome
   const refusal = findRefusal(provider.config, req, json)
   if (refusal) return respondError(res, refusal)
@@ -165,7 +165,7 @@ async function applyOutcome(outcome: RequestOutcome, res: ServerResponse, tomar:
     case 'error':
       return respondError(res, outcome)
     case 'respuesta':
-      res.writeHead(outcome.status, outcome.cabeceras).end(outcome.cuerpo)
+      res.writeHead(outcome.status, outcome.headers).end(outcome.body)
       return
     case 'colgar':
       tomar()
@@ -187,9 +187,9 @@ async function applyOutcome(outcome: RequestOutcome, res: ServerResponse, tomar:
 
 const JSON_UTF8 = { 'content-type': 'application/json; charset=UTF-8' }
 
-type Fallo = Pick<RequestOutcome & { tipo: 'error' }, 'status' | 'error' | 'cabeceras'>
+type Fallo = Pick<RequestOutcome & { tipo: 'error' }, 'status' | 'error' | 'headers'>
 
-function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
+function respondError(res: ServerResponse, { status, error, headers }: Fallo): void {
   const { code, message = `(#${code}) Fallo de prueba`, details, isTransient } = error
   const body = {
     error: {
@@ -202,7 +202,7 @@ function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo):
       fbtrace_id: 'AbCdEfGhIjK',
     },
   }
-  res.writeHead(status, { ...JSON_UTF8, ...cabeceras }).end(JSON.stringify(body))
+  res.writeHead(status, { ...JSON_UTF8, ...headers }).end(JSON.stringify(body))
 }
 
 /** What Meta itself would refuse. */

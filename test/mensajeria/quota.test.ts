@@ -5,7 +5,7 @@ import { buildGuiaWithoutDestino, RECOGIDA } from '../factories.ts'
 import { createTelefono, useChannel } from './channel.ts'
 
 const canal = useChannel()
-const { environment, listAcceptedMensajes, leer, waitForQuiet } = canal
+const { environment, listAcceptedMensajes, read, waitForQuiet } = canal
 let comercio: Comercio
 let other: Comercio
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const lote = async (de: Comercio, telefono: string, count: number) => {
   const { resultados } = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
   return resultados.map((one) => ({ guia: one.ok ? one.guia : '' }))
 }
-const solicitud = async (de: Comercio, guia: { guia: string }) => (await leer(de, guia)).ubicacion.solicitud
+const solicitud = async (de: Comercio, guia: { guia: string }) => (await read(de, guia)).ubicacion.solicitud
 
 describe('one telephone', () => {
   it.each(['enviado', 'entregado', 'leido', 'dudoso'])(
@@ -29,28 +29,28 @@ describe('one telephone', () => {
       await waitForQuiet()
       expect(listAcceptedMensajes({ telefono })).toHaveLength(5)
       await canal.query('update mensaje set estado = $1 where telefono in ($2, $3)', [estado, telefono, `+${telefono}`])
-      const [sexta] = await lote(comercio, telefono, 1)
+      const [sixthGuia] = await lote(comercio, telefono, 1)
       await waitForQuiet()
       expect(listAcceptedMensajes({ telefono })).toHaveLength(5)
-      expect((await solicitud(comercio, sexta!))!.estado).toBe('pendiente')
+      expect((await solicitud(comercio, sixthGuia!))!.estado).toBe('pendiente')
     },
   )
 
   it('gets five requests an hour and twenty a day from all merchants; each goes out, later and once', async () => {
     const telefono = createTelefono()
-    const mias = await lote(comercio, telefono, 24)
-    const suyas = await lote(other, telefono, 4)
+    const ownGuias = await lote(comercio, telefono, 24)
+    const ownItems = await lote(other, telefono, 4)
     await waitForQuiet()
     const received = () => listAcceptedMensajes({ telefono }).length
     expect(received()).toBe(5)
     const estados = await Promise.all(
-      [...mias.map((one) => [comercio, one] as const), ...suyas.map((one) => [other, one] as const)].map(
+      [...ownGuias.map((one) => [comercio, one] as const), ...ownItems.map((one) => [other, one] as const)].map(
         async ([de, one]) => (await solicitud(de, one))!,
       ),
     )
-    const esperan = estados.filter(({ estado }) => estado === 'pendiente')
-    expect([esperan.length, estados.filter(({ estado }) => estado === 'enviado').length]).toEqual([23, 5])
-    for (const { motivo } of esperan)
+    const waiters = estados.filter(({ estado }) => estado === 'pendiente')
+    expect([waiters.length, estados.filter(({ estado }) => estado === 'enviado').length]).toEqual([23, 5])
+    for (const { motivo } of waiters)
       expect(motivo).toMatch(/^Ese teléfono ya recibió 5 solicitudes en una hora o 20 en un día/)
     // Somebody else's phone isn't touched.
     const free = createTelefono()
@@ -58,7 +58,7 @@ describe('one telephone', () => {
     await waitForQuiet()
     expect(listAcceptedMensajes({ telefono: free })).toHaveLength(1)
 
-    for (let hora = 1; hora <= 4; hora++) {
+    for (let hour = 1; hour <= 4; hour++) {
       const before = received()
       canal.advance(HOUR_MS + HOUR_MS / 2)
       await waitForQuiet()
@@ -71,7 +71,7 @@ describe('one telephone', () => {
       await waitForQuiet()
     }
     expect(received()).toBe(28)
-    for (const one of mias) {
+    for (const one of ownGuias) {
       const { estado, motivo } = (await solicitud(comercio, one))!
       expect([estado, motivo]).toEqual(['enviado', null])
       expect(await canal.tipos(comercio, one)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])

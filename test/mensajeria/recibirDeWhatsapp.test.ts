@@ -6,13 +6,13 @@ import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './channel.ts'
 import { aviso, estado, mensaje, signAsMeta } from './provider.ts'
 
 const canal = useChannel()
-const { environment, requested: pedida, esperar, leer, reply: answer, query, postSigned } = canal
+const { environment, requested: sentRequest, esperar, read, reply: answer, query, postSigned } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await environment.createComercio('live')
 })
 
-const filasDe = async (body: string) =>
+const countRowsOf = async (body: string) =>
   (
     await query<{ n: number }>('select count(*)::int n from entrante where huella = $1', [
       createHash('sha256').update(body).digest(),
@@ -24,13 +24,13 @@ describe('the signature', () => {
   const good = () => signAsMeta(body, canal.proveedor.config.appSecret)
 
   it('is what lets a body in', async () => {
-    const { status, cuerpo: response } = await postSigned(body)
+    const { status, body: response } = await postSigned(body)
     expect([status, response]).toEqual([200, { ok: true }])
     expect(
       (await postSigned(body, { 'X-Hub-Signature-256': good().toUpperCase().replace('SHA256', 'sha256') })).status,
     ).toBe(200)
     // The same bytes are one row.
-    expect(await filasDe(body)).toBe(1)
+    expect(await countRowsOf(body)).toBe(1)
   })
 
   it('keeps every other out, before it is read as JSON', async () => {
@@ -49,23 +49,23 @@ describe('the signature', () => {
       ['no JSON', '{', { 'X-Hub-Signature-256': good() }],
       ['nothing', '', { 'X-Hub-Signature-256': good() }],
     ]
-    for (const [que, raw, headers] of cases) {
+    for (const [kind, raw, headers] of cases) {
       const response = await postSigned(raw, headers)
-      expect([que, response.status, response.cuerpo.codigo]).toEqual([que, 403, 'firma_invalida'])
+      expect([kind, response.status, response.body.codigo]).toEqual([kind, 403, 'firma_invalida'])
     }
-    const sin = await environment.request('POST', WHATSAPP_PATH, {
+    const caseWithout = await environment.request('POST', WHATSAPP_PATH, {
       raw: body,
-      cabeceras: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json' },
     })
-    expect(sin.status).toBe(403)
+    expect(caseWithout.status).toBe(403)
     const nothing = await environment.request('POST', WHATSAPP_PATH)
-    expect([nothing.status, nothing.cuerpo.codigo]).toEqual([403, 'firma_invalida'])
-    expect(await filasDe(altered)).toBe(0)
+    expect([nothing.status, nothing.body.codigo]).toEqual([403, 'firma_invalida'])
+    expect(await countRowsOf(altered)).toBe(0)
   })
 
   it('does not change the other declared answers: 400, 405 and 415', async () => {
     for (const bad of ['', '{', 'nul', '{"a":1}{', '\ufeff{}', '[1,]']) {
-      const { status, cuerpo: problema } = await postSigned(bad)
+      const { status, body: problema } = await postSigned(bad)
       expect([bad, status, problema.codigo]).toEqual([bad, 400, 'json_invalido'])
     }
     expect((await postSigned(body, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
@@ -73,7 +73,7 @@ describe('the signature', () => {
       (
         await environment.request('POST', `${WHATSAPP_PATH}?x=1`, {
           raw: body,
-          cabeceras: { 'Content-Type': 'application/json' },
+          headers: { 'Content-Type': 'application/json' },
         })
       ).status,
     ).toBe(400)
@@ -85,23 +85,27 @@ describe('the signature', () => {
 
   it('takes 3 MB and not a byte more', async () => {
     const LIMITE = 3 * 1024 * 1024
-    const llena = (bytes: number) => {
-      const vacia = JSON.stringify(aviso({ relleno: '' }))
-      return vacia.replace('"relleno":""', `"relleno":"${'x'.repeat(bytes - vacia.length)}"`)
+    const filledText = (bytes: number) => {
+      const emptyCase = JSON.stringify(aviso({ relleno: '' }))
+      return emptyCase.replace('"relleno":""', `"relleno":"${'x'.repeat(bytes - emptyCase.length)}"`)
     }
-    expect(Buffer.byteLength(llena(LIMITE))).toBe(LIMITE)
-    expect((await postSigned(llena(LIMITE))).status).toBe(200)
-    const larga = await postSigned(llena(LIMITE + 1))
-    expect([larga.status, larga.cuerpo.codigo]).toEqual([413, 'cuerpo_demasiado_grande'])
+    expect(Buffer.byteLength(filledText(LIMITE))).toBe(LIMITE)
+    expect((await postSigned(filledText(LIMITE))).status).toBe(200)
+    const longOne = await postSigned(filledText(LIMITE + 1))
+    expect([longOne.status, longOne.body.codigo]).toEqual([413, 'cuerpo_demasiado_grande'])
     await canal.waitUntilProcessed()
   })
 
   it('is answered while the jobs can’t get on', EN_POSTGRES, async () => {
-    const esta = await pedida(comercio)
+    const sentSolicitud = await sentRequest(comercio)
     const entregado = (i: number) =>
       canal.notify({
         statuses: [
-          estado('delivered', { wamid: esta.wamid, recipient: esta.telefono, en: new Date(1.7e12 + i * 1_000) }),
+          estado('delivered', {
+            wamid: sentSolicitud.wamid,
+            recipient: sentSolicitud.telefono,
+            en: new Date(1.7e12 + i * 1_000),
+          }),
         ],
       })
     const client = await environment.db.pool.connect()
@@ -118,7 +122,7 @@ describe('the signature', () => {
       client.release()
     }
     await canal.waitUntilProcessed()
-    await esperar(esta, 'entregado')
+    await esperar(sentSolicitud, 'entregado')
   })
 })
 
@@ -141,10 +145,10 @@ describe('garbage', () => {
       ),
       ...[null, 1, 'x', {}, [null, 1, 'x', [], {}]].flatMap((x) => [inside({ messages: x }), inside({ statuses: x })]),
       ...[null, 1, {}, [], '', 'x'].flatMap((x) =>
-        ['id', 'from', 'timestamp', 'type', 'context', 'text', 'location', 'errors'].map((campo) =>
+        ['id', 'from', 'timestamp', 'type', 'context', 'text', 'location', 'errors'].map((field) =>
           inside({
-            messages: [{ ...one, [campo]: x }],
-            statuses: [{ ...estado('failed', { wamid: 'w', recipient: '50255551234' }), [campo]: x }],
+            messages: [{ ...one, [field]: x }],
+            statuses: [{ ...estado('failed', { wamid: 'w', recipient: '50255551234' }), [field]: x }],
           }),
         ),
       ),
@@ -177,10 +181,10 @@ describe('garbage', () => {
       { name: `${'🏠'.repeat(150)}`, address: `\u202e${'z'.repeat(900)}` },
     ]
     for (const names of cases) {
-      const esta = await pedida(comercio)
-      await answer('text', { body: `\u0000\ud83d${names.name}` }, esta)
-      await answer('location', { ...RECIPIENT_POSITION, ...names }, esta)
-      const { ubicacion } = await leer(comercio, esta)
+      const sentSolicitud = await sentRequest(comercio)
+      await answer('text', { body: `\u0000\ud83d${names.name}` }, sentSolicitud)
+      await answer('location', { ...RECIPIENT_POSITION, ...names }, sentSolicitud)
+      const { ubicacion } = await read(comercio, sentSolicitud)
       expect([ubicacion.estado, ubicacion.referencia!.length <= 200, ubicacion.referencia!.isWellFormed()]).toEqual([
         'confirmada',
         true,
@@ -188,24 +192,24 @@ describe('garbage', () => {
       ])
     }
     // NUL bytes as such, and bytes that are no UTF-8.
-    const esta = await pedida(comercio)
-    const raw = JSON.stringify(aviso({ messages: [mensaje('text', { body: 'aXbY' }, { de: esta.telefono })] }))
+    const sentSolicitud = await sentRequest(comercio)
+    const raw = JSON.stringify(aviso({ messages: [mensaje('text', { body: 'aXbY' }, { de: sentSolicitud.telefono })] }))
     const bytes = new Uint8Array(Buffer.from(raw))
     bytes[raw.indexOf('aXbY') + 1] = 0
     bytes[raw.indexOf('aXbY') + 3] = 0xff
     expect((await postSigned(bytes)).status).toBe(200)
-    await esperar(esta, 'enviado', 2)
+    await esperar(sentSolicitud, 'enviado', 2)
   })
 
   it('that can’t be worked on keeps nothing else waiting', FULL_RUN_ONLY, async () => {
-    const [bad, good] = [await pedida(comercio), await pedida(comercio)]
+    const [bad, good] = [await sentRequest(comercio), await sentRequest(comercio)]
     await query(`create function estorbar() returns trigger language plpgsql as
       $$ begin if new.guia = '${bad.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)
     await query('create trigger estorbo before insert on mensaje for each row execute function estorbar()')
     try {
       await canal.notify({ messages: [mensaje('text', { body: 'x' }, { de: bad.telefono })] })
       await canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: good.telefono })] })
-      await waitUntil(async () => (await leer(comercio, good)).ubicacion.estado === 'confirmada')
+      await waitUntil(async () => (await read(comercio, good)).ubicacion.estado === 'confirmada')
     } finally {
       await query('drop trigger estorbo on mensaje')
       await query('drop function estorbar')

@@ -10,10 +10,10 @@ import { waitForLock } from '../quiescence.ts'
 import { buildMensajeDeps, createTelefono, type SentUbicacionRequest, useChannel } from './channel.ts'
 
 const canal = useChannel()
-const { environment, mensajes, listAcceptedMensajes, requests: pedidos, esperar, query } = canal
+const { environment, mensajes, listAcceptedMensajes, requests, esperar, query } = canal
 const AVISO = { codigo: 'sin_mensajeria', campo: '/ubicacion', sugerencia: null }
 /** The hours for which a link is good, unless configured. */
-const PLAZO = 72 * HOUR_MS
+const DEADLINE = 72 * HOUR_MS
 
 let comercio: Comercio
 let whatsapp: WhatsappClient
@@ -24,25 +24,25 @@ beforeAll(async () => {
 })
 afterAll(() => whatsapp.close())
 
-const request = async (method: string, path: string, cuerpo?: unknown) =>
-  environment.request(method, `/api/v1${path}`, { llave: comercio.llave, cuerpo })
-const read = async ({ guia }: { guia: string }) => (await request('GET', `/guias/${guia}`)).cuerpo
-const tipos = async (pedida: SentUbicacionRequest) =>
-  (await read(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
+const request = async (method: string, path: string, body?: unknown) =>
+  environment.request(method, `/api/v1${path}`, { llave: comercio.llave, body })
+const read = async ({ guia }: { guia: string }) => (await request('GET', `/guias/${guia}`)).body
+const tipos = async (sentRequest: SentUbicacionRequest) =>
+  (await read(sentRequest)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
 
 async function fresh(): Promise<SentUbicacionRequest> {
   const telefono = createTelefono()
-  const { status, cuerpo } = await request('POST', '/guias', buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
+  const { status, body } = await request('POST', '/guias', buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
   expect(status).toBe(201)
-  return { guia: cuerpo.guia, telefono }
+  return { guia: body.guia, telefono }
 }
 const conWhatsapp = () => environment.reset({ MESSAGING: 'whatsapp' })
-const sinWhatsapp = () => environment.reset({ MESSAGING: 'buzon' })
+const resetWithoutWhatsapp = () => environment.reset({ MESSAGING: 'buzon' })
 
 const deps = () => ({ ...buildMensajeDeps(environment), whatsappClient: whatsapp })
 
 /** Waits until the service that has WhatsApp has looked at all that was held. */
-const retomado = async () => {
+const waitForResume = async () => {
   await waitUntil(
     async () =>
       (await query("select from mensaje where canal = 'buzon' and modo = 'live' and estado = 'pendiente'")).length ===
@@ -53,7 +53,7 @@ const retomado = async () => {
 
 describe('without messaging a live guide without a place', () => {
   it('says in its creation, detail, list, batch and first event that nobody asks its recipient', async () => {
-    const { cuerpo: created } = await request('POST', '/guias', buildGuiaWithoutDestino())
+    const { body: created } = await request('POST', '/guias', buildGuiaWithoutDestino())
     expect(created.advertencias).toEqual([
       { ...AVISO, mensaje: expect.stringMatching(/^nadie le preguntará .* no tiene mensajería .*: confirme usted /) },
     ])
@@ -62,14 +62,14 @@ describe('without messaging a live guide without a place', () => {
       solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
     })
     await canal.waitForQuiet()
-    const leida = await read(created)
-    expect(leida.advertencias).toMatchObject([AVISO])
-    expect(leida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'pendiente' } })
-    expect(leida.eventos.datos).toMatchObject([{ tipo: 'guia.aceptado' }])
-    const { cuerpo: list } = await request('GET', '/guias?limite=1')
+    const readGuia = await read(created)
+    expect(readGuia.advertencias).toMatchObject([AVISO])
+    expect(readGuia.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'pendiente' } })
+    expect(readGuia.eventos.datos).toMatchObject([{ tipo: 'guia.aceptado' }])
+    const { body: list } = await request('GET', '/guias?limite=1')
     expect(list.datos[0]).toMatchObject({ guia: created.guia, advertencias: [AVISO] })
     const guias = [buildGuiaWithoutDestino(), buildGuia()]
-    const { cuerpo: lote } = await request('POST', '/guias/bulk', { recogida: guias[0]!.recogida, guias })
+    const { body: lote } = await request('POST', '/guias/bulk', { recogida: guias[0]!.recogida, guias })
     expect(lote.resultados).toMatchObject([{ advertencias: [AVISO] }, { advertencias: [] }])
   })
 
@@ -82,95 +82,103 @@ describe('without messaging a live guide without a place', () => {
   })
 
   it('has a message that no round of the feeder comes to, however late it is', async () => {
-    const pedidas = await Promise.all(Array.from({ length: 20 }, fresh))
+    const sentRequests = await Promise.all(Array.from({ length: 20 }, fresh))
     await canal.waitForQuiet()
-    const suyos = (await Promise.all(pedidas.map(mensajes))).flat()
-    for (const row of suyos) expect(row).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
-    for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DAY_MS)]) {
-      const conReloj = { ...deps(), clock: () => cuando }
-      for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(conReloj, 100)).toEqual([])
+    const ownEntries = (await Promise.all(sentRequests.map(mensajes))).flat()
+    for (const row of ownEntries) expect(row).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
+    for (const moment of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DAY_MS)]) {
+      const withClock = { ...deps(), clock: () => moment }
+      for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(withClock, 100)).toEqual([])
       // The range of its index that the feeder reads holds nothing of them, either.
       const { length } = await query(
         "select from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= $1",
-        [cuando],
+        [moment],
       )
       expect(length).toBe(0)
     }
-    const ids = suyos.map(({ id }) => id)
+    const ids = ownEntries.map(({ id }) => id)
     expect(await query("select from pgboss.job where data ->> 'mensaje' = any($1)", [ids])).toEqual([])
   })
 
   it('costs a search for what is held no statement', async () => {
-    const consultas: unknown[] = []
+    const queries: unknown[] = []
     const db = new Proxy(environment.db, {
-      get(de, miembro, yo) {
-        consultas.push(miembro)
-        return Reflect.get(de, miembro, yo)
+      get(de, member, ownMobile) {
+        queries.push(member)
+        return Reflect.get(de, member, ownMobile)
       },
     })
     expect(await resumeUnsent({ ...deps(), db, whatsappClient: undefined })).toBe(false)
-    expect(consultas).toEqual([])
+    expect(queries).toEqual([])
   })
 
   it('has its message dropped and its warning taken back when it no longer needs the answer', async () => {
     const [confirmed, cancelled] = [await fresh(), await fresh()]
     await request('POST', `/guias/${confirmed.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
     await request('POST', `/guias/${cancelled.guia}/cancelar`, {})
-    for (const pedida of [confirmed, cancelled]) {
-      const { advertencias, ubicacion } = await read(pedida)
+    for (const sentRequest of [confirmed, cancelled]) {
+      const { advertencias, ubicacion } = await read(sentRequest)
       expect(advertencias).toEqual([])
       expect(ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'descartado' })
-      const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${pedida.guia}`)
-      expect(cuerpo.datos).toMatchObject([{ canal: 'buzon', estado: 'descartado' }])
+      const { body } = await environment.operar('GET', `/mensajes?guia=${sentRequest.guia}`)
+      expect(body.datos).toMatchObject([{ canal: 'buzon', estado: 'descartado' }])
     }
   })
 })
 
 describe('when WhatsApp is configured', () => {
   it('a held message is sent once, and the warning is gone', async () => {
-    const pedida = await fresh()
+    const sentRequest = await fresh()
     canal.advance(30 * HOUR_MS)
     await conWhatsapp()
-    const row = await esperar(pedida, 'enviado')
+    const row = await esperar(sentRequest, 'enviado')
     expect(row).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
-    await retomado()
-    expect(pedidos(pedida)).toHaveLength(1)
-    const leida = await read(pedida)
-    expect(leida.advertencias).toEqual([])
-    expect(leida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1, motivo: null })
-    expect(await tipos(pedida)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    await waitForResume()
+    expect(requests(sentRequest)).toHaveLength(1)
+    const readGuia = await read(sentRequest)
+    expect(readGuia.advertencias).toEqual([])
+    expect(readGuia.ubicacion.solicitud).toMatchObject({
+      canal: 'whatsapp',
+      estado: 'enviado',
+      numero: 1,
+      motivo: null,
+    })
+    expect(await tipos(sentRequest)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     await environment.reset()
     await canal.waitForQuiet()
-    expect(pedidos(pedida)).toHaveLength(1)
-    expect(await mensajes(pedida)).toHaveLength(1)
+    expect(requests(sentRequest)).toHaveLength(1)
+    expect(await mensajes(sentRequest)).toHaveLength(1)
   })
 
   it('a guide that was asked for several times gets one message', async () => {
-    await sinWhatsapp()
-    const pedida = await fresh()
-    for (const numero of [2, 3]) {
-      const { status, cuerpo } = await request('POST', `/guias/${pedida.guia}/reenviar-solicitud`)
+    await resetWithoutWhatsapp()
+    const sentRequest = await fresh()
+    for (const number of [2, 3]) {
+      const { status, body } = await request('POST', `/guias/${sentRequest.guia}/reenviar-solicitud`)
       expect(status).toBe(202)
-      expect(cuerpo).toMatchObject({ advertencias: [AVISO], ubicacion: { solicitud: { numero, estado: 'pendiente' } } })
+      expect(body).toMatchObject({
+        advertencias: [AVISO],
+        ubicacion: { solicitud: { numero: number, estado: 'pendiente' } },
+      })
     }
     await conWhatsapp()
-    await esperar(pedida, 'enviado', 3)
-    await retomado()
-    expect((await mensajes(pedida)).map(({ estado }) => estado)).toEqual(['descartado', 'descartado', 'enviado'])
-    expect(listAcceptedMensajes(pedida)).toHaveLength(1)
-    expect((await read(pedida)).ubicacion.solicitud).toMatchObject({ numero: 3, estado: 'enviado' })
+    await esperar(sentRequest, 'enviado', 3)
+    await waitForResume()
+    expect((await mensajes(sentRequest)).map(({ estado }) => estado)).toEqual(['descartado', 'descartado', 'enviado'])
+    expect(listAcceptedMensajes(sentRequest)).toHaveLength(1)
+    expect((await read(sentRequest)).ubicacion.solicitud).toMatchObject({ numero: 3, estado: 'enviado' })
   })
 
   it('a guide older than a link is good for gets none, is told why, and can be asked for again', async () => {
-    await sinWhatsapp()
+    await resetWithoutWhatsapp()
     const old = await fresh()
-    canal.advance(PLAZO)
-    const reciente = await fresh()
+    canal.advance(DEADLINE)
+    const recentItem = await fresh()
     await conWhatsapp()
-    await esperar(reciente, 'enviado')
-    await retomado()
+    await esperar(recentItem, 'enviado')
+    await waitForResume()
     expect(await mensajes(old)).toMatchObject([{ estado: 'descartado', abierta: false }])
-    expect(pedidos(old)).toEqual([])
+    expect(requests(old)).toEqual([])
     const { advertencias, ubicacion } = await read(old)
     expect(advertencias).toEqual([])
     expect(ubicacion.solicitud).toMatchObject({
@@ -185,52 +193,52 @@ describe('when WhatsApp is configured', () => {
   })
 
   it('a held message is sent when its guide still waits for it, and dropped otherwise', async () => {
-    await sinWhatsapp()
+    await resetWithoutWhatsapp()
     const [wait, confirmed, cancelled] = [await fresh(), await fresh(), await fresh()]
     expect((await read(wait)).advertencias).toMatchObject([AVISO])
     await request('POST', `/guias/${confirmed.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
     await request('POST', `/guias/${cancelled.guia}/cancelar`, {})
     await conWhatsapp()
     await esperar(wait, 'enviado')
-    await retomado()
+    await waitForResume()
     expect(listAcceptedMensajes(wait)).toHaveLength(1)
     const [row] = await mensajes(wait)
     expect(row).toMatchObject({ canal: 'whatsapp', estado: 'enviado', abierta: true })
-    expect(row!.vence_en!.getTime() - row!.enviado_en!.getTime()).toBe(PLAZO)
-    const token = pedidos(wait)[0]!.json.template.components[1].parameters[0].text
+    expect(row!.vence_en!.getTime() - row!.enviado_en!.getTime()).toBe(DEADLINE)
+    const token = requests(wait)[0]!.json.template.components[1].parameters[0].text
     expect((await fetch(`${environment.url}/u/${token}`)).status).toBe(200)
-    for (const pedida of [confirmed, cancelled]) {
-      expect((await mensajes(pedida))[0]).toMatchObject({ canal: 'buzon', estado: 'descartado' })
-      expect(pedidos(pedida)).toEqual([])
+    for (const sentRequest of [confirmed, cancelled]) {
+      expect((await mensajes(sentRequest))[0]).toMatchObject({ canal: 'buzon', estado: 'descartado' })
+      expect(requests(sentRequest)).toEqual([])
     }
     expect(await tipos(confirmed)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
     await environment.reset()
     await canal.waitForQuiet()
-    expect(pedidos(wait)).toHaveLength(1)
+    expect(requests(wait)).toHaveLength(1)
   })
 
   it('a fault of the account, whose repair takes its time, costs no message that was held for a day', async () => {
-    await sinWhatsapp()
-    const pedida = await fresh()
+    await resetWithoutWhatsapp()
+    const sentRequest = await fresh()
     canal.advance(2 * DAY_MS)
     const cuenta = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
-    canal.proveedor.porTelefono.set(pedida.telefono, cuenta)
+    canal.proveedor.porTelefono.set(sentRequest.telefono, cuenta)
     await conWhatsapp()
-    await waitUntil(async () => pedidos(pedida).length > 0)
-    canal.proveedor.porTelefono.delete(pedida.telefono)
-    await waitUntil(async () => (await mensajes(pedida))[0]!.codigo === '190')
+    await waitUntil(async () => requests(sentRequest).length > 0)
+    canal.proveedor.porTelefono.delete(sentRequest.telefono)
+    await waitUntil(async () => (await mensajes(sentRequest))[0]!.codigo === '190')
     canal.takeExpectedErrors(/messaging account/)
     canal.advance(10 * MINUTE_MS)
-    await esperar(pedida, 'enviado')
-    expect(listAcceptedMensajes(pedida)).toHaveLength(1)
+    await esperar(sentRequest, 'enviado')
+    expect(listAcceptedMensajes(sentRequest)).toHaveLength(1)
   })
 })
 
 describe('by several processes', () => {
   it('each guide gets one message, even when every process resumes and sends repeatedly', async () => {
-    await sinWhatsapp()
-    const pedidas = await Promise.all(Array.from({ length: 30 }, fresh))
-    const jobs = (await Promise.all(pedidas.map(mensajes))).flat().map(({ id, comercio_id }) => ({
+    await resetWithoutWhatsapp()
+    const sentRequests = await Promise.all(Array.from({ length: 30 }, fresh))
+    const jobs = (await Promise.all(sentRequests.map(mensajes))).flat().map(({ id, comercio_id }) => ({
       data: { mensaje: id, comercio_id },
     }))
     const all = async () => {
@@ -240,22 +248,22 @@ describe('by several processes', () => {
     const other = canal.otroServicio()
     await Promise.all([conWhatsapp(), all(), all(), all()])
     await other
-    for (const pedida of pedidas) await esperar(pedida, 'enviado')
+    for (const sentRequest of sentRequests) await esperar(sentRequest, 'enviado')
     await Promise.all([all(), all()])
-    await retomado()
-    for (const pedida of pedidas) {
-      expect(pedidos(pedida)).toHaveLength(1)
-      expect(await mensajes(pedida)).toHaveLength(1)
+    await waitForResume()
+    for (const sentRequest of sentRequests) {
+      expect(requests(sentRequest)).toHaveLength(1)
+      expect(await mensajes(sentRequest)).toHaveLength(1)
     }
     await (await other).stop()
   })
 
   it('is left to the next when one is killed in the middle', EN_POSTGRES, async () => {
-    await sinWhatsapp()
-    const pedidas = await Promise.all(Array.from({ length: 5 }, fresh))
+    await resetWithoutWhatsapp()
+    const sentRequests = await Promise.all(Array.from({ length: 5 }, fresh))
     const foreign = await environment.db.pool.connect()
     await foreign.query('begin')
-    await foreign.query('select from guia where guia = $1 for update', [pedidas[3]!.guia])
+    await foreign.query('select from guia where guia = $1 for update', [sentRequests[3]!.guia])
     const cortada = expect(resumeUnsent(deps())).rejects.toThrow()
     await waitForLock(environment.db)
     await foreign.query(
@@ -264,12 +272,12 @@ describe('by several processes', () => {
     await cortada
     await foreign.query('rollback')
     foreign.release()
-    for (const pedida of pedidas)
-      expect(await mensajes(pedida)).toMatchObject([{ canal: 'buzon', estado: 'pendiente' }])
+    for (const sentRequest of sentRequests)
+      expect(await mensajes(sentRequest)).toMatchObject([{ canal: 'buzon', estado: 'pendiente' }])
     await conWhatsapp()
-    for (const pedida of pedidas) {
-      await esperar(pedida, 'enviado')
-      expect(pedidos(pedida)).toHaveLength(1)
+    for (const sentRequest of sentRequests) {
+      await esperar(sentRequest, 'enviado')
+      expect(requests(sentRequest)).toHaveLength(1)
     }
   })
 })

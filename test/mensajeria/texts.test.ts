@@ -11,6 +11,6 @@ it.each([
   ['solicitud_decision', ['Quetzal', 'La Ceiba', decisionDeadline(vence_en, zona)]],
 ] as const)('the text of %s is that of the template in the manual', (tipo, variables) => {
   const text = mensajeTextOf({ tipo, brand: 'Quetzal', comercio: 'La Ceiba', municipio: 'Mixco', vence_en, zona })
-  const plantilla = variables.reduce((one, value, i) => one.replace(value, `{{${i + 1}}}`), text)
-  expect(MANUAL).toContain(`«${plantilla}»`)
+  const template = variables.reduce((one, value, i) => one.replace(value, `{{${i + 1}}}`), text)
+  expect(MANUAL).toContain(`«${template}»`)
 })

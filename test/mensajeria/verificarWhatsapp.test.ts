@@ -14,8 +14,8 @@ describe('the challenge', () => {
   })
 
   it('is answered as text to who knows the password', async () => {
-    const { status, cuerpo, cabeceras } = await request(good())
-    expect([status, cuerpo, cabeceras.get('content-type')]).toEqual([200, '1158201444', 'text/plain; charset=utf-8'])
+    const { status, body, headers } = await request(good())
+    expect([status, body, headers.get('content-type')]).toEqual([200, '1158201444', 'text/plain; charset=utf-8'])
   })
 
   it('is refused with another password, mode or challenge', async () => {
@@ -25,9 +25,9 @@ describe('the challenge', () => {
       { 'hub.mode': 'unsubscribe' },
       { 'hub.challenge': '<script>alert(1)</script>' },
     ]) {
-      const { status, cuerpo } = await request({ ...good(), ...cambio })
-      expect([cambio, status, cuerpo.codigo]).toEqual([cambio, 403, 'firma_invalida'])
-      expect(JSON.stringify(cuerpo)).not.toContain('script')
+      const { status, body } = await request({ ...good(), ...cambio })
+      expect([cambio, status, body.codigo]).toEqual([cambio, 403, 'firma_invalida'])
+      expect(JSON.stringify(body)).not.toContain('script')
     }
   })
 

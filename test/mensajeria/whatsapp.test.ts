@@ -13,8 +13,8 @@ import { useDeadlines } from '../deadlines.ts'
 import { openProvider, type RequestOutcome, type TestProvider } from './provider.ts'
 
 /** The deadline of a message unless it is told, in ms. */
-const PLAZO = 15_000
-const plazos = useDeadlines(PLAZO)
+const DEADLINE = 15_000
+const deadlines = useDeadlines(DEADLINE)
 const TELEFONO = '+50255551234'
 const DATOS = {
   id: 'men_GT1_1',
@@ -39,43 +39,43 @@ afterEach(async () => {
 })
 
 /** However it goes, neither phone nor secret may be told. */
-function sinSecretos(envio: WhatsappResult): WhatsappResult {
-  const text = JSON.stringify(envio)
+function checkNoSecretos(submission: WhatsappResult): WhatsappResult {
+  const text = JSON.stringify(submission)
   expect(text).not.toContain('55551234')
   expect(text).not.toContain(provider.config.token)
-  if ('motivo' in envio) expect(envio.motivo).toMatch(/^[A-ZÁÉÍÓÚ].*[.)»]$/s)
-  return envio
+  if ('motivo' in submission) expect(submission.motivo).toMatch(/^[A-ZÁÉÍÓÚ].*[.)»]$/s)
+  return submission
 }
-async function con(desenlace: RequestOutcome): Promise<WhatsappResult> {
+async function con(outcome: RequestOutcome): Promise<WhatsappResult> {
   const before = provider.requests.length
-  provider.siguientes.push(desenlace)
-  const enviando = client.sendTemplate(DATOS)
+  provider.siguientes.push(outcome)
+  const sendingResult = client.sendTemplate(DATOS)
   // Who gets no answer waits for the deadline, which passes as soon as the message has arrived.
-  if (desenlace.tipo === 'colgar' || (desenlace.tipo === 'aceptar' && desenlace.lag)) {
+  if (outcome.tipo === 'colgar' || (outcome.tipo === 'aceptar' && outcome.lag)) {
     await expect.poll(() => provider.requests.length).toBe(before + 1)
-    plazos.vencer()
+    deadlines.vencer()
   }
-  return sinSecretos(await enviando)
+  return checkNoSecretos(await sendingResult)
 }
 
 // --- What is sent ---
 
 describe('the client sends', () => {
   test('a template, byte by byte', async () => {
-    const envio = await client.sendTemplate(DATOS)
-    expect(envio).toEqual({ resultado: 'aceptado', providerId: provider.acceptedMensajes[0]!.wamid })
-    const [pedido] = provider.requests
-    expect(pedido!.path).toBe('/v23.0/106540352242922/messages')
-    expect(pedido!.cabeceras).toEqual({
+    const submission = await client.sendTemplate(DATOS)
+    expect(submission).toEqual({ resultado: 'aceptado', providerId: provider.acceptedMensajes[0]!.wamid })
+    const [requestData] = provider.requests
+    expect(requestData!.path).toBe('/v23.0/106540352242922/messages')
+    expect(requestData!.headers).toEqual({
       host: new URL(provider.url).host,
       connection: 'keep-alive',
       authorization: `Bearer ${provider.config.token}`,
       'content-type': 'application/json',
       accept: 'application/json',
       'accept-encoding': 'identity',
-      'content-length': String(pedido!.cuerpo.length),
+      'content-length': String(requestData!.body.length),
     })
-    expect(pedido!.json).toEqual({
+    expect(requestData!.json).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
       to: '50255551234',
@@ -124,13 +124,13 @@ describe('the client sends', () => {
   })
 
   test('texts in the form that WhatsApp accepts', async () => {
-    const raro = { ...DATOS, comercio: ' La\n\tCeiba,      S. A. ', municipio: '' }
-    expect(await client.sendTemplate(raro)).toMatchObject({ resultado: 'aceptado' })
+    const oddValue = { ...DATOS, comercio: ' La\n\tCeiba,      S. A. ', municipio: '' }
+    expect(await client.sendTemplate(oddValue)).toMatchObject({ resultado: 'aceptado' })
     const [body] = provider.requests[0]!.json.template.components
     expect(body.parameters.map(({ text }: { text: string }) => text)).toEqual(['Altiplano', 'La Ceiba, S. A.', '—'])
-    for (const texto of ['ñ'.repeat(5000), '\u{1f69a}'.repeat(3000), '\ud800'.repeat(3)]) {
-      expect(await client.askUbicacion({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
-      expect(await client.sendText({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
+    for (const text of ['ñ'.repeat(5000), '\u{1f69a}'.repeat(3000), '\ud800'.repeat(3)]) {
+      expect(await client.askUbicacion({ ...PETICION, texto: text })).toMatchObject({ resultado: 'aceptado' })
+      expect(await client.sendText({ ...PETICION, texto: text })).toMatchObject({ resultado: 'aceptado' })
     }
     for (const { json } of provider.requests.slice(1)) {
       expect((json.text?.body ?? json.interactive.body.text).isWellFormed()).toBe(true)
@@ -149,29 +149,29 @@ describe('the client sends', () => {
   })
 
   test('a hundred messages at a time over a few connections, each with its own answer', async () => {
-    const pocas = createWhatsappClient(provider.config, { connections: 4 })
+    const smallClient = createWhatsappClient(provider.config, { connections: 4 })
     const ids = Array.from({ length: 100 }, (_, i) => `men_${i}`)
-    const envios = await Promise.all(ids.map((id) => pocas.sendText({ ...PETICION, id })))
-    const porId = new Map(provider.acceptedMensajes.map(({ ownId: nuestroId, wamid }) => [nuestroId, wamid]))
-    expect(envios).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: porId.get(id) })))
+    const submissions = await Promise.all(ids.map((id) => smallClient.sendText({ ...PETICION, id })))
+    const porId = new Map(provider.acceptedMensajes.map(({ ownId, wamid }) => [ownId, wamid]))
+    expect(submissions).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: porId.get(id) })))
     expect(provider.connections()).toBeLessThanOrEqual(4)
-    await pocas.close()
+    await smallClient.close()
   })
 })
 
 // --- What is answered ---
 
 describe('errors of Meta', () => {
-  const RECHAZADOS = [
+  const REJECTED_CODES = [
     0, 3, 10, 33, 100, 190, 200, 250, 299, 368, 130472, 130497, 131005, 131008, 131009, 131021, 131026, 131030, 131031,
     131042, 131045, 131047, 131050, 131051, 131052, 131053, 132000, 132001, 132005, 132007, 132012, 132015, 132016,
     133010,
   ]
-  test.each(RECHAZADOS)('%d: rejected, for every status', async (code) => {
+  test.each(REJECTED_CODES)('%d: rejected, for every status', async (code) => {
     for (const status of [400, 500]) {
-      const envio = await con({ tipo: 'error', status, error: { code, details: 'Some details' } })
-      expect(envio).toMatchObject({ resultado: 'rechazado', codigo: String(code) })
-      expect((envio as { motivo: string }).motivo).toMatch(/: .+\. \(Meta: «Some details»\)$/)
+      const submission = await con({ tipo: 'error', status, error: { code, details: 'Some details' } })
+      expect(submission).toMatchObject({ resultado: 'rechazado', codigo: String(code) })
+      expect((submission as { motivo: string }).motivo).toMatch(/: .+\. \(Meta: «Some details»\)$/)
     }
   })
 
@@ -188,10 +188,15 @@ describe('errors of Meta', () => {
     [131057, 600],
     [133004, 60],
   ])('%d: passes, after %d s', async (code, esperar_s) => {
-    const envio = await con({ tipo: 'error', status: 400, error: { code } })
-    expect(envio).toMatchObject({ resultado: 'pasajero', codigo: String(code), waitSeconds: esperar_s })
-    const avisado = await con({ tipo: 'error', status: 429, error: { code }, cabeceras: { 'retry-after': '33' } })
-    expect(avisado).toMatchObject({ resultado: 'pasajero', waitSeconds: 33 })
+    const submission = await con({ tipo: 'error', status: 400, error: { code } })
+    expect(submission).toMatchObject({ resultado: 'pasajero', codigo: String(code), waitSeconds: esperar_s })
+    const retryAfterResult = await con({
+      tipo: 'error',
+      status: 429,
+      error: { code },
+      headers: { 'retry-after': '33' },
+    })
+    expect(retryAfterResult).toMatchObject({ resultado: 'pasajero', waitSeconds: 33 })
   })
 
   test.each<[number, boolean | undefined, string]>([
@@ -205,10 +210,10 @@ describe('errors of Meta', () => {
     [502, undefined, 'pasajero'],
     [503, undefined, 'pasajero'],
     [504, undefined, 'pasajero'],
-  ])('an unknown code with %d (is_transient %s): %s', async (status, transitorio, resultado) => {
-    const error = { code: 999_999, ...(transitorio !== undefined && { isTransient: transitorio }) }
-    const envio = await con({ tipo: 'error', status, error })
-    expect(envio).toMatchObject({ resultado, codigo: '999999', motivo: expect.stringContaining('999999') })
+  ])('an unknown code with %d (is_transient %s): %s', async (status, isTransient, resultado) => {
+    const error = { code: 999_999, ...(isTransient !== undefined && { isTransient }) }
+    const submission = await con({ tipo: 'error', status, error })
+    expect(submission).toMatchObject({ resultado, codigo: '999999', motivo: expect.stringContaining('999999') })
   })
 
   test.each<[number, string]>([
@@ -221,7 +226,7 @@ describe('errors of Meta', () => {
     [500, 'pasajero'],
     [503, 'pasajero'],
   ])('%d without a code: %s', async (status, resultado) => {
-    for (const cuerpo of [
+    for (const body of [
       '',
       '<html><h1>Error</h1></html>',
       '{"error":"otro"}',
@@ -229,7 +234,7 @@ describe('errors of Meta', () => {
       'null',
       '[]',
     ]) {
-      expect(await con({ tipo: 'respuesta', status, cuerpo })).toMatchObject({ resultado, codigo: `http_${status}` })
+      expect(await con({ tipo: 'respuesta', status, body })).toMatchObject({ resultado, codigo: `http_${status}` })
     }
   })
 
@@ -248,8 +253,8 @@ describe('errors of Meta', () => {
     ],
     ['broken usage', { 'x-business-use-case-usage': '{"1":[nul' }, null],
     ['odd usage', { 'x-business-use-case-usage': '{"1":[null,{"estimated_time_to_regain_access":"9"}],"2":7}' }, null],
-  ])('the client reads the time to wait from %s', async (_caso, cabeceras, esperar_s) => {
-    expect(await con({ tipo: 'respuesta', status: 503, cuerpo: '', cabeceras })).toMatchObject({
+  ])('the client reads the time to wait from %s', async (_case, headers, esperar_s) => {
+    expect(await con({ tipo: 'respuesta', status: 503, body: '', headers })).toMatchObject({
       waitSeconds: esperar_s,
     })
   })
@@ -258,16 +263,16 @@ describe('errors of Meta', () => {
     const now = Date.parse('2026-11-20T18:30:00Z')
     vi.useFakeTimers({ toFake: ['Date'], now })
     const date = new Date(now + 90_000).toUTCString()
-    expect(await con({ tipo: 'respuesta', status: 429, cuerpo: '', cabeceras: { 'retry-after': date } })).toMatchObject(
-      { waitSeconds: 90 },
-    )
+    expect(await con({ tipo: 'respuesta', status: 429, body: '', headers: { 'retry-after': date } })).toMatchObject({
+      waitSeconds: 90,
+    })
   })
 
   test('details never carry phones, tokens or control characters', async () => {
     const detalles = `Recipient +502 5555-1234 (50255551234) token ${provider.config.token}\u0007 ${'x'.repeat(500)}`
-    const envio = await con({ tipo: 'error', status: 400, error: { code: 131030, details: detalles } })
-    expect((envio as { motivo: string }).motivo).toContain('Recipient ***34 (***34) token *** xxx')
-    expect((envio as { motivo: string }).motivo.length).toBeLessThan(400)
+    const submission = await con({ tipo: 'error', status: 400, error: { code: 131030, details: detalles } })
+    expect((submission as { motivo: string }).motivo).toContain('Recipient ***34 (***34) token *** xxx')
+    expect((submission as { motivo: string }).motivo.length).toBeLessThan(400)
   })
 
   test('the stand-in checks as Meta does: a wrong token, number, template', async () => {
@@ -294,18 +299,18 @@ describe('a message may have been sent when', () => {
     ['closes after reading', { tipo: 'cerrar' }, /UND_ERR_SOCKET|ECONNRESET/],
     ['closes before reading', { tipo: 'cerrar_sin_leer' }, /UND_ERR_SOCKET|ECONNRESET|EPIPE/],
     ['gives half an answer', { tipo: 'media_respuesta' }, /UND_ERR_SOCKET|ECONNRESET/],
-    ['answers too late', { tipo: 'aceptar', lag: PLAZO }, /plazo/],
-    ['answers no JSON', { tipo: 'respuesta', status: 200, cuerpo: '<html>' }, /sin dar el id/],
-    ['answers without an id', { tipo: 'respuesta', status: 200, cuerpo: '{"messages":[{}]}' }, /sin dar el id/],
-    ['answers nothing', { tipo: 'respuesta', status: 204, cuerpo: '' }, /sin dar el id/],
-    ['answers without end', { tipo: 'respuesta', status: 200, cuerpo: 'x'.repeat(100_000) }, /respuesta_larga/],
-    ['stands behind a gateway that gave up', { tipo: 'respuesta', status: 504, cuerpo: '<h1>504</h1>' }, /504/],
-    ['stands behind a gateway that lost it', { tipo: 'respuesta', status: 502, cuerpo: '' }, /502/],
-  ])('the provider %s', async (_caso, desenlace, motivo) => {
-    expect(await con(desenlace)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
+    ['answers too late', { tipo: 'aceptar', lag: DEADLINE }, /plazo/],
+    ['answers no JSON', { tipo: 'respuesta', status: 200, body: '<html>' }, /sin dar el id/],
+    ['answers without an id', { tipo: 'respuesta', status: 200, body: '{"messages":[{}]}' }, /sin dar el id/],
+    ['answers nothing', { tipo: 'respuesta', status: 204, body: '' }, /sin dar el id/],
+    ['answers without end', { tipo: 'respuesta', status: 200, body: 'x'.repeat(100_000) }, /respuesta_larga/],
+    ['stands behind a gateway that gave up', { tipo: 'respuesta', status: 504, body: '<h1>504</h1>' }, /504/],
+    ['stands behind a gateway that lost it', { tipo: 'respuesta', status: 502, body: '' }, /502/],
+  ])('the provider %s', async (_case, outcome, motivo) => {
+    expect(await con(outcome)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
     // Nothing is repeated behind our back: the next one is the next that arrives.
     expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
-    expect(provider.requests.length).toBe(desenlace.tipo === 'cerrar_sin_leer' ? 1 : 2)
+    expect(provider.requests.length).toBe(outcome.tipo === 'cerrar_sin_leer' ? 1 : 2)
   })
 
   test('the provider fails on a connection that has served before', async () => {
@@ -318,10 +323,10 @@ describe('a message may have been sent when', () => {
 
   test('the provider sends only a 1xx answer', async () => {
     await using server = await raw((socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'))
-    const enviando = enviarA(server.url)
+    const sendingResult = sendTo(server.url)
     await expect.poll(server.solicitudes).toBe(1)
-    plazos.vencer()
-    expect(await enviando).toMatchObject({ resultado: 'dudoso' })
+    deadlines.vencer()
+    expect(await sendingResult).toMatchObject({ resultado: 'dudoso' })
   })
 
   test.each([
@@ -329,18 +334,18 @@ describe('a message may have been sent when', () => {
     ['half a status line', 'HTTP/1.1 40'],
     ['half an error', 'HTTP/1.1 400 Bad Request\r\nContent-Length: 500\r\n\r\n{"error":{"code":190'],
     ['endless headers', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
-  ])('the answer is %s', async (_caso, bytes) => {
+  ])('the answer is %s', async (_case, bytes) => {
     await using server = await raw((socket) => socket.end(bytes))
-    expect(await enviarA(server.url)).toMatchObject({ resultado: 'dudoso' })
+    expect(await sendTo(server.url)).toMatchObject({ resultado: 'dudoso' })
     expect(server.solicitudes()).toBe(1)
   })
 
   test('the client closes during the request', async () => {
     provider.defaultOutcome = { tipo: 'colgar' }
-    const enviando = client.sendTemplate(DATOS)
+    const sendingResult = client.sendTemplate(DATOS)
     await expect.poll(() => provider.requests.length).toBe(1)
     await client.close()
-    expect(await enviando).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(/cerrado/) })
+    expect(await sendingResult).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(/cerrado/) })
     expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'pasajero', codigo: 'cerrado' })
     expect(provider.requests).toHaveLength(1)
   })
@@ -351,7 +356,7 @@ describe('a message is surely not sent when', () => {
     await using server = await raw(() => {})
     const { url } = server
     await server[Symbol.asyncDispose]()
-    expect(await enviarA(url)).toEqual({
+    expect(await sendTo(url)).toEqual({
       resultado: 'pasajero',
       codigo: 'ECONNREFUSED',
       motivo: expect.stringContaining('No se llegó a enviar'),
@@ -360,22 +365,25 @@ describe('a message is surely not sent when', () => {
   })
 
   test('the name is not known', async () => {
-    const envio = await enviarA('https://no-existe.invalid')
-    expect(envio).toMatchObject({ resultado: 'pasajero', codigo: expect.stringMatching(/ENOTFOUND|EAI_AGAIN|plazo/) })
+    const submission = await sendTo('https://no-existe.invalid')
+    expect(submission).toMatchObject({
+      resultado: 'pasajero',
+      codigo: expect.stringMatching(/ENOTFOUND|EAI_AGAIN|plazo/),
+    })
   })
 
   test.each<[string, (socket: net.Socket) => void]>([
     ['closes', (socket) => socket.destroy()],
     ['answers no TLS', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['hangs', () => {}],
-  ])('the server %s in the TLS handshake', async (testCase, atender) => {
-    await using server = await raw(atender)
-    const enviando = enviarA(server.url.replace('http:', 'https:'))
+  ])('the server %s in the TLS handshake', async (testCase, handle) => {
+    await using server = await raw(handle)
+    const sendingResult = sendTo(server.url.replace('http:', 'https:'))
     if (testCase === 'hangs') {
       await expect.poll(server.solicitudes).toBe(1)
-      plazos.vencer()
+      deadlines.vencer()
     }
-    expect(await enviando).toMatchObject({ resultado: 'pasajero' })
+    expect(await sendingResult).toMatchObject({ resultado: 'pasajero' })
   })
 
   test('the certificate is not trusted, unlike a good one', async () => {
@@ -392,13 +400,13 @@ describe('a message is surely not sent when', () => {
     server.on('tlsClientError', () => {})
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as net.AddressInfo
-    expect(await enviarA(`https://localhost:${port}`)).toMatchObject({
+    expect(await sendTo(`https://localhost:${port}`)).toMatchObject({
       resultado: 'pasajero',
       codigo: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     })
-    expect(await enviarA(`https://127.0.0.1:${port}`, { ca: pair.cert })).toMatchObject({ resultado: 'pasajero' })
+    expect(await sendTo(`https://127.0.0.1:${port}`, { ca: pair.cert })).toMatchObject({ resultado: 'pasajero' })
     expect(recibidos).toEqual([])
-    expect(await enviarA(`https://localhost:${port}`, { ca: pair.cert })).toMatchObject({ codigo: 'http_400' })
+    expect(await sendTo(`https://localhost:${port}`, { ca: pair.cert })).toMatchObject({ codigo: 'http_400' })
     expect(recibidos).toHaveLength(1)
     server.close()
   })
@@ -406,14 +414,14 @@ describe('a message is surely not sent when', () => {
   test('the deadline passes before a connection is free', async () => {
     const one = createWhatsappClient(provider.config, { connections: 1 })
     provider.siguientes.push({ tipo: 'aceptar' }, { tipo: 'colgar' })
-    const [first, second, tercero] = ['primero', 'segundo', 'tercero'].map((id) => one.sendText({ ...PETICION, id }))
+    const [first, second, thirdOne] = ['primero', 'segundo', 'tercero'].map((id) => one.sendText({ ...PETICION, id }))
     expect(await first).toMatchObject({ resultado: 'aceptado' })
     await expect.poll(() => provider.requests.length).toBe(2)
-    plazos.vencer()
+    deadlines.vencer()
     expect(await second).toMatchObject({ resultado: 'dudoso' })
-    expect(await tercero).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
+    expect(await thirdOne).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
     expect(await one.sendText({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
-    expect(provider.acceptedMensajes.map(({ ownId: nuestroId }) => nuestroId)).toEqual(['primero', 'segundo', 'cuarto'])
+    expect(provider.acceptedMensajes.map(({ ownId }) => ownId)).toEqual(['primero', 'segundo', 'cuarto'])
     await one.close()
   })
 
@@ -426,16 +434,16 @@ describe('a message is surely not sent when', () => {
 })
 
 /** A server that does what it likes with the socket at every request. */
-async function raw(atender: (socket: net.Socket) => void) {
+async function raw(handle: (socket: net.Socket) => void) {
   let solicitudes = 0
-  const abiertas = new Set<net.Socket>()
+  const openedItems = new Set<net.Socket>()
   const server = net.createServer((socket) => {
-    abiertas.add(socket)
+    openedItems.add(socket)
     socket
       .on('error', () => {})
       .on('data', () => {
         solicitudes++
-        atender(socket)
+        handle(socket)
       })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -443,27 +451,27 @@ async function raw(atender: (socket: net.Socket) => void) {
     url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
     solicitudes: () => solicitudes,
     async [Symbol.asyncDispose]() {
-      for (const socket of abiertas) socket.destroy()
+      for (const socket of openedItems) socket.destroy()
       if (server.listening) await new Promise((listo) => server.close(listo))
     },
   }
 }
 
-async function enviarA(baseUrl: string, options: { ca?: string } = {}): Promise<WhatsappResult> {
+async function sendTo(baseUrl: string, options: { ca?: string } = {}): Promise<WhatsappResult> {
   const other = createWhatsappClient({ ...provider.config, baseUrl }, options)
-  const envio = sinSecretos(await other.sendText(PETICION))
+  const submission = checkNoSecretos(await other.sendText(PETICION))
   await other.close()
-  return envio
+  return submission
 }
 
 test('every code that is known has a sentence of its own that names a remedy', () => {
   const seen = new Set<string>()
   for (let codigo = 0; codigo < 140_000; codigo++) {
-    const veredicto = judgeCode(String(codigo))
-    if (!veredicto || /^2\d\d$/.test(String(codigo))) continue
-    expect(veredicto.motivo).toMatch(/^[A-Z].*[:;] .+\.$/)
+    const verdict = judgeCode(String(codigo))
+    if (!verdict || /^2\d\d$/.test(String(codigo))) continue
+    expect(verdict.motivo).toMatch(/^[A-Z].*[:;] .+\.$/)
     seen.add(String(codigo))
   }
   expect(seen.size).toBeGreaterThanOrEqual(42)
-  for (const raro of ['', 'constructor', '__proto__', 'toString', '-1']) expect(judgeCode(raro)).toBeNull()
+  for (const oddValue of ['', 'constructor', '__proto__', 'toString', '-1']) expect(judgeCode(oddValue)).toBeNull()
 })

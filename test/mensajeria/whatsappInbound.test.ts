@@ -17,8 +17,8 @@ describe('signatures', () => {
 
   test('a known one', () => {
     // printf '{}' | openssl dgst -sha256 -hmac secreto
-    const conocida = 'sha256=9b09d74c60be8d716f80e3db365e4e4f49b2b1a55a3d1d5931e96eb98dde17e9'
-    expect(isFirmaValid(Buffer.from('{}'), conocida, SECRETO)).toBe(true)
+    const knownOne = 'sha256=9b09d74c60be8d716f80e3db365e4e4f49b2b1a55a3d1d5931e96eb98dde17e9'
+    expect(isFirmaValid(Buffer.from('{}'), knownOne, SECRETO)).toBe(true)
   })
 
   test('good, in either case of its digits', () => {
@@ -38,7 +38,7 @@ describe('signatures', () => {
     ['with a line break', `${good}\n`],
     ["another secret's", signAsMeta(raw, 'otro')],
     ["another body's", signAsMeta(`${raw} `, SECRETO)],
-  ])('%s', (_caso, header) => {
+  ])('%s', (_case, header) => {
     expect(isFirmaValid(raw, header, SECRETO)).toBe(false)
   })
 
@@ -60,27 +60,27 @@ describe('signatures', () => {
 })
 
 describe('the challenge', () => {
-  const BUENA = { 'hub.mode': 'subscribe', 'hub.verify_token': 'reto', 'hub.challenge': '1158201444' }
+  const GOOD_CHALLENGE = { 'hub.mode': 'subscribe', 'hub.verify_token': 'reto', 'hub.challenge': '1158201444' }
   test('is echoed to who knows the token', () => {
-    expect(answerChallenge(BUENA, 'reto')).toBe('1158201444')
+    expect(answerChallenge(GOOD_CHALLENGE, 'reto')).toBe('1158201444')
   })
   test.each<[string, Record<string, unknown>]>([
-    ['another token', { ...BUENA, 'hub.verify_token': 'Reto' }],
-    ['no token', { ...BUENA, 'hub.verify_token': undefined }],
-    ['a repeated token', { ...BUENA, 'hub.verify_token': ['reto', 'reto'] }],
-    ['another mode', { ...BUENA, 'hub.mode': 'unsubscribe' }],
-    ['no mode', { ...BUENA, 'hub.mode': undefined }],
-    ['no challenge', { ...BUENA, 'hub.challenge': undefined }],
-    ['an empty challenge', { ...BUENA, 'hub.challenge': '' }],
-    ['a repeated challenge', { ...BUENA, 'hub.challenge': ['1', '2'] }],
-    ['a challenge with markup', { ...BUENA, 'hub.challenge': '<script>' }],
-    ['an endless challenge', { ...BUENA, 'hub.challenge': '1'.repeat(257) }],
+    ['another token', { ...GOOD_CHALLENGE, 'hub.verify_token': 'Reto' }],
+    ['no token', { ...GOOD_CHALLENGE, 'hub.verify_token': undefined }],
+    ['a repeated token', { ...GOOD_CHALLENGE, 'hub.verify_token': ['reto', 'reto'] }],
+    ['another mode', { ...GOOD_CHALLENGE, 'hub.mode': 'unsubscribe' }],
+    ['no mode', { ...GOOD_CHALLENGE, 'hub.mode': undefined }],
+    ['no challenge', { ...GOOD_CHALLENGE, 'hub.challenge': undefined }],
+    ['an empty challenge', { ...GOOD_CHALLENGE, 'hub.challenge': '' }],
+    ['a repeated challenge', { ...GOOD_CHALLENGE, 'hub.challenge': ['1', '2'] }],
+    ['a challenge with markup', { ...GOOD_CHALLENGE, 'hub.challenge': '<script>' }],
+    ['an endless challenge', { ...GOOD_CHALLENGE, 'hub.challenge': '1'.repeat(257) }],
     ['nothing', {}],
-  ])('%s', (_caso, query) => {
+  ])('%s', (_case, query) => {
     expect(answerChallenge(query, 'reto')).toBeUndefined()
   })
   test('an empty token admits nobody', () => {
-    expect(answerChallenge({ ...BUENA, 'hub.verify_token': '' }, '')).toBeUndefined()
+    expect(answerChallenge({ ...GOOD_CHALLENGE, 'hub.verify_token': '' }, '')).toBeUndefined()
   })
 })
 
@@ -89,7 +89,7 @@ describe('webhooks', () => {
   const EN = new Date('2026-11-20T18:30:05Z')
   const read = (body: unknown) => readInboundItems(JSON.parse(JSON.stringify(body)), NUMERO)
   const readOne = (raw: object) => read(aviso({ messages: [raw] }))
-  const comun = { telefono: TELEFONO, inReplyTo: null, en: EN }
+  const commonPart = { telefono: TELEFONO, inReplyTo: null, en: EN }
 
   test.each([
     ['sent', 'enviado'],
@@ -126,7 +126,7 @@ describe('webhooks', () => {
     ['no list', { code: 1 }, null, /desconocido/],
     ['a code as text', [{ code: '131047' }], '131047', /24 horas/],
     ['unknown', [{ code: 777, title: 'Rare' }], '777', /777.*«Rare»/],
-  ])('a failure with odd errors: %s', (_caso, errors, codigo, motivo) => {
+  ])('a failure with odd errors: %s', (_case, errors, codigo, motivo) => {
     const raw = { ...estado('failed', { wamid: 'w', recipient: '50255551234', en: EN }), errors }
     expect(read(aviso({ statuses: [raw] }))).toMatchObject([{ codigo, motivo: expect.stringMatching(motivo) }])
   })
@@ -137,7 +137,7 @@ describe('webhooks', () => {
       {
         tipo: 'ubicacion',
         providerId: 'wamid.2',
-        ...comun,
+        ...commonPart,
         inReplyTo: 'wamid.1',
         lat: 14.6349,
         lng: -90.5069,
@@ -179,10 +179,10 @@ describe('webhooks', () => {
     ['__proto__', undefined, ''],
     ['constructor', undefined, ''],
     ['from', '50255551234', ''],
-  ])('a message of type %s counts as text', (type, contenido, texto) => {
+  ])('a message of type %s counts as text', (type, contenido, text) => {
     expect(
       readOne({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
-    ).toEqual([{ tipo: 'texto', providerId: 'w', ...comun, texto }])
+    ).toEqual([{ tipo: 'texto', providerId: 'w', ...commonPart, texto: text }])
   })
 
   test('a reaction answers what it reacts to', () => {
@@ -235,19 +235,19 @@ describe('webhooks', () => {
     ['no time', { timestamp: undefined }],
     ['a time that is none', { timestamp: '2026-11-20' }],
     ['a time past all time', { timestamp: '99999999999999' }],
-  ])('a message with %s is skipped', (_caso, cambio) => {
+  ])('a message with %s is skipped', (_case, cambio) => {
     expect(readOne({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
   })
 
   test('an answer to our message needs no sender, and a status no recipient', () => {
-    const sinRemitente = (tipo: string, contenido: unknown) => ({
+    const buildWithoutSender = (tipo: string, contenido: unknown) => ({
       ...mensaje(tipo, contenido, { wamid: 'w', inReplyTo: 'wamid.1' }),
       from: undefined,
     })
-    expect(readOne(sinRemitente('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
+    expect(readOne(buildWithoutSender('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
       { tipo: 'ubicacion', telefono: null, inReplyTo: 'wamid.1', lat: 14.6 },
     ])
-    expect(readOne(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
+    expect(readOne(buildWithoutSender('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
     const fallido = {
       ...estado('failed', { wamid: 'w', recipient: '5', error: { code: 131026 } }),
       recipient_id: undefined,
@@ -256,11 +256,11 @@ describe('webhooks', () => {
   })
 
   test('each item that cannot be read is reported, but not those of other numbers', () => {
-    let saltados = 0
+    let skippedCount = 0
     const count = (body: unknown) => {
-      saltados = 0
-      readInboundItems(body, NUMERO, () => saltados++)
-      return saltados
+      skippedCount = 0
+      readInboundItems(body, NUMERO, () => skippedCount++)
+      return skippedCount
     }
     const good = mensaje('text', { body: 'x' })
     const bad = {
@@ -293,18 +293,18 @@ describe('webhooks', () => {
 
   const E164 = /^\+[1-9]\d{5,14}$/
   // One assertion for all: there are hundreds of thousands of values.
-  const esSano = (read: InboundItem) =>
+  const isSound = (read: InboundItem) =>
     read.providerId !== '' &&
     (read.tipo === 'estado' || (read.telefono === null ? read.inReplyTo !== null : E164.test(read.telefono))) &&
     !Number.isNaN(read.en.getTime()) &&
     Object.values(read).every((value) => typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0')))
-  function sano(leidos: InboundItem[]) {
-    expect(leidos.filter((read) => !esSano(read))).toEqual([])
+  function isHealthy(readValues: InboundItem[]) {
+    expect(readValues.filter((read) => !isSound(read))).toEqual([])
   }
 
   test('never throws on any JSON', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (body) => sano(readInboundItems(body, NUMERO))),
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (body) => isHealthy(readInboundItems(body, NUMERO))),
       { numRuns: 1000 },
     )
   })
@@ -318,25 +318,25 @@ describe('webhooks', () => {
       ],
       statuses: [estado('failed', { wamid: 'w', recipient: '50255551234', error: { code: 131026, details: 'x' } })],
     })
-    const caminos: (string | number)[][] = []
-    const recorrer = (value: unknown, camino: (string | number)[]) => {
-      caminos.push(camino)
+    const routes: (string | number)[][] = []
+    const walk = (value: unknown, route: (string | number)[]) => {
+      routes.push(route)
       if (typeof value === 'object' && value) {
-        for (const [key, child] of Object.entries(value)) recorrer(child, [...camino, key])
+        for (const [key, child] of Object.entries(value)) walk(child, [...route, key])
       }
     }
-    recorrer(body, [])
+    walk(body, [])
     fc.assert(
       fc.property(
-        fc.constantFrom(...caminos),
+        fc.constantFrom(...routes),
         fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' })),
-        (camino, nuevo) => {
-          const copia = { raiz: structuredClone(body) as unknown }
-          const hasta = ['raiz', ...camino]
+        (route, nuevo) => {
+          const copia = { root: structuredClone(body) as unknown }
+          const hasta = ['raiz', ...route]
           // biome-ignore lint/suspicious/noExplicitAny: it walks whatever there is
-          const padre = hasta.slice(0, -1).reduce((value: any, key) => value[key], copia)
-          padre[hasta.at(-1)!] = nuevo
-          sano(readInboundItems(copia.raiz, NUMERO))
+          const parent = hasta.slice(0, -1).reduce((value: any, key) => value[key], copia)
+          parent[hasta.at(-1)!] = nuevo
+          isHealthy(readInboundItems(copia.root, NUMERO))
         },
       ),
       { numRuns: 3000 },

@@ -9,7 +9,7 @@ import { buildMensajeDeps } from '../mensajeria/channel.ts'
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const anotar = (guia: string, body: unknown, key?: string) =>
   environment.operar('POST', `/guias/${guia}/notas`, body, key)
-const notasDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
+const notasDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}/notas`)).body.datos
 const count = async (guia: string) =>
   (
     await environment.db.pool.query(
@@ -23,8 +23,8 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
   it('writes a note with its author, which the merchant does not read', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const { status, cuerpo } = await anotar(guia, { texto: 'Llamó la destinataria.\nPasa el jueves.' })
-    expect([status, cuerpo]).toEqual([
+    const { status, body } = await anotar(guia, { texto: 'Llamó la destinataria.\nPasa el jueves.' })
+    expect([status, body]).toEqual([
       201,
       {
         nota: expect.stringMatching(/^not_[0-9A-Z]{12}$/),
@@ -34,7 +34,7 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
         creado_en: expect.stringMatching(/Z$/),
       },
     ])
-    expect(await notasDe(guia)).toEqual([cuerpo])
+    expect(await notasDe(guia)).toEqual([body])
     const { eventos, secuencia } = await api.guias.obtener(guia)
     expect([secuencia, eventos.datos.length]).toEqual([1, 1])
   })
@@ -43,8 +43,8 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
-    const { cuerpo } = await ana.request('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
-    expect(cuerpo.autor).toEqual({ autor: ana.persona, nombre: expect.any(String) })
+    const { body } = await ana.request('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
+    expect(body.autor).toEqual({ autor: ana.persona, nombre: expect.any(String) })
     await environment.operar('DELETE', `/personas/${ana.persona}`)
     expect((await notasDe(guia))[0].autor).toEqual({ autor: ana.persona, nombre: null })
   })
@@ -52,13 +52,13 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
   it('does the work of a repeated request once', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const pedida = { texto: 'Llamó' }
-    const first = await anotar(guia, pedida, 'nota-1')
-    const otraVez = await anotar(guia, pedida, 'nota-1')
-    expect([otraVez.status, otraVez.cuerpo]).toEqual([201, first.cuerpo])
-    expect(otraVez.cabeceras.get('idempotent-replayed')).toBe('true')
+    const sentRequest = { texto: 'Llamó' }
+    const first = await anotar(guia, sentRequest, 'nota-1')
+    const repetition = await anotar(guia, sentRequest, 'nota-1')
+    expect([repetition.status, repetition.body]).toEqual([201, first.body])
+    expect(repetition.headers.get('idempotent-replayed')).toBe('true')
     const other = await anotar(guia, { texto: 'No llamó' }, 'nota-1')
-    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect([other.status, other.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect(await count(guia)).toBe(1)
   })
 
@@ -70,16 +70,16 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
     const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
     expect(await count(guia)).toBe(0)
-    const { status, cuerpo } = await anotar(guia, { texto: 'Llamó doña Ana' })
-    expect([status, cuerpo.codigo]).toEqual([409, 'datos_borrados'])
+    const { status, body } = await anotar(guia, { texto: 'Llamó doña Ana' })
+    expect([status, body.codigo]).toEqual([409, 'datos_borrados'])
     expect(await count(guia)).toBe(0)
   })
 
   it('returns 422 without words, and 404 for an unknown guide', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    for (const texto of ['', ' \n', 'x'.repeat(1_001)])
-      expect((await anotar(guia, { texto })).cuerpo.errores[0].campo).toBe('/texto')
+    for (const text of ['', ' \n', 'x'.repeat(1_001)])
+      expect((await anotar(guia, { texto: text })).body.errores[0].campo).toBe('/texto')
     expect((await anotar(newGuideCode(), { texto: 'x' })).status).toBe(404)
   })
 })

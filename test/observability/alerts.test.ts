@@ -11,32 +11,37 @@ import { ALERT_FAULTS } from './breakdowns.ts'
 import { usePrometheus } from './prometheus.ts'
 import { ALERT_RULES_PATH, HAS_PROMETHEUS } from './prometheusServer.ts'
 
-const reglas = readFileSync(ALERT_RULES_PATH, 'utf8')
-const all = (pattern: RegExp) => [...reglas.matchAll(pattern)].map(([, value]) => value!)
+const rules = readFileSync(ALERT_RULES_PATH, 'utf8')
+const all = (pattern: RegExp) => [...rules.matchAll(pattern)].map(([, value]) => value!)
 const read = (page: string) => readFileSync(`docs/operacion/alertas/${page}`, 'utf8')
 const names = all(/- alert: (\w+)/g)
-const paginasDeAlertas = all(/pagina: docs\/operacion\/alertas\/([\w-]+\.md)/g)
+const alertPages = all(/pagina: docs\/operacion\/alertas\/([\w-]+\.md)/g)
 
 describe('the alerts', () => {
   it('have a page each', () => {
-    expect(paginasDeAlertas).toHaveLength(names.length)
+    expect(alertPages).toHaveLength(names.length)
     const index = read('README.md')
     for (const name of names) expect(index).toContain(`| \`${name}\` |`)
-    for (const [, expr, page] of reglas.matchAll(/expr: ([^\n]+)\n.*?pagina: (\S+)/gs)) {
+    for (const [, expr, page] of rules.matchAll(/expr: ([^\n]+)\n.*?pagina: (\S+)/gs)) {
       expect(existsSync(page!)).toBe(true)
       expect(readFileSync(page!, 'utf8')).toContain(expr)
     }
   })
 
   it('and the dashboards name operations of the contract alone', () => {
-    const tableros = readdirSync('despliegue/observabilidad').filter((one) => one.endsWith('.json'))
-    const texts = [reglas, ...tableros.map((one) => readFileSync(`despliegue/observabilidad/${one}`, 'utf8'))]
-    const nombradas = texts
+    const dashboards = readdirSync('despliegue/observabilidad').filter((one) => one.endsWith('.json'))
+    const texts = [rules, ...dashboards.map((one) => readFileSync(`despliegue/observabilidad/${one}`, 'utf8'))]
+    const mentionedNames = texts
       .flatMap((text) => [...text.matchAll(/guias_solicitudes_total\{operacion=~?\\?"([\w|]+)\\?"/g)])
       .flatMap(([, cuales]) => cuales!.split('|'))
-    expect(nombradas.length).toBeGreaterThan(5)
-    const conocidas = [...readOperations(readDocument()).map(({ id }) => id as string), 'pagina', 'en_vivo', 'saturada']
-    expect(nombradas.filter((one) => !conocidas.includes(one))).toEqual([])
+    expect(mentionedNames.length).toBeGreaterThan(5)
+    const knownNames = [
+      ...readOperations(readDocument()).map(({ id }) => id as string),
+      'pagina',
+      'en_vivo',
+      'saturada',
+    ]
+    expect(mentionedNames.filter((one) => !knownNames.includes(one))).toEqual([])
   })
 
   it.skipIf(!HAS_PROMETHEUS)('pass promtool, and fire after the time that they name', () => {
@@ -50,20 +55,20 @@ describe('the alerts', () => {
 describe('the faults of the fault suites', () => {
   const suites = { webhooks: SCENARIOS, despliegue: REHEARSAL_SCENARIOS }
   const rows = [...read('README.md').matchAll(/^\| `(\w+) ([\w-]+)` \|.*\]\(([\w-]+\.md)\) \|$/gm)].map(
-    ([, suite = '', clave = '', pagina = '']) => ({ suite, clave, pagina }),
+    ([, suite = '', key = '', pagina = '']) => ({ suite, clave: key, pagina }),
   )
 
   it('have a row each in the index, and a page that names them', () => {
-    const faults = Object.entries(suites).flatMap(([suite, unos]) => unos.map(({ clave }) => `${suite} ${clave}`))
-    expect(rows.map(({ suite, clave }) => `${suite} ${clave}`).sort()).toEqual(faults.sort())
-    for (const { suite, clave, pagina } of rows) {
-      expect(read(pagina), pagina).toMatch(new RegExp(`test:faults -- ${suite}[^\`]* ${clave}[ \`]`))
+    const faults = Object.entries(suites).flatMap(([suite, items]) => items.map(({ clave: key }) => `${suite} ${key}`))
+    expect(rows.map(({ suite, clave: key }) => `${suite} ${key}`).sort()).toEqual(faults.sort())
+    for (const { suite, clave: key, pagina } of rows) {
+      expect(read(pagina), pagina).toMatch(new RegExp(`test:faults -- ${suite}[^\`]* ${key}[ \`]`))
       expect(read(pagina), pagina).toContain('\n## What is lost\n')
     }
   })
 
   it('leave no page without an alert or a fault', () => {
-    const pages = new Set([...paginasDeAlertas, ...rows.map(({ pagina }) => pagina), 'README.md'])
+    const pages = new Set([...alertPages, ...rows.map(({ pagina }) => pagina), 'README.md'])
     expect([...pages].sort()).toEqual(readdirSync('docs/operacion/alertas').sort())
   })
 })
@@ -79,27 +84,27 @@ describe.skipIf(!HAS_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
     expect(Object.keys(ALERT_FAULTS).sort()).toEqual([...names].sort())
   })
 
-  it.each(Object.entries(ALERT_FAULTS))('%s fires when its fault is caused, and clears', async (name, causar) => {
-    const suena = async () => (await monitoring.prometheus.firingAlerts()).includes(name)
+  it.each(Object.entries(ALERT_FAULTS))('%s fires when its fault is caused, and clears', async (name, provoke) => {
+    const isFiring = async () => (await monitoring.prometheus.firingAlerts()).includes(name)
     const segundosDesde = (start: number) => ((performance.now() - start) / 1_000).toFixed(1)
-    await waitUntil(async () => !(await suena()))
-    const averiado = performance.now()
-    const reparar = await causar({
+    await waitUntil(async () => !(await isFiring()))
+    const brokenAt = performance.now()
+    const repair = await provoke({
       environment,
-      isFiring: suena,
+      isFiring,
       metricsPort: monitoring.metricsPort,
       nuevoReceptor,
       processes,
     })
-    let sonando = ''
+    let firingAfter = ''
     try {
-      await waitUntil(suena)
-      sonando = segundosDesde(averiado)
+      await waitUntil(isFiring)
+      firingAfter = segundosDesde(brokenAt)
     } finally {
-      await reparar()
+      await repair()
     }
-    const reparado = performance.now()
-    await waitUntil(async () => !(await suena()))
-    tiempos.push(`${name}: ${sonando}, ${segundosDesde(reparado)}`)
+    const repairedAt = performance.now()
+    await waitUntil(async () => !(await isFiring()))
+    tiempos.push(`${name}: ${firingAfter}, ${segundosDesde(repairedAt)}`)
   })
 })

@@ -75,7 +75,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
     const { llave } = await context.environment.createComercio()
     const repair = await makeReadOnly(context)
     await repeatUntilFiring(context, () =>
-      context.environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }),
+      context.environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() }),
     )
     return repair
   },
@@ -124,8 +124,8 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
     return async () => {}
   },
   async GuiasEntradasFallidas(context) {
-    const cuerpo = { codigo: 'AAAA-AAAA-AA' }
-    await repeatUntilFiring(context, () => context.environment.request('POST', '/repartidor/v1/sesion', { cuerpo }))
+    const body = { codigo: 'AAAA-AAAA-AA' }
+    await repeatUntilFiring(context, () => context.environment.request('POST', '/repartidor/v1/sesion', { body }))
     return async () => {}
   },
   async GuiasBucleLento(context) {

@@ -8,30 +8,30 @@ import { usePrometheus } from './prometheus.ts'
 import { HAS_PROMETHEUS, shortenRanges } from './prometheusServer.ts'
 import { startTransaction } from './promises.ts'
 
-const CARPETA = 'despliegue/observabilidad'
-interface Tablero {
+const FOLDER = 'despliegue/observabilidad'
+interface Dashboard {
   title: string
   uid: string
   panels: { title: string; targets: { expr: string }[] }[]
 }
-const tableros = readdirSync(CARPETA)
+const dashboards = readdirSync(FOLDER)
   .filter((name) => name.startsWith('tablero-'))
-  .map((name) => JSON.parse(readFileSync(join(CARPETA, name), 'utf8')) as Tablero)
-const expresiones = tableros.flatMap(({ title, panels }) =>
+  .map((name) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as Dashboard)
+const expressions = dashboards.flatMap(({ title, panels }) =>
   panels.flatMap((panel) => panel.targets.map(({ expr }) => [`${title}: ${panel.title}`, expr] as const)),
 )
 
 describe('the dashboards', () => {
   it('have names of their own, and no expression that makes up a value', () => {
-    expect(new Set(tableros.map(({ uid }) => uid)).size).toBe(tableros.length)
-    expect(expresiones.filter(([, expr]) => /\bvector\b|\babsent\b/.test(expr))).toEqual([])
+    expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(dashboards.length)
+    expect(expressions.filter(([, expr]) => /\bvector\b|\babsent\b/.test(expr))).toEqual([])
   })
 
   it('show each metric of the service', () => {
     const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
-    const all = expresiones.map(([, expr]) => expr).join('\n')
-    const nombradas = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, name]) => name!)
-    expect(nombradas.filter((name) => !all.includes(name))).toEqual([])
+    const all = expressions.map(([, expr]) => expr).join('\n')
+    const mentionedNames = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, name]) => name!)
+    expect(mentionedNames.filter((name) => !all.includes(name))).toEqual([])
   })
 })
 
@@ -40,12 +40,12 @@ describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
   const nuevoReceptor = useReceivers()
 
   /** Does once what the dashboards show. */
-  async function usar() {
+  async function exercise() {
     const comercio = await environment.createComercio()
     const { url } = await nuevoReceptor(answerWith(204))
     await comercio.api.webhooks.crear({ url })
     await createDeliveredGuia(environment, comercio)
-    await environment.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
+    await environment.request('POST', '/repartidor/v1/sesion', { body: { codigo: 'AAAA-AAAA-AA' } })
     const { llave } = await environment.createComercio('test', { solicitudes: 1, guias: 1 })
     await waitUntil(async () => (await environment.request('GET', '/api/v1/guias', { llave })).status === 429)
     // A request that waits for a locked table ends with 503.
@@ -60,12 +60,13 @@ describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
 
   it('returns a series', async () => {
     const seen = new Set<string>()
-    const faltan = () => expresiones.filter(([, expr]) => !seen.has(expr))
-    await usar()
+    const missing = () => expressions.filter(([, expr]) => !seen.has(expr))
+    await exercise()
     await waitUntil(async () => {
-      for (const [, expr] of faltan()) if ((await monitoring.prometheus.series(shortenRanges(expr))) > 0) seen.add(expr)
-      if (faltan().length > 0) await environment.request('GET', '/healthz')
-      return faltan().length === 0
-    }).catch(() => expect(faltan()).toEqual([]))
+      for (const [, expr] of missing())
+        if ((await monitoring.prometheus.series(shortenRanges(expr))) > 0) seen.add(expr)
+      if (missing().length > 0) await environment.request('GET', '/healthz')
+      return missing().length === 0
+    }).catch(() => expect(missing()).toEqual([]))
   })
 })

@@ -16,10 +16,10 @@ const lineaDe = (id: string) =>
     )
     return line === undefined ? undefined : (JSON.parse(line) as Record<string, unknown>)
   })
-let serie = 0
-const request = async (method: string, path: string, options: { llave?: string; cuerpo?: unknown } = {}) => {
-  const id = `registro-${++serie}`
-  const response = await environment.request(method, path, { ...options, cabeceras: { 'X-Request-Id': id } })
+let seriesId = 0
+const request = async (method: string, path: string, options: { llave?: string; body?: unknown } = {}) => {
+  const id = `registro-${++seriesId}`
+  const response = await environment.request(method, path, { ...options, headers: { 'X-Request-Id': id } })
   return { ...response, linea: await lineaDe(id) }
 }
 const nombreDe = (llave: string) => `llave_${readLlave(llave)!.id}`
@@ -27,39 +27,41 @@ const nombreDe = (llave: string) => `llave_${readLlave(llave)!.id}`
 describe('the line of a request', () => {
   it('names operation, merchant, key, guide, network, status and duration', async () => {
     const { llave, comercio } = await environment.createComercio()
-    const created = await request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+    const created = await request('POST', '/api/v1/guias', { llave, body: buildGuia() })
     const deTodas = { comercio, modo: 'test', llave: nombreDe(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
-    const { guia } = created.cuerpo
-    expect(created.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
+    const { guia } = created.body
+    expect(created.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', method: 'POST', status: 201, guia })
     const read = await request('GET', `/api/v1/guias/${guia}`, { llave })
-    expect(read.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
-    const cancelled = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
-    const otraVez = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
-    expect([cancelled.linea.guia, otraVez.linea.guia]).toEqual([guia, guia])
+    expect(read.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', method: 'GET', status: 200, guia })
+    const cancelled = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: {} })
+    const repetition = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: {} })
+    expect([cancelled.linea.guia, repetition.linea.guia]).toEqual([guia, guia])
   })
 
   it('names the key of a refused request', async () => {
     const { llave } = await environment.createComercio()
     const foreign = `${llave.slice(0, 30)}${llave[30] === 'A' ? 'B' : 'A'}${llave.slice(31)}`
-    const { linea: malEscrita } = await request('GET', '/api/v1/guias', { llave: foreign })
-    expect(malEscrita).toMatchObject({ status: 401 })
+    const { linea: malformedLine } = await request('GET', '/api/v1/guias', { llave: foreign })
+    expect(malformedLine).toMatchObject({ status: 401 })
     // A text that is not a whole key may be anything, and is not logged.
-    expect(malEscrita).not.toHaveProperty('llave')
-    const { linea: deOtraRuta } = await request('GET', '/operaciones/v1/comercios', { llave })
-    expect(deOtraRuta).toMatchObject({ status: 401, llave: nombreDe(llave) })
+    expect(malformedLine).not.toHaveProperty('llave')
+    const { linea: lineOfOtherRoute } = await request('GET', '/operaciones/v1/comercios', { llave })
+    expect(lineOfOtherRoute).toMatchObject({ status: 401, llave: nombreDe(llave) })
     await environment.db.pool.query('update llave set revocado_en = now() where id = $1', [readLlave(llave)!.id])
     await waitUntil(async () => (await environment.request('GET', '/api/v1/cuenta', { llave })).status === 401)
-    const { linea: revocada } = await request('GET', '/api/v1/cuenta', { llave })
-    expect(revocada).toMatchObject({ status: 401, llave: nombreDe(llave) })
+    const { linea: revokedLlave } = await request('GET', '/api/v1/cuenta', { llave })
+    expect(revokedLlave).toMatchObject({ status: 401, llave: nombreDe(llave) })
   })
 
   it('names the operator, and has no text that stands in the place of a guide', async () => {
-    const { linea } = await request('GET', '/operaciones/v1/guias/Juana-Perez', { llave: environment.llaveDeOperacion })
-    expect(linea).toMatchObject({
+    const { linea: line } = await request('GET', '/operaciones/v1/guias/Juana-Perez', {
+      llave: environment.llaveDeOperacion,
+    })
+    expect(line).toMatchObject({
       operador: expect.stringMatching(/^op_/),
       llave: nombreDe(environment.llaveDeOperacion),
     })
-    expect(JSON.stringify(linea)).not.toContain('Juana')
+    expect(JSON.stringify(line)).not.toContain('Juana')
   })
 })
 
@@ -139,12 +141,12 @@ describe('the canaries', () => {
     ['a mail address', 'to ana.lopez@ejemplo.com.gt'],
     ['a place', '{"lat":14.71889}'],
     ['a signature of a link', '/archivos/arch_1?firma=abc'],
-  ])('find %s', (que, text) => {
-    expect(findCanaries(text)).toEqual([expect.stringContaining(que)])
+  ])('find %s', (kind, text) => {
+    expect(findCanaries(text)).toEqual([expect.stringContaining(kind)])
   })
 
   it('find nothing in the line of a request', async () => {
-    const { linea } = await request('GET', '/healthz')
-    expect(findCanaries(JSON.stringify(linea))).toEqual([])
+    const { linea: line } = await request('GET', '/healthz')
+    expect(findCanaries(JSON.stringify(line))).toEqual([])
   })
 })

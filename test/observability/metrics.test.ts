@@ -16,24 +16,24 @@ const environment = useEnvironment({ limitsClock: () => 0 }, async () => {
   port = await findFreePort()
   return { METRICS_PORT: `${port}`, REQUESTS_PER_NETWORK: '20' }
 })
-const read = async (metrica: string) => valorDe(await scrapeMetrics(port), metrica)
-const crecimiento = async (serie: string, act: () => Promise<unknown>) => {
-  const before = (await read(serie)) ?? 0
+const read = async (metric: string) => valorDe(await scrapeMetrics(port), metric)
+const measureIncrease = async (seriesId: string, act: () => Promise<unknown>) => {
+  const before = (await read(seriesId)) ?? 0
   await act()
-  return ((await read(serie)) ?? 0) - before
+  return ((await read(seriesId)) ?? 0) - before
 }
 
 /** Series of the service itself, whose values do not matter. Endpoints are counted by state, so a state is a series. */
 const series = async () =>
-  [...(await scrapeMetrics(port)).keys()].filter((serie) => /^guias_(?!webhooks\{)/.test(serie)).sort()
+  [...(await scrapeMetrics(port)).keys()].filter((seriesId) => /^guias_(?!webhooks\{)/.test(seriesId)).sort()
 
 describe('GET /metrics', () => {
   it('has each metric that the manual names', async () => {
     const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
-    const nombradas = new Set([...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, name]) => name!))
+    const mentionedNames = new Set([...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, name]) => name!))
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const propias = new Set([...text.matchAll(/^# TYPE (guias_\w+) /gm)].map(([, name]) => name!))
-    expect(nombradas).toEqual(propias)
+    const ownValues = new Set([...text.matchAll(/^# TYPE (guias_\w+) /gm)].map(([, name]) => name!))
+    expect(mentionedNames).toEqual(ownValues)
     expect(text).toContain('nodejs_eventloop_lag_p99_seconds')
     expect(text).toContain('process_resident_memory_bytes')
   })
@@ -41,19 +41,21 @@ describe('GET /metrics', () => {
   it('counts the requests of an operation by status, and their time', async () => {
     const { llave, api } = await environment.createComercio()
     const created = 'guias_solicitudes_total{operacion="crearGuia",status="201"}'
-    expect(await crecimiento(created, () => api.guias.crear(buildGuia()))).toBe(1)
-    const negada = 'guias_solicitudes_total{operacion="crearGuia",status="422"}'
-    expect(await crecimiento(negada, () => environment.request('POST', '/api/v1/guias', { llave, cuerpo: {} }))).toBe(1)
+    expect(await measureIncrease(created, () => api.guias.crear(buildGuia()))).toBe(1)
+    const refusal = 'guias_solicitudes_total{operacion="crearGuia",status="422"}'
+    expect(
+      await measureIncrease(refusal, () => environment.request('POST', '/api/v1/guias', { llave, body: {} })),
+    ).toBe(1)
     const tiempos = 'guias_solicitud_segundos_count{operacion="crearGuia"}'
-    expect(await crecimiento(tiempos, () => api.guias.crear(buildGuia()))).toBe(1)
+    expect(await measureIncrease(tiempos, () => api.guias.crear(buildGuia()))).toBe(1)
     const seconds = 'guias_solicitud_segundos_sum{operacion="crearGuia"}'
     const from = performance.now()
-    const suyos = await crecimiento(seconds, () => api.guias.crear(buildGuia()))
-    expect(suyos).toBeGreaterThan(0)
+    const ownEntries = await measureIncrease(seconds, () => api.guias.crear(buildGuia()))
+    expect(ownEntries).toBeGreaterThan(0)
     // The request is a part of what this test waited for.
-    expect(suyos).toBeLessThan((performance.now() - from) / 1_000)
+    expect(ownEntries).toBeLessThan((performance.now() - from) / 1_000)
     const pages = 'guias_solicitudes_total{operacion="pagina",status="404"}'
-    expect(await crecimiento(pages, () => fetch(`${environment.url}/no-existe`))).toBe(1)
+    expect(await measureIncrease(pages, () => fetch(`${environment.url}/no-existe`))).toBe(1)
   })
 
   it('times webhooks and the file storage in seconds', async () => {
@@ -63,13 +65,17 @@ describe('GET /metrics', () => {
     const { guia } = await api.guias.crear(buildGuia())
     await waitUntil(async () => receivedWebhooks.length === 1)
     await environment.waitForQuiet()
-    for (const [serie, act] of [
+    for (const [seriesId, act] of [
       ['guias_webhook_intento_segundos_sum', () => api.guias.crear(buildGuia()).then(() => environment.waitForQuiet())],
       ['guias_almacen_segundos_sum{operacion="guardar",resultado="ok"}', () => uploadArchivo(environment, guia)],
     ] as const) {
       const from = performance.now()
-      const suyos = await crecimiento(serie, act)
-      expect([serie, suyos > 0, suyos < (performance.now() - from) / 1_000]).toEqual([serie, true, true])
+      const ownEntries = await measureIncrease(seriesId, act)
+      expect([seriesId, ownEntries > 0, ownEntries < (performance.now() - from) / 1_000]).toEqual([
+        seriesId,
+        true,
+        true,
+      ])
     }
   })
 
@@ -79,49 +85,49 @@ describe('GET /metrics', () => {
   })
 
   it('counts what the network gate refuses', async () => {
-    const negadas = 'guias_solicitudes_rechazadas_total{clase="paginas"}'
+    const refusals = 'guias_solicitudes_rechazadas_total{clase="paginas"}'
     // The clock of the limits stands still, so no token comes back.
     for (let status = 0; status !== 429; ) status = (await fetch(`${environment.url}/rastreo`)).status
-    expect(await crecimiento(negadas, () => fetch(`${environment.url}/rastreo`))).toBe(1)
+    expect(await measureIncrease(refusals, () => fetch(`${environment.url}/rastreo`))).toBe(1)
   })
 
   it('tells the connections of each pool, and the health of the process', async () => {
-    const muestras = await scrapeMetrics(port)
+    const samples = await scrapeMetrics(port)
     for (const pool of ['servicio', 'creaciones', 'cola'])
       for (const estado of ['en_uso', 'libres', 'esperan', 'maximo'])
-        expect(muestras.get(`guias_conexiones{pool="${pool}",estado="${estado}"}`)).toBeGreaterThanOrEqual(0)
+        expect(samples.get(`guias_conexiones{pool="${pool}",estado="${estado}"}`)).toBeGreaterThanOrEqual(0)
     // At rest every connection is idle.
     const deServicio = (estado: string) => read(`guias_conexiones{pool="servicio",estado="${estado}"}`)
     await waitUntil(async () => (await deServicio('libres'))! > 0 && (await deServicio('en_uso')) === 0)
     for (const part of ['ok', 'base_de_datos', 'escritura', 'cola', 'migraciones'])
-      expect(muestras.get(`guias_salud{parte="${part}"}`)).toBe(1)
+      expect(samples.get(`guias_salud{parte="${part}"}`)).toBe(1)
   })
 })
 
 describe('a promise', () => {
-  const probar = async (name: string, causar: Falla) => {
+  const probar = async (name: string, provoke: Falla) => {
     await waitUntil(async () => (await read(name)) === 0)
-    const reparar = await causar(environment)
+    const repair = await provoke(environment)
     try {
       await waitUntil(async () => (await read(name))! > 0)
     } finally {
-      await reparar()
+      await repair()
     }
     await waitUntil(async () => (await read(name)) === 0)
   }
-  const { guias_bitacora_sin_eslabon: cadena, ...others } = PROMISE_FAULTS
+  const { guias_bitacora_sin_eslabon: chain, ...others } = PROMISE_FAULTS
   it.each(Object.entries(others))('%s is 0 at rest, more while it is broken, and 0 again', probar)
   // The next link comes within half a minute.
-  it('guias_bitacora_sin_eslabon is so, too', FULL_RUN_ONLY, () => probar('guias_bitacora_sin_eslabon', cadena!))
+  it('guias_bitacora_sin_eslabon is so, too', FULL_RUN_ONLY, () => probar('guias_bitacora_sin_eslabon', chain!))
 })
 
 describe('the number of series', () => {
   it('is the same with 10,000 merchants', FULL_RUN_ONLY, async () => {
-    const CUANTOS = 10_000
+    const COUNT = 10_000
     const { llave } = await environment.createComercio()
     expect((await environment.request('GET', '/api/v1/cuenta', { llave })).status).toBe(200)
     const before = await series()
-    const nuevos = Array.from({ length: CUANTOS }, (_, n) => ({ uuid: randomUUID(), n, ...newLlave('test') }))
+    const nuevos = Array.from({ length: COUNT }, (_, n) => ({ uuid: randomUUID(), n, ...newLlave('test') }))
     const { pool } = environment.db
     await pool.query(
       `insert into comercio (id, comercio, nombre, ritmo_solicitudes, creado_en)
@@ -140,11 +146,11 @@ describe('the number of series', () => {
        from unnest($1::uuid[]) id`,
       [nuevos.map(({ uuid }) => uuid)],
     )
-    const porHacer = nuevos.values()
+    const remainingComercios = nuevos.values()
     const estados = new Set<number>()
     await Promise.all(
       Array.from({ length: 16 }, async () => {
-        for (const { llave } of porHacer)
+        for (const { llave } of remainingComercios)
           estados.add((await environment.request('GET', '/api/v1/cuenta', { llave })).status)
       }),
     )

@@ -8,18 +8,18 @@ import { answerWith, type ReceivedWebhook, useReceivers } from '../webhooks/rece
 import { openCollector, type ReceivedSpan } from './collector.ts'
 
 // The SDK reads its variables from the environment of the process. The tests of this file share one process.
-let colector: Awaited<ReturnType<typeof openCollector>>
+let collector: Awaited<ReturnType<typeof openCollector>>
 let port: number
 // Before the environment, so that the service has stopped and sent its last spans when this runs.
 afterAll(async () => {
   vi.unstubAllEnvs()
-  await colector.close()
+  await collector.close()
 })
 const environment = useEnvironment(undefined, async () => {
-  colector = await openCollector()
+  collector = await openCollector()
   port = await findFreePort()
   const variables = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: colector.url,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_TRACES_EXPORTER: 'otlp',
     OTEL_METRICS_EXPORTER: 'none',
@@ -32,27 +32,27 @@ const environment = useEnvironment(undefined, async () => {
 const nuevoReceptor = useReceivers()
 
 const TRAZA = '4bf92f3577b34da6a3ce929d0e0e4736'
-const PADRE = '00f067aa0ba902b7'
-const deTraza = (traza: string) => colector.spans.filter(({ traceId }) => traceId === traza)
+const PARENT_ID = '00f067aa0ba902b7'
+const deTraza = (traza: string) => collector.spans.filter(({ traceId }) => traceId === traza)
 const search = (traza: string, nombre: string) =>
   waitUntil(async () => deTraza(traza).find(({ name }) => name === nombre))
 const valorDe = ({ attributes }: ReceivedSpan, clave: string) =>
   Object.values(attributes.find(({ key }) => key === clave)?.value ?? {})[0]
 
 /** Creates a guide in a trace of the merchant's own, with an endpoint that answers this. */
-async function create(traza: string, responder = answerWith(204), cuerpo: object = buildGuia()) {
+async function create(traza: string, responder = answerWith(204), body: object = buildGuia()) {
   const comercio = await environment.createComercio()
   const receptor = await nuevoReceptor(responder)
   const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url })
   await environment.waitForQuiet(comercio)
   const created = await environment.request('POST', '/api/v1/guias', {
     llave: comercio.llave,
-    cuerpo,
-    cabeceras: { traceparent: `00-${traza}-${PADRE}-01` },
+    body,
+    headers: { traceparent: `00-${traza}-${PARENT_ID}-01` },
   })
   expect(created.status).toBe(201)
-  const guia = created.cuerpo.guia as string
-  const recibidos = () => receptor.receivedWebhooks.filter(({ cuerpo }) => cuerpo.includes(guia))
+  const guia = created.body.guia as string
+  const recibidos = () => receptor.receivedWebhooks.filter(({ body }) => body.includes(guia))
   return { ...comercio, webhook, guia, receptor, recibidos }
 }
 
@@ -67,12 +67,12 @@ describe('a trace', () => {
       await search(TRAZA, 'webhook lease'),
       await search(TRAZA, 'webhook attempt'),
     ]
-    expect(solicitud.parentSpanId).toBe(PADRE)
+    expect(solicitud.parentSpanId).toBe(PARENT_ID)
     expect(evento.parentSpanId).toBe(solicitud.spanId)
     expect(sql.parentSpanId).toBe(evento.spanId)
     expect(arriendo.parentSpanId).toBe(evento.spanId)
     expect(intento.parentSpanId).toBe(arriendo.spanId)
-    expect(received!.cabeceras.traceparent).toBe(`00-${TRAZA}-${intento.spanId}-01`)
+    expect(received!.headers.traceparent).toBe(`00-${TRAZA}-${intento.spanId}-01`)
     expect(valorDe(solicitud, 'guias.guia')).toBe(guia)
     expect(valorDe(intento, 'http.response.status_code')).toBe(204)
   })
@@ -94,10 +94,10 @@ describe('a trace', () => {
     await environment.reset()
     await waitUntil(async () => recibidos().length > before)
     const intentos = await waitUntil(async () => {
-      const suyos = deTraza(traza).filter(({ name }) => name === 'webhook attempt')
-      return suyos.length > before && suyos
+      const ownEntries = deTraza(traza).filter(({ name }) => name === 'webhook attempt')
+      return ownEntries.length > before && ownEntries
     })
-    expect(recibidos().at(-1)!.cabeceras.traceparent).toBe(`00-${traza}-${intentos.at(-1)!.spanId}-01`)
+    expect(recibidos().at(-1)!.headers.traceparent).toBe(`00-${traza}-${intentos.at(-1)!.spanId}-01`)
   })
 
   it('has later events of a guide, each in the trace of its own request', async () => {
@@ -105,8 +105,8 @@ describe('a trace', () => {
     const traza = 'cccccccccccccccccccccccccccccccc'
     await environment.request('POST', `/api/v1/guias/${guia}/cancelar`, {
       llave,
-      cuerpo: {},
-      cabeceras: { traceparent: `00-${traza}-${PADRE}-01` },
+      body: {},
+      headers: { traceparent: `00-${traza}-${PARENT_ID}-01` },
     })
     expect(valorDe(await search(traza, 'event'), 'guias.tipo')).toBe('guia.cancelado')
     await search(traza, 'webhook attempt')
@@ -114,25 +114,25 @@ describe('a trace', () => {
 
   describe('has what workers do with the messages of a guide', () => {
     /** Span of an event of this type, with its lease, its attempt and what the merchant's server got. */
-    async function cadenaDe(tipo: string, traza: string, recibidos: () => ReceivedWebhook[]) {
+    async function chainOf(tipo: string, traza: string, recibidos: () => ReceivedWebhook[]) {
       const evento = await waitUntil(async () => deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === tipo))
-      const child = (padre: ReceivedSpan, name: string) =>
-        waitUntil(async () => deTraza(traza).find((one) => one.name === name && one.parentSpanId === padre.spanId))
+      const child = (parent: ReceivedSpan, name: string) =>
+        waitUntil(async () => deTraza(traza).find((one) => one.name === name && one.parentSpanId === parent.spanId))
       const intento = await child(await child(evento, 'webhook lease'), 'webhook attempt')
-      const received = await waitUntil(async () => recibidos().find(({ cuerpo }) => cuerpo.includes(tipo)))
-      expect(received.cabeceras.traceparent).toBe(`00-${traza}-${intento.spanId}-01`)
+      const received = await waitUntil(async () => recibidos().find(({ body }) => body.includes(tipo)))
+      expect(received.headers.traceparent).toBe(`00-${traza}-${intento.spanId}-01`)
       return { evento, child }
     }
 
     it('the request for a location that is sent, and expires days later', async () => {
       const traza = 'ffffffffffffffffffffffffffffffff'
       const { recibidos } = await create(traza, answerWith(204), buildGuiaWithoutDestino())
-      const { evento, child } = await cadenaDe('ubicacion.solicitada', traza, recibidos)
+      const { evento, child } = await chainOf('ubicacion.solicitada', traza, recibidos)
       const created = deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === 'guia.aceptado')!
       expect(evento.parentSpanId).toBe(created.spanId)
       await child(evento, 'mensajes.markSent')
       environment.advance(4 * 86_400_000)
-      const expired = await cadenaDe('ubicacion.vencida', traza, recibidos)
+      const expired = await chainOf('ubicacion.vencida', traza, recibidos)
       expect(expired.evento.parentSpanId).toBe(created.spanId)
       await child(expired.evento, 'mensajes.expire')
     })
@@ -147,11 +147,11 @@ describe('a trace', () => {
       const traza = '34343434343434343434343434343434'
       const { status } = await environment.request('POST', `/api/v1/simulador/guias/${guia}/confirmar-ubicacion`, {
         llave,
-        cuerpo: { resultado: 'fallida' },
-        cabeceras: { traceparent: `00-${traza}-${PADRE}-01` },
+        body: { resultado: 'fallida' },
+        headers: { traceparent: `00-${traza}-${PARENT_ID}-01` },
       })
       expect(status).toBe(200)
-      await cadenaDe('ubicacion.fallida', traza, recibidos)
+      await chainOf('ubicacion.fallida', traza, recibidos)
     })
   })
 
@@ -167,21 +167,21 @@ describe('a trace', () => {
 
   it('ignores a traceparent that is none', async () => {
     const { llave } = await environment.createComercio()
-    const before = colector.spans.length
-    await environment.request('GET', '/api/v1/cuenta', { llave, cabeceras: { traceparent: '00-zz-Juana-01' } })
-    await waitUntil(async () => colector.spans.slice(before).some(({ name }) => name === 'obtenerCuenta'))
+    const before = collector.spans.length
+    await environment.request('GET', '/api/v1/cuenta', { llave, headers: { traceparent: '00-zz-Juana-01' } })
+    await waitUntil(async () => collector.spans.slice(before).some(({ name }) => name === 'obtenerCuenta'))
   })
 
   it('has no personal or secret value', () => {
-    expect(colector.spans.length).toBeGreaterThan(20)
-    expect(findCanaries(colector.raw().replaceAll(/"\w*[tT]imeUnixNano":"?\d+"?/g, ''))).toEqual([])
+    expect(collector.spans.length).toBeGreaterThan(20)
+    expect(findCanaries(collector.raw().replaceAll(/"\w*[tT]imeUnixNano":"?\d+"?/g, ''))).toEqual([])
   })
 })
 
 describe('without a variable OTEL_*', () => {
   /** Packages of OpenTelemetry that a process loads until it serves, and who loads them. */
-  const cargados = (env: Record<string, string>) => {
-    const gancho = `import { registerHooks } from 'node:module'
+  const loadedModules = (env: Record<string, string>) => {
+    const hook = `import { registerHooks } from 'node:module'
       registerHooks({ resolve(nombre, contexto, siguiente) {
         if (nombre.startsWith('@opentelemetry/')) process.stderr.write('LOADED ' + nombre + ' by ' + contexto.parentURL + '\\n')
         return siguiente(nombre, contexto)
@@ -197,7 +197,7 @@ describe('without a variable OTEL_*', () => {
       process.exit(0)`
     const { stdout, stderr } = spawnSync(
       process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(gancho)}`, '--input-type=module', '-e', program],
+      ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, '--input-type=module', '-e', program],
       {
         encoding: 'utf8',
         env: {
@@ -221,9 +221,9 @@ describe('without a variable OTEL_*', () => {
     FULL_RUN_ONLY,
     () => {
       const PROM_CLIENT = /^LOADED @opentelemetry\/api by \S*\/prom-client\//
-      const nuestros = (env: Record<string, string>) => cargados(env).filter((line) => !PROM_CLIENT.test(line))
-      expect(nuestros({})).toEqual([])
-      expect(nuestros({ OTEL_TRACES_EXPORTER: 'none' }).length).toBeGreaterThan(5)
+      const projectFiles = (env: Record<string, string>) => loadedModules(env).filter((line) => !PROM_CLIENT.test(line))
+      expect(projectFiles({})).toEqual([])
+      expect(projectFiles({ OTEL_TRACES_EXPORTER: 'none' }).length).toBeGreaterThan(5)
     },
   )
 })

@@ -15,7 +15,7 @@ describe('GET /operaciones/v1/guias', () => {
       await other.api.guias.crear(buildGuia({ telefono })),
     ]
     const search = async (query: string) =>
-      (await environment.operar('GET', `/guias?${query}`)).cuerpo.datos.map(
+      (await environment.operar('GET', `/guias?${query}`)).body.datos.map(
         (g: { guia: string; comercio: string; modo: string }) => [g.guia, g.comercio, g.modo],
       )
     expect(await search(`telefono=${encodeURIComponent('+502 3296-3399')}`)).toEqual([
@@ -26,14 +26,14 @@ describe('GET /operaciones/v1/guias', () => {
     expect(await search(`comercio=${other.comercio}`)).toEqual([[b.guia, other.comercio, 'live']])
     expect(await search(`external_ref=${a.external_ref}`)).toEqual([[a.guia, one.comercio, 'test']])
     expect(await search(`comercio=${one.comercio}&estado=cancelado`)).toEqual([])
-    expect((await environment.operar('GET', '/guias?comercio=com_NADIE')).cuerpo.datos ?? 'sin datos').toEqual([])
-    expect((await environment.operar('GET', '/guias?telefono=123')).cuerpo.errores[0].campo).toBe('telefono')
+    expect((await environment.operar('GET', '/guias?comercio=com_NADIE')).body.datos ?? 'sin datos').toEqual([])
+    expect((await environment.operar('GET', '/guias?telefono=123')).body.errores[0].campo).toBe('telefono')
   })
 
   it('reads a telephone without + only with its country', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50432963400' }))
-    const search = async (query: string) => (await environment.operar('GET', `/guias?${query}`)).cuerpo
+    const search = async (query: string) => (await environment.operar('GET', `/guias?${query}`)).body
     const codigos = async (query: string) =>
       (await search(query)).datos.map((one: { guia: string }) => one.guia as string)
     expect(await codigos('telefono=3296%203400&pais=HN')).toEqual([guia])
@@ -61,8 +61,8 @@ describe('GET /operaciones/v1/guias', () => {
     const pending = (await one.api.guias.crear(buildGuiaWithoutDestino({ metadatos }))).guia
     const confirmed = (await other.api.guias.crear(buildGuia({ metadatos: { lote, canal: 'web' } }))).guia
     const search = async (query: string) => {
-      const { cuerpo } = await environment.operar('GET', `/guias?metadatos[lote]=${lote}&${query}`)
-      return cuerpo.datos?.map((one: { guia: string }) => one.guia) ?? cuerpo
+      const { body } = await environment.operar('GET', `/guias?metadatos[lote]=${lote}&${query}`)
+      return body.datos?.map((one: { guia: string }) => one.guia) ?? body
     }
     expect(await search('')).toEqual([confirmed, pending, fallida])
     expect(await search('metadatos[canal]=web')).toEqual([confirmed])
@@ -83,12 +83,10 @@ describe('GET /operaciones/v1/guias', () => {
     const llave = await environment.createLlave(comercio, { modo: 'live' })
     const created: string[] = []
     for (const de of [comercio.llave, llave, comercio.llave, llave])
-      created.unshift(
-        (await environment.request('POST', '/api/v1/guias', { llave: de, cuerpo: buildGuia() })).cuerpo.guia,
-      )
+      created.unshift((await environment.request('POST', '/api/v1/guias', { llave: de, body: buildGuia() })).body.guia)
     await comercio.api.guias.cancelar(created[1]!)
     const search = async (query: string) =>
-      (await environment.operar('GET', `/guias?comercio=${comercio.comercio}&${query}`)).cuerpo
+      (await environment.operar('GET', `/guias?comercio=${comercio.comercio}&${query}`)).body
     const codigos = ({ datos }: { datos: { guia: string }[] }) => datos.map(({ guia }) => guia)
     expect(codigos(await search(''))).toEqual(created)
     expect(codigos(await search('estado=cancelado&estado=aceptado'))).toEqual(created)
@@ -105,10 +103,10 @@ describe('GET /operaciones/v1/guias', () => {
     const seen = new Set<string>()
     let count = 0
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { cuerpo } = await environment.operar('GET', `/guias?limite=3${cursor ? `&cursor=${cursor}` : ''}`)
-      for (const { guia } of cuerpo.datos) seen.add(guia)
-      count += cuerpo.datos.length
-      cursor = cuerpo.cursor_siguiente
+      const { body } = await environment.operar('GET', `/guias?limite=3${cursor ? `&cursor=${cursor}` : ''}`)
+      for (const { guia } of body.datos) seen.add(guia)
+      count += body.datos.length
+      cursor = body.cursor_siguiente
     }
     const { rows } = await environment.db.pool.query('select count(*)::int as n from guia')
     expect([seen.size, count]).toEqual([rows[0].n, rows[0].n])

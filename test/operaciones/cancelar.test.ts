@@ -14,9 +14,9 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   it('cancels an accepted guide once, and its event says who and why', async () => {
     const { api, comercio } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const { status, cuerpo } = await cancelar(guia)
-    expect([status, cuerpo.estado, cuerpo.secuencia, cuerpo.comercio]).toEqual([200, 'cancelado', 2, comercio])
-    expect((await cancelar(guia, { razon: 'Otra vez' })).cuerpo).toMatchObject({ estado: 'cancelado', secuencia: 2 })
+    const { status, body } = await cancelar(guia)
+    expect([status, body.estado, body.secuencia, body.comercio]).toEqual([200, 'cancelado', 2, comercio])
+    expect((await cancelar(guia, { razon: 'Otra vez' })).body).toMatchObject({ estado: 'cancelado', secuencia: 2 })
     const { eventos } = await api.guias.obtener(guia)
     expect(eventos.datos).toHaveLength(2)
     expect(eventos.datos[1]).toMatchObject({
@@ -32,8 +32,8 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/cancelada', tipos: ['guia.cancelado'] })
     const { guia } = await api.guias.crear(buildGuia())
     await cancelar(guia)
-    const { cuerpo } = await api.webhooks.obtenerAviso(webhook, `avi_${webhook.slice(3)}_${guia}_2`)
-    expect(JSON.parse(cuerpo!).datos.evento).toMatchObject({ tipo: 'guia.cancelado', motivo: 'por_operador' })
+    const { cuerpo: body } = await api.webhooks.obtenerAviso(webhook, `avi_${webhook.slice(3)}_${guia}_2`)
+    expect(JSON.parse(body!).datos.evento).toMatchObject({ tipo: 'guia.cancelado', motivo: 'por_operador' })
   })
 
   it('leaves a guide that its merchant cancelled as it is', async () => {
@@ -52,8 +52,8 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     await mover(guia, 'recolectado')
-    const { status, cuerpo } = await cancelar(guia)
-    expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
+    const { status, body } = await cancelar(guia)
+    expect([status, body.codigo, body.estado, body.transiciones]).toEqual([
       409,
       'transicion_invalida',
       'recolectado',
@@ -65,12 +65,12 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   it('returns 422 without a reason', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    expect((await cancelar(guia, {})).cuerpo.errores[0].campo).toBe('/razon')
+    expect((await cancelar(guia, {})).body.errores[0].campo).toBe('/razon')
     expect((await api.guias.obtener(guia)).estado).toBe('aceptado')
   })
 
   it('returns 404 for an unknown guide', async () => {
-    const { status, cuerpo } = await cancelar(newGuideCode())
-    expect([status, cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
+    const { status, body } = await cancelar(newGuideCode())
+    expect([status, body.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })

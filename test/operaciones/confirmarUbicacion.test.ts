@@ -16,9 +16,9 @@ const fresh = async (
 describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   it('confirms the place with the operator as its origin; the merchant reads the reason', async () => {
     const { api, comercio, guia } = await fresh()
-    const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    const { status, body } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     expect(status).toBe(200)
-    expect(cuerpo).toMatchObject({
+    expect(body).toMatchObject({
       guia,
       comercio,
       repartidor: null,
@@ -26,7 +26,7 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
     })
     const read = await api.guias.obtener(guia)
     // The request to the recipient ends a moment later.
-    expect({ ...read.ubicacion, solicitud: null }).toEqual({ ...cuerpo.ubicacion, solicitud: null })
+    expect({ ...read.ubicacion, solicitud: null }).toEqual({ ...body.ubicacion, solicitud: null })
     expect(read.eventos.datos.at(-1)).toMatchObject({
       tipo: 'ubicacion.confirmada',
       descripcion: RAZON,
@@ -37,9 +37,9 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
 
   it('changes nothing when the same place is confirmed again', async () => {
     const { guia } = await fresh()
-    const { cuerpo: first } = await confirmar(guia, { ...LUGAR, razon: RAZON })
-    const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: 'Otra razón' })
-    expect([status, cuerpo.secuencia, cuerpo.ubicacion.confirmado_en]).toEqual([
+    const { body: first } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    const { status, body } = await confirmar(guia, { ...LUGAR, razon: 'Otra razón' })
+    expect([status, body.secuencia, body.ubicacion.confirmado_en]).toEqual([
       200,
       first.secuencia,
       first.ubicacion.confirmado_en,
@@ -48,33 +48,33 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
 
   it('corrects a place that the merchant gave, also from a map link', async () => {
     const { api, guia } = await fresh(buildGuia())
-    const { cuerpo } = await confirmar(guia, {
+    const { body } = await confirmar(guia, {
       maps_url: `https://www.google.com/maps?q=${LUGAR.lat},${LUGAR.lng}`,
       razon: RAZON,
     })
-    expect(cuerpo.ubicacion).toMatchObject({ origen: 'operador', lat: LUGAR.lat, lng: LUGAR.lng })
-    expect((await api.guias.obtener(guia)).ubicacion).toEqual(cuerpo.ubicacion)
+    expect(body.ubicacion).toMatchObject({ origen: 'operador', lat: LUGAR.lat, lng: LUGAR.lng })
+    expect((await api.guias.obtener(guia)).ubicacion).toEqual(body.ubicacion)
   })
 
   it('returns 409 once the courier is on the way to a confirmed place', async () => {
     const { guia } = await fresh(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'])
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
-    const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
-    expect([status, cuerpo.codigo, cuerpo.estado]).toEqual([409, 'ubicacion_cerrada', 'en_ruta'])
+    const { status, body } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    expect([status, body.codigo, body.estado]).toEqual([409, 'ubicacion_cerrada', 'en_ruta'])
   })
 
   it('returns 422 for a place without a reason, a reason without a place, and half a place', async () => {
     const { guia } = await fresh()
-    for (const [body, campo] of [
+    for (const [body, field] of [
       [LUGAR, '/razon'],
       [{ razon: RAZON }, ''],
       [{ lat: LUGAR.lat, razon: RAZON }, ''],
       [{ lat: LUGAR.lat, lng: 181, razon: RAZON }, '/lng'],
       [{ ...LUGAR, razon: ' ' }, '/razon'],
     ] as [object, string][]) {
-      const { status, cuerpo: problema } = await confirmar(guia, body)
-      expect([body, status, problema.errores[0].campo]).toEqual([body, 422, campo])
+      const { status, body: problema } = await confirmar(guia, body)
+      expect([body, status, problema.errores[0].campo]).toEqual([body, 422, field])
     }
   })
 

@@ -9,8 +9,8 @@ describe('GET /operaciones/v1/guias/{guia}', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     const read = await waitUntil(async () => {
-      const { cuerpo } = await environment.operar('GET', `/guias/${guia}?limite=1`)
-      return cuerpo.secuencia === 2 && cuerpo
+      const { body } = await environment.operar('GET', `/guias/${guia}?limite=1`)
+      return body.secuencia === 2 && body
     })
     expect(read.eventos).toMatchObject({ datos: [{ secuencia: 1 }], cursor_siguiente: expect.any(String) })
     expect(read.comercio).toMatch(/^com_/)

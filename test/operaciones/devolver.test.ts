@@ -8,16 +8,16 @@ const { conIntento } = useIntentos(environment)
 
 describe('POST /operaciones/v1/guias/{guia}/devolver', () => {
   it('returns a parcel, for a reason of their own', async () => {
-    const { guia, leer } = await conIntento()
-    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
-    expect([status, cuerpo.estado, cuerpo.decision.por]).toEqual([200, 'en_devolucion', 'operador'])
-    expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.en_devolucion', motivo: 'otro' })
+    const { guia, read } = await conIntento()
+    const { status, body } = await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
+    expect([status, body.estado, body.decision.por]).toEqual([200, 'en_devolucion', 'operador'])
+    expect((await read()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.en_devolucion', motivo: 'otro' })
   })
 
   it('returns 404 for an unknown guide', async () => {
-    const { status, cuerpo } = await environment.operar('POST', `/guias/${newGuideCode()}/devolver`, {
+    const { status, body } = await environment.operar('POST', `/guias/${newGuideCode()}/devolver`, {
       razon: 'Se mojó',
     })
-    expect([status, cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
+    expect([status, body.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })

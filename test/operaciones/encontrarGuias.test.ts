@@ -9,7 +9,7 @@ import { buildMensajeDeps } from '../mensajeria/channel.ts'
 // Its own job writes no keys meanwhile.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 /** Writes the keys of all guides. An event is left for the next run while an older transaction of any database is open. */
-const indexar = () =>
+const indexAll = () =>
   waitUntil(async () => {
     while (await indexGuias({ db: environment.db.asRole('guias_trabajos') }));
     const { rows } = await environment.db.pool.query<{ todos: boolean }>(
@@ -18,11 +18,11 @@ const indexar = () =>
     )
     return rows[0]!.todos
   })
-const search = async (texto: string, limite?: number) => {
-  const query = new URLSearchParams({ texto, ...(limite && { limite: `${limite}` }) })
-  return (await environment.operar('GET', `/busqueda?${query}`)).cuerpo
+const search = async (text: string, limite?: number) => {
+  const query = new URLSearchParams({ texto: text, ...(limite && { limite: `${limite}` }) })
+  return (await environment.operar('GET', `/busqueda?${query}`)).body
 }
-const halladas = async (text: string): Promise<[string, string][]> =>
+const findings = async (text: string): Promise<[string, string][]> =>
   (await search(text)).datos.map(({ guia, coincidencia }: Record<string, string>) => [guia, coincidencia])
 
 /** Creates guides of a new merchant with these fields, and returns their codes. */
@@ -30,7 +30,7 @@ async function create(...guias: Parameters<typeof buildGuia>[0][]) {
   const comercio = await environment.createComercio()
   const codigos: string[] = []
   for (const one of guias) codigos.push((await comercio.api.guias.crear(buildGuia(one))).guia)
-  await indexar()
+  await indexAll()
   return { ...comercio, codigos }
 }
 
@@ -40,15 +40,15 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
     const one = await create({ destinatario: 'Petronila Xicará Jiménez', municipio: 'Mixco' })
     const other = await create({ destinatario: 'Petronila Xicará', municipio: 'Villa Nueva' })
     const [a, b] = [one.codigos[0]!, other.codigos[0]!]
-    expect(await halladas('petronila xicara')).toEqual([
+    expect(await findings('petronila xicara')).toEqual([
       [b, 'exacta'],
       [a, 'exacta'],
     ])
     for (const text of ['GIMENES, Petronila', 'Petronila mixco', 'jiménez xikara']) {
-      expect(await halladas(text)).toEqual([[a, 'exacta']])
+      expect(await findings(text)).toEqual([[a, 'exacta']])
     }
-    const { datos, hay_mas } = await search('petronila xicara', 1)
-    expect([datos.map(({ comercio }: { comercio: string }) => comercio), hay_mas]).toEqual([[other.comercio], true])
+    const { datos, hay_mas: hasMore } = await search('petronila xicara', 1)
+    expect([datos.map(({ comercio }: { comercio: string }) => comercio), hasMore]).toEqual([[other.comercio], true])
     expect((await search('petronila xicara', 2)).hay_mas).toBe(false)
   })
 
@@ -58,26 +58,26 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       { destinatario: 'Zunilda Terrazabal' },
       { destinatario: 'Zunilda Tarraza' },
     )
-    expect(await halladas('zunilda terraza')).toEqual([
+    expect(await findings('zunilda terraza')).toEqual([
       [codigos[0], 'exacta'],
       [codigos[1], 'comienzo'],
       [codigos[2], 'parecida'],
     ])
-    expect((await halladas('zunlida tarraxa')).map(([guia]) => guia)).toEqual([codigos[2]])
-    expect(await halladas('zunilda inexistente')).toEqual([])
+    expect((await findings('zunlida tarraxa')).map(([guia]) => guia)).toEqual([codigos[2]])
+    expect(await findings('zunilda inexistente')).toEqual([])
   })
 
   it('finds a typing error in a word of four sounds, and none in a shorter one', async () => {
     const { codigos } = await create({ destinatario: 'Nery Tot' })
-    expect(await halladas('nrey tot')).toEqual([[codigos[0], 'parecida']])
-    expect(await halladas('nery tat')).toEqual([])
+    expect(await findings('nrey tot')).toEqual([[codigos[0], 'parecida']])
+    expect(await findings('nery tat')).toEqual([])
   })
 
   it('finds a reference in any spelling, by its beginning and by its last part', async () => {
     const { codigos } = await create({ external_ref: 'ORQ-2026-77001' }, { external_ref: 'ORQ-2026-77002' })
     for (const text of ['orq 2026 77001', 'ORQ202677001', '77001'])
-      expect(await halladas(text)).toEqual([[codigos[0], 'exacta']])
-    expect(await halladas('orq-2026-77')).toEqual([
+      expect(await findings(text)).toEqual([[codigos[0], 'exacta']])
+    expect(await findings('orq-2026-77')).toEqual([
       [codigos[1], 'comienzo'],
       [codigos[0], 'comienzo'],
     ])
@@ -86,21 +86,21 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   it('finds a telephone in any spelling, also with a wrong digit', async () => {
     const { codigos } = await create({ telefono: '+50259217733' })
     for (const text of ['5921 7733', '5921-7733', '+502 5921 7733', '(502) 59217733', '0050259217733'])
-      expect(await halladas(text)).toEqual([[codigos[0], 'exacta']])
+      expect(await findings(text)).toEqual([[codigos[0], 'exacta']])
     for (const text of ['5921 7734', '5912 7733', '+502 5921 773']) {
-      expect(await halladas(text)).toEqual([[codigos[0], 'parecida']])
+      expect(await findings(text)).toEqual([[codigos[0], 'parecida']])
     }
   })
 
   it('finds a code in any spelling, before the keys are written', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Telésfora Quej' }))
-    expect(await halladas(`${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8).toLowerCase()}`)).toEqual([
+    expect(await findings(`${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8).toLowerCase()}`)).toEqual([
       [guia, 'codigo'],
     ])
-    expect(await halladas('telesfora quej')).toEqual([])
-    await indexar()
-    expect(await halladas('telesfora quej')).toEqual([[guia, 'exacta']])
+    expect(await findings('telesfora quej')).toEqual([])
+    await indexAll()
+    expect(await findings('telesfora quej')).toEqual([[guia, 'exacta']])
   })
 
   it('finds a corrected guide by its new name and telephone alone', async () => {
@@ -108,16 +108,16 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       buildGuiaWithoutDestino({ destinatario: 'Robustiana Coc', telefono: '+50259217744' }),
     )
     await api.guias.corregir(codigos[0]!, { destinatario: 'Eulogia Coc', telefono: '+50259217755' })
-    await indexar()
-    expect(await halladas('robustiana')).toEqual([])
-    expect(await halladas('eulogia coc')).toEqual([[codigos[0], 'exacta']])
-    expect((await halladas('5921 7755')).map(([guia]) => guia)).toEqual([codigos[0]])
+    await indexAll()
+    expect(await findings('robustiana')).toEqual([])
+    expect(await findings('eulogia coc')).toEqual([[codigos[0], 'exacta']])
+    expect((await findings('5921 7755')).map(([guia]) => guia)).toEqual([codigos[0]])
   })
 
   it('forgets the words of a person who is erased, also if all keys are written anew', async () => {
     const { codigos } = await create({ destinatario: 'Hermenegilda Tzul', external_ref: 'HERME-1' })
     await environment.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
-    await indexar()
+    await indexAll()
     const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
     const keys = () =>
@@ -127,31 +127,31 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       )
     expect((await keys()).rowCount).toBe(0)
     await environment.db.pool.query('delete from busqueda_avance')
-    await indexar()
+    await indexAll()
     expect((await keys()).rowCount).toBe(0)
-    expect(await halladas('hermenegilda')).toEqual([])
-    expect(await halladas(codigos[0]!)).toEqual([[codigos[0], 'codigo']])
+    expect(await findings('hermenegilda')).toEqual([])
+    expect(await findings(codigos[0]!)).toEqual([[codigos[0], 'codigo']])
   })
 
   it('forgets also the words that are being written while the person is erased', async () => {
     const { codigos } = await create({ destinatario: 'Hermelinda Tzoc' })
     await environment.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
-    await indexar()
+    await indexAll()
     const { pool } = environment.db
     const { rows } = await pool.query(
       'delete from busqueda b using guia_indice i where guia = $1 and b.id = i.id returning b.*, claves::text as claves',
       [codigos[0]],
     )
     const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
-    const { comercio_id, modo, id, claves } = rows[0]
-    const escritor = await pool.connect()
-    await escritor.query('begin')
-    await escritor.query(`select pg_advisory_xact_lock(${LOCK_KEY})`)
-    await escritor.query('insert into busqueda (comercio_id, modo, id, claves) values ($1, $2, $3, $4)', [
+    const { comercio_id, modo, id, claves: keys } = rows[0]
+    const writer = await pool.connect()
+    await writer.query('begin')
+    await writer.query(`select pg_advisory_xact_lock(${LOCK_KEY})`)
+    await writer.query('insert into busqueda (comercio_id, modo, id, claves) values ($1, $2, $3, $4)', [
       comercio_id,
       modo,
       id,
-      claves,
+      keys,
     ])
     const olvido = eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
     await waitUntil(async () => {
@@ -160,8 +160,8 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       )
       return rowCount === 1
     })
-    await escritor.query('commit')
-    escritor.release()
+    await writer.query('commit')
+    writer.release()
     await olvido
     expect((await pool.query('select from busqueda where id = $1', [id])).rowCount).toBe(0)
   })

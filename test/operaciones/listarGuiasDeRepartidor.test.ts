@@ -7,15 +7,15 @@ const { environment } = useDispatch()
 
 describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   it('lists what the courier carries, the last that changed first', async () => {
-    const [yo, other] = [await createMobile(environment), await createMobile(environment)]
-    const one = await createGuiaOnRoute(environment, comercio, yo.repartidor)
-    const second = await createGuiaOnRoute(environment, comercio, yo.repartidor)
-    const vuelve = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const [ownMobile, other] = [await createMobile(environment), await createMobile(environment)]
+    const one = await createGuiaOnRoute(environment, comercio, ownMobile.repartidor)
+    const second = await createGuiaOnRoute(environment, comercio, ownMobile.repartidor)
+    const returningGuia = await createGuiaOnRoute(environment, comercio, ownMobile.repartidor)
     await createGuiaOnRoute(environment, comercio, other.repartidor)
-    await yo.registrar(one, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
-    await environment.operar('POST', `/guias/${vuelve}/eventos`, { estado: 'en_bodega' })
-    const { datos } = (await environment.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
-    const caller = { repartidor: yo.repartidor, nombre: expect.any(String) }
+    await ownMobile.registrar(one, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
+    await environment.operar('POST', `/guias/${returningGuia}/eventos`, { estado: 'en_bodega' })
+    const { datos } = (await environment.operar('GET', `/repartidores/${ownMobile.repartidor}/guias`)).body
+    const caller = { repartidor: ownMobile.repartidor, nombre: expect.any(String) }
     expect(datos).toMatchObject([
       { guia: one, comercio: comercio.comercio, estado: 'intento_fallido', repartidor: caller },
       { guia: second, comercio: comercio.comercio, estado: 'en_ruta', repartidor: caller },
@@ -23,7 +23,7 @@ describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   })
 
   it('returns 404 for an unknown courier', async () => {
-    const { status, cuerpo } = await environment.operar('GET', '/repartidores/rep_NADIE/guias')
-    expect([status, cuerpo.codigo]).toEqual([404, 'repartidor_desconocido'])
+    const { status, body } = await environment.operar('GET', '/repartidores/rep_NADIE/guias')
+    expect([status, body.codigo]).toEqual([404, 'repartidor_desconocido'])
   })
 })

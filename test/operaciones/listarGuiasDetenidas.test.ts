@@ -6,14 +6,14 @@ import { useGuias } from '../guias/move.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const { mover } = useGuias(environment)
-const listar = async (query = '?modo=test') => (await environment.operar('GET', `/detenidas${query}`)).cuerpo
+const listar = async (query = '?modo=test') => (await environment.operar('GET', `/detenidas${query}`)).body
 const codigos = ({ datos }: { datos: { guia: string }[] }) => datos.map(({ guia }) => guia)
 
 describe('GET /operaciones/v1/detenidas', () => {
   it('lists what is in custody and does not move, of all merchants, longest first', async () => {
     const [one, other] = [await environment.createComercio(), await environment.createComercio()]
     const fresh = async ({ api }: typeof one) => (await api.guias.crear(buildGuia())).guia
-    const [sinRecolectar, enBodega, fallida, enRuta] = [
+    const [uncollectedGuia, enBodega, fallida, enRuta] = [
       await fresh(one),
       await fresh(one),
       await fresh(other),
@@ -37,7 +37,7 @@ describe('GET /operaciones/v1/detenidas', () => {
     expect(codigos(await listar())).toEqual([enBodega, fallida, enRuta])
     await mover(enBodega!, 'en_transito')
     expect(codigos(await listar())).toEqual([fallida, enRuta])
-    expect(codigos(await listar())).not.toContain(sinRecolectar)
+    expect(codigos(await listar())).not.toContain(uncollectedGuia)
     expect(codigos(await listar(''))).toEqual([])
     expect((await listar('?modo=otro')).errores[0].campo).toBe('modo')
   })

@@ -5,8 +5,8 @@ import { useGuias } from '../guias/move.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const { mover } = useGuias(environment)
-const count = async (query = '?modo=test') => (await environment.operar('GET', `/jornada${query}`)).cuerpo
-const enCuantas = ({ estados }: { estados: { estado: string; guias: number }[] }) =>
+const count = async (query = '?modo=test') => (await environment.operar('GET', `/jornada${query}`)).body
+const countByEstado = ({ estados }: { estados: { estado: string; guias: number }[] }) =>
   Object.fromEntries(estados.filter(({ guias }) => guias > 0).map(({ estado, guias }) => [estado, guias]))
 
 describe('GET /operaciones/v1/jornada', () => {
@@ -18,7 +18,7 @@ describe('GET /operaciones/v1/jornada', () => {
     const cancelled = (await one.api.guias.crear(buildGuiaWithoutDestino())).guia
     await one.api.guias.cancelar(cancelled)
     const cuentas = await count()
-    expect(enCuantas(cuentas)).toEqual({ aceptado: 1, en_ruta: 1 })
+    expect(countByEstado(cuentas)).toEqual({ aceptado: 1, en_ruta: 1 })
     expect(cuentas).toMatchObject({ modo: 'test', creadas: 3, sin_lugar: 1, por_decidir: 0 })
     expect(cuentas.estados.map(({ estado }: { estado: string }) => estado)).not.toContain('cancelado')
     await mover(enRuta, 'intento_fallido')

@@ -13,14 +13,14 @@ const { conIntento, createGuia: fresh } = useIntentos(environment)
 const RAZON = 'Era otro paquete'
 type Estado = keyof typeof STATE_MACHINE.transiciones
 
-const read = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).cuerpo
+const read = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
 const rectificar = async (guia: string, more: object = {}, key?: string) => {
   const { secuencia } = await read(guia)
   return environment.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON, secuencia, ...more }, key)
 }
-const negada = async (response: ReturnType<typeof rectificar>) => {
-  const { status, cuerpo } = await response
-  return [status, cuerpo.codigo, cuerpo.mensaje]
+const refusal = async (response: ReturnType<typeof rectificar>) => {
+  const { status, body } = await response
+  return [status, body.codigo, body.mensaje]
 }
 
 describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
@@ -28,8 +28,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const comercio = await environment.createComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['guia.rectificada'] })
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const { status, cuerpo } = await rectificar(guia)
-    expect([status, cuerpo.estado, cuerpo.secuencia]).toEqual([200, 'en_ruta', 5])
+    const { status, body } = await rectificar(guia)
+    expect([status, body.estado, body.secuencia]).toEqual([200, 'en_ruta', 5])
     const { eventos } = await comercio.api.guias.obtener(guia)
     expect(eventos.datos.at(-1)).toMatchObject({
       tipo: 'guia.rectificada',
@@ -56,7 +56,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const second = await conPdf()
     expect(second.recibido_por.nombre).toBe('Ana Tzul')
     const comprobar = async (sha256: string) =>
-      (await environment.request('POST', `/verificar/${guia}/comprobar`, { cuerpo: { sha256 } })).cuerpo
+      (await environment.request('POST', `/verificar/${guia}/comprobar`, { body: { sha256 } })).body
     expect(await comprobar(first.sha256)).toMatchObject({ resultado: 'rectificada', manifiesto: first.manifiesto })
     expect(await comprobar(second.sha256)).toMatchObject({ resultado: 'autentica', manifiesto: second.manifiesto })
     const page = await (await fetch(`${environment.url}/verificar/${guia}`)).text()
@@ -78,14 +78,14 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
       precision_m: 8.5,
     }
     const repeated = await environment.operar('POST', `/guias/${guia}/entrega`, first, 'primera')
-    expect([repeated.status, repeated.cuerpo]).toEqual([200, evento])
+    expect([repeated.status, repeated.body]).toEqual([200, evento])
   })
 
   it('counts no failed attempt that was undone, and supersedes its decision', async () => {
     const { guia, comercio, scan } = await conIntento()
     expect((await read(guia)).decision.estado).toBe('pendiente')
-    const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.intentos, cuerpo.decision.estado]).toEqual(['en_ruta', 0, 'superada'])
+    const { body } = await rectificar(guia)
+    expect([body.estado, body.intentos, body.decision.estado]).toEqual(['en_ruta', 0, 'superada'])
     expect((await comercio.api.guias.intentos(guia)).datos).toEqual([])
     await scan('intento_fallido')
     const { intentos, decision } = await read(guia)
@@ -100,8 +100,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     await scan('en_ruta')
     const aplicada = await read(guia)
     expect(aplicada.decision.estado).toBe('aplicada')
-    const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.decision]).toEqual(['intento_fallido', { ...aplicada.decision, estado: 'tomada' }])
+    const { body } = await rectificar(guia)
+    expect([body.estado, body.decision]).toEqual(['intento_fallido', { ...aplicada.decision, estado: 'tomada' }])
     await scan('en_ruta')
     expect((await read(guia)).decision.estado).toBe('aplicada')
   })
@@ -110,8 +110,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const { guia, scan } = await conIntento()
     await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     expect((await read(guia)).estado).toBe('en_devolucion')
-    const { cuerpo } = await rectificar(guia)
-    expect(cuerpo).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', accion: null } })
+    const { body } = await rectificar(guia)
+    expect(body).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', accion: null } })
     await scan('en_ruta')
     expect((await read(guia)).estado).toBe('en_ruta')
   })
@@ -120,8 +120,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const { guia } = await conIntento()
     await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     environment.advance(7 * 24 * HOUR_MS)
-    const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
+    const { body } = await rectificar(guia)
+    expect([body.estado, body.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
     await environment.waitForQuiet()
     expect((await read(guia)).estado).toBe('intento_fallido')
   })
@@ -129,8 +129,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('keeps a decision that was taken after the undone state', async () => {
     const { guia, scan } = await fresh(undefined, 'recolectado', 'en_bodega', 'en_transito')
     await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
-    const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['en_bodega', 'tomada'])
+    const { body } = await rectificar(guia)
+    expect([body.estado, body.decision.estado]).toEqual(['en_bodega', 'tomada'])
     await scan('en_transito')
     expect((await read(guia)).estado).toBe('en_devolucion')
   })
@@ -143,26 +143,26 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const ocurrido_en = environment.clock().toISOString()
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: after })
     expect((await read(guia)).repartidor.repartidor).toBe(after)
-    const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.repartidor?.repartidor]).toEqual(['en_bodega', before])
+    const { body } = await rectificar(guia)
+    expect([body.estado, body.repartidor?.repartidor]).toEqual(['en_bodega', before])
     const late = { estado: 'en_ruta', repartidor: before, ocurrido_en }
-    const { cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, late)
+    const { body: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, late)
     expect([evento.tipo, evento.estado]).toEqual(['guia.en_ruta', 'en_ruta'])
   })
 
   it('lets a late take count that happened after the last take that stands', async () => {
     const comercio = await environment.createComercio()
-    const [before, equivocado, after] = [await repartidor(), await repartidor(), await repartidor()]
+    const [before, wrongRepartidor, after] = [await repartidor(), await repartidor(), await repartidor()]
     const guia = await createGuiaOnRoute(environment, comercio, before)
     environment.advance(1_000)
     const ocurrido_en = environment.clock().toISOString()
     environment.advance(1_000)
     await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: equivocado })
-    expect((await rectificar(guia)).cuerpo.estado).toBe('en_bodega')
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: wrongRepartidor })
+    expect((await rectificar(guia)).body.estado).toBe('en_bodega')
     const late = { estado: 'en_ruta', repartidor: after, ocurrido_en }
-    const { cuerpo } = await environment.operar('POST', `/guias/${guia}/eventos`, late)
-    expect([cuerpo.tipo, (await read(guia)).repartidor.repartidor]).toEqual(['guia.escaneo_tardio', after])
+    const { body } = await environment.operar('POST', `/guias/${guia}/eventos`, late)
+    expect([body.tipo, (await read(guia)).repartidor.repartidor]).toEqual(['guia.escaneo_tardio', after])
   })
 
   it('is as if the undone states had never been, in any walk', async () => {
@@ -171,29 +171,29 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(100), { minLength: 1, maxLength: 12 }), async (elecciones) => {
         const { guia } = await comercio.api.guias.crear(buildGuia())
-        const pila: { estado: Estado; intentos: number }[] = [{ estado: 'aceptado', intentos: 0 }]
+        const stack: { estado: Estado; intentos: number }[] = [{ estado: 'aceptado', intentos: 0 }]
         for (const eleccion of elecciones) {
-          const { estado, intentos } = pila.at(-1)!
-          const posibles = (transiciones[estado] as readonly Estado[]).filter((one) => one !== 'cancelado')
+          const { estado, intentos } = stack.at(-1)!
+          const possibleEstados = (transiciones[estado] as readonly Estado[]).filter((one) => one !== 'cancelado')
           // Every third choice undoes.
-          const deshace = posibles.length === 0 || (eleccion % 3 === 0 && pila.length > 1)
-          if (deshace) {
+          const undoes = possibleEstados.length === 0 || (eleccion % 3 === 0 && stack.length > 1)
+          if (undoes) {
             const { status } = await rectificar(guia)
             const puede = (rectificables as readonly Estado[]).includes(estado)
             expect([estado, status]).toEqual([estado, puede ? 200 : 409])
             if (!puede) break
-            pila.pop()
+            stack.pop()
           } else {
-            const nuevo = posibles[eleccion % posibles.length]!
+            const nuevo = possibleEstados[eleccion % possibleEstados.length]!
             const forzar = nuevo === 'entregado' ? { forzar: { razon: 'Sin prueba' } } : {}
             const { status } = await environment.operar('POST', `/guias/${guia}/eventos`, {
               ...buildEstadoReport(nuevo),
               ...forzar,
             })
             expect([nuevo, status]).toEqual([nuevo, 201])
-            pila.push({ estado: nuevo, intentos: intentos + (nuevo === 'intento_fallido' ? 1 : 0) })
+            stack.push({ estado: nuevo, intentos: intentos + (nuevo === 'intento_fallido' ? 1 : 0) })
           }
-          expect(await read(guia)).toMatchObject(pila.at(-1)!)
+          expect(await read(guia)).toMatchObject(stack.at(-1)!)
         }
       }),
       { numRuns: 25 },
@@ -205,13 +205,13 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     ['devuelto', ['recolectado', 'en_devolucion', 'devuelto'], /^La guía está en devuelto, que no se deshace\. /],
   ])('refuses a guide in %s', async (_estado, estados, mensaje) => {
     const { guia } = await fresh(undefined, ...estados)
-    expect(await negada(rectificar(guia))).toEqual([409, 'transicion_invalida', expect.stringMatching(mensaje)])
+    expect(await refusal(rectificar(guia))).toEqual([409, 'transicion_invalida', expect.stringMatching(mensaje)])
   })
 
   it('refuses a cancelled guide', async () => {
     const { guia, api } = await fresh()
     await api.guias.cancelar(guia)
-    expect(await negada(rectificar(guia))).toEqual([
+    expect(await refusal(rectificar(guia))).toEqual([
       409,
       'transicion_invalida',
       expect.stringMatching(/^La guía está en cancelado, /),
@@ -227,7 +227,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
         new Date(environment.clock().getTime() - horas * 3_600_000),
       ])
     await mover(a.guia, 24.01)
-    expect(await negada(rectificar(a.guia))).toEqual([
+    expect(await refusal(rectificar(a.guia))).toEqual([
       409,
       'transicion_invalida',
       expect.stringMatching(/^La entrega se registró el \S+Z, y solo se deshace durante 24 h\. /),
@@ -239,7 +239,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('refuses a guide whose personal data were erased', async () => {
     const { guia } = await createDeliveredGuia(environment, await environment.createComercio())
     await environment.db.pool.query('update guia set datos_borrados_en = now() where guia = $1', [guia])
-    expect(await negada(rectificar(guia))).toEqual([
+    expect(await refusal(rectificar(guia))).toEqual([
       409,
       'transicion_invalida',
       'La guía está en entregado: los datos de la persona ya se borraron.',
@@ -250,7 +250,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const { guia } = await conIntento()
     const { secuencia } = await read(guia)
     const dos = await Promise.all([rectificar(guia, { secuencia }), rectificar(guia, { secuencia })])
-    expect(dos.map(({ status, cuerpo }) => [status, cuerpo.codigo]).sort()).toEqual([
+    expect(dos.map(({ status, body }) => [status, body.codigo]).sort()).toEqual([
       [200, undefined],
       [409, 'carrera_perdida'],
     ])
@@ -262,7 +262,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const { secuencia } = await read(guia)
     expect((await rectificar(guia, { secuencia }, 'rectificar-1')).status).toBe(200)
     const repeated = await rectificar(guia, { secuencia }, 'rectificar-1')
-    expect([repeated.status, repeated.cabeceras.get('Idempotent-Replayed'), repeated.cuerpo.estado]).toEqual([
+    expect([repeated.status, repeated.headers.get('Idempotent-Replayed'), repeated.body.estado]).toEqual([
       200,
       'true',
       'en_ruta',
@@ -271,20 +271,20 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('needs the sequence that was read', async () => {
     const { guia } = await conIntento()
-    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON })
-    expect([status, cuerpo.errores[0].campo]).toEqual([422, '/secuencia'])
+    const { status, body } = await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON })
+    expect([status, body.errores[0].campo]).toEqual([422, '/secuencia'])
   })
 
   it('returns 404 for an unknown guide', async () => {
-    const { status, cuerpo } = await environment.operar('POST', `/guias/${newGuideCode()}/rectificar`, {
+    const { status, body } = await environment.operar('POST', `/guias/${newGuideCode()}/rectificar`, {
       razon: RAZON,
       secuencia: 1,
     })
-    expect([status, cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
+    expect([status, body.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })
 
 async function repartidor(): Promise<string> {
-  const { cuerpo } = await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })
-  return cuerpo.repartidor
+  const { body } = await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })
+  return body.repartidor
 }

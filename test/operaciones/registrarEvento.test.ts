@@ -14,14 +14,14 @@ const hace = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOS
 describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   it('moves a guide, and its merchant reads what happened', async () => {
     const { api, guia } = await fresh()
-    const { status, cuerpo } = await registrar(guia, {
+    const { status, body } = await registrar(guia, {
       estado: 'recolectado',
       descripcion: 'Recolectado en Bodega Zona 12',
       lat: 14.583611,
       lng: -90.548611,
     })
     expect(status).toBe(201)
-    expect(cuerpo).toMatchObject({
+    expect(body).toMatchObject({
       id: `evt_${guia}_2`,
       tipo: 'guia.recolectado',
       estado: 'recolectado',
@@ -31,42 +31,44 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     })
     const { eventos, ...now } = await api.guias.obtener(guia)
     expect(now).toMatchObject({ estado: 'recolectado', secuencia: 2 })
-    const { aplicado: _aplicado, ...evento } = cuerpo
+    const { aplicado: _aplicado, ...evento } = body
     expect(eventos.datos[1]).toEqual(evento)
   })
 
   it('counts attempts and says whether the merchant must act', async () => {
     const { api, guia } = await fresh()
     for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado })
-    expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })).cuerpo).toMatchObject(
-      { numero_intento: 1, requiere_accion: false },
-    )
+    expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })).body).toMatchObject({
+      numero_intento: 1,
+      requiere_accion: false,
+    })
     await registrar(guia, { estado: 'en_ruta' })
-    expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'direccion_incorrecta' })).cuerpo).toMatchObject(
-      { numero_intento: 2, requiere_accion: true },
-    )
+    expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'direccion_incorrecta' })).body).toMatchObject({
+      numero_intento: 2,
+      requiere_accion: true,
+    })
     expect((await api.guias.obtener(guia)).intentos).toBe(2)
   })
 
   it('refuses what the state machine doesn’t allow, with what it does', async () => {
     const { guia } = await fresh()
-    const { status, cuerpo } = await registrar(guia, { estado: 'entregado' })
-    expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
+    const { status, body } = await registrar(guia, { estado: 'entregado' })
+    expect([status, body.codigo, body.estado, body.transiciones]).toEqual([
       409,
       'transicion_invalida',
       'aceptado',
       ['recolectado'],
     ])
-    expect((await registrar(guia, { estado: 'cancelado' })).cuerpo.codigo).toBe('transicion_invalida')
+    expect((await registrar(guia, { estado: 'cancelado' })).body.codigo).toBe('transicion_invalida')
   })
 
   it('lets nobody out to a place that is not confirmed, unless forced with a reason', async () => {
     const { api, guia } = await fresh(buildGuiaWithoutDestino())
     await registrar(guia, { estado: 'recolectado' })
-    const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta' })
-    expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
+    const { status, body } = await registrar(guia, { estado: 'en_ruta' })
+    expect([status, body.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
     const razon = 'El destinatario dio la dirección por teléfono'
-    expect((await registrar(guia, { estado: 'en_ruta', forzar: { razon } })).cuerpo).toMatchObject({
+    expect((await registrar(guia, { estado: 'en_ruta', forzar: { razon } })).body).toMatchObject({
       aplicado: true,
       forzado: { razon },
     })
@@ -78,17 +80,17 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   it('does not mark a departure as forced when the place is confirmed', async () => {
     const { guia } = await fresh()
     await registrar(guia, { estado: 'recolectado' })
-    const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta', forzar: { razon: 'Ya sabemos el lugar' } })
-    expect([status, cuerpo.aplicado, cuerpo.forzado]).toEqual([201, true, null])
+    const { status, body } = await registrar(guia, { estado: 'en_ruta', forzar: { razon: 'Ya sabemos el lugar' } })
+    expect([status, body.aplicado, body.forzado]).toEqual([201, true, null])
   })
 
   it('notes a late scan and never moves the guide back', async () => {
     const { api, guia } = await fresh()
     await registrar(guia, { estado: 'recolectado' })
     await registrar(guia, { estado: 'en_ruta' })
-    const { status, cuerpo } = await registrar(guia, { estado: 'en_bodega', ocurrido_en: hace(30) })
+    const { status, body } = await registrar(guia, { estado: 'en_bodega', ocurrido_en: hace(30) })
     expect(status).toBe(201)
-    expect(cuerpo).toMatchObject({
+    expect(body).toMatchObject({
       tipo: 'guia.escaneo_tardio',
       aplicado: false,
       estado: 'en_ruta',
@@ -98,7 +100,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 4 })
     // The next state is measured against the present state's own time, not the scan's.
     expect((await registrar(guia, buildEstadoReport('entregado'))).status).toBe(201)
-    expect((await registrar(guia, { estado: 'extraviado', ocurrido_en: hace(20) })).cuerpo).toMatchObject({
+    expect((await registrar(guia, { estado: 'extraviado', ocurrido_en: hace(20) })).body).toMatchObject({
       aplicado: false,
       estado: 'entregado',
     })
@@ -106,8 +108,8 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
 
   it('takes a note without moving anything', async () => {
     const { api, guia } = await fresh()
-    const { cuerpo } = await registrar(guia, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
-    expect(cuerpo).toMatchObject({
+    const { body } = await registrar(guia, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    expect(body).toMatchObject({
       tipo: 'guia.nota',
       estado: 'aceptado',
       estado_anterior: 'aceptado',
@@ -122,10 +124,10 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     const evento = { estado: 'recolectado' }
     const responses = await Promise.all(Array.from({ length: 5 }, () => registrar(guia, evento, 'lector-07-1')))
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
-    expect(new Set(responses.map(({ cuerpo }) => cuerpo.id))).toEqual(new Set([`evt_${guia}_2`]))
-    expect(responses.filter(({ cabeceras }) => cabeceras.get('idempotent-replayed') === 'true')).toHaveLength(4)
+    expect(new Set(responses.map(({ body }) => body.id))).toEqual(new Set([`evt_${guia}_2`]))
+    expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(4)
     const other = await registrar(guia, { estado: 'en_bodega' }, 'lector-07-1')
-    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect([other.status, other.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })
 
@@ -140,7 +142,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
        reset session_replication_role`,
     )
     const other = await registrar(guia, evento, 'lector-07-1')
-    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect([other.status, other.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })
 
@@ -162,12 +164,12 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
     ['half a position', { estado: 'recolectado', lat: 14 }, '/lng'],
     ['a day that doesn’t exist', { estado: 'recolectado', ocurrido_en: '2026-02-30T00:00:00Z' }, '/ocurrido_en'],
-  ])('refuses %s', async (_que, evento, campo) => {
+  ])('refuses %s', async (_description, evento, field) => {
     const { api, guia } = await fresh()
-    const { status, cuerpo } = await registrar(guia, evento)
-    expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([
+    const { status, body } = await registrar(guia, evento)
+    expect([status, body.errores.map((e: { campo: string }) => e.campo)]).toEqual([
       422,
-      expect.arrayContaining([campo]),
+      expect.arrayContaining([field]),
     ])
     expect((await api.guias.obtener(guia)).secuencia).toBe(1)
   })
@@ -184,8 +186,8 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     const { api, guia } = await fresh()
     const ocurrido_en = new Date(Date.now() + 4 * 60_000).toISOString()
     await registrar(guia, { estado: 'recolectado', ocurrido_en })
-    const { status, cuerpo } = await registrar(guia, { estado: 'en_bodega' })
-    expect([status, cuerpo]).toMatchObject([201, { aplicado: true, estado: 'en_bodega', ocurrido_en }])
+    const { status, body } = await registrar(guia, { estado: 'en_bodega' })
+    expect([status, body]).toMatchObject([201, { aplicado: true, estado: 'en_bodega', ocurrido_en }])
     expect((await api.guias.obtener(guia)).estado).toBe('en_bodega')
   })
 
@@ -196,16 +198,16 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
         registrar(guia, { tipo: 'guia.nota', descripcion: `nota ${i}` }).then((r) => r.status),
       ),
     )
-    const escritas = estados.filter((s) => s === 201).length
+    const writtenItems = estados.filter((s) => s === 201).length
     // Who loses three races is told so; nothing is written by halves.
     expect(estados.every((s) => s === 201 || s === 409)).toBe(true)
     // In each round of the race one note wins, so at least the notes of three rounds are written.
-    expect(escritas).toBeGreaterThanOrEqual(3)
+    expect(writtenItems).toBeGreaterThanOrEqual(3)
     const { datos } = await api.guias.eventos(guia, { limite: 100 })
-    expect(datos.map((e) => e.secuencia)).toEqual(Array.from({ length: escritas + 1 }, (_, i) => i + 1))
+    expect(datos.map((e) => e.secuencia)).toEqual(Array.from({ length: writtenItems + 1 }, (_, i) => i + 1))
   })
 
   it('answers 404 to an unknown guide', async () => {
-    expect((await registrar('000000000000', { estado: 'recolectado' })).cuerpo.codigo).toBe('guia_desconocida')
+    expect((await registrar('000000000000', { estado: 'recolectado' })).body.codigo).toBe('guia_desconocida')
   })
 })

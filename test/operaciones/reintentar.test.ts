@@ -12,19 +12,19 @@ const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
   it('decides with a reason, which the merchant reads', async () => {
-    const { guia, leer, api } = await conIntento()
+    const { guia, read, api } = await conIntento()
     const razon = 'El destinatario llamó'
-    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/reintentar`, {
+    const { status, body } = await environment.operar('POST', `/guias/${guia}/reintentar`, {
       razon,
       telefono: '+50259871234',
     })
-    expect([status, cuerpo.decision.por, cuerpo.telefono, cuerpo.comercio]).toEqual([
+    expect([status, body.decision.por, body.telefono, body.comercio]).toEqual([
       200,
       'operador',
       '+50259871234',
       expect.stringMatching(/^com_/),
     ])
-    expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.decision_tomada', descripcion: razon })
+    expect((await read()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.decision_tomada', descripcion: razon })
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
       message: expect.stringContaining('El servicio de mensajería ya decidió'),
     })
@@ -33,17 +33,17 @@ describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
   })
 
   it('returns 409 when the merchant decided first, and 404 for an unknown guide', async () => {
-    const { guia, leer, api } = await conIntento()
+    const { guia, read, api } = await conIntento()
     await api.guias.reintentar(guia)
-    const before = await leer()
+    const before = await read()
     expect(
       await environment.operar('POST', `/guias/${guia}/reintentar`, { razon: 'Llamó', indicaciones: 'Portón' }),
     ).toMatchObject({
       status: 409,
-      cuerpo: { codigo: 'decision_tomada' },
+      body: { codigo: 'decision_tomada' },
     })
-    expect(await leer()).toEqual(before)
+    expect(await read()).toEqual(before)
     const nobody = await environment.operar('POST', `/guias/${newGuideCode()}/reintentar`, { razon: 'Llamó' })
-    expect([nobody.status, nobody.cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
+    expect([nobody.status, nobody.body.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })

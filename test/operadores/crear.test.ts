@@ -5,8 +5,8 @@ const environment = shareEnvironment()
 
 describe('POST /operaciones/v1/operadores', () => {
   it('creates an operator, who has no key yet', async () => {
-    const { status, cuerpo } = await environment.operar('POST', '/operadores', { nombre: 'Bodega' })
-    expect([status, cuerpo]).toEqual([
+    const { status, body } = await environment.operar('POST', '/operadores', { nombre: 'Bodega' })
+    expect([status, body]).toEqual([
       201,
       {
         operador: expect.stringMatching(/^op_[0-9A-Z]{12}$/),
@@ -15,11 +15,11 @@ describe('POST /operaciones/v1/operadores', () => {
         revocado_en: null,
       },
     ])
-    expect((await environment.operar('GET', `/operadores/${cuerpo.operador}/llaves`)).cuerpo.datos).toEqual([])
+    expect((await environment.operar('GET', `/operadores/${body.operador}/llaves`)).body.datos).toEqual([])
   })
 
   it('refuses one without a name', async () => {
-    const { status, cuerpo } = await environment.operar('POST', '/operadores', { nombre: '' })
-    expect([status, cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
+    const { status, body } = await environment.operar('POST', '/operadores', { nombre: '' })
+    expect([status, body.errores[0].campo]).toEqual([422, '/nombre'])
   })
 })

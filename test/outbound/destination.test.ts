@@ -24,11 +24,11 @@ const refusal = (text: string, loopback = false): ForbiddenDestination | null =>
 }
 
 const direccion = (address: string): Address => ({ address, family: address.includes(':') ? 6 : 4 })
-const responde =
+const responds =
   (...direcciones: string[]): HostResolver =>
   async () =>
     direcciones.map(direccion)
-const nunca: HostResolver = () => {
+const neverResolve: HostResolver = () => {
   throw new Error('it must not ask the DNS')
 }
 const motivoDe = (url: string, resolver: HostResolver, loopback = false) =>
@@ -190,7 +190,7 @@ describe('names that are nowhere on the Internet', () => {
       message: expect.stringContaining('interno'),
     })
     expect(refusal(`https://${name}:8443/x`)?.motivo).toBe('url_no_permitida')
-    expect(await motivoDe(`https://${name}/`, nunca)).toBe('url_no_permitida')
+    expect(await motivoDe(`https://${name}/`, neverResolve)).toBe('url_no_permitida')
   })
 })
 
@@ -251,13 +251,13 @@ const NO_PUBLICAS = [
 
 describe('addresses that are not public', () => {
   test.each(NO_PUBLICAS)('%s', async (ip) => {
-    const anfitrion = ip.includes(':') ? `[${ip}]` : ip
-    expect(refusal(`https://${anfitrion}/`)).toMatchObject({
+    const targetHost = ip.includes(':') ? `[${ip}]` : ip
+    expect(refusal(`https://${targetHost}/`)).toMatchObject({
       motivo: 'url_no_permitida',
       message: expect.stringContaining('no es pública'),
     })
-    expect(await motivoDe(`https://${anfitrion}/`, nunca)).toBe('url_no_permitida')
-    expect(await motivoDe('https://ejemplo.com/', responde(ip))).toBe('url_no_permitida')
+    expect(await motivoDe(`https://${targetHost}/`, neverResolve)).toBe('url_no_permitida')
+    expect(await motivoDe('https://ejemplo.com/', responds(ip))).toBe('url_no_permitida')
   })
 
   test.each([
@@ -336,20 +336,20 @@ describe('with loopback', () => {
     ['http://ana@127.0.0.1/', false],
     ['http://127.0.0.1/#x', false],
     ['ftp://127.0.0.1/', false],
-  ])('%s: %s', (text, admitida) => {
-    expect(refusal(text, true) === null).toBe(admitida)
+  ])('%s: %s', (text, isAdmitted) => {
+    expect(refusal(text, true) === null).toBe(isAdmitted)
   })
 
   test('localhost must be loopback in every answer', async () => {
     const url = 'http://localhost:3000/'
-    expect(await motivoDe(url, responde('127.0.0.1', '::1'), true)).toEqual([direccion('127.0.0.1'), direccion('::1')])
-    expect(await motivoDe(url, responde('127.0.0.1', '8.8.8.8'), true)).toBe('url_no_permitida')
-    expect(await motivoDe(url, responde('10.0.0.1'), true)).toBe('url_no_permitida')
-    expect(await motivoDe(url, nunca, false)).toBe('url_no_permitida')
+    expect(await motivoDe(url, responds('127.0.0.1', '::1'), true)).toEqual([direccion('127.0.0.1'), direccion('::1')])
+    expect(await motivoDe(url, responds('127.0.0.1', '8.8.8.8'), true)).toBe('url_no_permitida')
+    expect(await motivoDe(url, responds('10.0.0.1'), true)).toBe('url_no_permitida')
+    expect(await motivoDe(url, neverResolve, false)).toBe('url_no_permitida')
   })
 
   test('https still goes to public addresses only', async () => {
-    expect(await motivoDe('https://ejemplo.com/', responde('127.0.0.1'), true)).toBe('url_no_permitida')
+    expect(await motivoDe('https://ejemplo.com/', responds('127.0.0.1'), true)).toBe('url_no_permitida')
   })
 })
 
@@ -357,7 +357,7 @@ describe('answers of the DNS', () => {
   const url = 'https://recibe.ejemplo.com/hooks'
 
   test('public addresses are handed over in their normal form', async () => {
-    const response = await motivoDe(url, responde('8.8.8.8', '2606:4700:0::1111', '::ffff:1.1.1.1'))
+    const response = await motivoDe(url, responds('8.8.8.8', '2606:4700:0::1111', '::ffff:1.1.1.1'))
     expect(response).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -366,18 +366,18 @@ describe('answers of the DNS', () => {
   })
 
   test('a literal is its own answer', async () => {
-    expect(await motivoDe('https://8.8.8.8/', nunca)).toEqual([{ address: '8.8.8.8', family: 4 }])
-    expect(await motivoDe('https://[2606:4700::1]/', nunca)).toEqual([{ address: '2606:4700::1', family: 6 }])
+    expect(await motivoDe('https://8.8.8.8/', neverResolve)).toEqual([{ address: '8.8.8.8', family: 4 }])
+    expect(await motivoDe('https://[2606:4700::1]/', neverResolve)).toEqual([{ address: '2606:4700::1', family: 6 }])
   })
 
   test('the name is asked for without its final dot', async () => {
-    const preguntas: string[] = []
+    const questions: string[] = []
     const resolver: HostResolver = async (name) => {
-      preguntas.push(name)
+      questions.push(name)
       return [direccion('8.8.8.8')]
     }
     await motivoDe('https://Recibe.Ejemplo.com.:8443/', resolver)
-    expect(preguntas).toEqual(['recibe.ejemplo.com'])
+    expect(questions).toEqual(['recibe.ejemplo.com'])
   })
 
   test.each([
@@ -387,8 +387,8 @@ describe('answers of the DNS', () => {
     ['with a zone', ['2606:4700::1%eth0']],
     ['something else', ['ejemplo.com']],
     ['a number', ['0x8.8.8.8']],
-  ])('%s is refused, and not told which', async (_caso, direcciones) => {
-    const error = await resolveDestination(new URL(url), { resolver: responde(...direcciones), loopback: false }).catch(
+  ])('%s is refused, and not told which', async (_case, direcciones) => {
+    const error = await resolveDestination(new URL(url), { resolver: responds(...direcciones), loopback: false }).catch(
       (causa: unknown) => causa,
     )
     expect(error).toMatchObject({ motivo: 'url_no_permitida', message: expect.stringContaining('recibe.ejemplo.com') })
@@ -396,9 +396,9 @@ describe('answers of the DNS', () => {
   })
 
   test('a name without addresses, a failing DNS and one that throws at once do not resolve', async () => {
-    expect(await motivoDe(url, responde())).toBe('url_no_resuelve')
+    expect(await motivoDe(url, responds())).toBe('url_no_resuelve')
     expect(await motivoDe(url, () => Promise.reject(new Error('ENOTFOUND')))).toBe('url_no_resuelve')
-    expect(await motivoDe(url, nunca)).toBe('url_no_resuelve')
+    expect(await motivoDe(url, neverResolve)).toBe('url_no_resuelve')
   })
 
   test('the system resolves localhost, and knows no invalid name', async () => {
@@ -409,8 +409,8 @@ describe('answers of the DNS', () => {
 
 describe('rebinding', () => {
   /** The deadline of an exchange unless it is told, in ms. */
-  const plazos = useDeadlines(15_000)
-  async function trampa() {
+  const deadlines = useDeadlines(15_000)
+  async function trap() {
     let connections = 0
     const server = net
       .createServer((socket) => {
@@ -425,55 +425,55 @@ describe('rebinding', () => {
   const solicitud = { canal: 'c', cabeceras: {}, cuerpo: '{}', loopback: false }
 
   test('public when registered, loopback when sent: 0 connections', async () => {
-    await using local = await trampa()
+    await using local = await trap()
     const responses = ['8.8.8.8', '127.0.0.1', '127.0.0.1']
     const resolver: HostResolver = async () => [direccion(responses.shift()!)]
     const url = `https://gira.ejemplo.com:${local.port}/`
     expect(await motivoDe(url, resolver)).toEqual([direccion('8.8.8.8')])
-    const enviador = createSender({ resolver })
-    const response = await enviador.send({ ...solicitud, url })
-    await enviador.close()
+    const sender = createSender({ resolver })
+    const response = await sender.send({ ...solicitud, url })
+    await sender.close()
     expect(response).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null })
     expect(responses).toHaveLength(1)
     expect(local.cuenta()).toBe(0)
   })
 
   test('public at first and loopback at the next question: it is asked only once a connection', async () => {
-    await using local = await trampa()
-    let preguntas = 0
-    const resolver: HostResolver = async () => [direccion(++preguntas === 1 ? '8.8.8.8' : '127.0.0.1')]
+    await using local = await trap()
+    let questions = 0
+    const resolver: HostResolver = async () => [direccion(++questions === 1 ? '8.8.8.8' : '127.0.0.1')]
     const destinos: unknown[] = []
     // Whatever it does with its name, the socket can learn no address but the one that was checked.
-    const conectar = vi.spyOn(tls, 'connect').mockImplementation((options) => {
+    const connectSocket = vi.spyOn(tls, 'connect').mockImplementation((options) => {
       const { lookup, host } = options as unknown as net.TcpNetConnectOpts
       lookup!(host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
       return new net.Socket().destroy(new Error('nobody there')) as tls.TLSSocket
     })
-    const enviador = createSender({ resolver })
-    const response = await enviador.send({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
-    await enviador.close()
-    conectar.mockRestore()
+    const sender = createSender({ resolver })
+    const response = await sender.send({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
+    await sender.close()
+    connectSocket.mockRestore()
     expect(response).toMatchObject({ status: null, error: 'conexion' })
     expect(destinos).toEqual([[direccion('8.8.8.8')]])
-    expect(preguntas).toBe(1)
+    expect(questions).toBe(1)
     expect(local.cuenta()).toBe(0)
   })
 
   test('an answer that comes after the deadline leads nowhere', async () => {
-    await using local = await trampa()
+    await using local = await trap()
     const { promise, resolve } = Promise.withResolvers<Address[]>()
-    const enviador = createSender({ resolver: () => promise })
+    const sender = createSender({ resolver: () => promise })
     const url = `http://localhost:${local.port}/`
-    const enviando = enviador.send({ ...solicitud, url, loopback: true })
-    await expect.poll(plazos.countPending).toBe(1)
-    plazos.vencer()
-    const response = await enviando
+    const sendingResult = sender.send({ ...solicitud, url, loopback: true })
+    await expect.poll(deadlines.countPending).toBe(1)
+    deadlines.vencer()
+    const response = await sendingResult
     expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', ip: null, dns_ms: null })
     expect(response.detalle).toContain('nombre')
     resolve([direccion('127.0.0.1')])
     // Whoever comes afterwards is the first.
     await once(net.connect(local.port, '127.0.0.1').resume(), 'close')
     expect(local.cuenta()).toBe(1)
-    await enviador.close()
+    await sender.close()
   })
 })

@@ -15,7 +15,7 @@ import { checkWithAxe, evaluateIn } from './inspect.ts'
 import { brandLeft, checkLayout } from './layout.ts'
 
 const environment = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
-const { createAskedGuia: preguntada, send } = useQuestions(environment)
+const { createAskedGuia: askedGuia, send } = useQuestions(environment)
 
 /** Pages by the folder of `server/pages/` that makes them: a name, and the address below the service. */
 const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = {
@@ -42,18 +42,18 @@ const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = 
   },
   location: {
     'an unknown link': () => '/u/nada',
-    'the question': () => enlaceDelLugar(),
+    'the question': () => createLinkOfPlace(),
     'a confirmed place': async () => {
-      const link = await enlaceDelLugar()
-      await send(link, { metodo: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
+      const link = await createLinkOfPlace()
+      await send(link, { method: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
       return link
     },
   },
   decide: {
     'an unknown link': () => '/d/nada',
-    'the question': async () => (await preguntada()).enlace,
+    'the question': async () => (await askedGuia()).enlace,
     'a decision': async () => {
-      const { enlace } = await preguntada()
+      const { enlace } = await askedGuia()
       await send(enlace, { eleccion: 'otro_dia' })
       return enlace
     },
@@ -93,8 +93,8 @@ async function enEstado(...estados: Estado[]): Promise<string> {
       en_devolucion: 'destinatario_rechaza',
       extraviado: 'otro',
     }
-    const suyo = motivo[estado as keyof typeof motivo]
-    await comercio.api.simulador.avanzar(guia, { estado, ...(suyo ? { motivo: suyo } : {}) } as never)
+    const ownEntry = motivo[estado as keyof typeof motivo]
+    await comercio.api.simulador.avanzar(guia, { estado, ...(ownEntry ? { motivo: ownEntry } : {}) } as never)
   }
   return `/r/${guia}`
 }
@@ -105,7 +105,7 @@ async function conPrueba(): Promise<string> {
   return guia
 }
 
-async function enlaceDelLugar(): Promise<string> {
+async function createLinkOfPlace(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
   await waitUntil(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   const buzon = await (await fetch(`${environment.url}/buzon`)).text()
@@ -157,13 +157,13 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
   it('has no fault that axe finds (central)', async () => {
     const { cookie, persona } = await createTestPersona(environment)
     const [name = '', value = ''] = cookie.split('=')
-    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo
+    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).body
     const guia = (await enEstado('recolectado', 'en_ruta', 'intento_fallido')).replace('/r/', '')
     const conPruebas = await conPrueba()
     const deComercio = `/central/comercios/${comercio.comercio}`
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
     const entrega = await entregaDeWebhook(webhook)
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
     await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor })
     await page.context().addCookies([{ name, value, url: environment.url }])
     for (const direccion of [
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
   })
 
   it('has no fault that axe finds (repartidor, the first screen)', async () => {
-    const { codigo } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    const { codigo } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
     await open('/repartidor')
     await page.getByLabel('Su código de repartidor').fill(codigo)
     await page.getByRole('button', { name: 'Entrar' }).click()

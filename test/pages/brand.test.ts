@@ -22,8 +22,10 @@ let token: string
 beforeAll(async () => {
   const { api } = await environment.createComercio()
   guia = (await api.guias.crear(buildGuia())).guia
-  const { guia: sinLugar } = await api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'Marisol Quiñónez' }))
-  await waitUntil(async () => (await api.guias.obtener(sinLugar)).secuencia === 2)
+  const { guia: guiaWithoutPlace } = await api.guias.crear(
+    buildGuiaWithoutDestino({ destinatario: 'Marisol Quiñónez' }),
+  )
+  await waitUntil(async () => (await api.guias.obtener(guiaWithoutPlace)).secuencia === 2)
   const buzon = await (await fetch(`${environment.url}/buzon`)).text()
   token = /u\/([\w-]{22})/.exec(buzon)![1]!
 })
@@ -39,7 +41,7 @@ const RUTAS = () => [
   `/u/${token}`,
   '/d/nada',
 ]
-const deLaPrevia = (page: string) =>
+const previewOf = (page: string) =>
   Object.fromEntries([...page.matchAll(/<meta property="og:(\w+)" content="([^"]*)">/g)].map(([, a, b]) => [a, b]))
 
 describe('the brand', () => {
@@ -53,9 +55,9 @@ describe('the brand', () => {
       expect(page).toContain('>2345 6789<')
       const [, logo] = /<header class="marca"><a href="[^"]*"><img src="([^"]+)"/.exec(page)!
       expect(page).toContain(`alt="${ESCRITO}" width="200" height="36"`)
-      const imagen = await fetch(new URL(logo!, environment.url + path))
-      expect([imagen.status, imagen.headers.get('content-type')]).toEqual([200, 'image/png'])
-      expect(imagen.headers.get('cache-control')).toContain('immutable')
+      const image = await fetch(new URL(logo!, environment.url + path))
+      expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png'])
+      expect(image.headers.get('cache-control')).toContain('immutable')
       expect(page).not.toContain(NOMBRE)
     }
   })
@@ -81,8 +83,8 @@ describe('the brand', () => {
       )
     expect(await color('light')).toBe('#8a1538')
     expect(await color('dark')).not.toBe('#8a1538')
-    const icono = await fetch(`${environment.url}/docs/icono.svg`)
-    expect([icono.headers.get('content-type'), await icono.text()]).toEqual([
+    const icon = await fetch(`${environment.url}/docs/icono.svg`)
+    expect([icon.headers.get('content-type'), await icon.text()]).toEqual([
       'image/svg+xml',
       expect.stringContaining('#8a1538'),
     ])
@@ -92,23 +94,23 @@ describe('the brand', () => {
   it('is the courier’s app when it is installed, and its logo is there without coverage', async () => {
     const manifiesto = JSON.parse(await read('/repartidor/manifiesto.webmanifest'))
     expect(manifiesto).toMatchObject({ name: `${NOMBRE}: reparto`, theme_color: '#8a1538' })
-    const icono = await fetch(new URL(manifiesto.icons[0].src, `${environment.url}/repartidor/`))
-    expect(icono.headers.get('content-type')).toBe('image/png')
+    const icon = await fetch(new URL(manifiesto.icons[0].src, `${environment.url}/repartidor/`))
+    expect(icon.headers.get('content-type')).toBe('image/png')
     expect(await read('/repartidor/servicio.js')).toMatch(/"first":\[[^\]]*"\.\.\/marca\/logo\.[0-9a-f]{12}\.png"\]/)
   })
 })
 
 describe('the preview of a link in a messaging app', () => {
   it('is the same for every parcel, place and state', async () => {
-    const deSiempre = deLaPrevia(await read('/'))
-    expect(deSiempre).toMatchObject({ title: 'Siga su envío', site_name: ESCRITO, type: 'website' })
-    expect(deSiempre.image).toMatch(new RegExp(`^${environment.url}/marca/vista-previa\\.[0-9a-f]{12}\\.png$`))
-    expect((await fetch(deSiempre.image!)).headers.get('content-type')).toBe('image/png')
-    for (const path of [`/r/${guia}`, '/r/nada']) expect(deLaPrevia(await read(path))).toEqual(deSiempre)
-    const deQuienRecibe = deLaPrevia(await read(`/u/${token}`))
-    expect(deQuienRecibe).toEqual(deLaPrevia(await read('/u/nada')))
+    const usualPreview = previewOf(await read('/'))
+    expect(usualPreview).toMatchObject({ title: 'Siga su envío', site_name: ESCRITO, type: 'website' })
+    expect(usualPreview.image).toMatch(new RegExp(`^${environment.url}/marca/vista-previa\\.[0-9a-f]{12}\\.png$`))
+    expect((await fetch(usualPreview.image!)).headers.get('content-type')).toBe('image/png')
+    for (const path of [`/r/${guia}`, '/r/nada']) expect(previewOf(await read(path))).toEqual(usualPreview)
+    const deQuienRecibe = previewOf(await read(`/u/${token}`))
+    expect(deQuienRecibe).toEqual(previewOf(await read('/u/nada')))
     expect(JSON.stringify(deQuienRecibe)).not.toMatch(/Marisol|Quiñónez|Zapater/)
-    expect(deLaPrevia(await read('/repartidor'))).toEqual({})
+    expect(previewOf(await read('/repartidor'))).toEqual({})
   })
 })
 
@@ -126,15 +128,15 @@ describe('the first page', () => {
   })
 
   it('leads everybody to their place, and each place answers', async () => {
-    const puertas = [...(await read('/')).matchAll(/class="opcion" href="(.*?)"/g)].map(([, href]) => href!)
-    expect(puertas).toEqual(['verificar', 'comercio', 'docs/consola', 'repartidor', 'entrar'])
-    for (const door of puertas) expect([door, (await fetch(`${environment.url}/${door}`)).status]).toEqual([door, 200])
+    const doors = [...(await read('/')).matchAll(/class="opcion" href="(.*?)"/g)].map(([, href]) => href!)
+    expect(doors).toEqual(['verificar', 'comercio', 'docs/consola', 'repartidor', 'entrar'])
+    for (const door of doors) expect([door, (await fetch(`${environment.url}/${door}`)).status]).toEqual([door, 200])
   })
 
   it('leads to the parcel of what was typed, however it was, and says what is wrong with it', async () => {
-    const escritas = [guia, inGroups(guia).toLowerCase(), ` ${guia.slice(0, 5)} ${guia.slice(5)} `]
-    for (const escrita of escritas) {
-      const response = await fetch(`${environment.url}/r?guia=${encodeURIComponent(escrita)}`)
+    const writtenItems = [guia, inGroups(guia).toLowerCase(), ` ${guia.slice(0, 5)} ${guia.slice(5)} `]
+    for (const writtenValue of writtenItems) {
+      const response = await fetch(`${environment.url}/r?guia=${encodeURIComponent(writtenValue)}`)
       expect([response.status, response.url]).toEqual([200, `${environment.url}/r/${guia}`])
     }
     const bad = await read(`/r?guia=${encodeURIComponent('7K3M "><script>')}`)

@@ -17,7 +17,7 @@ export interface NetworkBridge {
   /** Requests that match are answered by somebody on the way: with a page of his own, or with that problem. */
   answerWith(pattern: RegExp, status: number, problema?: object): void
   /** Changes what is answered. */
-  cambiar?: ((path: string, body: string) => string) | undefined
+  change?: ((path: string, body: string) => string) | undefined
   /** How many answers were lost and requests cut off since the last healing. */
   fallas(): number
   /** No faults any more. */
@@ -68,8 +68,8 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
           upstreamResponse.resume().on('end', () => res.destroy())
           return
         }
-        const { cambiar } = bridge
-        if (!cambiar || !req.url?.endsWith('.js')) {
+        const { change } = bridge
+        if (!change || !req.url?.endsWith('.js')) {
           res.writeHead(upstreamResponse.statusCode!, upstreamResponse.headers)
           return void upstreamResponse.pipe(res)
         }
@@ -78,11 +78,11 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
         upstreamResponse.on('end', () => {
           const { 'content-length': _largo, ...headers } = upstreamResponse.headers
           res.writeHead(upstreamResponse.statusCode!, headers)
-          res.end(cambiar(req.url!, Buffer.concat(chunks).toString()))
+          res.end(change(req.url!, Buffer.concat(chunks).toString()))
         })
       },
     )
-    if (bridge.cambiar) onwardRequest.removeHeader('accept-encoding')
+    if (bridge.change) onwardRequest.removeHeader('accept-encoding')
     onwardRequest.on('error', () => res.destroy())
     req.pipe(onwardRequest)
   })
@@ -111,7 +111,7 @@ export async function createBridge(destino: () => string): Promise<NetworkBridge
       rejectedPatterns.length = 0
       lossPatterns.length = 0
       cutPatterns.length = 0
-      bridge.cambiar = undefined
+      bridge.change = undefined
     },
     close() {
       server.closeAllConnections()

@@ -45,7 +45,7 @@ const fallida = async () => {
 describe('the page of what could not be told', () => {
   it('says so while all receive', async () => {
     const text = await ver('/central/avisos')
-    for (const dicho of ['Todos reciben', 'Todos llegaron']) expect(text).toContain(dicho)
+    for (const message of ['Todos reciben', 'Todos llegaron']) expect(text).toContain(message)
   })
 
   it('shows the endpoints that fail: whose, where, since when, the last fault and what waits', async () => {
@@ -54,7 +54,8 @@ describe('the page of what could not be told', () => {
     expect(text).toMatch(
       new RegExp(`Tienda La Ceiba.*${server}\\.ejemplo\\.com.*Contestó \\(503\\).*37 intentos.*[1-9] avisos?<`, 's'),
     )
-    for (const dicho of [`${other}.ejemplo.com`, 'Deshabilitado', 'Se sigue intentando']) expect(text).toContain(dicho)
+    for (const message of [`${other}.ejemplo.com`, 'Deshabilitado', 'Se sigue intentando'])
+      expect(text).toContain(message)
     expect(text).not.toContain('/secreto')
     expect(await ver('/central')).toContain(`${server}.ejemplo.com`)
   })
@@ -62,20 +63,20 @@ describe('the page of what could not be told', () => {
   it('shows the messages that did not arrive with their reason, and sends them again', async () => {
     const guia = await fallida()
     const text = await ver('/central/avisos')
-    for (const dicho of [
+    for (const message of [
       'Rosa Tum',
       'Ese número no tiene WhatsApp.',
       `accion=reenviar&amp;guia=${guia}&amp;volver=avisos`,
     ])
-      expect(text).toContain(dicho)
-    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
-    const pregunta = await ir(`/central/varias?accion=reenviar&guia=${guia}&volver=avisos`)
-    expect(pregunta.texto).toContain('Reenviar a 1 guía')
-    const campos = { accion: 'reenviar', idempotencia: 'una', volver: 'avisos', guia }
-    expect((await ir('/central/varias', campos)).texto).toMatch(
+      expect(text).toContain(message)
+    const { visit } = createScriptlessBrowser(environment, ana.cookie)
+    const askedQuestion = await visit(`/central/varias?accion=reenviar&guia=${guia}&volver=avisos`)
+    expect(askedQuestion.texto).toContain('Reenviar a 1 guía')
+    const fields = { accion: 'reenviar', idempotencia: 'una', volver: 'avisos', guia }
+    expect((await visit('/central/varias', fields)).texto).toMatch(
       /Se hizo en 1 guía\..*central\/avisos">Volver a la lista/s,
     )
-    expect((await environment.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos).toHaveLength(2)
+    expect((await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos).toHaveLength(2)
   })
 
   it('offers no action to a person who may only see', async () => {

@@ -17,11 +17,11 @@ beforeAll(async () => {
 })
 
 type Campos = readonly (readonly [string, string])[]
-const query = (campos: Campos) => new URLSearchParams(campos as [string, string][]).toString()
-const elegidas = (guias: readonly string[]): Campos => guias.map((guia) => ['guia', guia])
-const estadoDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).cuerpo
+const query = (fields: Campos) => new URLSearchParams(fields as [string, string][]).toString()
+const chosenGuias = (guias: readonly string[]): Campos => guias.map((guia) => ['guia', guia])
+const estadoDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
 let telefonos = 0
-async function preguntada(): Promise<string> {
+async function askedGuia(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(
     buildGuiaWithoutDestino({ telefono: `+5023${String(7_000_000 + ++telefonos)}` }),
   )
@@ -30,12 +30,12 @@ async function preguntada(): Promise<string> {
 }
 
 /** Opens the page for these guides, and sends its form as a browser without a program does. */
-async function act(accion: string, guias: readonly string[], campos: Record<string, string>, caller = ana) {
+async function act(accion: string, guias: readonly string[], fields: Record<string, string>, caller = ana) {
   const ver = await createScriptlessBrowser(environment, caller.cookie).visit(
-    `/central/varias?${query([['accion', accion], ...elegidas(guias)])}`,
+    `/central/varias?${query([['accion', accion], ...chosenGuias(guias)])}`,
   )
   const key = /name="idempotencia" value="([^"]+)"/.exec(ver.texto)?.[1] ?? ''
-  const body = query([['accion', accion], ['idempotencia', key], ...elegidas(guias), ...Object.entries(campos)])
+  const body = query([['accion', accion], ['idempotencia', key], ...chosenGuias(guias), ...Object.entries(fields)])
   const send = async () => {
     const response = await fetch(`${environment.url}/central/varias`, {
       method: 'POST',
@@ -54,18 +54,21 @@ const razon = { razon: 'Llamó el comercio' }
 
 describe('several guides at once, without a program', () => {
   it('asks once, names their number, and tells the verdict of each', async () => {
-    const [one, other, recolectada] = [
+    const [one, other, collectionResult] = [
       (await fresh()).guia,
       (await fresh()).guia,
       (await fresh(undefined, 'recolectado')).guia,
     ]
-    const { ver, send } = await act('cancelar', [one!, other!, recolectada!], razon)
+    const { ver, send } = await act('cancelar', [one!, other!, collectionResult!], razon)
     expect(ver.texto).toContain('Cancelar la guía: 3 guías')
     expect((await estadoDe(one!)).estado).toBe('aceptado')
-    const { status, texto } = await send()
-    expect([status, texto]).toEqual([200, expect.stringContaining('Se hizo en 2 guías, y en 1 no se pudo.')])
-    expect(texto).toMatch(new RegExp(`id="negadas".*guias/${recolectada}".*La guía está en recolectado`, 's'))
-    expect([(await estadoDe(one!)).estado, (await estadoDe(recolectada!)).estado]).toEqual(['cancelado', 'recolectado'])
+    const { status, texto: text } = await send()
+    expect([status, text]).toEqual([200, expect.stringContaining('Se hizo en 2 guías, y en 1 no se pudo.')])
+    expect(text).toMatch(new RegExp(`id="negadas".*guias/${collectionResult}".*La guía está en recolectado`, 's'))
+    expect([(await estadoDe(one!)).estado, (await estadoDe(collectionResult!)).estado]).toEqual([
+      'cancelado',
+      'recolectado',
+    ])
   })
 
   it.each([
@@ -77,9 +80,9 @@ describe('several guides at once, without a program', () => {
       { paso: 'recolectado', descripcion: '' },
       { estado: 'recolectado' },
     ],
-  ] as const)('does «%s» once for each form, in the name of the person', async (accion, prepare, campos, after) => {
+  ] as const)('does «%s» once for each form, in the name of the person', async (accion, prepare, fields, after) => {
     const guias = [await prepare(), await prepare()]
-    const { send } = await act(accion, guias, campos)
+    const { send } = await act(accion, guias, fields)
     expect((await send()).texto).toContain('Se hizo en 2 guías.')
     const hechas = await Promise.all(guias.map(estadoDe))
     expect(hechas).toMatchObject([after, after])
@@ -90,11 +93,11 @@ describe('several guides at once, without a program', () => {
   })
 
   it('sends each recipient one message more, however often the form comes', async () => {
-    const guias = [await preguntada(), await preguntada()]
+    const guias = [await askedGuia(), await askedGuia()]
     const { send } = await act('reenviar', guias, {})
     for (let times = 0; times < 2; times++) expect((await send()).texto).toContain('Se hizo en 2 guías.')
     for (const guia of guias)
-      expect((await environment.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos).toHaveLength(2)
+      expect((await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos).toHaveLength(2)
   })
 
   it('takes all guides of the page with one box, and leads back to it', async () => {
@@ -102,22 +105,22 @@ describe('several guides at once, without a program', () => {
     const guias = await Promise.all(
       Array.from({ length: 3 }, async () => (await other.api.guias.crear(buildGuia())).guia),
     )
-    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
-    const list = await ir(`/central/guias?comercio=${other.comercio}&cuantas=100`)
+    const { visit } = createScriptlessBrowser(environment, ana.cookie)
+    const list = await visit(`/central/guias?comercio=${other.comercio}&cuantas=100`)
     const page = /name="pagina" value="([^"]+)"/.exec(list.texto)![1]!
     expect(page.split(' ').sort()).toEqual(guias.toSorted())
-    const volver = /name="volver" value="([^"]+)"/.exec(list.texto)![1]!.replaceAll('&amp;', '&')
-    const campos = [
+    const returnPath = /name="volver" value="([^"]+)"/.exec(list.texto)![1]!.replaceAll('&amp;', '&')
+    const fields = [
       ['accion', 'cancelar'],
       ['todas', '1'],
       ['pagina', page],
-      ['volver', volver],
+      ['volver', returnPath],
     ] as const
-    const { texto } = await ir(`/central/varias?${query(campos)}`)
-    expect(texto).toContain('Cancelar la guía: 3 guías')
-    const path = /href="[^"]*(\/central\/guias\?[^"]+)">Volver</.exec(texto)![1]!.replaceAll('&amp;', '&')
-    expect((await ir(path)).texto).toContain(`value="${page}"`)
-    const fuera = await ir(`/central/varias?accion=cancelar&guia=${guias[0]}&volver=//malo.example`)
+    const { texto: text } = await visit(`/central/varias?${query(fields)}`)
+    expect(text).toContain('Cancelar la guía: 3 guías')
+    const path = /href="[^"]*(\/central\/guias\?[^"]+)">Volver</.exec(text)![1]!.replaceAll('&amp;', '&')
+    expect((await visit(path)).texto).toContain(`value="${page}"`)
+    const fuera = await visit(`/central/varias?accion=cancelar&guia=${guias[0]}&volver=//malo.example`)
     expect(fuera.texto).toMatch(/href="[^"]*\/central">Volver</)
   })
 
@@ -126,13 +129,15 @@ describe('several guides at once, without a program', () => {
     ['no action', '?accion=deshacer&guia=7K3M9QX2A1B4', 422, 'Elija qué hacer'],
     [
       'too many',
-      `?accion=cancelar&${query(elegidas(Array.from({ length: 101 }, () => newGuideCode())))}`,
+      `?accion=cancelar&${query(chosenGuias(Array.from({ length: 101 }, () => newGuideCode())))}`,
       422,
       'Son 101',
     ],
-  ])('says what is wrong with %s', async (_que, path, expected, dicho) => {
-    const { status, texto } = await createScriptlessBrowser(environment, ana.cookie).visit(`/central/varias${path}`)
-    expect([status, texto]).toEqual([expected, expect.stringContaining(dicho)])
+  ])('says what is wrong with %s', async (_description, path, expected, message) => {
+    const { status, texto: text } = await createScriptlessBrowser(environment, ana.cookie).visit(
+      `/central/varias${path}`,
+    )
+    expect([status, text]).toEqual([expected, expect.stringContaining(message)])
   })
 
   it('is for those who may operate, from the page itself', async () => {
@@ -143,10 +148,10 @@ describe('several guides at once, without a program', () => {
     expect((await createScriptlessBrowser(environment, bea.cookie).visit('/central/guias')).texto).not.toContain(
       'name="guia"',
     )
-    const { visit: ir } = createScriptlessBrowser(environment, ana.cookie)
-    const foreign = await ir('/central/varias', { accion: 'cancelar', guia }, { Origin: 'https://malo.example' })
+    const { visit } = createScriptlessBrowser(environment, ana.cookie)
+    const foreign = await visit('/central/varias', { accion: 'cancelar', guia }, { Origin: 'https://malo.example' })
     expect(foreign.status).toBe(403)
-    expect((await ir('/central/varias', { accion: 'cancelar', otra: 'x' })).status).toBe(400)
+    expect((await visit('/central/varias', { accion: 'cancelar', otra: 'x' })).status).toBe(400)
     expect((await estadoDe(guia)).estado).toBe('aceptado')
   })
 })
@@ -158,7 +163,7 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
     await context.addCookies([{ name, value, url: environment.url }])
     return context.newPage()
   }
-  const cien = async () => {
+  const hundred = async () => {
     const otro = await environment.createComercio()
     const { creadas } = await otro.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     expect(creadas).toBe(100)
@@ -171,7 +176,7 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
     (await environment.db.pool.query(`select from guia where comercio_id = $1 and estado = 'cancelado'`, [id])).rowCount
 
   it('are changed a slice at a time, with the progress, and the refused ones are listed', async () => {
-    const { otro, guias } = await cien()
+    const { otro, guias } = await hundred()
     for (const guia of guias.slice(0, 3))
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const page = await open()
@@ -198,7 +203,7 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
   })
 
   it('stop when asked, go on, and survive a lost answer without doing anything twice', async () => {
-    const { otro } = await cien()
+    const { otro } = await hundred()
     const page = await open()
     let solicitudes = 0
     await page.route('**/central/varias', async (path) => {
@@ -231,7 +236,7 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
   })
 
   it('are changed by one form without a program', async () => {
-    const { otro } = await cien()
+    const { otro } = await hundred()
     const page = await open(false)
     await page.goto(`${environment.url}/central/guias?comercio=${otro.comercio}&cuantas=100`)
     await page.getByLabel('Todas las de aquí (100)').check()

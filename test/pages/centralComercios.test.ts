@@ -8,22 +8,22 @@ import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
 import { useOffice } from './office.ts'
 
 const { environment, nuevo } = useWebhooks()
-const { createBrowserOf: navegadorDe, perform: act, performLate: hacerTarde } = useOffice(environment)
+const { createBrowserOf, perform: act, performLate } = useOffice(environment)
 let ana: TestPersona
 beforeAll(async () => {
   ana = await createTestPersona(environment)
 })
 
 const create = async (nombre = 'Tienda La Ceiba') =>
-  (await environment.operar('POST', '/comercios', { nombre, pais: 'GT' })).cuerpo.comercio as string
-const read = async (comercio: string) => (await environment.operar('GET', `/comercios/${comercio}`)).cuerpo
+  (await environment.operar('POST', '/comercios', { nombre, pais: 'GT' })).body.comercio as string
+const read = async (comercio: string) => (await environment.operar('GET', `/comercios/${comercio}`)).body
 const paginaDe = (comercio: string) => `/central/comercios/${comercio}`
 const llavesDe = async (comercio: string) =>
-  (await environment.operar('GET', `/comercios/${comercio}/llaves`)).cuerpo.datos
+  (await environment.operar('GET', `/comercios/${comercio}/llaves`)).body.datos
 const estadoCon = async (llave: string) => (await environment.request('GET', '/api/v1/cuenta', { llave })).status
 
 /** For each setting: what is filled in, what the merchant is afterwards, and a value that is refused, with its field. */
-const AJUSTES: Record<string, [Record<string, string>, object, Record<string, string>]> = {
+const SETTINGS: Record<string, [Record<string, string>, object, Record<string, string>]> = {
   datos: [
     { nombre: 'Otra', pais: '', estricto: 'si' },
     { nombre: 'Otra', pais: null, estricto: true },
@@ -50,24 +50,24 @@ const AJUSTES: Record<string, [Record<string, string>, object, Record<string, st
   ],
 }
 
-describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (accion, [campos, after, bad]) => {
+describe.each(Object.entries(SETTINGS))('«%s» on the page of a merchant', (accion, [fields, after, bad]) => {
   it('changes its settings and says so', async () => {
     const comercio = await create()
-    const { respuesta } = await act(ana, paginaDe(comercio), { accion, ...campos })
-    expect(respuesta).toMatchObject({ status: 303, destino: `${environment.url}${paginaDe(comercio)}?hecho=${accion}` })
+    const { respuesta: response } = await act(ana, paginaDe(comercio), { accion, ...fields })
+    expect(response).toMatchObject({ status: 303, destino: `${environment.url}${paginaDe(comercio)}?hecho=${accion}` })
     expect(await read(comercio)).toMatchObject(after)
-    const { texto } = await navegadorDe(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
-    expect(texto).toContain(MERCHANT_ACTIONS[accion]!.done)
+    const { texto: text } = await createBrowserOf(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
+    expect(text).toContain(MERCHANT_ACTIONS[accion]!.done)
   })
 
   it('keeps what was typed when the service refuses it, and says what is wrong beside its field', async () => {
     const comercio = await create()
     const before = await read(comercio)
-    const { respuesta } = await act(ana, paginaDe(comercio), { accion, ...campos, ...bad })
-    const [[campo, value]] = Object.entries(bad) as [[string, string]]
-    expect(respuesta.status).toBe(422)
-    expect(respuesta.texto).toContain(`id="error-${accion}-${campo}"`)
-    expect(respuesta.texto).toContain(`value="${value.trim()}"`)
+    const { respuesta: response } = await act(ana, paginaDe(comercio), { accion, ...fields, ...bad })
+    const [[field, value]] = Object.entries(bad) as [[string, string]]
+    expect(response.status).toBe(422)
+    expect(response.texto).toContain(`id="error-${accion}-${field}"`)
+    expect(response.texto).toContain(`value="${value.trim()}"`)
     expect(await read(comercio)).toEqual(before)
   })
 
@@ -75,91 +75,103 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
     const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     const comercio = await create()
     const before = await read(comercio)
-    expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
-    expect((await act(bea, paginaDe(comercio), { accion, ...campos })).respuesta.status).toBe(403)
+    expect((await createBrowserOf(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
+    expect((await act(bea, paginaDe(comercio), { accion, ...fields })).respuesta.status).toBe(403)
     expect(await read(comercio)).toEqual(before)
   })
 })
 
 describe('the list of merchants', () => {
   it('finds a merchant by its name, page by page', async () => {
-    const { visit: ir } = navegadorDe(ana)
+    const { visit } = createBrowserOf(ana)
     const nuevos = []
     for (let i = 0; i < 51; i++) nuevos.push(await create(`Librería ${i} El Árbol`))
     const codigos = (text: string) =>
       [...text.matchAll(/central\/comercios\/(com_[0-9A-Z]{12})"/g)].map(([, one]) => one)
-    const first = await ir('/central/comercios?texto=arbol')
+    const first = await visit('/central/comercios?texto=arbol')
     const next = /href="[^"]*(\/central\/comercios\?[^"]*cursor=[^"]+)"/.exec(first.texto)![1]!
-    const second = await ir(next.replaceAll('&amp;', '&'))
+    const second = await visit(next.replaceAll('&amp;', '&'))
     expect([...codigos(first.texto), ...codigos(second.texto)]).toEqual(nuevos.toReversed())
-    expect((await ir('/central/comercios?texto=nadie')).texto).toContain('No hay ninguno')
-    const bad = await ir('/central/comercios?texto=%25')
+    expect((await visit('/central/comercios?texto=nadie')).texto).toContain('No hay ninguno')
+    const bad = await visit('/central/comercios?texto=%25')
     expect([bad.status, bad.texto]).toEqual([422, expect.stringContaining('role="alert"')])
   })
 
   it('offers a new merchant only to a person who may create one', async () => {
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
-    expect((await navegadorDe(ana).visit('/central/comercios')).texto).toContain('Nuevo comercio')
-    expect((await navegadorDe(bea).visit('/central/comercios')).texto).not.toContain('Nuevo comercio')
-    expect((await navegadorDe(bea).visit('/central/comercios/nuevo')).status).toBe(404)
+    expect((await createBrowserOf(ana).visit('/central/comercios')).texto).toContain('Nuevo comercio')
+    expect((await createBrowserOf(bea).visit('/central/comercios')).texto).not.toContain('Nuevo comercio')
+    expect((await createBrowserOf(bea).visit('/central/comercios/nuevo')).status).toBe(404)
   })
 
   it.each(['com_000000000000', 'x', 'nuevo/x', 'com_000000000000/webhooks'])(
     'says that «%s» is not there',
     async (path) => {
-      expect((await navegadorDe(ana).visit(`/central/comercios/${path}`)).status).toBe(404)
+      expect((await createBrowserOf(ana).visit(`/central/comercios/${path}`)).status).toBe(404)
     },
   )
 })
 
 describe('a new merchant', () => {
   const NUEVO = '/central/comercios/nuevo'
-  const llamados = async (name: string) =>
-    (await environment.operar('GET', `/comercios?texto=${encodeURIComponent(name)}`)).cuerpo.datos
+  const findNamedComercios = async (name: string) =>
+    (await environment.operar('GET', `/comercios?texto=${encodeURIComponent(name)}`)).body.datos
 
   it('is created with the invitation of its first person', async () => {
-    const { visit: ir } = navegadorDe(ana)
+    const { visit } = createBrowserOf(ana)
     const correo = createCorreoAddress()
-    const done = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
-    const [{ comercio, pais }] = await llamados('Zapatería Uno')
+    const done = await visit(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
+    const [{ comercio, pais }] = await findNamedComercios('Zapatería Uno')
     expect([done.destino, pais]).toEqual([`${environment.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
     expect((await findPendingCorreo(environment, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
-    expect((await ir(done.destino!)).texto).toContain('la invitación va en camino')
+    expect((await visit(done.destino!)).texto).toContain('la invitación va en camino')
   })
 
   it('is created without a person', async () => {
-    const { a } = await navegadorDe(ana).visit(NUEVO, { nombre: 'Zapatería Dos', pais: '', correo: '', persona: '' })
-    const [{ comercio, pais }] = await llamados('Zapatería Dos')
+    const { a } = await createBrowserOf(ana).visit(NUEVO, {
+      nombre: 'Zapatería Dos',
+      pais: '',
+      correo: '',
+      persona: '',
+    })
+    const [{ comercio, pais }] = await findNamedComercios('Zapatería Dos')
     expect([a, pais]).toEqual([paginaDe(comercio), null])
   })
 
   it('is created, and its page says that the invitation was refused and lets it be sent again', async () => {
-    const { visit: ir } = navegadorDe(ana)
-    const { status, texto } = await ir(NUEVO, { nombre: 'Zapatería Tres', pais: 'GT', correo: 'eva', persona: 'Eva' })
-    const [{ comercio }] = await llamados('Zapatería Tres')
+    const { visit } = createBrowserOf(ana)
+    const { status, texto: text } = await visit(NUEVO, {
+      nombre: 'Zapatería Tres',
+      pais: 'GT',
+      correo: 'eva',
+      persona: 'Eva',
+    })
+    const [{ comercio }] = await findNamedComercios('Zapatería Tres')
     expect(status).toBe(422)
-    for (const dicho of [
+    for (const message of [
       'pero la invitación no salió',
       'id="error-invitar-correo"',
       'value="eva"',
       `action="../../${paginaDe(comercio).slice(1)}"`,
     ])
-      expect(texto).toContain(dicho)
+      expect(text).toContain(message)
   })
 
   it('is not created when its person could not be invited without a proof of presence', async () => {
     const bea = await createTestPersona(environment)
-    await hacerTarde(bea)
-    const { visit: ir } = navegadorDe(bea)
-    expect((await ir(NUEVO)).texto).toContain('cuenta/presencia?volver=%2Fcentral%2Fcomercios%2Fnuevo%3Fconfirmado%3D1')
-    const { status, texto } = await ir(NUEVO, {
+    await performLate(bea)
+    const { visit } = createBrowserOf(bea)
+    expect((await visit(NUEVO)).texto).toContain(
+      'cuenta/presencia?volver=%2Fcentral%2Fcomercios%2Fnuevo%3Fconfirmado%3D1',
+    )
+    const { status, texto: text } = await visit(NUEVO, {
       nombre: 'Zapatería Cuatro',
       pais: 'GT',
       correo: 'e@x.gt',
       persona: 'Eva',
     })
-    expect([status, texto]).toEqual([403, expect.stringContaining('Todavía no se creó nada')])
-    expect(await llamados('Zapatería Cuatro')).toEqual([])
+    expect([status, text]).toEqual([403, expect.stringContaining('Todavía no se creó nada')])
+    expect(await findNamedComercios('Zapatería Cuatro')).toEqual([])
   })
 })
 
@@ -167,9 +179,9 @@ describe('the keys of a merchant', () => {
   const fresh = { accion: 'llave', modo: 'test', readGuias: 'si', vence_en: '', redes: '' }
   /** Creates a key on the page. Returns the text that is shown once. */
   async function crearLlave(comercio: string, more: Record<string, string> = {}) {
-    const { respuesta } = await act(ana, paginaDe(comercio), { ...fresh, ...more })
-    expect(respuesta.status).toBe(200)
-    return /id="secreto">([^<]+)</.exec(respuesta.texto)![1]!
+    const { respuesta: response } = await act(ana, paginaDe(comercio), { ...fresh, ...more })
+    expect(response.status).toBe(200)
+    return /id="secreto">([^<]+)</.exec(response.texto)![1]!
   }
 
   it('are shown once, with the scopes, the end and the networks that were chosen', async () => {
@@ -186,32 +198,32 @@ describe('the keys of a merchant', () => {
       vence_en: '2126-12-01T05:59:59.000Z',
       redes: ['203.0.113.0/24', '2001:db8::/48'],
     })
-    const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
-    expect([texto.includes(created.id), texto.includes(llave)]).toEqual([true, false])
-    const sinPermisos = await act(ana, paginaDe(comercio), { ...fresh, readGuias: '', vence_en: 'ayer' })
-    expect(sinPermisos.respuesta.status).toBe(422)
-    for (const campo of ['alcances', 'vence_en'])
-      expect(sinPermisos.respuesta.texto).toContain(`id="error-llave-${campo}"`)
+    const { texto: text } = await createBrowserOf(ana).visit(paginaDe(comercio))
+    expect([text.includes(created.id), text.includes(llave)]).toEqual([true, false])
+    const pageWithoutPermissions = await act(ana, paginaDe(comercio), { ...fresh, readGuias: '', vence_en: 'ayer' })
+    expect(pageWithoutPermissions.respuesta.status).toBe(422)
+    for (const field of ['alcances', 'vence_en'])
+      expect(pageWithoutPermissions.respuesta.texto).toContain(`id="error-llave-${field}"`)
   })
 
   it('are rotated and revoked', async () => {
     const comercio = await create()
     const llave = await crearLlave(comercio)
-    const [{ id: cual }] = await llavesDe(comercio)
-    const rotada = await act(ana, paginaDe(comercio), { accion: 'rotar', cual, solapamiento_horas: '1' })
-    const other = /id="secreto">([^<]+)</.exec(rotada.respuesta.texto)![1]!
+    const [{ id: target }] = await llavesDe(comercio)
+    const rotation = await act(ana, paginaDe(comercio), { accion: 'rotar', target, solapamiento_horas: '1' })
+    const other = /id="secreto">([^<]+)</.exec(rotation.respuesta.texto)![1]!
     expect(await Promise.all([llave, other].map(estadoCon))).toEqual([200, 200])
-    const { respuesta } = await act(ana, paginaDe(comercio), { accion: 'revocar', cual })
-    expect(respuesta.a).toBe(paginaDe(comercio))
-    expect((await llavesDe(comercio)).find(({ id }: { id: string }) => id === cual).revocado_en).not.toBeNull()
-    expect((await navegadorDe(ana).visit(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
+    const { respuesta: response } = await act(ana, paginaDe(comercio), { accion: 'revocar', target })
+    expect(response.a).toBe(paginaDe(comercio))
+    expect((await llavesDe(comercio)).find(({ id }: { id: string }) => id === target).revocado_en).not.toBeNull()
+    expect((await createBrowserOf(ana).visit(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
   })
 
   it.each(Object.keys(KEY_ACTIONS))('take no «%s» for the key of another merchant', async (accion) => {
     const [one, other] = [await create(), await create()]
     await crearLlave(one)
-    const [{ id: cual }] = await llavesDe(one)
-    expect((await act(ana, paginaDe(other), { accion, cual, solapamiento_horas: '0' })).respuesta.status).toBe(400)
+    const [{ id: target }] = await llavesDe(one)
+    expect((await act(ana, paginaDe(other), { accion, target, solapamiento_horas: '0' })).respuesta.status).toBe(400)
     expect((await llavesDe(one))[0]).toMatchObject({ revocado_en: null, vence_en: null })
   })
 
@@ -221,16 +233,16 @@ describe('the keys of a merchant', () => {
       await createTestPersona(environment),
       await createTestPersona(environment, { alcances: ['ver'] }),
     ]
-    await hacerTarde(late)
-    const { respuesta } = await act(late, paginaDe(comercio), fresh)
-    expect([respuesta.status, respuesta.texto]).toEqual([
+    await performLate(late)
+    const { respuesta: response } = await act(late, paginaDe(comercio), fresh)
+    expect([response.status, response.texto]).toEqual([
       403,
       expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(paginaDe(comercio))}`),
     ])
     expect(
-      (await act(bea, paginaDe(comercio), { accion: 'revocar', cual: 'llave_000000000000' })).respuesta.status,
+      (await act(bea, paginaDe(comercio), { accion: 'revocar', target: 'llave_000000000000' })).respuesta.status,
     ).toBe(403)
-    expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain('Llaves')
+    expect((await createBrowserOf(bea).visit(paginaDe(comercio))).texto).not.toContain('Llaves')
     expect(await llavesDe(comercio)).toEqual([])
   })
 })
@@ -239,48 +251,53 @@ describe('the persons of a merchant', () => {
   it('are invited, get other scopes, and are removed', async () => {
     const comercio = await create()
     const correo = createCorreoAddress()
-    const invitada = await act(ana, paginaDe(comercio), { accion: 'invitar', correo, nombre: 'Eva', lectura: 'si' })
-    expect(invitada.respuesta.a).toBe(paginaDe(comercio))
+    const invitationResult = await act(ana, paginaDe(comercio), {
+      accion: 'invitar',
+      correo,
+      nombre: 'Eva',
+      lectura: 'si',
+    })
+    expect(invitationResult.respuesta.a).toBe(paginaDe(comercio))
     expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toContain('/invitacion/')
     const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
-    const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
-    for (const dicho of [eva.correo, 'Puede lectura', 'entró el']) expect(texto).toContain(dicho)
-    const cual = eva.membresia
-    const de = async () => (await environment.operar('GET', `/personas?ambito=${comercio}`)).cuerpo.datos
-    await act(ana, paginaDe(comercio), { accion: 'permisos', cual, despacho: 'si', cobros: 'si' })
+    const { texto: text } = await createBrowserOf(ana).visit(paginaDe(comercio))
+    for (const message of [eva.correo, 'Puede lectura', 'entró el']) expect(text).toContain(message)
+    const target = eva.membresia
+    const de = async () => (await environment.operar('GET', `/personas?ambito=${comercio}`)).body.datos
+    await act(ana, paginaDe(comercio), { accion: 'permisos', target, despacho: 'si', cobros: 'si' })
     expect((await de())[0].membresias).toMatchObject([{ alcances: ['despacho', 'cobros'] }])
-    const sinNada = await act(ana, paginaDe(comercio), { accion: 'permisos', cual })
-    expect([sinNada.respuesta.status, sinNada.respuesta.texto]).toEqual([
+    const bareEntry = await act(ana, paginaDe(comercio), { accion: 'permisos', target })
+    expect([bareEntry.respuesta.status, bareEntry.respuesta.texto]).toEqual([
       422,
-      expect.stringContaining(`id="error-permisos-${cual}-alcances"`),
+      expect.stringContaining(`id="error-permisos-${target}-alcances"`),
     ])
-    await act(ana, paginaDe(comercio), { accion: 'quitar', cual })
+    await act(ana, paginaDe(comercio), { accion: 'quitar', target })
     expect(await de()).toEqual([])
   })
 })
 
 describe('the webhooks of a merchant', () => {
-  const enviosDe = ({ comercio }: Comercio, webhook: string) => `${paginaDe(comercio)}/webhooks/${webhook}`
+  const deliveriesPathOf = ({ comercio }: Comercio, webhook: string) => `${paginaDe(comercio)}/webhooks/${webhook}`
 
   it('are shown with their deliveries, and one is sent again, once for a form', async () => {
     const { api, comercio, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
-    const { visit: ir } = navegadorDe(ana)
-    expect((await ir(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
-    const envios = enviosDe(comercio, webhook)
-    expect((await ir(`${envios}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
-    expect((await ir(`${envios}?estado=fallido`)).texto).toContain('No hay ninguno')
-    expect((await ir(`${envios}?estado=perdida`)).status).toBe(422)
-    const { respuesta, send } = await act(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
-    expect(respuesta.destino).toBe(`${environment.url}${envios}/${aviso}?hecho=reenviar`)
+    const { visit } = createBrowserOf(ana)
+    expect((await visit(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
+    const submissions = deliveriesPathOf(comercio, webhook)
+    expect((await visit(`${submissions}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
+    expect((await visit(`${submissions}?estado=fallido`)).texto).toContain('No hay ninguno')
+    expect((await visit(`${submissions}?estado=perdida`)).status).toBe(422)
+    const { respuesta: response, send } = await act(ana, `${submissions}/${aviso}`, { accion: 'reenviar' })
+    expect(response.destino).toBe(`${environment.url}${submissions}/${aviso}?hecho=reenviar`)
     await terminada(api, webhook, aviso, 2)
     await send()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(2)
     expect(receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
-    const { texto } = await ir(`${envios}/${aviso}?hecho=reenviar`)
-    for (const dicho of ['Va a salir otra vez.', 'Intentos', `evt_${guia}_1`]) expect(texto).toContain(dicho)
+    const { texto: text } = await visit(`${submissions}/${aviso}?hecho=reenviar`)
+    for (const message of ['Va a salir otra vez.', 'Intentos', `evt_${guia}_1`]) expect(text).toContain(message)
   })
 
   it('are not sent again without scope «operar», nor for another merchant', async () => {
@@ -289,12 +306,12 @@ describe('the webhooks of a merchant', () => {
     const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
-    const path = `${enviosDe(comercio, webhook)}/${aviso}`
-    expect((await navegadorDe(bea).visit(path)).texto).not.toContain('value="reenviar"')
+    const path = `${deliveriesPathOf(comercio, webhook)}/${aviso}`
+    expect((await createBrowserOf(bea).visit(path)).texto).not.toContain('value="reenviar"')
     expect((await act(bea, path, { accion: 'reenviar' })).respuesta.status).toBe(403)
     expect((await act(ana, path, { accion: 'borrar' })).respuesta.status).toBe(400)
     const other = await create()
-    expect((await navegadorDe(ana).visit(`${paginaDe(other)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
+    expect((await createBrowserOf(ana).visit(`${paginaDe(other)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(1)
   })
 })
@@ -303,15 +320,16 @@ describe('the audit record of a merchant', () => {
   it('names who did what, and is found by what was done', async () => {
     const comercio = await create()
     await act(ana, paginaDe(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
-    const { visit: ir } = navegadorDe(ana)
+    const { visit } = createBrowserOf(ana)
     const path = `${paginaDe(comercio)}/bitacora`
-    const { texto } = await ir(path)
-    for (const dicho of ['cambiarComercio', 'crearComercio', 'Ana Pérez', ana.persona]) expect(texto).toContain(dicho)
-    const filtrada = await ir(`${path}?accion=crearComercio`)
-    expect(filtrada.texto).not.toContain('cambiarComercio')
-    expect((await ir(`${path}?accion=nada`)).texto).toContain('No hay nada')
+    const { texto: text } = await visit(path)
+    for (const message of ['cambiarComercio', 'crearComercio', 'Ana Pérez', ana.persona])
+      expect(text).toContain(message)
+    const filteredPage = await visit(`${path}?accion=crearComercio`)
+    expect(filteredPage.texto).not.toContain('cambiarComercio')
+    expect((await visit(`${path}?accion=nada`)).texto).toContain('No hay nada')
     const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
-    expect((await navegadorDe(bea).visit(path)).status).toBe(404)
+    expect((await createBrowserOf(bea).visit(path)).status).toBe(404)
   })
 })
 
@@ -327,8 +345,8 @@ describe.skipIf(!hasBrowser)('the program of the office', () => {
     await page.getByRole('button', { name: 'Crear una llave' }).click()
     await page.getByRole('button', { name: 'Copiar' }).click()
     await page.getByText('Copiado.').waitFor()
-    const copiada = String(await page.evaluate('navigator.clipboard.readText()'))
-    expect(await estadoCon(copiada)).toBe(200)
+    const copiedText = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(await estadoCon(copiedText)).toBe(200)
     await context.close()
   })
 })

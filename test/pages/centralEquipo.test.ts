@@ -11,8 +11,8 @@ import {
 import { useOffice } from './office.ts'
 
 const environment = useEnvironment()
-const { createBrowserOf: navegadorDe, perform: act, performLate: hacerTarde } = useOffice(environment)
-const EQUIPO = '/central/equipo'
+const { createBrowserOf, perform: act, performLate } = useOffice(environment)
+const TEAM_PATH = '/central/equipo'
 let ana: TestPersona
 /** Another person who administers, so that some requests need an approval. */
 let luz: TestPersona
@@ -21,28 +21,27 @@ beforeAll(async () => {
   luz = await createTestPersona(environment)
 })
 
-const read = async ({ persona }: { persona: string }) =>
-  (await environment.operar('GET', `/personas/${persona}`)).cuerpo
-const paginaDe = ({ persona }: { persona: string }) => `${EQUIPO}/${persona}`
+const read = async ({ persona }: { persona: string }) => (await environment.operar('GET', `/personas/${persona}`)).body
+const paginaDe = ({ persona }: { persona: string }) => `${TEAM_PATH}/${persona}`
 const secretoDe = (text: string) => /id="secreto">([^<]+)</.exec(text)?.[1] ?? ''
 const fresh = () => createTestPersona(environment, { alcances: ['ver', 'operar'] })
 
 /** For each action on a person without scope «administrar»: what is filled in, and what the person is afterwards. */
-const ESCENAS: Record<string, [Record<string, string>, object | undefined]> = {
+const SCENES: Record<string, [Record<string, string>, object | undefined]> = {
   permisos: [{ ver: 'si', caja: 'si' }, { membresias: [{ alcances: ['ver', 'caja'] }] }],
   quitar: [{}, { membresias: [] }],
   cerrar: [{}, { sesiones: 0, segundo_factor: true }],
   eliminar: [{}, { codigo: 'persona_desconocida' }],
 }
 
-describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion, [campos, after]) => {
+describe.each(Object.entries(SCENES))('«%s» on the page of a person', (accion, [fields, after]) => {
   it('does it and says so', async () => {
     const eva = await fresh()
-    const { respuesta } = await act(ana, paginaDe(eva), { accion, ...campos })
-    const vuelve = ['quitar', 'eliminar'].includes(accion) ? EQUIPO : paginaDe(eva)
-    expect(respuesta).toMatchObject({ status: 303, destino: `${environment.url}${vuelve}?hecho=${accion}` })
+    const { respuesta: response } = await act(ana, paginaDe(eva), { accion, ...fields })
+    const returningGuia = ['quitar', 'eliminar'].includes(accion) ? TEAM_PATH : paginaDe(eva)
+    expect(response).toMatchObject({ status: 303, destino: `${environment.url}${returningGuia}?hecho=${accion}` })
     expect(await read(eva)).toMatchObject(after!)
-    expect((await navegadorDe(ana).visit(respuesta.destino!)).texto).toContain(COLLEAGUE_ACTIONS[accion]!.done)
+    expect((await createBrowserOf(ana).visit(response.destino!)).texto).toContain(COLLEAGUE_ACTIONS[accion]!.done)
   })
 })
 
@@ -52,12 +51,12 @@ describe('«restablecer» on the page of a person', () => {
       await createTestPersona(environment, { nombre: 'Eva Ruiz' }),
       await createTestPersona(environment),
     ]
-    const { respuesta } = await act(ana, paginaDe(eva), { accion: 'restablecer' })
-    expect(respuesta.destino).toBe(`${environment.url}${paginaDe(eva)}?espera=restablecer`)
-    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
-    expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida Ana Pérez o Ana Pérez, en/)
+    const { respuesta: response } = await act(ana, paginaDe(eva), { accion: 'restablecer' })
+    expect(response.destino).toBe(`${environment.url}${paginaDe(eva)}?espera=restablecer`)
+    const { texto: text } = await createBrowserOf(ana).visit(response.destino!)
+    expect(text).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida Ana Pérez o Ana Pérez, en/)
     expect(await read(eva)).toMatchObject({ segundo_factor: true })
-    const { datos } = (await environment.operar('GET', '/aprobaciones?limite=1')).cuerpo
+    const { datos } = (await environment.operar('GET', '/aprobaciones?limite=1')).body
     expect((await luz.request('POST', `/operaciones/v1/aprobaciones/${datos[0].aprobacion}/aprobar`)).status).toBe(200)
     expect(await read(eva)).toMatchObject({ sesiones: 0, segundo_factor: false })
     for (const { persona } of [eva, rosa])
@@ -70,69 +69,69 @@ describe('the persons of the courier company', () => {
     const { comercio } = await environment.createComercio()
     const shop = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
     const rosa = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'caja'] })
-    const { visit: ir } = navegadorDe(ana)
-    const { texto } = await ir(EQUIPO)
-    expect(texto).toMatch(new RegExp(`${rosa.persona}".*?Puede ver y caja · sin segundo factor · entró el`, 's'))
-    expect(texto).not.toContain(shop.persona)
-    expect((await ir(paginaDe(shop))).status).toBe(404)
+    const { visit } = createBrowserOf(ana)
+    const { texto: text } = await visit(TEAM_PATH)
+    expect(text).toMatch(new RegExp(`${rosa.persona}".*?Puede ver y caja · sin segundo factor · entró el`, 's'))
+    expect(text).not.toContain(shop.persona)
+    expect((await visit(paginaDe(shop))).status).toBe(404)
     for (const path of ['per_000000000000', 'x', 'sistemas/op_000000000000', 'repartidores/x', 'sistemas/x/y'])
-      expect((await ir(`${EQUIPO}/${path}`)).status).toBe(404)
+      expect((await visit(`${TEAM_PATH}/${path}`)).status).toBe(404)
   })
 
   it('are invited, and a fault stands beside its field', async () => {
     const correo = createCorreoAddress()
-    const bad = await act(ana, EQUIPO, { accion: 'invitar', correo: 'eva', nombre: 'Eva', ver: 'si' })
+    const bad = await act(ana, TEAM_PATH, { accion: 'invitar', correo: 'eva', nombre: 'Eva', ver: 'si' })
     expect([bad.respuesta.status, bad.respuesta.texto]).toEqual([
       422,
       expect.stringContaining('id="error-invitar-correo"'),
     ])
-    const { respuesta } = await act(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ver: 'si' })
-    expect([respuesta.status, respuesta.texto]).toEqual([200, expect.stringContaining('y no por correo')])
-    const codigo = secretoDe(respuesta.texto)
+    const { respuesta: response } = await act(ana, TEAM_PATH, { accion: 'invitar', correo, nombre: 'Eva', ver: 'si' })
+    expect([response.status, response.texto]).toEqual([200, expect.stringContaining('y no por correo')])
+    const codigo = secretoDe(response.texto)
     expect(codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toContain('/invitacion/')
   })
 
   it('without a second factor are invited again from their page, and keep their scopes', async () => {
     const rosa = await createTestPersona(environment, { conApp: false, alcances: ['ver', 'caja'] })
-    const { respuesta } = await act(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
-    expect(secretoDe(respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    const { respuesta: response } = await act(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
+    expect(secretoDe(response.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await read(rosa)).membresias[0].alcances).toEqual(['ver', 'caja'])
-    expect((await navegadorDe(ana).visit(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
+    expect((await createBrowserOf(ana).visit(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
   })
 
   it('with the scope «administrar» are invited and changed only with an approval, and the page names who decides', async () => {
     const eva = await fresh()
     const alcances = { ver: 'si', administrar: 'si' }
-    const { respuesta } = await act(ana, paginaDe(eva), { accion: 'permisos', ...alcances })
-    expect(respuesta.destino).toBe(`${environment.url}${paginaDe(eva)}?espera=permisos`)
-    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
-    expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida .*Ana Pérez/)
+    const { respuesta: response } = await act(ana, paginaDe(eva), { accion: 'permisos', ...alcances })
+    expect(response.destino).toBe(`${environment.url}${paginaDe(eva)}?espera=permisos`)
+    const { texto: text } = await createBrowserOf(ana).visit(response.destino!)
+    expect(text).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida .*Ana Pérez/)
     expect((await read(eva)).membresias[0].alcances).toEqual(['ver', 'operar'])
     const correo = createCorreoAddress()
-    const invitada = await act(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
-    expect(invitada.respuesta.texto).toContain('No vale hasta que lo apruebe otra persona que administra')
-    expect(secretoDe(invitada.respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect((await navegadorDe(luz).visit(EQUIPO)).texto).toContain('Hay 2 cosas por aprobar')
-    expect((await navegadorDe(luz).visit('/cuenta')).texto).toContain('Por aprobar')
+    const invitationResult = await act(ana, TEAM_PATH, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
+    expect(invitationResult.respuesta.texto).toContain('No vale hasta que lo apruebe otra persona que administra')
+    expect(secretoDe(invitationResult.respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect((await createBrowserOf(luz).visit(TEAM_PATH)).texto).toContain('Hay 2 cosas por aprobar')
+    expect((await createBrowserOf(luz).visit('/cuenta')).texto).toContain('Por aprobar')
   })
 
   it('are shown only to a person with the scope «administrar»', async () => {
     const eva = await fresh()
-    const { visit: ir } = navegadorDe(eva)
-    expect((await ir('/central')).texto).not.toContain('central/equipo')
-    for (const path of [EQUIPO, paginaDe(luz), `${EQUIPO}/sistemas`, `${EQUIPO}/repartidores`]) {
-      expect((await ir(path)).status).toBe(404)
-      expect((await ir(path, { accion: 'cerrar' })).status).toBe(404)
+    const { visit } = createBrowserOf(eva)
+    expect((await visit('/central')).texto).not.toContain('central/equipo')
+    for (const path of [TEAM_PATH, paginaDe(luz), `${TEAM_PATH}/sistemas`, `${TEAM_PATH}/repartidores`]) {
+      expect((await visit(path)).status).toBe(404)
+      expect((await visit(path, { accion: 'cerrar' })).status).toBe(404)
     }
     expect((await read(luz)).sesiones).toBe(1)
   })
 
   it('ask for a proof of presence, and for a form of the page', async () => {
     const [late, eva] = [await createTestPersona(environment), await fresh()]
-    await hacerTarde(late)
-    const { respuesta } = await act(late, paginaDe(eva), { accion: 'quitar' })
-    expect([respuesta.status, respuesta.texto]).toEqual([
+    await performLate(late)
+    const { respuesta: response } = await act(late, paginaDe(eva), { accion: 'quitar' })
+    expect([response.status, response.texto]).toEqual([
       403,
       expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(paginaDe(eva))}`),
     ])
@@ -144,55 +143,57 @@ describe('the persons of the courier company', () => {
   it('show how many sessions are open', async () => {
     const eva = await fresh()
     await signInFully(environment, eva)
-    expect((await navegadorDe(ana).visit(paginaDe(eva))).texto).toContain('2 abiertas; la última vez entró el')
+    expect((await createBrowserOf(ana).visit(paginaDe(eva))).texto).toContain('2 abiertas; la última vez entró el')
   })
 })
 
 describe('the systems', () => {
-  const SISTEMAS = `${EQUIPO}/sistemas`
+  const SYSTEMS_PATH = `${TEAM_PATH}/sistemas`
   /** Adds a system. Returns the path of its page. */
   async function agregar(nombre: string): Promise<string> {
-    await act(ana, SISTEMAS, { accion: 'sistema', nombre })
-    const { datos } = (await environment.operar('GET', '/operadores')).cuerpo
-    return `${SISTEMAS}/${datos.find((one: { nombre: string }) => one.nombre === nombre).operador}`
+    await act(ana, SYSTEMS_PATH, { accion: 'sistema', nombre })
+    const { datos } = (await environment.operar('GET', '/operadores')).body
+    return `${SYSTEMS_PATH}/${datos.find((one: { nombre: string }) => one.nombre === nombre).operador}`
   }
   const estadoCon = async (llave: string) =>
     (await environment.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
 
   it('are added with a key that is shown once, rotated and revoked', async () => {
     const sistema = await agregar('Bodega')
-    expect((await navegadorDe(ana).visit(SISTEMAS)).texto).toContain('Bodega')
+    expect((await createBrowserOf(ana).visit(SYSTEMS_PATH)).texto).toContain('Bodega')
     const created = await act(ana, sistema, { accion: 'llave', ver: 'si', redes: '', vence_en: '' })
     const llave = secretoDe(created.respuesta.texto)
     expect([created.respuesta.status, await estadoCon(llave)]).toEqual([200, 200])
-    const cual = `llave_${/^guia_oper_([0-9A-Z]{12})/.exec(llave)![1]}`
-    const rotada = await act(ana, sistema, { accion: 'rotar', cual, solapamiento_horas: '1' })
-    expect(await estadoCon(secretoDe(rotada.respuesta.texto))).toBe(200)
-    expect((await act(ana, sistema, { accion: 'revocar', cual })).respuesta.destino).toContain('?hecho=revocar')
-    expect((await navegadorDe(ana).visit(sistema)).texto).toContain('Las que ya no valen (1)')
-    const { respuesta } = await act(ana, sistema, { accion: 'revocarSistema' })
-    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
-    expect([texto.includes(SYSTEM_ACTIONS.revocarSistema!.done), texto.includes('value="llave"')]).toEqual([
-      true,
-      false,
-    ])
+    const target = `llave_${/^guia_oper_([0-9A-Z]{12})/.exec(llave)![1]}`
+    const rotation = await act(ana, sistema, { accion: 'rotar', target, solapamiento_horas: '1' })
+    expect(await estadoCon(secretoDe(rotation.respuesta.texto))).toBe(200)
+    expect((await act(ana, sistema, { accion: 'revocar', target })).respuesta.destino).toContain('?hecho=revocar')
+    expect((await createBrowserOf(ana).visit(sistema)).texto).toContain('Las que ya no valen (1)')
+    const { respuesta: response } = await act(ana, sistema, { accion: 'revocarSistema' })
+    const { texto: text } = await createBrowserOf(ana).visit(response.destino!)
+    expect([text.includes(SYSTEM_ACTIONS.revocarSistema!.done), text.includes('value="llave"')]).toEqual([true, false])
   })
 
   it('get a key that administers only with an approval, and its text already', async () => {
     const sistema = await agregar('Cuadre')
-    const { respuesta } = await act(ana, sistema, { accion: 'llave', administrar: 'si', redes: '', vence_en: '' })
-    expect(respuesta.texto).toContain('No vale hasta que lo apruebe otra persona')
-    expect(await estadoCon(secretoDe(respuesta.texto))).toBe(401)
+    const { respuesta: response } = await act(ana, sistema, {
+      accion: 'llave',
+      administrar: 'si',
+      redes: '',
+      vence_en: '',
+    })
+    expect(response.texto).toContain('No vale hasta que lo apruebe otra persona')
+    expect(await estadoCon(secretoDe(response.texto))).toBe(401)
   })
 })
 
 describe('the couriers', () => {
-  const REPARTIDORES = `${EQUIPO}/repartidores`
+  const REPARTIDORES = `${TEAM_PATH}/repartidores`
   const entra = async (codigo: string) =>
     (
       await environment.request('POST', '/repartidor/v1/sesion', {
-        cuerpo: { codigo },
-        cabeceras: { Origin: environment.url },
+        body: { codigo },
+        headers: { Origin: environment.url },
       })
     ).status
 
@@ -201,14 +202,14 @@ describe('the couriers', () => {
     expect(bad.respuesta.texto).toContain('id="error-repartidor-telefono"')
     const created = await act(ana, REPARTIDORES, { accion: 'repartidor', nombre: 'Carlos Ixchop', telefono: '' })
     const codigo = secretoDe(created.respuesta.texto)
-    const { datos } = (await environment.operar('GET', '/repartidores')).cuerpo
-    const { repartidor: cual } = datos.find(({ nombre }: { nombre: string }) => nombre === 'Carlos Ixchop')
-    const other = secretoDe((await act(ana, REPARTIDORES, { accion: 'codigo', cual })).respuesta.texto)
+    const { datos } = (await environment.operar('GET', '/repartidores')).body
+    const { repartidor: target } = datos.find(({ nombre }: { nombre: string }) => nombre === 'Carlos Ixchop')
+    const other = secretoDe((await act(ana, REPARTIDORES, { accion: 'codigo', target })).respuesta.texto)
     expect([await entra(codigo), await entra(other)]).toEqual([401, 201])
-    const { respuesta } = await act(ana, REPARTIDORES, { accion: 'desactivar', cual })
-    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
-    expect(texto).toContain(COURIER_ACTIONS.desactivar!.done)
+    const { respuesta: response } = await act(ana, REPARTIDORES, { accion: 'desactivar', target })
+    const { texto: text } = await createBrowserOf(ana).visit(response.destino!)
+    expect(text).toContain(COURIER_ACTIONS.desactivar!.done)
     expect(await entra(other)).toBe(401)
-    expect((await act(ana, REPARTIDORES, { accion: 'codigo', cual: 'rep_000000000000' })).respuesta.status).toBe(400)
+    expect((await act(ana, REPARTIDORES, { accion: 'codigo', target: 'rep_000000000000' })).respuesta.status).toBe(400)
   })
 })

@@ -22,7 +22,7 @@ const ver = async (guia: string, caller = ana) =>
   (await createScriptlessBrowser(environment, caller.cookie).visit(`/central/guias/${guia}`)).texto
 const registrar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
 let telefonos = 0
-async function preguntada(): Promise<string> {
+async function askedGuia(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(
     buildGuiaWithoutDestino({ telefono: `+5023${String(6_000_000 + ++telefonos)}` }),
   )
@@ -31,20 +31,20 @@ async function preguntada(): Promise<string> {
 }
 /** Sends the form beside the messages, as a browser does. */
 async function reenviar(guia: string, caller = ana) {
-  const { visit: ir } = createScriptlessBrowser(environment, caller.cookie)
+  const { visit } = createScriptlessBrowser(environment, caller.cookie)
   const path = `/central/guias/${guia}`
-  const { texto } = await ir(path)
-  const key = /value="reenviar".*?name="idempotencia" value="([^"]+)"/.exec(texto)?.[1] ?? ''
-  return () => ir(path, { accion: 'reenviar', idempotencia: key, secuencia: '1' })
+  const { texto: text } = await visit(path)
+  const key = /value="reenviar".*?name="idempotencia" value="([^"]+)"/.exec(text)?.[1] ?? ''
+  return () => visit(path, { accion: 'reenviar', idempotencia: key, secuencia: '1' })
 }
-const mensajes = async (guia: string) => (await environment.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos
+const mensajes = async (guia: string) => (await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos
 
 describe('the proof on the page of a guide', () => {
   it('shows who received it, with links that open, also to the PDF', async () => {
     const { guia, foto, firma } = await createDeliveredGuia(environment, comercio)
     await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
     const text = await ver(guia)
-    for (const dicho of ['María López', 'Familiar', 'Bajar el PDF', foto, firma]) expect(text).toContain(dicho)
+    for (const message of ['María López', 'Familiar', 'Bajar el PDF', foto, firma]) expect(text).toContain(message)
     const links = [...text.matchAll(/href="((?:\.\.\/)*archivos\/[^"]+)"/g)].map(([, one]) => one!)
     expect(links).toHaveLength(3)
     for (const one of links) {
@@ -54,10 +54,10 @@ describe('the proof on the page of a guide', () => {
   })
 
   it('says of a delivery without a proof that it has none, and names the one that was undone', async () => {
-    const sinPrueba = await createGuiaOnRoute(environment, comercio)
-    expect(await ver(sinPrueba)).not.toContain('Prueba de entrega')
-    await registrar(sinPrueba, { estado: 'entregado', forzar: { razon: 'Se entregó en papel' } })
-    expect(await ver(sinPrueba)).toContain('La guía se entregó sin prueba.')
+    const guiaWithoutPrueba = await createGuiaOnRoute(environment, comercio)
+    expect(await ver(guiaWithoutPrueba)).not.toContain('Prueba de entrega')
+    await registrar(guiaWithoutPrueba, { estado: 'entregado', forzar: { razon: 'Se entregó en papel' } })
+    expect(await ver(guiaWithoutPrueba)).toContain('La guía se entregó sin prueba.')
     const { guia, foto } = await createDeliveredGuia(environment, comercio)
     const { secuencia } = await comercio.api.guias.obtener(guia)
     await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
@@ -73,7 +73,7 @@ describe('the failed attempts on the page of a guide', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const lectura = () => ({ ocurrido_en: new Date().toISOString(), idempotencia: randomUUID() })
     for (const estado of ['recolectado', 'en_ruta']) await phone.registrar(guia, { estado, ...lectura() })
-    const foto = (await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo
+    const foto = (await phone.upload(guia, 'foto', await createFoto())).body.archivo
     const fallo = { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Perro bravo' }
     await phone.registrar(guia, { ...fallo, fotos: [foto], ...lectura() })
     const text = await ver(guia)
@@ -86,7 +86,7 @@ describe('the failed attempts on the page of a guide', () => {
 
 describe('the messages on the page of a guide', () => {
   it('are shown as they say it, and one more is sent once for each form', async () => {
-    const guia = await preguntada()
+    const guia = await askedGuia()
     const text = await ver(guia)
     expect(text).toMatch(/Le escribe [^<]+ le envía un paquete a [^<]+\. Díganos dónde entregarlo:/)
     expect(text).toContain('https://wa.me/5023')
@@ -105,23 +105,23 @@ describe('the messages on the page of a guide', () => {
   })
 
   it('are not sent again past the limit, nor for a place that is known, and the page says why', async () => {
-    const guia = await preguntada()
+    const guia = await askedGuia()
     const late = await reenviar(guia)
     for (let times = 0; times < 3; times++) await comercio.api.guias.reenviarSolicitud(guia)
-    const { status, texto } = await late()
-    expect([status, texto]).toEqual([409, expect.stringContaining('Ya se reenvió 3 veces a ese teléfono')])
-    expect(texto).not.toContain('value="reenviar"')
-    const conLugar = await preguntada()
+    const { status, texto: text } = await late()
+    expect([status, text]).toEqual([409, expect.stringContaining('Ya se reenvió 3 veces a ese teléfono')])
+    expect(text).not.toContain('value="reenviar"')
+    const conLugar = await askedGuia()
     await environment.operar('POST', `/guias/${conLugar}/ubicacion`, { lat: 14.71889, lng: -90.64417, razon: 'Llamó' })
     expect(await ver(conLugar)).toContain('No hay nada que reenviar: el lugar está confirmado.')
-    const cancelled = await preguntada()
+    const cancelled = await askedGuia()
     await comercio.api.guias.cancelar(cancelled)
     expect(await ver(cancelled)).toContain('la guía está en «Cancelado»')
   })
 
   it('are sent by nobody without the scope', async () => {
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
-    const guia = await preguntada()
+    const guia = await askedGuia()
     expect(await ver(guia, bea)).not.toContain('value="reenviar"')
     expect((await (await reenviar(guia, bea))()).status).toBe(403)
     expect(await mensajes(guia)).toHaveLength(1)

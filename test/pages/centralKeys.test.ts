@@ -26,15 +26,15 @@ describe.skipIf(!hasBrowser)('the keys of the office', () => {
   })
   afterAll(() => page?.context().close())
 
-  const enfocada = () =>
+  const readFocused = () =>
     evaluateIn<string>(page, `document.activeElement.href?.slice(-12) ?? document.activeElement.id`)
-  const pulsar = (...teclas: string[]) =>
-    teclas.reduce((before, one) => before.then(() => page.keyboard.press(one)), Promise.resolve())
+  const pulsar = (...keystrokes: string[]) =>
+    keystrokes.reduce((before, one) => before.then(() => page.keyboard.press(one)), Promise.resolve())
 
   it('lead to the search, and are text where a person types', async () => {
     await page.goto(list)
     await pulsar('/')
-    expect(await enfocada()).toBe('q')
+    expect(await readFocused()).toBe('q')
     await pulsar('j', '/', '?')
     expect(await page.locator('#q').inputValue()).toBe('j/?')
     expect(await page.locator('#teclas').isVisible()).toBe(false)
@@ -43,13 +43,13 @@ describe.skipIf(!hasBrowser)('the keys of the office', () => {
   it('go through the list, tick a guide and open it', async () => {
     await page.goto(list)
     await pulsar('j')
-    expect(await enfocada()).toBe(guias[0])
+    expect(await readFocused()).toBe(guias[0])
     await pulsar('j', 'j', 'j', 'k')
-    expect(await enfocada()).toBe(guias[1])
+    expect(await readFocused()).toBe(guias[1])
     await pulsar('x')
     expect(await page.locator('[name=guia]:checked').inputValue()).toBe(guias[1])
     await pulsar('Control+j')
-    expect(await enfocada()).toBe(guias[1])
+    expect(await readFocused()).toBe(guias[1])
     await pulsar('Enter')
     await page.waitForURL(`**/central/guias/${guias[1]}`)
   })
@@ -62,12 +62,12 @@ describe.skipIf(!hasBrowser)('the keys of the office', () => {
     await pulsar('Escape')
     await page.goto(list)
     await pulsar('j', '?')
-    expect(await enfocada()).toBe('')
+    expect(await readFocused()).toBe('')
     expect(await page.locator('#teclas').isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Teclas' }).click()
     await page.getByLabel('Usar estas teclas').check()
     await page.getByRole('button', { name: 'Cerrar' }).click()
     await pulsar('j')
-    expect(await enfocada()).toBe(guias[0])
+    expect(await readFocused()).toBe(guias[0])
   })
 })

@@ -13,29 +13,39 @@ beforeAll(async () => {
   ana = await createTestPersona(environment)
 })
 
-async function pasar(guia: string, estado: string) {
+async function passTime(guia: string, estado: string) {
   expect((await environment.operar('POST', `/guias/${guia}/eventos`, { estado })).status).toBe(201)
 }
 
 /** Opens a stream as a browser does. Returns what arrives, and the way to end it. */
-async function escuchar({ cookie }: Pick<TestPersona, 'cookie'>, query = '', headers: Record<string, string> = {}) {
-  const aborto = new AbortController()
-  const respuesta = await fetch(`${environment.url}/central/en-vivo${query}`, {
+async function listenForEvents(
+  { cookie }: Pick<TestPersona, 'cookie'>,
+  query = '',
+  headers: Record<string, string> = {},
+) {
+  const abortController = new AbortController()
+  const response = await fetch(`${environment.url}/central/en-vivo${query}`, {
     headers: { Cookie: cookie, ...headers },
-    signal: aborto.signal,
+    signal: abortController.signal,
   })
-  const stream = { texto: '', terminado: false, cortado: false, respuesta, close: () => aborto.abort() }
+  const stream = {
+    texto: '',
+    isFinished: false,
+    cutOff: false,
+    respuesta: response,
+    close: () => abortController.abort(),
+  }
   void (async () => {
     try {
-      for await (const chunk of respuesta.body!) stream.texto += Buffer.from(chunk).toString()
+      for await (const chunk of response.body!) stream.texto += Buffer.from(chunk).toString()
     } catch {
-      stream.cortado = true
+      stream.cutOff = true
     }
-    stream.terminado = true
+    stream.isFinished = true
   })()
   return stream
 }
-const cambios = ({ texto }: { texto: string }) => texto.split('event: cambio').length - 1
+const cambios = ({ texto: text }: { texto: string }) => text.split('event: cambio').length - 1
 /** The cursor that a page begins with. */
 const cursorDe = async (path: string) => {
   const response = await fetch(environment.url + path, { headers: { Cookie: ana.cookie } })
@@ -46,41 +56,41 @@ describe('GET /central/en-vivo', () => {
   it('tells the pages of all guides, and that of one guide only of its own', async () => {
     const [one, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
     const from = await cursorDe('/central/guias')
-    const all = await escuchar(ana, `?desde=${from}`)
-    const deUna = await escuchar(ana, `?desde=${from}&guia=${one.guia}`)
+    const all = await listenForEvents(ana, `?desde=${from}`)
+    const ofOneGuia = await listenForEvents(ana, `?desde=${from}&guia=${one.guia}`)
     expect(all.respuesta.headers.get('content-type')).toBe('text/event-stream')
     expect(all.respuesta.headers.get('cache-control')).toBe('no-store')
-    await pasar(other.guia, 'recolectado')
+    await passTime(other.guia, 'recolectado')
     await waitUntil(async () => cambios(all) === 1)
-    await pasar(one.guia, 'recolectado')
-    await waitUntil(async () => cambios(deUna) === 1 && cambios(all) === 2)
+    await passTime(one.guia, 'recolectado')
+    await waitUntil(async () => cambios(ofOneGuia) === 1 && cambios(all) === 2)
     expect(all.texto).not.toContain(one.guia)
     all.close()
-    deUna.close()
+    ofOneGuia.close()
   })
 
   it('tells at once of a change after the cursor, and of none before it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const before = await cursorDe(`/central/guias/${guia}`)
-    await pasar(guia, 'recolectado')
-    const late = await escuchar(ana, `?desde=${before}&guia=${guia}`)
+    await passTime(guia, 'recolectado')
+    const late = await listenForEvents(ana, `?desde=${before}&guia=${guia}`)
     await waitUntil(async () => cambios(late) === 1)
     const id = /id: (\S+)/.exec(late.texto)![1]!
     // As a browser that lost the connection.
-    const other = await escuchar(ana, `?desde=${before}&guia=${guia}`, { 'Last-Event-ID': id })
-    await pasar(guia, 'en_ruta')
+    const other = await listenForEvents(ana, `?desde=${before}&guia=${guia}`, { 'Last-Event-ID': id })
+    await passTime(guia, 'en_ruta')
     await waitUntil(async () => cambios(late) === 2 && cambios(other) > 0)
     expect(cambios(other)).toBe(1)
     for (const stream of [late, other]) stream.close()
   })
 
   it('sends no change that the page already showed, even when other streams get it', async () => {
-    const other = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
+    const other = await listenForEvents(ana, `?desde=${await cursorDe('/central')}`)
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const stream = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
+    const stream = await listenForEvents(ana, `?desde=${await cursorDe('/central')}`)
     await waitUntil(async () => cambios(other) > 0)
     const before = cambios(other)
-    await pasar(guia, 'recolectado')
+    await passTime(guia, 'recolectado')
     await waitUntil(async () => cambios(other) > before && cambios(stream) > 0)
     expect(cambios(stream)).toBe(1)
     for (const one of [other, stream]) one.close()
@@ -89,7 +99,7 @@ describe('GET /central/en-vivo', () => {
   it.each(['', 'x', '5:4:', '1:9:3,2', '1:99999999999999999999:', "1:2:';", `${'1:2:-'.repeat(600)}1:2:`])(
     'tells of a change for the cursor «%.20s», which it cannot read',
     async (desde) => {
-      const stream = await escuchar(ana, `?${new URLSearchParams({ desde })}`)
+      const stream = await listenForEvents(ana, `?${new URLSearchParams({ desde })}`)
       await waitUntil(async () => cambios(stream) === 1)
       expect(stream.respuesta.status).toBe(200)
       stream.close()
@@ -98,23 +108,23 @@ describe('GET /central/en-vivo', () => {
 
   it('is for people of the office alone, and ends with their session', async () => {
     const shop = await createTestPersona(environment, { comercio: comercio.comercio, alcances: ['propietario'] })
-    const sinFactor = await createTestPersona(environment, { conApp: false })
+    const personaWithoutFactor = await createTestPersona(environment, { conApp: false })
     const caja = await createTestPersona(environment, { alcances: ['caja'] })
     for (const [caller, status] of [
       [shop, 403],
-      [sinFactor, 403],
+      [personaWithoutFactor, 403],
       [caja, 403],
       [{ cookie: 'guias_sesion=x' }, 401],
     ] as const) {
-      const stream = await escuchar(caller)
+      const stream = await listenForEvents(caller)
       expect(stream.respuesta.status).toBe(status)
     }
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
-    const [suyo, mio] = [await escuchar(bea), await escuchar(ana)]
+    const [ownEntry, ownStream] = [await listenForEvents(bea), await listenForEvents(ana)]
     await environment.operar('DELETE', `/personas/${bea.persona}/sesiones`)
-    await waitUntil(async () => suyo.terminado)
-    expect(mio.terminado).toBe(false)
-    mio.close()
+    await waitUntil(async () => ownEntry.isFinished)
+    expect(ownStream.isFinished).toBe(false)
+    ownStream.close()
   })
 
   it('ends with the permission to see guides, and at the end of the session', async () => {
@@ -122,13 +132,13 @@ describe('GET /central/en-vivo', () => {
       await createTestPersona(environment, { alcances: ['ver'] }),
       await createTestPersona(environment),
     ]
-    const [suyo, other] = [await escuchar(bea), await escuchar(eva)]
+    const [ownEntry, other] = [await listenForEvents(bea), await listenForEvents(eva)]
     await environment.operar('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
-    await waitUntil(async () => suyo.terminado)
-    expect([other.respuesta.status, other.terminado]).toEqual([200, false])
+    await waitUntil(async () => ownEntry.isFinished)
+    expect([other.respuesta.status, other.isFinished]).toEqual([200, false])
     environment.advance(12 * HOUR_MS)
     try {
-      await waitUntil(async () => other.terminado)
+      await waitUntil(async () => other.isFinished)
     } finally {
       environment.advance(-12 * HOUR_MS)
     }
@@ -137,12 +147,12 @@ describe('GET /central/en-vivo', () => {
   it('gives one session ten streams', async () => {
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
     const flujos = []
-    for (let i = 0; i < 10; i++) flujos.push(await escuchar(bea))
-    const other = await escuchar(bea)
+    for (let i = 0; i < 10; i++) flujos.push(await listenForEvents(bea))
+    const other = await listenForEvents(bea)
     expect([other.respuesta.status, other.respuesta.headers.get('retry-after')]).toEqual([503, '60'])
     flujos[0]!.close()
     await waitUntil(async () => {
-      const one = await escuchar(bea)
+      const one = await listenForEvents(bea)
       flujos.push(one)
       return one.respuesta.status === 200
     })
@@ -151,7 +161,7 @@ describe('GET /central/en-vivo', () => {
 
   it('has a comment before a proxy takes it for dead, also while other guides change', FULL_RUN_ONLY, async () => {
     const [{ guia }, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
-    const stream = await escuchar(ana, `?desde=${await cursorDe('/central')}&guia=${guia}`)
+    const stream = await listenForEvents(ana, `?desde=${await cursorDe('/central')}&guia=${guia}`)
     await expect
       .poll(
         async () => {
@@ -205,11 +215,11 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
     await pagina.locator('summary', { hasText: 'Nota de la central' }).click()
     const nota = pagina.getByLabel('Nota', { exact: true })
     await nota.fill('Vuelve el jue')
-    await pasar(guia, 'recolectado')
+    await passTime(guia, 'recolectado')
     await pagina.locator('.cabeza .insignia', { hasText: 'Recolectado' }).waitFor()
     await pagina.keyboard.type('ves')
     expect(await nota.inputValue()).toBe('Vuelve el jueves')
-    await pasar(guia, 'en_ruta')
+    await passTime(guia, 'en_ruta')
     await pagina.locator('.cabeza .insignia', { hasText: 'En ruta' }).waitFor()
     expect(await nota.inputValue()).toBe('Vuelve el jueves')
     const secuenciaDe = (accion: string) =>
@@ -230,12 +240,12 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
     await pagina.locator('summary', { hasText: 'Cancelar la guía' }).click()
     await pagina.locator('#cancelar-razon').fill('Llamó la tienda')
     await pagina.locator('h1').focus()
-    await pasar(guia, 'recolectado')
+    await passTime(guia, 'recolectado')
     await pagina.locator('.cabeza .insignia', { hasText: 'Recolectado' }).waitFor()
     expect(await pagina.locator('#cancelar-razon').inputValue()).toBe('Llamó la tienda')
     await pagina.getByRole('button', { name: 'Cancelar la guía' }).click()
     await pagina.getByRole('heading', { level: 1 }).waitFor()
-    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('recolectado')
+    expect((await environment.operar('GET', `/guias/${guia}`)).body.estado).toBe('recolectado')
     await context.close()
   })
 
@@ -254,10 +264,10 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
   })
 
   it('counts a new guide on the first page, and shows what a courier takes', async () => {
-    const vivo = await environment.createComercio('live')
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).cuerpo
+    const liveEntry = await environment.createComercio('live')
+    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).body
     const [today, lleva] = [await open('/central'), await open(`/central/reparto/${repartidor}`)]
-    const { guia } = await vivo.api.guias.crear(buildGuia())
+    const { guia } = await liveEntry.api.guias.crear(buildGuia())
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
     await today.pagina.locator('.cuentas', { hasText: '1 creadas hoy' }).waitFor()
     await lleva.pagina.getByText('Lleva 1 paquete.').waitFor()
@@ -268,9 +278,9 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
 // The merchant of the other tests has the address of before the stop.
 describe('a stream of a process that stops', () => {
   it('ends in order when the process stops, so that no stop waits for it', async () => {
-    const stream = await escuchar(ana)
+    const stream = await listenForEvents(ana)
     await environment.reset()
-    await waitUntil(async () => stream.terminado)
-    expect(stream.cortado).toBe(false)
+    await waitUntil(async () => stream.isFinished)
+    expect(stream.cutOff).toBe(false)
   })
 })

@@ -14,9 +14,9 @@ const ver = (caller = ana) => createScriptlessBrowser(environment, caller.cookie
 describe('the page of the service', () => {
   it('says that all is well at rest, and stands below the team', async () => {
     await environment.waitForQuiet()
-    const { texto } = await ver()
-    for (const dicho of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
-      expect(texto).toContain(dicho)
+    const { texto: text } = await ver()
+    for (const message of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
+      expect(text).toContain(message)
     expect((await createScriptlessBrowser(environment, ana.cookie).visit('/central/equipo')).texto).toContain(
       '/central/equipo/servicio"',
     )
@@ -28,16 +28,16 @@ describe('the page of the service', () => {
       const repair = await PROMISE_FAULTS[gauge]!(environment)
       onTestFinished(async () => void (await repair()))
     }
-    const { texto } = await ver()
-    expect(texto).toContain('Algo pasa de lo normal')
-    expect(texto).toMatch(
+    const { texto: text } = await ver()
+    expect(text).toContain('Algo pasa de lo normal')
+    expect(text).toMatch(
       /Decisiones cuyo plazo pasó<.*? 1, límite 0 · pasa de lo normal<.*?docs\/operacion\/alertas\/decisiones-vencidas\.md/s,
     )
-    expect(texto).toMatch(
+    expect(text).toMatch(
       /Cola «recuperaciones».*? 1, hace 60 min, límite 5 min · pasa de lo normal<.*?docs\/operacion\/alertas\/cola-atrasada\.md/s,
     )
     // What needs a person comes first.
-    expect(texto.lastIndexOf('· pasa de lo normal')).toBeLessThan(texto.indexOf('· bien'))
+    expect(text.lastIndexOf('· pasa de lo normal')).toBeLessThan(text.indexOf('· bien'))
   })
 
   it('is for persons who administer', async () => {

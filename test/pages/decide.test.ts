@@ -9,11 +9,11 @@ import { checkLargeText, checkPage } from './inspect.ts'
 const EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"/>'
 
 const environment = useEnvironment()
-const { createComercio: shop, createAskedGuia: preguntada, send, ver } = useQuestions(environment)
+const { createComercio: shop, createAskedGuia: askedGuia, send, ver } = useQuestions(environment)
 
 describe('the page of a decision', () => {
   it('is private, loads only the map, and says nothing in its preview', async () => {
-    const { enlace } = await preguntada()
+    const { enlace } = await askedGuia()
     const response = await fetch(environment.url + enlace, { method: 'HEAD' })
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -27,8 +27,8 @@ describe('the page of a decision', () => {
     // The map's module and style sheet are named, and loaded only when the map opens.
     expect(page.match(/(?:src|href)="(?!data:|tel:|\.\.\/)[^"]*"/g) ?? []).toEqual([])
     expect(page).toMatch(/data-modulo="\.\.\/u-recursos\/mapa\.\w+\.js" data-estilo="\.\.\/u-recursos\/mapa\.\w+\.css"/)
-    const previa = /<meta property="og:[\s\S]*?<meta name="description"[^>]*>/
-    const read = async (path: string) => previa.exec(await (await fetch(environment.url + path)).text())?.[0]
+    const preview = /<meta property="og:[\s\S]*?<meta name="description"[^>]*>/
+    const read = async (path: string) => preview.exec(await (await fetch(environment.url + path)).text())?.[0]
     expect(await read(enlace)).toBeDefined()
     expect(await read(enlace)).toBe(await read('/d/nada'))
     for (const method of ['PUT', 'DELETE', 'PATCH'])
@@ -37,7 +37,7 @@ describe('the page of a decision', () => {
 
   it('escapes all values that it shows', async () => {
     const bad = `"><script>alert(1)</script>'&`
-    const { enlace, api, guia } = await preguntada()
+    const { enlace, api, guia } = await askedGuia()
     await api.guias.corregir(guia, { direccion: bad, contenido: bad, destinatario: bad })
     const { html } = await send(enlace, { eleccion: 'vecino', nombre: `1${'<b>'.repeat(40)}`, donde: bad })
     expect((await ver(enlace)).html.match(/&lt;script&gt;/g)!.length).toBeGreaterThanOrEqual(2)
@@ -61,14 +61,14 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await pagina.goto(environment.url + link)
   }
   afterEach(() => pagina?.context().close())
-  const opcion = (name: string) => pagina.locator('summary', { hasText: name })
+  const option = (name: string) => pagina.locator('summary', { hasText: name })
   const button = (name: string) => pagina.getByRole('button', { name })
   const title = (name: string) => pagina.getByRole('heading', { name }).waitFor()
 
   it('a neighbour is named, and a fault keeps the words', async () => {
-    const guia = await preguntada()
+    const guia = await askedGuia()
     await open(guia.enlace)
-    await opcion('un vecino').tap()
+    await option('un vecino').tap()
     await pagina.getByLabel('¿Dónde vive?').fill('Casa verde de enfrente')
     await button('Dejarlo con mi vecino').tap()
     await pagina.getByRole('alert').getByText('Falta el nombre de su vecino.').waitFor()
@@ -78,39 +78,39 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await pagina.getByLabel('Nombre de su vecino').fill('Rosa Caal')
     await button('Dejarlo con mi vecino').tap()
     await title('Gracias, ya quedó')
-    expect((await guia.leer()).indicaciones).toBe('Dejar con un vecino: Rosa Caal, Casa verde de enfrente')
+    expect((await guia.read()).indicaciones).toBe('Dejar con un vecino: Rosa Caal, Casa verde de enfrente')
     expect(pagina.url()).toBe(environment.url + guia.enlace)
   })
 
   it('another day, another place and a refusal are sent', async () => {
     const comercio = await shop()
-    const otroDia = await preguntada(comercio)
+    const otroDia = await askedGuia(comercio)
     await open(otroDia.enlace)
-    await opcion('otro día').tap()
+    await option('otro día').tap()
     await pagina.getByLabel('¿Qué día?').first().selectOption({ index: 3 })
     await button('Pedir ese día').tap()
     await title('Gracias, ya quedó')
     await pagina.context().close()
-    const otroLugar = await preguntada(comercio)
+    const otroLugar = await askedGuia(comercio)
     await open(otroLugar.enlace)
-    await opcion('otro lugar').tap()
+    await option('otro lugar').tap()
     await pagina.getByLabel('¿Cómo reconocemos el lugar?').fill('Aldea El Carmen, casa azul tras la escuela')
     await button('Pedir ese lugar').tap()
     await title('Gracias, ya quedó')
     await pagina.context().close()
-    const refusal = await preguntada(comercio)
+    const refusal = await askedGuia(comercio)
     await open(refusal.enlace)
-    await opcion('No lo quiero').tap()
+    await option('No lo quiero').tap()
     await button('No lo quiero').tap()
     await title('¿Seguro que no lo quiere?')
     await pagina.getByRole('link', { name: 'No, sí lo quiero' }).tap()
     await title('¿Qué hacemos con su paquete?')
-    await opcion('No lo quiero').tap()
+    await option('No lo quiero').tap()
     await button('No lo quiero').tap()
     await button('Sí, que vuelva a la tienda').tap()
     await title('De regreso a la tienda')
-    const decididas = await Promise.all([otroDia, otroLugar, refusal].map(({ leer }) => leer()))
-    expect(decididas.map(({ decision }) => [decision!.accion, decision!.por])).toEqual([
+    const decidedGuias = await Promise.all([otroDia, otroLugar, refusal].map(({ read }) => read()))
+    expect(decidedGuias.map(({ decision }) => [decision!.accion, decision!.por])).toEqual([
       ['reintentar', 'destinatario'],
       ['reintentar', 'destinatario'],
       ['devolver', 'destinatario'],
@@ -118,13 +118,13 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
   })
 
   it('another place is shown on the map, and one far away is asked about', async () => {
-    const guia = await preguntada()
+    const guia = await askedGuia()
     await open(guia.enlace, true)
     // The browser has no network, so map tiles are an empty image.
     await pagina.route(/tile\.openstreetmap\.org/, (tile) =>
       tile.fulfill({ contentType: 'image/svg+xml', body: EMPTY }),
     )
-    await opcion('otro lugar').tap()
+    await option('otro lugar').tap()
     await pagina.getByLabel('Enlace del mapa, si tiene').fill('https://maps.app.goo.gl/x')
     await button('Señalarlo en el mapa').tap()
     await pagina.locator('#mapa:not(.ciego) .leaflet-tile-loaded').first().waitFor()
@@ -134,25 +134,28 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await checkPage({ pagina, nombre: 'decidir-mapa', touchTargets: 'button, summary, input:not([type=hidden])' })
     await button('Pedir ese lugar').tap()
     await title('Gracias, ya quedó')
-    const { ubicacion } = await guia.leer()
+    const { ubicacion } = await guia.read()
     expect(ubicacion).toMatchObject({ estado: 'confirmada' })
     expect(ubicacion!.lat).toBeCloseTo(14.72, 1)
     const far = { eleccion: 'otro_lugar', lat: '16.9', lng: '-89.9', fecha: '' }
-    const { enlace } = await preguntada()
-    const pregunta = await send(enlace, far)
-    expect([pregunta.status, pregunta.html]).toEqual([422, expect.stringContaining('name="lat" value="16.9"')])
+    const { enlace } = await askedGuia()
+    const askedQuestion = await send(enlace, far)
+    expect([askedQuestion.status, askedQuestion.html]).toEqual([
+      422,
+      expect.stringContaining('name="lat" value="16.9"'),
+    ])
     expect((await send(enlace, { ...far, lat: '160' })).html).toContain('No pudimos leer el lugar.')
     expect((await send(enlace, { ...far, seguro: '1' })).status).toBe(303)
   })
 
   it('the phone’s position is another place, and an imprecise one is asked about', async () => {
-    const question = await preguntada()
+    const question = await askedGuia()
     const position = { latitude: 14.721, longitude: -90.641, accuracy: 1_800 }
     await open(question.enlace, true, { permissions: ['geolocation'], geolocation: position })
     await pagina.route(/tile\.openstreetmap\.org/, (tile) =>
       tile.fulfill({ contentType: 'image/svg+xml', body: EMPTY }),
     )
-    await opcion('otro lugar').tap()
+    await option('otro lugar').tap()
     await button('Estoy ahí ahora').tap()
     await pagina.getByText('precisión de unos 1.8 km').waitFor()
     await button('Pedir ese lugar').tap()
@@ -162,13 +165,13 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await pagina.getByLabel('Está bien así, aunque sea cerca').check()
     await button('Pedir ese lugar').tap()
     await title('Gracias, ya quedó')
-    const { ubicacion } = await question.leer()
+    const { ubicacion } = await question.read()
     expect(ubicacion).toMatchObject({ estado: 'confirmada', lat: 14.721, lng: -90.641, precision_m: 1_800 })
   })
 
   it('a phone without positions is told the buttons of the page', async () => {
-    await open((await preguntada()).enlace, true)
-    await opcion('otro lugar').tap()
+    await open((await askedGuia()).enlace, true)
+    await option('otro lugar').tap()
     await button('Estoy ahí ahora').tap()
     await pagina.getByText('El teléfono no nos dio permiso').waitFor()
     const named = (await pagina.locator('#estado-gps').innerText()).match(/«(?:Estoy|Señalarlo)[^»]*»/g) ?? []
@@ -178,14 +181,14 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
   })
 
   it('has no fault that axe finds, in light and dark and with letters twice as large', async () => {
-    const guia = await preguntada()
-    const blancos = 'button, a.boton, input:not([type=hidden]), select, textarea, summary, .errores a'
-    const revisar = (name: string) => checkPage({ pagina, nombre: `decidir-${name}`, touchTargets: blancos })
+    const guia = await askedGuia()
+    const touchTargets = 'button, a.boton, input:not([type=hidden]), select, textarea, summary, .errores a'
+    const revisar = (name: string) => checkPage({ pagina, nombre: `decidir-${name}`, touchTargets })
     await open(guia.enlace, true)
     await revisar('pregunta')
-    await opcion('otro lugar').tap()
+    await option('otro lugar').tap()
     await revisar('lugar')
-    await opcion('un vecino').tap()
+    await option('un vecino').tap()
     expect(await pagina.locator('details[open]').count()).toBe(1)
     await button('Dejarlo con mi vecino').tap()
     await pagina.getByRole('alert').waitFor()
@@ -198,7 +201,7 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await captureScreen(pagina, 'decidir-pregunta-200')
     await pagina.context().close()
     await open(guia.enlace, true)
-    await opcion('No lo quiero').tap()
+    await option('No lo quiero').tap()
     await button('No lo quiero').tap()
     await title('¿Seguro que no lo quiere?')
     await revisar('seguro')

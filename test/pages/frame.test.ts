@@ -17,12 +17,16 @@ beforeAll(async () => {
 
 /** As it comes over the wire: `fetch` unpacks bodies. */
 const pedir = (path: string, method = 'GET', accept = 'gzip') =>
-  new Promise<{ status: number; cabeceras: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
-    const ida = request(environment.url + path, { method, headers: { 'Accept-Encoding': accept } }, async (round) => {
-      const bytes = Buffer.concat(await round.toArray())
-      resolve({ status: round.statusCode!, cabeceras: round.headers, bytes })
-    })
-    ida.on('error', reject).end()
+  new Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
+    const outgoing = request(
+      environment.url + path,
+      { method, headers: { 'Accept-Encoding': accept } },
+      async (round) => {
+        const bytes = Buffer.concat(await round.toArray())
+        resolve({ status: round.statusCode!, headers: round.headers, bytes })
+      },
+    )
+    outgoing.on('error', reject).end()
   })
 
 describe('every page', () => {
@@ -38,11 +42,11 @@ describe('every page', () => {
     ['a recipient’s decision', '/d/nada', 404],
     ['the courier’s', '/repartidor', 200],
     ['the console', '/docs/consola', 200],
-  ])('(%s) stands in one frame and is served one way', async (_cual, pattern, status) => {
+  ])('(%s) stands in one frame and is served one way', async (_label, pattern, status) => {
     const path = pattern.replace('{guia}', guia)
     const response = await pedir(path)
-    const { cabeceras } = response
-    expect([response.status, cabeceras]).toMatchObject([
+    const { headers } = response
+    expect([response.status, headers]).toMatchObject([
       status,
       {
         'content-type': 'text/html; charset=utf-8',
@@ -66,11 +70,11 @@ describe('every page', () => {
     expect(html.match(/<h1/g)).toHaveLength(1)
     expect(html.match(/<main>/g)).toHaveLength(1)
     expect((await pedir(path, 'GET', 'identity')).bytes.toString()).toBe(html)
-    const { 'x-request-id': _una, date: _una2, ...deCabeza } = (await pedir(path, 'HEAD')).cabeceras
-    const { 'x-request-id': _otra, date: _otra2, ...deLectura } = cabeceras
-    expect(deCabeza).toEqual(deLectura)
+    const { 'x-request-id': _firstRequestId, date: _firstDate, ...headersOfHead } = (await pedir(path, 'HEAD')).headers
+    const { 'x-request-id': _otherRequestId, date: _otherDate, ...deLectura } = headers
+    expect(headersOfHead).toEqual(deLectura)
     const bad = await pedir(path, 'DELETE')
-    expect([bad.status, bad.cabeceras]).toMatchObject([
+    expect([bad.status, bad.headers]).toMatchObject([
       405,
       { allow: expect.stringMatching(/^GET, HEAD/), 'cache-control': 'no-store' },
     ])
@@ -79,8 +83,8 @@ describe('every page', () => {
   it.each(['/docs', '/openapi.json', '/openapi.yaml', '/coleccion.json'])(
     '%s is a file for everybody',
     async (path) => {
-      const { status, cabeceras, bytes } = await pedir(path, 'GET', 'br')
-      expect([status, cabeceras]).toMatchObject([
+      const { status, headers, bytes } = await pedir(path, 'GET', 'br')
+      expect([status, headers]).toMatchObject([
         200,
         {
           'content-encoding': 'br',
@@ -89,31 +93,31 @@ describe('every page', () => {
           'x-content-type-options': 'nosniff',
         },
       ])
-      expect(cabeceras).not.toHaveProperty('x-robots-tag')
-      expect(await pedir(`${path}/`)).toMatchObject({ status: 308, cabeceras: { location: `..${path}` } })
-      expect(await pedir(path, 'POST')).toMatchObject({ status: 405, cabeceras: { allow: 'GET, HEAD' } })
+      expect(headers).not.toHaveProperty('x-robots-tag')
+      expect(await pedir(`${path}/`)).toMatchObject({ status: 308, headers: { location: `..${path}` } })
+      expect(await pedir(path, 'POST')).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
     },
   )
 })
 
 describe('the tokens', () => {
-  const carpeta = new URL('../../server/pages/', import.meta.url)
-  const read = (file: string) => readFileSync(new URL(file, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+  const baseFolder = new URL('../../server/pages/', import.meta.url)
+  const read = (file: string) => readFileSync(new URL(file, baseFolder), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
   const tokens = read('ui/tokens.css')
-  const hojas = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter(
+  const sheets = readdirSync(baseFolder, { recursive: true, encoding: 'utf8' }).filter(
     (one) => one.endsWith('.css') && one !== 'ui/tokens.css' && one !== 'docs/reading.css',
   )
   const names = (css: string, pattern: RegExp) => [...new Set([...css.matchAll(pattern)].map(([, one]) => one!))].sort()
 
   it('stand once: style sheets name colours of their own only where no token fits', () => {
-    expect(hojas.filter((one) => one.endsWith('style.css'))).toHaveLength(11)
-    const colores = hojas.flatMap((one) =>
+    expect(sheets.filter((one) => one.endsWith('style.css'))).toHaveLength(11)
+    const colors = sheets.flatMap((one) =>
       [...read(one).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
-        .filter(([, , reglas]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(reglas!))
+        .filter(([, , rules]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(rules!))
         .map(([, selector]) => `${one} ${selector!.trim()}`),
     )
     // A map is as light as its tiles, a logo is drawn for paper, ink is as dark as it is drawn.
-    expect(colores.filter((one) => !one.startsWith('location/openMap.css #mapa')).sort()).toEqual([
+    expect(colors.filter((one) => !one.startsWith('location/openMap.css #mapa')).sort()).toEqual([
       'central/style.css .fotos img',
       'location/style.css .alfiler',
       'location/style.css .croquis svg',
@@ -124,51 +128,55 @@ describe('the tokens', () => {
   })
 
   it('are all there and all used; each colour is light and dark', () => {
-    const deLaMarca = DEFAULT_FRONT.head(undefined).texto
-    const definidos = names(tokens + deLaMarca, /(--[\w-]+):/g)
-    const usados = names([tokens, ...hojas.map(read)].join('\n'), /var\((--[\w-]+)/g)
+    const brandHead = DEFAULT_FRONT.head(undefined).texto
+    const definedNames = names(tokens + brandHead, /(--[\w-]+):/g)
+    const usados = names([tokens, ...sheets.map(read)].join('\n'), /var\((--[\w-]+)/g)
     // The tone of a state is set by its element.
-    expect(usados.filter((one) => !['--lleno', '--muestra', '--tono'].includes(one))).toEqual(definidos)
+    expect(usados.filter((one) => !['--lleno', '--muestra', '--tono'].includes(one))).toEqual(definedNames)
     for (const [, token, color] of tokens.matchAll(/(--[\w-]+): ((?:#|rgb).*);/g)) expect([token, color]).toEqual([])
     expect(tokens).toContain(`--fondo: light-dark(#f6f8f7, ${DARK_BACKGROUND});`)
     // The brand's colour at night is made to be read on the lightest ground that there is at night.
     expect(
       contrast(DEFAULT_FRONT.brand.nightColor, /--hundido: .*, (#\w+)\);/.exec(tokens)![1]!),
     ).toBeGreaterThanOrEqual(7)
-    expect(deLaMarca).toContain(`--marca-dia:${DEFAULT_COLOR}`)
+    expect(brandHead).toContain(`--marca-dia:${DEFAULT_COLOR}`)
   })
 
   it('reach a page only if it uses them, and follow the page when it chooses light or dark', () => {
-    const deInicio = readGenerated('pages/home/estilo.css').toString()
-    expect(deInicio).toContain('--enlace:')
-    expect(deInicio).not.toMatch(/--vuelta|--velo|light-dark\(/)
-    for (const hoja of hojas.filter((one) => one.endsWith('style.css'))) {
-      const folder = `pages/${hoja.split('/')[0]}/`
+    const homeStyle = readGenerated('pages/home/estilo.css').toString()
+    expect(homeStyle).toContain('--enlace:')
+    expect(homeStyle).not.toMatch(/--vuelta|--velo|light-dark\(/)
+    for (const sheet of sheets.filter((one) => one.endsWith('style.css'))) {
+      const folder = `pages/${sheet.split('/')[0]}/`
       const css = readGenerated(`${folder}estilo.css`).toString()
       // A page may have further sheets, which load later and use the tokens of the first.
       const allSheets = listGenerated(folder)
         .filter((one) => one.endsWith('.css'))
         .map((one) => readGenerated(folder + one).toString())
         .join('\n')
-      const definidos = names(css, /(--[\w-]+):/g)
-      expect([hoja, definidos]).toEqual([hoja, definidos.filter((one) => allSheets.includes(`var(${one}`))])
+      const definedNames = names(css, /(--[\w-]+):/g)
+      expect([sheet, definedNames]).toEqual([sheet, definedNames.filter((one) => allSheets.includes(`var(${one}`))])
     }
   })
 
   it('can be read: text and states on every surface, light and dark', () => {
     const pair = (token: string) => new RegExp(`--${token}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(tokens)!.slice(1, 3)
     const length = (color: string) => (color.length === 4 ? color.replace(/(\w)/g, '$1$1') : color)
-    const medir = (letter: string, fondo: string) => {
-      const [l, f] = [pair(letter), pair(fondo)]
+    const measure = (letter: string, background: string) => {
+      const [l, f] = [pair(letter), pair(background)]
       return Math.min(...[0, 1].map((i) => contrast(length(l[i]!), length(f[i]!))))
     }
-    for (const fondo of ['fondo', 'superficie', 'hundido', 'elevado']) {
+    for (const background of ['fondo', 'superficie', 'hundido', 'elevado']) {
       for (const letter of ['texto', 'suave', 'enlace', 'espera', 'viaje', 'bien', 'aviso', 'mal', 'vuelta'])
-        expect([letter, fondo, medir(letter, fondo) >= 4.5]).toEqual([letter, fondo, true])
-      expect(['borde-campo', fondo, medir('borde-campo', fondo) >= 3]).toEqual(['borde-campo', fondo, true])
-      expect(['foco', fondo, medir('foco', fondo) >= 3]).toEqual(['foco', fondo, true])
+        expect([letter, background, measure(letter, background) >= 4.5]).toEqual([letter, background, true])
+      expect(['borde-campo', background, measure('borde-campo', background) >= 3]).toEqual([
+        'borde-campo',
+        background,
+        true,
+      ])
+      expect(['foco', background, measure('foco', background) >= 3]).toEqual(['foco', background, true])
     }
-    expect(medir('sobre-mal', 'mal')).toBeGreaterThanOrEqual(4.5)
-    expect(medir('sobre-inverso', 'inverso')).toBeGreaterThanOrEqual(4.5)
+    expect(measure('sobre-mal', 'mal')).toBeGreaterThanOrEqual(4.5)
+    expect(measure('sobre-inverso', 'inverso')).toBeGreaterThanOrEqual(4.5)
   })
 })

@@ -15,41 +15,41 @@ beforeAll(async () => {
 })
 
 /** Person at a browser, whose clicks and keys are counted. */
-class Oficinista {
-  clics = 0
-  teclas = 0
+class OfficeWorker {
+  clickCount = 0
+  keystrokes = 0
   readonly pagina: Page
   constructor(page: Page) {
     this.pagina = page
   }
 
-  async clic(que: Locator): Promise<void> {
-    await que.click()
-    this.clics++
+  async click(kind: Locator): Promise<void> {
+    await kind.click()
+    this.clickCount++
   }
   /** Types into the field that has the focus. */
   async write(text: string): Promise<void> {
     await this.pagina.keyboard.type(text)
-    this.teclas += text.length
+    this.keystrokes += text.length
   }
-  async tecla(cual: string): Promise<void> {
-    await this.pagina.keyboard.press(cual)
-    this.teclas++
+  async keystroke(target: string): Promise<void> {
+    await this.pagina.keyboard.press(target)
+    this.keystrokes++
   }
   button = (name: string) => this.pagina.getByRole('button', { name, exact: true })
-  fila = (text: string) => this.pagina.getByRole('row', { name: new RegExp(text) }).getByRole('link')
+  tableRow = (text: string) => this.pagina.getByRole('row', { name: new RegExp(text) }).getByRole('link')
 
   async buscar(text: string): Promise<void> {
-    await this.clic(this.pagina.getByRole('searchbox'))
+    await this.click(this.pagina.getByRole('searchbox'))
     await this.write(text)
-    await this.tecla('Enter')
+    await this.keystroke('Enter')
     await this.pagina.waitForURL(/\/central\/guias(?:\?q=|\/)/)
   }
   /** Opens the form of an action on the page of a guide. */
-  open = (accion: string) => this.clic(this.pagina.locator('summary', { hasText: accion }))
+  open = (accion: string) => this.click(this.pagina.locator('summary', { hasText: accion }))
   /** Types at the end of a field of the open form. */
-  async llenar(campo: string, text: string, en = 'details.accion[open]'): Promise<void> {
-    await this.clic(this.pagina.locator(en).getByLabel(campo, { exact: true }))
+  async fill(field: string, text: string, en = 'details.accion[open]'): Promise<void> {
+    await this.click(this.pagina.locator(en).getByLabel(field, { exact: true }))
     await this.pagina.keyboard.press('End')
     await this.write(text)
   }
@@ -60,7 +60,7 @@ class Oficinista {
 interface Trabajo {
   alcances: readonly string[]
   en: () => Promise<string>
-  perform: (ana: Oficinista) => Promise<void>
+  perform: (ana: OfficeWorker) => Promise<void>
 }
 
 const RAZON = 'Lo pidió por teléfono'
@@ -77,7 +77,7 @@ const TRABAJOS: Record<string, Trabajo> = {
     },
     perform: async (ana) => {
       await ana.buscar('5550 1234')
-      await ana.clic(ana.fila('Wendy Xol'))
+      await ana.click(ana.tableRow('Wendy Xol'))
       await ana.ve('5550 1234')
     },
   },
@@ -85,12 +85,12 @@ const TRABAJOS: Record<string, Trabajo> = {
     alcances: ['ver'],
     en: async () => {
       await create({ destinatario: 'Jiménez Batres, Ximena' })
-      await waitUntil(async () => (await environment.operar('GET', '/busqueda?texto=ximena')).cuerpo.datos.length > 0)
+      await waitUntil(async () => (await environment.operar('GET', '/busqueda?texto=ximena')).body.datos.length > 0)
       return start()
     },
     perform: async (ana) => {
       await ana.buscar('gimenes simena')
-      await ana.clic(ana.fila('Ximena'))
+      await ana.click(ana.tableRow('Ximena'))
       await ana.ve('Jiménez Batres, Ximena')
     },
   },
@@ -101,7 +101,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       return start()
     },
     perform: async (ana) => {
-      await ana.clic(
+      await ana.click(
         ana.pagina
           .getByRole('region', { name: 'Esperan una decisión' })
           .getByRole('row')
@@ -117,9 +117,9 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: () => paginaDe(create({ direccion: '3a calle 1' })),
     perform: async (ana) => {
       await ana.open('Corregir los datos')
-      await ana.llenar('Dirección', ', casa 5')
-      await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.button('Corregir los datos'))
+      await ana.fill('Dirección', ', casa 5')
+      await ana.fill('Por qué', RAZON)
+      await ana.click(ana.button('Corregir los datos'))
       await ana.ve('Los datos quedaron corregidos.')
       await ana.ve('3a calle 1, casa 5')
     },
@@ -129,9 +129,9 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: () => paginaDe(comercio.api.guias.crear(buildGuiaWithoutDestino())),
     perform: async (ana) => {
       await ana.open('Poner el lugar')
-      await ana.llenar('Coordenadas o enlace de mapa', '14.71889, -90.64417')
-      await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.button('Poner el lugar'))
+      await ana.fill('Coordenadas o enlace de mapa', '14.71889, -90.64417')
+      await ana.fill('Por qué', RAZON)
+      await ana.click(ana.button('Poner el lugar'))
       await ana.ve('El lugar quedó confirmado.')
     },
   },
@@ -139,7 +139,7 @@ const TRABAJOS: Record<string, Trabajo> = {
     alcances: ['ver', 'operar'],
     en: () => paginaDe(comercio.api.guias.crear(buildGuiaWithoutDestino())),
     perform: async (ana) => {
-      await ana.clic(ana.button('Reenviar el mensaje'))
+      await ana.click(ana.button('Reenviar el mensaje'))
       await ana.ve('El mensaje está por salir.')
     },
   },
@@ -154,7 +154,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       await ana.ve('María López')
       const [foto] = await Promise.all([
         ana.pagina.waitForEvent('popup'),
-        ana.clic(ana.pagina.getByRole('link', { name: /Foto de la entrega/ }).first()),
+        ana.click(ana.pagina.getByRole('link', { name: /Foto de la entrega/ }).first()),
       ])
       expect(foto.url()).toContain('/archivos/')
     },
@@ -162,15 +162,15 @@ const TRABAJOS: Record<string, Trabajo> = {
   'see who carries what': {
     alcances: ['ver'],
     en: async () => {
-      const { cuerpo: luisa } = await environment.operar('POST', '/repartidores', { nombre: 'Luisa Chub' })
+      const { body: luisa } = await environment.operar('POST', '/repartidores', { nombre: 'Luisa Chub' })
       const { guia } = await create({ destinatario: 'Pedro Caal' })
       const step = { estado: 'recolectado', repartidor: luisa.repartidor }
       await environment.operar('POST', `/guias/${guia}/eventos`, step)
       return start()
     },
     perform: async (ana) => {
-      await ana.clic(ana.pagina.getByRole('link', { name: 'Reparto' }))
-      await ana.clic(ana.pagina.getByRole('link', { name: /Luisa Chub/ }).first())
+      await ana.click(ana.pagina.getByRole('link', { name: 'Reparto' }))
+      await ana.click(ana.pagina.getByRole('link', { name: /Luisa Chub/ }).first())
       await ana.ve('Pedro Caal')
     },
   },
@@ -178,11 +178,11 @@ const TRABAJOS: Record<string, Trabajo> = {
     alcances: ['ver', 'administrar'],
     en: async () => '/central/comercios',
     perform: async (ana) => {
-      await ana.clic(ana.pagina.getByRole('link', { name: 'Nuevo comercio' }))
-      await ana.llenar('Nombre', 'Zapatería Uno', 'main')
-      await ana.llenar('Su correo', 'eva@ejemplo.com', 'main')
-      await ana.llenar('Su nombre', 'Eva Ruiz', 'main')
-      await ana.clic(ana.button('Crear el comercio'))
+      await ana.click(ana.pagina.getByRole('link', { name: 'Nuevo comercio' }))
+      await ana.fill('Nombre', 'Zapatería Uno', 'main')
+      await ana.fill('Su correo', 'eva@ejemplo.com', 'main')
+      await ana.fill('Su nombre', 'Eva Ruiz', 'main')
+      await ana.click(ana.button('Crear el comercio'))
       await ana.ve(/la invitación va en camino/)
     },
   },
@@ -191,7 +191,7 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: async () => `/central/comercios/${comercio.comercio}`,
     perform: async (ana) => {
       await ana.open('Crear una llave')
-      await ana.clic(ana.button('Crear una llave'))
+      await ana.click(ana.button('Crear una llave'))
       await ana.ve(/guia_(?:live|test)_/)
     },
   },
@@ -214,11 +214,11 @@ const TRABAJOS: Record<string, Trabajo> = {
       return start()
     },
     perform: async (ana) => {
-      const fallan = ana.pagina.getByRole('region', { name: 'Comercios que no reciben sus avisos' })
-      await ana.clic(fallan.getByRole('row').nth(1).getByRole('link'))
-      await ana.clic(ana.pagina.getByRole('row').nth(1).getByRole('link').first())
+      const failingRegion = ana.pagina.getByRole('region', { name: 'Comercios que no reciben sus avisos' })
+      await ana.click(failingRegion.getByRole('row').nth(1).getByRole('link'))
+      await ana.click(ana.pagina.getByRole('row').nth(1).getByRole('link').first())
       await ana.open('Enviar otra vez')
-      await ana.clic(ana.button('Enviar otra vez'))
+      await ana.click(ana.button('Enviar otra vez'))
       await ana.ve('Va a salir otra vez.')
     },
   },
@@ -227,8 +227,8 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: () => paginaDe(createDeliveredGuia(environment, comercio)),
     perform: async (ana) => {
       await ana.open('Deshacer el último estado')
-      await ana.llenar('Por qué fue un error', 'Era del vecino')
-      await ana.clic(ana.button('Deshacer el último estado'))
+      await ana.fill('Por qué fue un error', 'Era del vecino')
+      await ana.click(ana.button('Deshacer el último estado'))
       await ana.ve('El último estado se deshizo.')
     },
   },
@@ -237,8 +237,8 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: () => paginaDe(create()),
     perform: async (ana) => {
       await ana.open('Cancelar la guía')
-      await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.button('Cancelar la guía'))
+      await ana.fill('Por qué', RAZON)
+      await ana.click(ana.button('Cancelar la guía'))
       await ana.ve('La guía quedó cancelada.')
     },
   },
@@ -247,8 +247,8 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: async () => `/central/guias/${await createFailedGuia(environment, comercio)}`,
     perform: async (ana) => {
       await ana.open('Devolver al comercio')
-      await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.button('Devolver al comercio'))
+      await ana.fill('Por qué', RAZON)
+      await ana.click(ana.button('Devolver al comercio'))
       await ana.ve('Se decidió la devolución.')
     },
   },
@@ -257,8 +257,8 @@ const TRABAJOS: Record<string, Trabajo> = {
     en: () => paginaDe(create()),
     perform: async (ana) => {
       await ana.open('Nota de la central')
-      await ana.llenar('Nota', 'Pasa el jueves por la bodega')
-      await ana.clic(ana.button('Nota de la central'))
+      await ana.fill('Nota', 'Pasa el jueves por la bodega')
+      await ana.click(ana.button('Nota de la central'))
       await ana.ve('La nota quedó guardada.')
       await ana.ve('Pasa el jueves por la bodega')
     },
@@ -269,25 +269,25 @@ const TRABAJOS: Record<string, Trabajo> = {
       const { guia } = await create({ external_ref: 'PEDIDO-77-X' })
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
       await waitUntil(
-        async () => (await environment.operar('GET', '/busqueda?texto=PEDIDO-77-X')).cuerpo.datos.length > 0,
+        async () => (await environment.operar('GET', '/busqueda?texto=PEDIDO-77-X')).body.datos.length > 0,
       )
       return start()
     },
     perform: async (ana) => {
       await ana.buscar('pedido 77 x')
-      await ana.clic(ana.fila('PEDIDO-77-X'))
+      await ana.click(ana.tableRow('PEDIDO-77-X'))
       await ana.ve('Recolectado')
     },
   },
 }
 
 /** Rows of the table of jobs, by the job's name. */
-const escritas = new Map(
+const writtenItems = new Map(
   [
     ...readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8').matchAll(
       /^\| ([a-z ]+) \| (\d+) \| (\d+) \| [\d.]+ \|$/gm,
     ),
-  ].map(([, name, clics, teclas]) => [name!, { clics: Number(clics), teclas: Number(teclas) }]),
+  ].map(([, name, clickCount, keystrokes]) => [name!, { clics: Number(clickCount), teclas: Number(keystrokes) }]),
 )
 
 describe.skipIf(!hasBrowser)('a job of the office', () => {
@@ -299,16 +299,16 @@ describe.skipIf(!hasBrowser)('a job of the office', () => {
     const context = await openContext({ viewport: { width: 1280, height: 800 } })
     try {
       await context.addCookies([{ name, value, url: environment.url }])
-      const ana = new Oficinista(await context.newPage())
+      const ana = new OfficeWorker(await context.newPage())
       await ana.pagina.goto(environment.url + en, { waitUntil: 'networkidle' })
       await job.perform(ana)
-      expect({ clics: ana.clics, teclas: ana.teclas }).toEqual(escritas.get(nombre))
+      expect({ clics: ana.clickCount, teclas: ana.keystrokes }).toEqual(writtenItems.get(nombre))
     } finally {
       await context.close()
     }
   })
 
   it('stands in the table', () => {
-    expect([...escritas.keys()]).toEqual(Object.keys(TRABAJOS))
+    expect([...writtenItems.keys()]).toEqual(Object.keys(TRABAJOS))
   })
 })

@@ -18,7 +18,7 @@ import { captureScreen, hasBrowser, openContext } from '../browser.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 
-const HOSTIL = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
+const HOSTILE_NAME = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
 
 // The embedded default, as `npm start` runs it.
 const dataDir = mkdtempSync(join(tmpdir(), 'guias-buzon-'))
@@ -82,12 +82,12 @@ describe('/buzon', () => {
     const [, link] = /Primera cuenta (http:\/\/localhost:\d+\/invitacion\/[\w-]{43})/.exec(consola.join('\n'))!
     const { pathname } = new URL(link!)
     expect(await (await fetch(service.url + pathname)).text()).toContain('name="correo"')
-    const send = (path: string, campos: Record<string, string>) =>
+    const send = (path: string, fields: Record<string, string>) =>
       fetch(service.url + path, {
         method: 'POST',
         redirect: 'manual',
         headers: { Origin: service.url },
-        body: new URLSearchParams(campos),
+        body: new URLSearchParams(fields),
       })
     expect((await send(pathname, { correo: 'ana@ejemplo.com', nombre: 'Ana' })).status).toBe(303)
     expect((await send('/entrar', { correo: 'ana@ejemplo.com' })).status).toBe(303)
@@ -98,7 +98,7 @@ describe('/buzon', () => {
   })
 
   it('names nothing that a merchant wrote as anything but text', async () => {
-    const api = await createComercio(HOSTIL)
+    const api = await createComercio(HOSTILE_NAME)
     await fresh(api, { municipio: '<b>Mixco</b>' })
     const html = await readBuzon()
     expect(html).not.toMatch(/<img|<script|<b>/)
@@ -147,8 +147,8 @@ describe('/buzon', () => {
 describe('with a database of one’s own', () => {
   const environment = shareEnvironment()
   it('there is no such page', async () => {
-    const { status, cuerpo } = await environment.request('GET', '/buzon')
-    expect([status, cuerpo.codigo]).toEqual([404, 'ruta_desconocida'])
+    const { status, body } = await environment.request('GET', '/buzon')
+    expect([status, body.codigo]).toEqual([404, 'ruta_desconocida'])
   })
 })
 
@@ -198,7 +198,7 @@ describe('/buzon, with telephones and no key,', () => {
 describe.skipIf(!hasBrowser)('/buzon in a browser', () => {
   let page: Page
   const errores: string[] = []
-  const pedidas: { url: string; referer: string | undefined }[] = []
+  const sentRequests: { url: string; referer: string | undefined }[] = []
 
   beforeAll(async () => {
     const context = await openContext({
@@ -210,14 +210,14 @@ describe.skipIf(!hasBrowser)('/buzon in a browser', () => {
       if (['error', 'warning'].includes(mensaje.type())) errores.push(mensaje.text().slice(0, 300))
     })
     context.on('weberror', (error) => errores.push(error.error().message))
-    context.on('request', (one) => pedidas.push({ url: one.url(), referer: one.headers().referer }))
+    context.on('request', (one) => sentRequests.push({ url: one.url(), referer: one.headers().referer }))
     page = await context.newPage()
   })
   afterAll(() => page?.context().close())
 
   it('leads to the recipient’s page, and says afterwards that it is confirmed', async () => {
     const api = await createComercio('Zapatería El Paso')
-    await fresh(await createComercio(HOSTIL))
+    await fresh(await createComercio(HOSTILE_NAME))
     const guia = await fresh(api, { destinatario: 'María José Ajú' })
     await page.goto(`${service.url}/buzon`)
     expect(await page.title()).toBe('Buzón de mensajes')
@@ -248,8 +248,8 @@ describe.skipIf(!hasBrowser)('/buzon in a browser', () => {
     expect(await page.title()).toBe('Buzón de mensajes')
     expect(errores).toEqual([])
     // The secret of the link went nowhere else: no Referer, no other host, no log.
-    expect(pedidas.every(({ url }) => url.startsWith(`${service.url}/`))).toBe(true)
-    expect(pedidas.map(({ referer }) => referer ?? '').join()).not.toContain(token)
+    expect(sentRequests.every(({ url }) => url.startsWith(`${service.url}/`))).toBe(true)
+    expect(sentRequests.map(({ referer }) => referer ?? '').join()).not.toContain(token)
     expect(lines.join('\n')).not.toContain(token)
     expect(lines.join('\n')).not.toMatch(/31481676|14\.6333/)
   })

@@ -19,14 +19,14 @@ export function useOffice(environment: TestEnvironment) {
   async function performAction(
     caller: TestPersona,
     path: string,
-    { accion, cual = '', ...campos }: { accion: string; cual?: string } & Record<string, string>,
+    { accion, target = '', ...fields }: { accion: string; target?: string } & Record<string, string>,
   ) {
     const { visit } = createBrowserOf(caller)
-    const { texto } = await visit(path)
+    const { texto: text } = await visit(path)
     const [idempotencia, secuencia] = ['idempotencia', 'secuencia'].map((fieldName) =>
-      readHiddenField(texto, accion, cual, fieldName),
+      readHiddenField(text, accion, target, fieldName),
     )
-    const form = { accion, cual, idempotencia: idempotencia!, secuencia: secuencia!, ...campos }
+    const form = { accion, cual: target, idempotencia: idempotencia!, secuencia: secuencia!, ...fields }
     return { send: () => visit(path, form), respuesta: await visit(path, form), form }
   }
 
@@ -38,8 +38,8 @@ export function useOffice(environment: TestEnvironment) {
       [persona],
     )
     await waitUntil(async () => {
-      const { cuerpo } = await request('GET', '/operaciones/v1/sesion')
-      return environment.clock().getTime() - Date.parse(cuerpo.presencia_en) > 5 * 60_000
+      const { body } = await request('GET', '/operaciones/v1/sesion')
+      return environment.clock().getTime() - Date.parse(body.presencia_en) > 5 * 60_000
     })
   }
 

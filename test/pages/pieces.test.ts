@@ -12,49 +12,51 @@ import { shareEnvironment, useEnvironment } from '../environment.ts'
 import { checkLargeText, checkPage, evaluateIn } from './inspect.ts'
 
 const local = useEnvironment({}, () => ({ MAILBOX: '1' }))
-const deTodos = shareEnvironment()
+const ofAll = shareEnvironment()
 const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 
 describe('/ui', () => {
   it('is served where the mailbox is, and nowhere else', async () => {
     expect((await fetch(`${local.url}/ui`)).status).toBe(200)
     expect((await fetch(`${local.url}/ui/x`)).status).toBe(404)
-    expect((await fetch(`${deTodos.url}/ui`)).status).toBe(404)
+    expect((await fetch(`${ofAll.url}/ui`)).status).toBe(404)
   })
 
   it('shows every state with its icon and word, each component, and every icon that is drawn', async () => {
-    const hoja = await (await fetch(`${local.url}/ui`)).text()
+    const sheet = await (await fetch(`${local.url}/ui`)).text()
     for (const estado of ESTADOS) {
-      const { tone: tono, icon: icono } = STATE_LOOKS[estado]
-      expect(hoja).toContain(
-        `<span class="insignia" data-tono="${tono}"><svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${icono}</svg>`,
+      const { tone: tono, icon } = STATE_LOOKS[estado]
+      expect(sheet).toContain(
+        `<span class="insignia" data-tono="${tono}"><svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${icon}</svg>`,
       )
     }
     const folder = new URL('../../server/pages/ui/', import.meta.url)
-    const reglas = readdirSync(folder)
+    const rules = readdirSync(folder)
       .filter((one) => one.endsWith('.css') && !['style.css', 'document.css', 'parcel.css'].includes(one))
       .map((one) => readFileSync(new URL(one, folder), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
-    const clases = [...new Set(reglas.flatMap((css) => [...css.matchAll(/\.([a-z][\w-]*)/g)].map(([, one]) => one!)))]
+    const clases = [...new Set(rules.flatMap((css) => [...css.matchAll(/\.([a-z][\w-]*)/g)].map(([, one]) => one!)))]
     expect(clases.length).toBeGreaterThan(30)
-    expect(clases.filter((one) => !new RegExp(`class="[^"]*\\b${one}\\b`).test(hoja) && one !== 'css')).toEqual([])
+    expect(clases.filter((one) => !new RegExp(`class="[^"]*\\b${one}\\b`).test(sheet) && one !== 'css')).toEqual([])
   })
 
   it('uses every icon of the list', () => {
     const pages = new URL('../../server/pages/', import.meta.url)
-    const fuentes = readdirSync(pages, { recursive: true, encoding: 'utf8' })
+    const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' })
       .filter((one) => /\.tsx?$/.test(one))
       .map((one) => readFileSync(new URL(one, pages), 'utf8'))
       .join('\n')
-    const constante = (name: string) => name.replace(/(?:^|-)(\w)/g, (_todo, letter: string) => letter.toUpperCase())
-    expect(ICON_NAMES.filter((name) => !new RegExp(`\\b${constante(name)}\\b`).test(fuentes))).toEqual([])
+    const constantNameOf = (name: string) =>
+      name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase())
+    expect(ICON_NAMES.filter((name) => !new RegExp(`\\b${constantNameOf(name)}\\b`).test(sources))).toEqual([])
   })
 
   it.skipIf(!hasBrowser).each([360, 1_440])('has no fault that can be found, %i pixels wide', async (width) => {
     const context = await openContext({ viewport: { width, height: width === 360 ? 740 : 900 } })
     const pagina = await context.newPage()
     await pagina.goto(`${local.url}/ui`)
-    const blancos = 'main button, main a, main input:not(.oculto, [type=checkbox], [type=radio]), main label.opcion'
-    await checkPage({ pagina, nombre: `piezas-${width}`, ancho: width, touchTargets: blancos })
+    const touchTargets =
+      'main button, main a, main input:not(.oculto, [type=checkbox], [type=radio]), main label.opcion'
+    await checkPage({ pagina, nombre: `piezas-${width}`, ancho: width, touchTargets })
     if (width === 360) await checkLargeText(pagina)
     await context.close()
   })
@@ -63,12 +65,16 @@ describe('/ui', () => {
     const context = await openContext({ colorScheme: 'dark' })
     const page = await context.newPage()
     await page.goto(`${local.url}/ui`)
-    const fondo = () => evaluateIn<string>(page, 'getComputedStyle(document.body).backgroundColor')
-    const deNoche = await fondo()
+    const background = () => evaluateIn<string>(page, 'getComputedStyle(document.body).backgroundColor')
+    const nightBackground = await background()
     await evaluateIn(page, `document.documentElement.dataset.tema = 'claro'`)
-    const deDia = await fondo()
+    const deDia = await background()
     await evaluateIn(page, `document.documentElement.dataset.tema = 'oscuro'`)
-    expect([deNoche, deDia, await fondo()]).toEqual(['rgb(13, 17, 16)', 'rgb(246, 248, 247)', 'rgb(13, 17, 16)'])
+    expect([nightBackground, deDia, await background()]).toEqual([
+      'rgb(13, 17, 16)',
+      'rgb(246, 248, 247)',
+      'rgb(13, 17, 16)',
+    ])
     await context.close()
   })
 })
@@ -78,15 +84,15 @@ describe('a component', () => {
     const bad = '"><script>'
     const all = [
       button({ text: bad, href: bad }),
-      field({ id: 'a', label: bad, hint: bad, fault: bad, control: (atributos) => html`<input ${atributos}>` }),
+      field({ id: 'a', label: bad, hint: bad, fault: bad, control: (attributes) => html`<input ${attributes}>` }),
       facts([[bad, bad]]),
       pagination(bad, bad, undefined),
     ]
-    for (const { texto } of all) expect(texto).not.toContain('<script>')
+    for (const { texto: text } of all) expect(text).not.toContain('<script>')
   })
 
   it('names what describes a field, its fault first, and leaves out values that are missing', () => {
-    const control = (atributos: ReturnType<typeof html>) => html`<input ${atributos}>`
+    const control = (attributes: ReturnType<typeof html>) => html`<input ${attributes}>`
     expect(field({ id: 'a', label: 'A', hint: 'B', fault: 'C', control }).texto).toContain(
       '<input id="a" aria-describedby="error-a ayuda-a" aria-invalid="true">',
     )

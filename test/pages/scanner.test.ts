@@ -30,20 +30,20 @@ import { checkWithoutSight, findUnannounced, type ReaderWalk } from './scanner.t
 
 usePhone()
 useUbicacionService()
-const { createAskedGuia: preguntada } = useQuestions(phoneEnvironment)
+const { createAskedGuia: askedGuia } = useQuestions(phoneEnvironment)
 
-const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+const SCREEN = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 /** The table of the pages without a mouse and without seeing them, as the documentation has it. */
-const TABLA = readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8')
+const TABLE = readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8')
 const row = (page: string, accion: string, { hasta, stops, headingLevels, regions }: ReaderWalk) =>
   `| ${page} | «${accion}» | ${hasta} | ${stops} | ${headingLevels} | ${regions} |`
-const comprobar = (name: string, accion: string, recorrido: ReaderWalk) =>
-  expect.soft(TABLA).toContain(row(name, accion, recorrido))
+const comprobar = (name: string, accion: string, traversal: ReaderWalk) =>
+  expect.soft(TABLE).toContain(row(name, accion, traversal))
 
 describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader has it', () => {
-  const abrirAqui = async (direccion: string, options = {}) => {
-    const suyo = await openContext({ ...PANTALLA, ...options })
-    const page = await suyo.newPage()
+  const openHere = async (direccion: string, options = {}) => {
+    const ownEntry = await openContext({ ...SCREEN, ...options })
+    const page = await ownEntry.newPage()
     await page.goto(direccion, { waitUntil: 'networkidle' })
     return page
   }
@@ -63,21 +63,21 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
       /covered/,
     ],
   ])('finds %s', async (_, html, missing) => {
-    const page = await abrirAqui('about:blank')
+    const page = await openHere('about:blank')
     await page.setContent(`<style>:focus-visible { outline: 3px solid }</style><main>${html}</main>`)
     await expect(checkWithoutSight(page, 'Ir')).rejects.toThrow(missing)
     await page.context().close()
   })
 
   it('finds what appears and nobody hears', async () => {
-    const page = await abrirAqui('about:blank')
+    const page = await openHere('about:blank')
     await page.setContent('<main><p id="a"></p><p id="b" role="status"></p></main>')
-    const decir = (donde: string) =>
+    const say = (donde: string) =>
       findUnannounced(page, () =>
         evaluateIn(page, `document.getElementById('${donde}').textContent = 'Falta el nombre'`),
       )
-    expect(await decir('a')).toEqual(['Falta el nombre'])
-    expect(await decir('b')).toEqual([])
+    expect(await say('a')).toEqual(['Falta el nombre'])
+    expect(await say('b')).toEqual([])
     await page.context().close()
   })
 
@@ -92,26 +92,26 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     ['`/entrar/codigo`', () => `${phoneEnvironment.url}/entrar/codigo`, 'Entrar'],
     ['`/docs/consola`', () => `${phoneEnvironment.url}/docs/consola`, 'Enviar'],
   ] as const)('%s', FULL_RUN_ONLY, async (name, direccion, accion) => {
-    const page = await abrirAqui(direccion())
+    const page = await openHere(direccion())
     comprobar(name, accion, await checkWithoutSight(page, accion))
     await page.context().close()
   })
 
   it('the page on which a person proves to be there', FULL_RUN_ONLY, async () => {
     const { comercio } = await phoneEnvironment.createComercio()
-    const sinFactor = await createTestPersona(phoneEnvironment, { comercio, alcances: ['despacho'] })
+    const personaWithoutFactor = await createTestPersona(phoneEnvironment, { comercio, alcances: ['despacho'] })
     const conApp = await createTestPersona(phoneEnvironment)
     await phoneEnvironment.db.pool.query(
       `update sesion_persona set presencia_en = presencia_en - interval '1 hour'
        where persona_id in (select id from persona where persona = any($1))`,
-      [[sinFactor.persona, conApp.persona]],
+      [[personaWithoutFactor.persona, conApp.persona]],
     )
     for (const [name, path, accion, { cookie }] of [
-      ['`/cuenta/presencia`', '/cuenta/presencia', 'Mandar el código', sinFactor],
-      ['`/cuenta/presencia/codigo`', '/cuenta/presencia/codigo', 'Confirmar', sinFactor],
+      ['`/cuenta/presencia`', '/cuenta/presencia', 'Mandar el código', personaWithoutFactor],
+      ['`/cuenta/presencia/codigo`', '/cuenta/presencia/codigo', 'Confirmar', personaWithoutFactor],
       ['`/cuenta/presencia`, with an app', '/cuenta/presencia', 'Confirmar', conApp],
     ] as const) {
-      const page = await abrirAqui(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
+      const page = await openHere(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
       comprobar(name, accion, await checkWithoutSight(page, accion))
       await page.context().close()
     }
@@ -119,11 +119,12 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
 
   it('the pages of the office', FULL_RUN_ONLY, async () => {
     const { cookie, persona } = await createTestPersona(phoneEnvironment)
-    const vacio = (await phoneEnvironment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo.comercio
+    const emptyEntry = (await phoneEnvironment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).body
+      .comercio
     const own = await phoneEnvironment.createComercio()
     const { guia: sola } = await own.api.guias.crear(buildGuia())
     const { guia: asignada } = await own.api.guias.crear(buildGuia())
-    const { repartidor } = (await phoneEnvironment.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).cuerpo
+    const { repartidor } = (await phoneEnvironment.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).body
     await phoneEnvironment.operar('POST', '/asignaciones', { guias: [asignada], repartidor })
     const deSola = new URLSearchParams({ estado: 'aceptado', comercio: own.comercio })
     for (const [name, path, accion] of [
@@ -133,14 +134,14 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
       ['`/central/reparto/{repartidor}`', `/central/reparto/${repartidor}`, 'Asignar lo marcado'],
       ['`/central/comercios`, nothing found', '/central/comercios?texto=nadie', 'Buscar comercio'],
       ['`/central/comercios/nuevo`', '/central/comercios/nuevo', 'Crear el comercio'],
-      ['`/central/comercios/{comercio}`', `/central/comercios/${vacio}`, 'Crear una llave'],
+      ['`/central/comercios/{comercio}`', `/central/comercios/${emptyEntry}`, 'Crear una llave'],
       ['`/central/equipo/{persona}`', `/central/equipo/${persona}`, 'Cambiar sus permisos'],
       ['`/central/equipo/sistemas`', '/central/equipo/sistemas', 'Agregar un sistema'],
       ['`/central/equipo/servicio`', '/central/equipo/servicio', 'Buscar'],
       ['`/central/avisos`, nothing there', '/central/avisos', 'Buscar'],
       ['`/central/varias`', `/central/varias?accion=cancelar&guia=${sola}`, 'Cancelar 1 guía'],
     ] as const) {
-      const page = await abrirAqui(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
+      const page = await openHere(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
       comprobar(name, accion, await checkWithoutSight(page, accion))
       await page.context().close()
     }
@@ -150,9 +151,9 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     const { correo } = await createTestPersona(phoneEnvironment)
     const { codigo, signInCookie: input } = await requestCode(phoneEnvironment, correo)
     const [name = '', value = ''] = toCookieHeader(
-      (await signInWithCode(phoneEnvironment, input, codigo)).cabeceras,
+      (await signInWithCode(phoneEnvironment, input, codigo)).headers,
     ).split(/[=;]/)
-    const page = await abrirAqui('about:blank')
+    const page = await openHere('about:blank')
     await page.context().addCookies([{ name, value, url: phoneEnvironment.url }])
     await page.goto(`${phoneEnvironment.url}/entrar/segundo-factor`)
     comprobar('`/entrar/segundo-factor`', 'Entrar', await checkWithoutSight(page, 'Entrar'))
@@ -162,19 +163,19 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
   it('the page that verifies a proof', FULL_RUN_ONLY, async () => {
     const { guia } = await createDeliveredGuia(phoneEnvironment, phoneComercio)
     await waitUntil(async () => (await phoneComercio.api.guias.pruebaEntrega(guia)).pdf)
-    const page = await abrirAqui(`${phoneEnvironment.url}/verificar/${guia}`)
+    const page = await openHere(`${phoneEnvironment.url}/verificar/${guia}`)
     comprobar('`/verificar/{guia}`', 'Elegir el PDF', await checkWithoutSight(page, 'Elegir el PDF'))
     const bad = { name: 'otro.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 otro') }
-    const mudo = await findUnannounced(page, async () => {
+    const silentServer = await findUnannounced(page, async () => {
       await page.locator('input[type=file]').setInputFiles(bad)
       await page.locator('#resultado :text-matches("\\\\w")').first().waitFor()
     })
-    expect(mudo).toEqual([])
+    expect(silentServer).toEqual([])
     await page.context().close()
   })
 
   it('the recipient’s page', FULL_RUN_ONLY, async () => {
-    const page = await abrirAqui(`${deUbicacion}/u/${fakePages.createRequest()}`, {
+    const page = await openHere(`${deUbicacion}/u/${fakePages.createRequest()}`, {
       permissions: ['geolocation'],
       geolocation: { ...PHONE_POSITION, accuracy: 8 },
     })
@@ -182,25 +183,25 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     comprobar('`/u/{token}`, choosing', 'Estoy ahí ahora', elegir)
     await page.getByRole('button', { name: 'Pegar un enlace de mapa' }).press('Enter')
     await page.locator('#enlace').fill('https://example.com/')
-    const mudo = await findUnannounced(page, async () => {
+    const silentServer = await findUnannounced(page, async () => {
       await page.locator('#enlace').press('Enter')
       await page.getByText('no es un mapa admitido').first().waitFor()
     })
-    expect(mudo).toEqual([])
+    expect(silentServer).toEqual([])
     await page.getByRole('button', { name: 'Atrás' }).press('Enter')
     await page.getByRole('button', { name: 'Estoy ahí ahora' }).press('Enter')
     await page.locator('#mapa.leaflet-container:not(.ciego)').waitFor()
     comprobar('`/u/{token}`, the pin', 'Confirmar', await checkWithoutSight(page, 'Confirmar'))
     await page.getByRole('button', { name: 'Confirmar' }).press('Enter')
     await page.getByRole('heading', { name: /Gracias/ }).waitFor()
-    const gracias = await checkWithoutSight(page, 'Seguir mi paquete')
-    comprobar('`/u/{token}`, afterwards', 'Seguir mi paquete', gracias)
+    const thanksPage = await checkWithoutSight(page, 'Seguir mi paquete')
+    comprobar('`/u/{token}`, afterwards', 'Seguir mi paquete', thanksPage)
     await page.context().close()
   })
 
   it('the page of a decision', async () => {
-    const { enlace: suyo } = await preguntada()
-    const page = await abrirAqui(phoneEnvironment.url + suyo)
+    const { enlace: ownEntry } = await askedGuia()
+    const page = await openHere(phoneEnvironment.url + ownEntry)
     const elegir = await checkWithoutSight(page, 'Que lo lleven otro día')
     comprobar('`/d/{token}`, choosing', 'Que lo lleven otro día', elegir)
     await page.locator('summary', { hasText: 'Que lo dejen con un vecino' }).press('Enter')
@@ -209,14 +210,14 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     await page.getByLabel('Nombre de su vecino').fill('Rosa Caal')
     await page.getByRole('button', { name: 'Dejarlo con mi vecino' }).press('Enter')
     await page.getByRole('heading', { name: /Gracias/ }).waitFor()
-    const gracias = await checkWithoutSight(page, 'Seguir mi paquete')
-    comprobar('`/d/{token}`, afterwards', 'Seguir mi paquete', gracias)
+    const thanksPage = await checkWithoutSight(page, 'Seguir mi paquete')
+    comprobar('`/d/{token}`, afterwards', 'Seguir mi paquete', thanksPage)
     await page.context().close()
   })
 
   it('the courier’s page', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [suya] = [
+    const [ownItem] = [
       await createGuiaIn(repartidor, ['recolectado', 'en_ruta']),
       await createGuiaIn(repartidor, ['recolectado'], { lat: 14.8, lng: -90.7, telefono: '+50255551234' }),
       await createGuiaIn(repartidor, ['recolectado'], { lat: 14.9, lng: -90.7, telefono: '+50255551235' }),
@@ -252,8 +253,8 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     await abierta('Marcar varias').waitFor()
     await locateButton('Marcar las 3').press('Enter')
     comprobar('`/repartidor`, many ticked', 'Salir a ruta con 2', await checkWithoutSight(pagina, 'Salir a ruta con 2'))
-    await openGuiaPage(suya)
-    await abierta(groupCode(suya)).waitFor()
+    await openGuiaPage(ownItem)
+    await abierta(groupCode(ownItem)).waitFor()
     await link('Entregar').waitFor()
     comprobar('`/repartidor`, a guide', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
     await link('Entregar').press('Enter')

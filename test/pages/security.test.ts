@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 
-const sin = useEnvironment()
+const caseWithout = useEnvironment()
 const con = useEnvironment({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mensajeria.example' }))
 const RUTA = '/.well-known/security.txt'
 
@@ -9,24 +9,24 @@ describe('security.txt', () => {
   it('names a contact, for less than a year from now (RFC 9116)', async () => {
     const response = await fetch(con.url + RUTA)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
-    const campos = Object.fromEntries(
+    const fields = Object.fromEntries(
       (await response.text())
         .trimEnd()
         .split('\n')
         .map((line) => line.split(': ') as [string, string]),
     )
-    expect(campos).toEqual({
+    expect(fields).toEqual({
       Contact: 'mailto:seguridad@mensajeria.example',
       Expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       'Preferred-Languages': 'es, en',
       Canonical: con.url + RUTA,
     })
-    const days = (Date.parse(campos.Expires!) - con.clock().getTime()) / 86_400_000
+    const days = (Date.parse(fields.Expires!) - con.clock().getTime()) / 86_400_000
     expect(days).toBeGreaterThan(100)
     expect(days).toBeLessThan(365)
   })
 
   it('isn’t there where nobody was named', async () => {
-    expect((await fetch(sin.url + RUTA)).status).toBe(404)
+    expect((await fetch(caseWithout.url + RUTA)).status).toBe(404)
   })
 })

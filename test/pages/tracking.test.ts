@@ -22,12 +22,12 @@ const ver = (codigo: string, init: RequestInit = {}) =>
 const html = async (codigo: string) => (await ver(codigo)).text()
 const text = (page: string) => page.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 /** The page’s own program, which the policy names by its digest. */
-const sinPrograma = (page: string) => page.replace(/<script type="module">[\s\S]*?<\/script>/, '')
+const removeScript = (page: string) => page.replace(/<script type="module">[\s\S]*?<\/script>/, '')
 const registrar = async (guia: string, body: object) =>
   expect([body, (await environment.operar('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
 
 /** Everything that somebody might not want a stranger to read. */
-const SECRETA = buildGuia({
+const SECRET_GUIA = buildGuia({
   telefono: '+50241239876',
   destinatario: 'Marisol Quiñónez Tzul',
   municipio: 'Chinautla',
@@ -39,13 +39,13 @@ const SECRETA = buildGuia({
   external_ref: 'PEDIDO-SECRETO-77',
   recogida: { nombre: 'Bodega Escondida', lat: 14.5812345, lng: -90.5412345 },
 })
-const LEJOS_DE_AQUI =
+const MUST_NOT_APPEAR =
   /41239876|\b4123\b|Marisol|Quiñónez|Tzul|7a avenida|\b14-88\b|rosada|Timbre|Medicinas|(?<!\d:)14\.70|90\.49|(?<!\d:)14\.58|90\.54|SECRETO|Escondida|perro|vecina|destinatario_ausente|com_|evt_/
 
 describe('the page of a guide', () => {
   it('tells its whole life, and nothing that anybody wrote about it or that is personal', async () => {
     const comercio = await environment.createComercio('live')
-    const { guia } = await comercio.api.guias.crear(SECRETA)
+    const { guia } = await comercio.api.guias.crear(SECRET_GUIA)
     await registrar(guia, { estado: 'recolectado', descripcion: 'Lo dio la vecina Marisol', lat: 14.58, lng: -90.54 })
     await registrar(guia, { tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
     await registrar(guia, { estado: 'en_ruta' })
@@ -56,7 +56,7 @@ describe('the page of a guide', () => {
     const page = await response.text()
     expect(response.status).toBe(200)
     // In the headers neither.
-    expect(JSON.stringify([...response.headers]) + page).not.toMatch(LEJOS_DE_AQUI)
+    expect(JSON.stringify([...response.headers]) + page).not.toMatch(MUST_NOT_APPEAR)
     const seen = text(page)
     for (const expected of [
       inGroups(guia),
@@ -71,7 +71,7 @@ describe('the page of a guide', () => {
     expect(seen).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
     // The newest first, with the day and the hour of its destination.
     const steps = [...page.matchAll(/<li><b>(.*?)<\/b><time datetime="(.*?)">(.*?)<\/time>/g)]
-    expect(steps.map(([, que]) => que)).toEqual([
+    expect(steps.map(([, kind]) => kind)).toEqual([
       'No se pudo entregar: no había nadie',
       'En ruta de entrega',
       'Recolectado',
@@ -84,15 +84,15 @@ describe('the page of a guide', () => {
 
   it('tells that somebody decided about the parcel, and what became of it, without their words', async () => {
     const { api } = await environment.createComercio('live')
-    const { guia } = await api.guias.crear(SECRETA)
+    const { guia } = await api.guias.crear(SECRET_GUIA)
     await registrar(guia, { estado: 'recolectado' })
     await registrar(guia, { estado: 'en_ruta' })
     await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await api.guias.corregir(guia, { direccion: '7a avenida 14-88, casa rosada, portón' })
     await api.guias.devolver(guia, { razon: 'Se arrepintió la vecina Marisol' })
     const page = await html(guia)
-    expect(page).not.toMatch(LEJOS_DE_AQUI)
-    expect([...page.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
+    expect(page).not.toMatch(MUST_NOT_APPEAR)
+    expect([...page.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, kind]) => kind).slice(0, 4)).toEqual([
       'De regreso a la tienda: a pedido del comercio',
       'La tienda pidió que vuelva',
       'Datos de la guía corregidos',
@@ -102,25 +102,29 @@ describe('the page of a guide', () => {
 
   it('tells times by the clock of the destination', async () => {
     const { api } = await environment.createComercio('live')
-    const { guia, creado_en } = await api.guias.crear(
+    const { guia, creado_en: createdAt } = await api.guias.crear(
       buildGuia({ departamento: 'Panamá', municipio: 'San Miguelito', lat: 9.04, lng: -79.49 }),
     )
     const seen = text(await html(guia))
     expect(seen).toContain('en hora de Panamá')
-    expect(seen).toContain(createClock('America/Panama').formatShort(creado_en).replace(/\s+/g, ' '))
+    expect(seen).toContain(createClock('America/Panama').formatShort(createdAt).replace(/\s+/g, ' '))
   })
 
   it('is read as the code is typed', async () => {
     const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
-    const conGuiones = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
-    for (const forma of [conGuiones, encodeURIComponent(conGuiones.replaceAll('-', ' ')), `${guia}/`.slice(0, -1)])
+    const hyphenatedGuia = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
+    for (const forma of [
+      hyphenatedGuia,
+      encodeURIComponent(hyphenatedGuia.replaceAll('-', ' ')),
+      `${guia}/`.slice(0, -1),
+    ])
       expect([forma, (await ver(forma)).status]).toEqual([forma, 200])
-    const buscada = await fetch(`${environment.url}/r?guia=${encodeURIComponent(` ${conGuiones} `)}`, {
+    const searchResponse = await fetch(`${environment.url}/r?guia=${encodeURIComponent(` ${hyphenatedGuia} `)}`, {
       redirect: 'manual',
     })
-    expect([buscada.status, buscada.headers.get('location')]).toEqual([303, `r/${guia}`])
-    expect((await fetch(`${environment.url}/r?guia=${conGuiones}`)).url).toBe(`${environment.url}/r/${guia}`)
+    expect([searchResponse.status, searchResponse.headers.get('location')]).toEqual([303, `r/${guia}`])
+    expect((await fetch(`${environment.url}/r?guia=${hyphenatedGuia}`)).url).toBe(`${environment.url}/r/${guia}`)
   })
 
   it('is private, strict and light', async () => {
@@ -141,7 +145,7 @@ describe('the page of a guide', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
     const page = await response.text()
     expect(page).toContain('<meta name="robots" content="noindex">')
-    expect(sinPrograma(page)).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
+    expect(removeScript(page)).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
     expect(gzipSync(page).length).toBeLessThan(15_000)
     const head = await ver(guia, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
@@ -180,9 +184,13 @@ describe('the page of a guide', () => {
   })
 
   it.each(ESTADOS)('says of %s what it is and what comes next', async (estado) => {
-    const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, comercio: 'Calzado & Más' }))
-    const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-    aparte.close()
+    const separateOne = await serveDetachedRastreo(async () => ({
+      ...SHOWN_SHIPMENT,
+      estado,
+      comercio: 'Calzado & Más',
+    }))
+    const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
+    separateOne.close()
     expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(page)?.[1]).toBe(GUIA_STATE_WORDS[estado])
     expect(page).toContain(NEXT_SENTENCES[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
@@ -193,15 +201,15 @@ describe('the page of a guide', () => {
     'shows %s in one colour: its heading, its progress and the newest step of its history',
     async (estado) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo: null }]
-      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
-      const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-      aparte.close()
-      const tonos = [...page.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, que, tono]) => [
-        que,
+      const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
+      const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
+      separateOne.close()
+      const tones = [...page.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, kind, tono]) => [
+        kind,
         tono,
       ])
       const { tone: tono } = STATE_LOOKS[estado]
-      expect(tonos).toEqual([
+      expect(tones).toEqual([
         ['etiqueta', tono],
         ['linea', tono],
       ])
@@ -210,11 +218,11 @@ describe('the page of a guide', () => {
 
   it('gives each state a word and an icon of its own, and shows how far it has come', async () => {
     expect(new Set(Object.values(GUIA_STATE_WORDS)).size).toBe(11)
-    expect(new Set(Object.values(STATE_LOOKS).map(({ icon: icono }) => icono)).size).toBe(11)
+    expect(new Set(Object.values(STATE_LOOKS).map(({ icon }) => icon)).size).toBe(11)
     const pasosDe = async (estado: Estado) => {
-      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado }))
-      const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-      aparte.close()
+      const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado }))
+      const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
+      separateOne.close()
       const line = /<ol class="avance"[\s\S]*?<\/ol>/.exec(page)?.[0] ?? ''
       return [line.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(line)?.[1]]
     }
@@ -229,15 +237,15 @@ describe('the page of a guide', () => {
   it('tells why it failed in plain words, and of a lost parcel nothing', async () => {
     const con = async (estado: Estado, motivo: ShownShipment['eventos'][number]['motivo']) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
-      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
-      const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-      aparte.close()
+      const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
+      const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
+      separateOne.close()
       return [/<h1.*?>(.*)<\/h1>/, /class="motivo">(.*?)</].map((pattern) => pattern.exec(page)?.[1])
     }
     // The reason of a failed attempt is the heading; its state is read out before it.
-    const oculto = '<span class="oculto">No se pudo entregar: </span>'
-    expect(await con('intento_fallido', 'sin_respuesta')).toEqual([`${oculto}Nadie contestó`, undefined])
-    expect(await con('intento_fallido', 'destinatario_ausente')).toEqual([`${oculto}No había nadie`, undefined])
+    const hiddenText = '<span class="oculto">No se pudo entregar: </span>'
+    expect(await con('intento_fallido', 'sin_respuesta')).toEqual([`${hiddenText}Nadie contestó`, undefined])
+    expect(await con('intento_fallido', 'destinatario_ausente')).toEqual([`${hiddenText}No había nadie`, undefined])
     expect(await con('intento_fallido', 'otro')).toEqual(['No se pudo entregar', undefined])
     expect(await con('en_devolucion', 'intentos_agotados')).toEqual([
       'De regreso a la tienda',
@@ -246,7 +254,7 @@ describe('the page of a guide', () => {
     expect(await con('extraviado', 'robo')).toEqual(['Lo estamos buscando', undefined])
   })
 
-  const DECIDIDA = {
+  const DECIDED = {
     estado: 'tomada',
     opciones: ['reintentar', 'devolver'],
     vence_en: '2026-11-28T15:04:05.000Z',
@@ -254,11 +262,11 @@ describe('the page of a guide', () => {
     fecha: '2026-11-25',
     franja: { desde: '14:00', hasta: '18:00' },
   } as const satisfies ShownShipment['decision']
-  const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
+  const PENDIENTE = { ...DECIDED, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
   const dePagina = async (cambios: Partial<ShownShipment>) => {
-    const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, ...cambios }))
-    const page = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-    aparte.close()
+    const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, ...cambios }))
+    const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
+    separateOne.close()
     return page
   }
 
@@ -266,34 +274,34 @@ describe('the page of a guide', () => {
     [
       'the decided day and window',
       'en_bodega',
-      DECIDIDA,
+      DECIDED,
       'Lo llevamos el miércoles 25 de noviembre, de 14:00 a 18:00 .',
     ],
-    ['tomorrow', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-22', franja: null }, 'Lo llevamos mañana .'],
-    ['today', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-21', franja: null }, 'Lo llevamos hoy .'],
+    ['tomorrow', 'en_bodega', { ...DECIDED, fecha: '2026-11-22', franja: null }, 'Lo llevamos mañana .'],
+    ['today', 'en_bodega', { ...DECIDED, fecha: '2026-11-21', franja: null }, 'Lo llevamos hoy .'],
     [
       'the window of today, under way',
       'en_ruta',
-      { ...DECIDIDA, estado: 'aplicada', fecha: '2026-11-21' },
+      { ...DECIDED, estado: 'aplicada', fecha: '2026-11-21' },
       'Se pidió para hoy, de 14:00 a 18:00 .',
     ],
     [
       'a decided return',
       'en_ruta',
-      { ...DECIDIDA, accion: 'devolver', fecha: null, franja: null },
+      { ...DECIDED, accion: 'devolver', fecha: null, franja: null },
       'Se decidió que vuelva a la tienda .',
     ],
-    ['no day that has passed', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-20' }, undefined],
-    ['no day that an early departure overtook', 'en_ruta', { ...DECIDIDA, estado: 'aplicada' }, undefined],
-    ['no day that facts overtook', 'entregado', { ...DECIDIDA, estado: 'superada' }, undefined],
+    ['no day that has passed', 'en_bodega', { ...DECIDED, fecha: '2026-11-20' }, undefined],
+    ['no day that an early departure overtook', 'en_ruta', { ...DECIDED, estado: 'aplicada' }, undefined],
+    ['no day that facts overtook', 'entregado', { ...DECIDED, estado: 'superada' }, undefined],
     ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
     ['nothing where nothing is known', 'en_ruta', null, undefined],
-  ] as const)('promises %s', async (_que, estado, decision, promesa) => {
+  ] as const)('promises %s', async (_description, estado, decision, promise) => {
     const page = await dePagina({ estado, decision: decision as ShownShipment['decision'] })
-    const dicha = /<p class="promesa">(.*?)<\/p>/.exec(page)?.[1]
-    expect(dicha && text(dicha)).toBe(promesa)
+    const expectedLine = /<p class="promesa">(.*?)<\/p>/.exec(page)?.[1]
+    expect(expectedLine && text(expectedLine)).toBe(promise)
     // What may follow is no news where it is decided.
-    expect(page.includes(NEXT_SENTENCES[estado](SHOWN_SHIPMENT.comercio))).toBe(promesa === undefined)
+    expect(page.includes(NEXT_SENTENCES[estado](SHOWN_SHIPMENT.comercio))).toBe(promise === undefined)
   })
 
   it('tells when the courier came, by the clock of the destination', async () => {
@@ -314,7 +322,7 @@ describe('the page of a guide', () => {
     const puede = async (cambios: Partial<ShownShipment>) => {
       const page = await dePagina(cambios)
       const part = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(page)![1]!
-      return [...part.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, que, donde]) => que ?? donde!)
+      return [...part.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, kind, donde]) => kind ?? donde!)
     }
     const corregir = 'Corregir la dirección o el teléfono'
     const fallido = { estado: 'intento_fallido', intentos: 1 } as const
@@ -327,18 +335,18 @@ describe('the page of a guide', () => {
     // After an attempt, the link of that message changes no place.
     for (const estado of ['intento_fallido', 'en_bodega'] as const)
       expect(await puede({ estado, intentos: 1, isRecipientPlace: true })).toEqual([corregir])
-    const preguntado = { ...fallido, decision: PENDIENTE, wasAsked: true }
-    expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
-    expect(text(await dePagina(preguntado))).toContain(
+    const askedShipment = { ...fallido, decision: PENDIENTE, wasAsked: true }
+    expect(await puede(askedShipment)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
+    expect(text(await dePagina(askedShipment))).toContain(
       'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
     )
-    const soloVuelve = { ...PENDIENTE, opciones: ['devolver'] } as const
-    const last = { ...preguntado, decision: soloVuelve as unknown as ShownShipment['decision'] }
+    const returnOnlyDecision = { ...PENDIENTE, opciones: ['devolver'] } as const
+    const last = { ...askedShipment, decision: returnOnlyDecision as unknown as ShownShipment['decision'] }
     expect(await puede(last)).toEqual(['Decir si todavía lo quiere', corregir])
     // Whoever comes too late has the shop alone.
     const late = new Date('2026-11-29T00:00:00Z')
-    expect(await puede({ ...preguntado, ahora: late })).toEqual(['Pedir que se lo lleven otro día', corregir])
-    expect(await puede({ ...fallido, decision: DECIDIDA })).toEqual([corregir])
+    expect(await puede({ ...askedShipment, ahora: late })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    expect(await puede({ ...fallido, decision: DECIDED })).toEqual([corregir])
     expect(await puede({ estado: 'en_ruta' })).toEqual([
       'Esté pendiente de su teléfono',
       'Procure que haya quien reciba',
@@ -373,7 +381,7 @@ describe('the page of a guide', () => {
     const comercio = await environment.createComercio('live')
     const bad = `"><script>alert(1)</script>'&<b>`
     await environment.db.pool.query('update comercio set nombre = $2 where id = $1', [comercio.id, bad])
-    for (const [destinatario, inicial] of [
+    for (const [destinatario, expectedInitial] of [
       ['<img src=x onerror=alert(1)>', null],
       ['Álvaro Tzul', 'Á.'],
       ['  ñusta', null],
@@ -383,9 +391,9 @@ describe('the page of a guide', () => {
       if (destinatario.startsWith(' ')) continue // the contract refuses it
       const { guia } = await comercio.api.guias.crear(buildGuia({ municipio: bad, destinatario }))
       const page = await html(guia)
-      expect(sinPrograma(page)).not.toMatch(/<script|<img|<b>"|onerror/)
+      expect(removeScript(page)).not.toMatch(/<script|<img|<b>"|onerror/)
       expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
-      expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(page)?.[1] ?? null).toBe(inicial)
+      expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(page)?.[1] ?? null).toBe(expectedInitial)
     }
   })
 
@@ -393,8 +401,8 @@ describe('the page of a guide', () => {
     const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const dar = async (vueltas: number) => {
-      for (let i = 0; i < vueltas; i++)
+    const dar = async (turns: number) => {
+      for (let i = 0; i < turns; i++)
         for (const estado of ['en_bodega', 'en_transito'] as const) await api.simulador.avanzar(guia, { estado })
     }
     await dar(29)
@@ -413,14 +421,24 @@ describe('the page for an unknown code', () => {
   it('is the same helpful page for every fault of the code', async () => {
     const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
-    const desconocida = await ver(newGuideCode())
-    const body = await desconocida.text()
-    expect(desconocida.status).toBe(404)
+    const unknownGuia = await ver(newGuideCode())
+    const body = await unknownGuia.text()
+    expect(unknownGuia.status).toBe(404)
     expect(body).toContain('No encontramos ese envío')
     expect(body).toMatch(/<form class="buscador" method="get" action="\.\.\/r">/)
-    const otraLetra = guia.slice(0, 11) + (checkDigit(guia.slice(0, 11)) === '0' ? '1' : '0')
-    const malas = [otraLetra, 'corto', 'ñ', '%C3%B1', '%ZZ', 'x'.repeat(5_000), '<script>', guia.slice(1), `${guia}A`]
-    for (const bad of malas) {
+    const wrongCheckDigit = guia.slice(0, 11) + (checkDigit(guia.slice(0, 11)) === '0' ? '1' : '0')
+    const badCases = [
+      wrongCheckDigit,
+      'corto',
+      'ñ',
+      '%C3%B1',
+      '%ZZ',
+      'x'.repeat(5_000),
+      '<script>',
+      guia.slice(1),
+      `${guia}A`,
+    ]
+    for (const bad of badCases) {
       const response = await ver(bad)
       expect([bad.slice(0, 20), response.status]).toEqual([bad.slice(0, 20), 404])
       expect(await response.text()).toBe(body)
@@ -437,12 +455,12 @@ describe('the page for an unknown code', () => {
     ['00000000000A0', 'Escribió 13 letras y números: son 12.'],
     ['000000u00000', 'Los códigos no llevan «U».'],
     ['000000000001', 'Tiene una letra o un número cambiado.'],
-  ])('says the likely mistake in %s beside the field', async (tecleado, fault) => {
-    const response = await fetch(`${environment.url}/r?guia=${tecleado}`)
+  ])('says the likely mistake in %s beside the field', async (typedText, fault) => {
+    const response = await fetch(`${environment.url}/r?guia=${typedText}`)
     const page = await response.text()
     expect(response.status).toBe(404)
     expect(/<p class="error" id="error-guia">(.*?)<\/p>/.exec(page)?.[1]).toContain(fault)
-    expect(page).toContain(`value="${tecleado}"`)
+    expect(page).toContain(`value="${typedText}"`)
   })
 
   it('is the first page when the code is missing', async () => {
@@ -454,40 +472,42 @@ describe('the page for an unknown code', () => {
   })
 
   it('can’t be searched through: the limit comes before the answer, for good guesses, too', async () => {
-    let leidas = 0
-    const aparte = await serveDetachedRastreo(async (codigo) => {
-      leidas++
+    let readItems = 0
+    const separateOne = await serveDetachedRastreo(async (codigo) => {
+      readItems++
       return codigo === SHOWN_SHIPMENT.guia ? SHOWN_SHIPMENT : undefined
     })
     const from = (ip: string, codigo: string) =>
-      fetch(`${aparte.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
+      fetch(`${separateOne.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
     for (let i = 0; i < 120; i++) {
       const codigo = i % 2 ? newGuideCode() : 'nada'
       expect((await from('198.51.100.7', codigo)).status).toBe(404)
     }
-    const count = leidas
-    const negadas = await Promise.all([SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => from('198.51.100.7', c)))
-    expect(negadas.map(({ status }) => status)).toEqual([429, 429, 429])
-    expect(negadas[0]!.headers.get('retry-after')).toBe('1')
-    expect(new Set(await Promise.all(negadas.map((one) => one.text()))).size).toBe(1)
-    expect(leidas).toBe(count)
+    const count = readItems
+    const refusals = await Promise.all(
+      [SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => from('198.51.100.7', c)),
+    )
+    expect(refusals.map(({ status }) => status)).toEqual([429, 429, 429])
+    expect(refusals[0]!.headers.get('retry-after')).toBe('1')
+    expect(new Set(await Promise.all(refusals.map((one) => one.text()))).size).toBe(1)
+    expect(readItems).toBe(count)
     expect((await from('198.51.100.8', SHOWN_SHIPMENT.guia)).status).toBe(200)
     // A subscriber's whole network is one address.
     for (let i = 0; i < 120; i++) await from(`2001:db8:1:2::${i.toString(16)}`, 'nada')
     expect((await from('2001:db8:1:2:ffff::1', SHOWN_SHIPMENT.guia)).status).toBe(429)
     expect((await from('2001:db8:1:3::1', SHOWN_SHIPMENT.guia)).status).toBe(200)
-    aparte.advance(500)
+    separateOne.advance(500)
     expect((await from('198.51.100.7', SHOWN_SHIPMENT.guia)).status).toBe(200)
-    aparte.close()
+    separateOne.close()
   })
 
   it('is not what a fault of ours looks like', async () => {
-    const aparte = await serveDetachedRastreo(() => Promise.reject(new Error('no database for 41239876')))
-    const response = await fetch(`${aparte.url}/r/${newGuideCode()}`)
+    const separateOne = await serveDetachedRastreo(() => Promise.reject(new Error('no database for 41239876')))
+    const response = await fetch(`${separateOne.url}/r/${newGuideCode()}`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10'])
     const page = await response.text()
     expect(page).toContain('Algo nos falló')
     expect(page).not.toContain('41239876')
-    aparte.close()
+    separateOne.close()
   })
 })

@@ -7,11 +7,11 @@ import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { DEFAULT_FRONT } from '../factories.ts'
 
 /** Serves the tracking page in memory, with a clock and a reader of its own. */
-export async function serveDetachedRastreo(leer: (codigo: string) => Promise<ShownShipment | undefined>) {
+export async function serveDetachedRastreo(read: (codigo: string) => Promise<ShownShipment | undefined>) {
   let now = 0
   const app = express()
   app.set('trust proxy', 1)
-  serveRastreo(app, { front: DEFAULT_FRONT, leer, clock: () => now })
+  serveRastreo(app, { front: DEFAULT_FRONT, leer: read, clock: () => now })
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

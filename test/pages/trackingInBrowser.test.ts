@@ -12,19 +12,19 @@ const registrar = async (guia: string, body: object) =>
 describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
   let context: BrowserContext
   let comercio: Comercio
-  const pedidas: string[] = []
-  const quejas: string[] = []
+  const sentRequests: string[] = []
+  const complaints: string[] = []
 
   beforeAll(async () => {
     comercio = await environment.createComercio('test')
   })
   afterEach(async () => {
     await context?.close()
-    expect(quejas.splice(0)).toEqual([])
+    expect(complaints.splice(0)).toEqual([])
   })
 
   async function open(path: string, javaScriptEnabled = true): Promise<Page> {
-    pedidas.length = 0
+    sentRequests.length = 0
     context = await openContext({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
@@ -32,10 +32,10 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
       hasTouch: true,
       javaScriptEnabled,
     })
-    context.on('request', (solicitud) => pedidas.push(solicitud.url()))
+    context.on('request', (solicitud) => sentRequests.push(solicitud.url()))
     context.on('console', (mensaje) => {
       if (['error', 'warning'].includes(mensaje.type()) && !/status of 4\d\d/.test(mensaje.text()))
-        quejas.push(mensaje.text().slice(0, 300))
+        complaints.push(mensaje.text().slice(0, 300))
     })
     const page = await context.newPage()
     await page.goto(environment.url + path, { waitUntil: 'networkidle' })
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
     const page = await open(`/r/${guia.toLowerCase()}`)
     await page.getByRole('heading', { level: 1, name: 'En ruta de entrega' }).waitFor()
     // One request, and nobody else's server.
-    expect(pedidas).toEqual([`${environment.url}/r/${guia.toLowerCase()}`])
+    expect(sentRequests).toEqual([`${environment.url}/r/${guia.toLowerCase()}`])
     await revisar(page, 'en-ruta')
   })
 
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
     const peticiones: string[] = []
     page.on('request', (one) => peticiones.push(one.url()))
     const titular = page.getByRole('heading', { level: 1 })
-    const novedad = page.getByRole('status')
+    const liveStatus = page.getByRole('status')
     // The next request is planned when the last one is answered, so time passes until something is seen.
     const pasa = <T>(ver: () => Promise<T>) =>
       expect.poll(async () => {
@@ -85,16 +85,16 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
       })
     await pasa(async () => peticiones.length).toBeGreaterThanOrEqual(2)
     // Nothing has changed: nothing is said.
-    expect([await titular.textContent(), await novedad.textContent()]).toEqual(['Envío registrado', ''])
+    expect([await titular.textContent(), await liveStatus.textContent()]).toEqual(['Envío registrado', ''])
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const actualizar = page.getByRole('link', { name: 'Actualizar' })
-    await actualizar.focus()
+    const updateLink = page.getByRole('link', { name: 'Actualizar' })
+    await updateLink.focus()
     await pasa(() => titular.textContent()).toBe('Recolectado')
-    expect(await novedad.textContent()).toBe('Hay novedades: Recolectado')
+    expect(await liveStatus.textContent()).toBe('Hay novedades: Recolectado')
     await page.locator('#visto a:focus').waitFor()
     for (const estado of ['en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
     await pasa(() => titular.textContent()).toBe('Entregado')
-    await actualizar.waitFor({ state: 'detached' })
+    await updateLink.waitFor({ state: 'detached' })
     const hechas = peticiones.length
     await page.clock.runFor(600_000)
     expect(peticiones).toHaveLength(hechas)
@@ -109,14 +109,14 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
     await page.goto(`${environment.url}/r/${guia}`)
     let count = 0
     await page.route('**/r/*', (path) => (count++ % 2 ? path.abort() : path.fulfill({ status: 503 })))
-    const pasar = async () => {
+    const passTime = async () => {
       await page.clock.runFor(120_000)
       return count
     }
-    await expect.poll(pasar, { timeout: 60_000 }).toBe(30)
-    for (let i = 0; i < 5; i++) expect(await pasar()).toBe(30)
+    await expect.poll(passTime, { timeout: 60_000 }).toBe(30)
+    for (let i = 0; i < 5; i++) expect(await passTime()).toBe(30)
     await page.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
-    quejas.length = 0
+    complaints.length = 0
   })
 
   it('shows a test guide whose place is missing', FULL_RUN_ONLY, async () => {

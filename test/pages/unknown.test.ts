@@ -9,14 +9,14 @@ import { checkLargeText, checkPage } from './inspect.ts'
 const environment = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
 
 /** Header `Accept` of Chromium when somebody opens an address. */
-const NAVEGADOR = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
-const request = (path: string, Accept: string | undefined = NAVEGADOR, init: RequestInit = {}) =>
+const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+const request = (path: string, Accept: string | undefined = BROWSER_ACCEPT, init: RequestInit = {}) =>
   fetch(environment.url + path, { redirect: 'manual', ...init, headers: Accept ? { Accept } : {} })
 const codigoDe = async (response: Response) => ((await response.json()) as { codigo: string }).codigo
-const DE_CADA_VEZ = ['date', 'x-request-id', 'connection', 'keep-alive']
+const PER_RESPONSE_HEADERS = ['date', 'x-request-id', 'connection', 'keep-alive']
 /** Header `Vary` of the page. */
-const VARIAN = 'Accept, Accept-Encoding'
-const RAROS = ['/nada', '/no/hay/nada', '/docs/x/y', '/R/7K3M9QX2A1B4', '/index.html', '/nada?x=1', '/n%C3%A1']
+const VARY = 'Accept, Accept-Encoding'
+const ODD_PATHS = ['/nada', '/no/hay/nada', '/docs/x/y', '/R/7K3M9QX2A1B4', '/index.html', '/nada?x=1', '/n%C3%A1']
 
 /** Addresses whose path or query cannot be decoded. */
 const ILEGIBLES = [
@@ -43,7 +43,7 @@ describe('an address where nothing is', () => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'x-robots-tag': 'noindex',
-        vary: VARIAN,
+        vary: VARY,
         'permissions-policy': 'camera=(), geolocation=(), microphone=()',
         'content-security-policy': expect.stringMatching(
           /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; img-src .*; form-action 'self' http:\S+; base-uri 'none'; frame-ancestors 'none'$/,
@@ -58,7 +58,7 @@ describe('an address where nothing is', () => {
 
   it('is one and the same page for every address, which says nothing of it', async () => {
     const body = await (await request('/nada')).text()
-    for (const path of [...RAROS, `/${'a/'.repeat(3_000)}`, '/%3Cscript%3E']) {
+    for (const path of [...ODD_PATHS, `/${'a/'.repeat(3_000)}`, '/%3Cscript%3E']) {
       const response = await request(path)
       expect([path.slice(0, 20), response.status]).toEqual([path.slice(0, 20), 404])
       expect(await response.text()).toBe(body)
@@ -69,7 +69,7 @@ describe('an address where nothing is', () => {
     const body = await (await request('/nada')).text()
     for (const path of [...ILEGIBLES, '/%', '/rastreo/%', '/r%', '/marca/%2']) {
       const response = await request(path)
-      expect([path, response.status, response.headers.get('vary')]).toEqual([path, 404, VARIAN])
+      expect([path, response.status, response.headers.get('vary')]).toEqual([path, 404, VARY])
       expect(await response.text()).toBe(body)
     }
   })
@@ -82,15 +82,15 @@ describe('an address where nothing is', () => {
     }
     for (const path of ['/api/v1/guias/%ff', '/api/v1/guias/%', '/repartidor/v1/%ff'])
       expect([path, (await request(path, '*/*')).headers.get('content-type')]).toEqual([path, 'application/json'])
-    expect((await request('/%ff', NAVEGADOR, { method: 'POST' })).status).toBe(400)
+    expect((await request('/%ff', BROWSER_ACCEPT, { method: 'POST' })).status).toBe(400)
   })
 
   it('answers HEAD with the same headers and no body', async () => {
-    const sinDia = ({ headers }: Response) =>
-      Object.fromEntries([...headers].filter(([name]) => !DE_CADA_VEZ.includes(name)))
-    const head = await request('/nada', NAVEGADOR, { method: 'HEAD' })
+    const omitDate = ({ headers }: Response) =>
+      Object.fromEntries([...headers].filter(([name]) => !PER_RESPONSE_HEADERS.includes(name)))
+    const head = await request('/nada', BROWSER_ACCEPT, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([404, ''])
-    expect(sinDia(head)).toEqual(sinDia(await request('/nada')))
+    expect(omitDate(head)).toEqual(omitDate(await request('/nada')))
   })
 
   it.each([
@@ -100,7 +100,7 @@ describe('an address where nothing is', () => {
     'image/avif,image/webp,*/*;q=0.8',
     'application/json, text/html;q=0.5',
   ])('stays JSON for a program that accepts %s', async (accept) => {
-    for (const path of RAROS) {
+    for (const path of ODD_PATHS) {
       const response = await request(path, accept)
       expect([path, response.status, response.headers.get('vary')]).toEqual([path, 404, 'Accept'])
       expect(response.headers.get('content-type')).toMatch(/^application\/(problem\+)?json/)
@@ -114,20 +114,20 @@ describe('an address where nothing is', () => {
       for (const path of [`${root}/nada`, `${root}/v1/nada`, `${root}/v2/guias`]) {
         const response = await request(path)
         expect([path, response.status, await response.text()]).toEqual([path, 404, body])
-        const paraPrograma = await request(path, '*/*')
-        expect([path, paraPrograma.status, await codigoDe(paraPrograma)]).toEqual([path, 404, 'ruta_desconocida'])
+        const programResponse = await request(path, '*/*')
+        expect([path, programResponse.status, await codigoDe(programResponse)]).toEqual([path, 404, 'ruta_desconocida'])
       }
   })
 
   it('stays JSON for what changes something', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const response = await request('/nada', NAVEGADOR, { method })
+      const response = await request('/nada', BROWSER_ACCEPT, { method })
       expect([method, response.status, await codigoDe(response)]).toEqual([method, 404, 'ruta_desconocida'])
     }
   })
 
   it('leaves the answers of pages and operations as they are', async () => {
-    const bad = await request('/docs', NAVEGADOR, { method: 'POST' })
+    const bad = await request('/docs', BROWSER_ACCEPT, { method: 'POST' })
     expect([bad.status, bad.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     const { status, headers } = await request('/api/v1/cuenta')
     expect([status, headers.get('content-type')]).toEqual([401, 'application/json'])

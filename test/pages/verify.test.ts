@@ -29,12 +29,12 @@ describe('the page of a proof', () => {
   it('says what everybody may know of the delivery, and nothing of what the PDF says', async () => {
     const comercio = await environment.createComercio('live')
     const guia = await createGuiaOnRoute(environment, comercio)
-    const sinEntregar = await ver(guia)
-    expect([sinEntregar.status, text(await sinEntregar.text())]).toEqual([
+    const undeliveredGuia = await ver(guia)
+    expect([undeliveredGuia.status, text(await undeliveredGuia.text())]).toEqual([
       200,
       expect.stringMatching(/no se ha entregado.*Su estado: En ruta de entrega\..*No hay nada que verificar/),
     ])
-    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
+    const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
     await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Marisol Quiñónez' },
       fotos,
@@ -71,13 +71,13 @@ describe('the page of a proof', () => {
     expect(page).toMatch(/Guía de prueba.*se entregó el .*No hay nada que verificar/)
     const other = await createDeliveredGuia(environment, comercio)
     await conPdf(other.guia, comercio)
-    const poner = (pdf: string | null) =>
+    const add = (pdf: string | null) =>
       environment.db.pool.query(
         `update prueba_entrega p set pdf = $2, proximo_en = '2200-01-01' from guia_indice i
          where i.comercio_id = p.comercio_id and i.id = p.guia_id and i.guia = $1`,
         [other.guia, pdf],
       )
-    await poner(null)
+    await add(null)
     expect(text(await (await ver(other.guia)).text())).toContain('La prueba se está preparando')
   })
 
@@ -116,16 +116,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   let folder: string
   let guia: string
   const file = (name: string) => join(folder, name)
-  const pedidas: { url: string; cuerpo: string | null }[] = []
-  const quejas: string[] = []
+  const sentRequests: { url: string; body: string | null }[] = []
+  const complaints: string[] = []
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guias-verificar-'))
     const comercio = await environment.createComercio('live')
     guia = (await createDeliveredGuia(environment, comercio)).guia
     const { guia: other } = await createDeliveredGuia(environment, comercio)
-    const pdfDe = async (cual: string) => {
-      const { pdf } = await conPdf(cual, comercio)
+    const pdfDe = async (target: string) => {
+      const { pdf } = await conPdf(target, comercio)
       return new Uint8Array(await (await fetch(pdf.url)).arrayBuffer())
     }
     const good = await pdfDe(guia)
@@ -141,11 +141,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
   afterEach(async () => {
     await context?.close()
-    expect(quejas.splice(0)).toEqual([])
+    expect(complaints.splice(0)).toEqual([])
   })
 
-  async function open(cual = guia, { javaScriptEnabled = true, ancho = 360, preparar = '' } = {}): Promise<Page> {
-    pedidas.length = 0
+  async function open(
+    target = guia,
+    { javaScriptEnabled = true, ancho = 360, preparar: initScript = '' } = {},
+  ): Promise<Page> {
+    sentRequests.length = 0
     context = await openContext({
       viewport: { width: ancho, height: 740 },
       deviceScaleFactor: 2,
@@ -153,15 +156,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       hasTouch: ancho < 500,
       javaScriptEnabled,
     })
-    if (preparar) await context.addInitScript(preparar)
-    context.on('request', (solicitud) => pedidas.push({ url: solicitud.url(), cuerpo: solicitud.postData() }))
+    if (initScript) await context.addInitScript(initScript)
+    context.on('request', (solicitud) => sentRequests.push({ url: solicitud.url(), body: solicitud.postData() }))
     context.on('console', (mensaje) => {
       if (['error', 'warning'].includes(mensaje.type()) && !/status of (4\d\d|503)|ERR_/.test(mensaje.text()))
-        quejas.push(mensaje.text().slice(0, 300))
+        complaints.push(mensaje.text().slice(0, 300))
     })
-    context.on('weberror', (error) => quejas.push(error.error().message))
+    context.on('weberror', (error) => complaints.push(error.error().message))
     const page = await context.newPage()
-    await page.goto(`${environment.url}/verificar/${cual}`, { waitUntil: 'networkidle' })
+    await page.goto(`${environment.url}/verificar/${target}`, { waitUntil: 'networkidle' })
     return page
   }
   const elegir = (page: Page, name: string) => page.getByLabel('Elegir el PDF').setInputFiles(file(name))
@@ -180,21 +183,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const page = await open()
       await revisar(page, 'inicio')
       await context.close()
-      const otraVez = await open()
-      await elegir(otraVez, 'bueno.pdf')
-      await title(otraVez, 'Es auténtica')
-      await otraVez.getByText('Comprobada aquí mismo').waitFor()
-      const seen = (await otraVez.locator('#resultado').innerText()).replace(/\s+/g, ' ')
+      const repetition = await open()
+      await elegir(repetition, 'bueno.pdf')
+      await title(repetition, 'Es auténtica')
+      await repetition.getByText('Comprobada aquí mismo').waitFor()
+      const seen = (await repetition.locator('#resultado').innerText()).replace(/\s+/g, ' ')
       expect(seen).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotos 1 Firma de quien recibió Sí/)
-      expect(await otraVez.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
+      expect(await repetition.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
       // The page, one question of a few bytes, and the keys: nobody else's server, and no upload.
-      expect(pedidas.map(({ url }) => url)).toEqual([
+      expect(sentRequests.map(({ url }) => url)).toEqual([
         `${environment.url}/verificar/${guia}`,
         `${environment.url}/verificar/${guia}/comprobar`,
         `${environment.url}/.well-known/jwks.json`,
       ])
-      expect(pedidas.map(({ cuerpo }) => cuerpo?.length ?? 0)).toEqual([0, 77, 0])
-      await revisar(otraVez, 'autentica')
+      expect(sentRequests.map(({ body }) => body?.length ?? 0)).toEqual([0, 77, 0])
+      await revisar(repetition, 'autentica')
     },
   )
 
@@ -208,16 +211,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await elegir(page, 'bueno.pdf')
       await title(page, 'Es auténtica')
     }
-    const before = pedidas.length
-    for (const [name, dicho] of [
+    const before = sentRequests.length
+    for (const [name, message] of [
       ['foto.pdf', 'no es un PDF de este servicio'],
       ['vacio.pdf', 'no es un PDF de este servicio'],
       ['enorme.pdf', 'demasiado grande'],
     ] as const) {
       await elegir(page, name)
-      await page.getByText(dicho).waitFor()
+      await page.getByText(message).waitFor()
     }
-    expect(pedidas.length).toBe(before)
+    expect(sentRequests.length).toBe(before)
     await elegir(page, 'alterado.pdf')
     await title(page, 'No es la prueba de esta guía')
     await revisar(page, 'alterada')
@@ -225,12 +228,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says that the PDF of a delivery that was undone is no longer valid', async () => {
     const comercio = await environment.createComercio()
-    const deshecha = await createDeliveredGuia(environment, comercio)
-    const { pdf } = await conPdf(deshecha.guia, comercio)
+    const undoneEntrega = await createDeliveredGuia(environment, comercio)
+    const { pdf } = await conPdf(undoneEntrega.guia, comercio)
     const buffer = Buffer.from(await (await fetch(pdf.url)).arrayBuffer())
     const body = { razon: 'Era otra puerta', secuencia: 4 }
-    expect((await environment.operar('POST', `/guias/${deshecha.guia}/rectificar`, body)).status).toBe(200)
-    const page = await open(deshecha.guia)
+    expect((await environment.operar('POST', `/guias/${undoneEntrega.guia}/rectificar`, body)).status).toBe(200)
+    const page = await open(undoneEntrega.guia)
     await title(page, 'Una entrega fue un error')
     const anterior = { name: 'prueba.pdf', mimeType: 'application/pdf', buffer }
     await page.getByLabel('Elegir el PDF').setInputFiles(anterior)
@@ -266,23 +269,23 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('shows the result of the file that was chosen last, even if an earlier answer comes later', async () => {
     const page = await open()
-    const [llega, suelta] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const [receive, looseArchivo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route(
       '**/comprobar',
       async (path) => {
-        llega.resolve()
-        await suelta.promise
+        receive.resolve()
+        await looseArchivo.promise
         await path.continue()
       },
       { times: 1 },
     )
     await elegir(page, 'alterado.pdf')
-    await llega.promise
+    await receive.promise
     await elegir(page, 'bueno.pdf')
     await title(page, 'Es auténtica')
-    const tardia = page.waitForResponse('**/comprobar')
-    suelta.resolve()
-    await (await tardia).finished()
+    const lateGuia = page.waitForResponse('**/comprobar')
+    looseArchivo.resolve()
+    await (await lateGuia).finished()
     // Two frames later the page has read the answer.
     await page.evaluate('new Promise((hecho) => requestAnimationFrame(() => requestAnimationFrame(hecho)))')
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toContain('Es auténtica')
@@ -290,29 +293,29 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('is not fooled by a service that only says that it is good', FULL_RUN_ONLY, async () => {
     const page = await open()
-    const pasar = async (cambiar: (jws: string) => string) => {
+    const passTime = async (change: (jws: string) => string) => {
       await page.unroute('**/comprobar')
       await page.route('**/comprobar', async (path) => {
         const response = await path.fetch()
         const json = await response.json()
         await path.fulfill({
           response,
-          json: { ...json, manifiesto: json.manifiesto && cambiar(json.manifiesto) },
+          json: { ...json, manifiesto: json.manifiesto && change(json.manifiesto) },
         })
       })
       await elegir(page, 'bueno.pdf')
     }
-    const conCuerpo = (jws: string, cambiar: (body: { guia: string }) => void) => {
+    const conCuerpo = (jws: string, change: (body: { guia: string }) => void) => {
       const [head, body, firma] = jws.split('.')
       const contenido = JSON.parse(Buffer.from(body!, 'base64url').toString())
-      cambiar(contenido)
+      change(contenido)
       return [head, Buffer.from(JSON.stringify(contenido)).toString('base64url'), firma].join('.')
     }
-    await pasar((jws) => conCuerpo(jws, (body) => Object.assign(body, { entregado_en: '2020-01-01T00:00:00.000Z' })))
+    await passTime((jws) => conCuerpo(jws, (body) => Object.assign(body, { entregado_en: '2020-01-01T00:00:00.000Z' })))
     await title(page, 'La firma no es válida')
-    await pasar((jws) => jws)
+    await passTime((jws) => jws)
     await title(page, 'Es auténtica')
-    await pasar((jws) => jws.replace(/^[^.]+/, Buffer.from('{"alg":"none"}').toString('base64url')))
+    await passTime((jws) => jws.replace(/^[^.]+/, Buffer.from('{"alg":"none"}').toString('base64url')))
     await title(page, 'La firma no es válida')
     await revisar(page, 'sin-firma-valida')
   })
@@ -323,14 +326,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await elegir(page, 'bueno.pdf')
     await title(page, 'No se pudo comprobar')
     await context.setOffline(false)
-    for (const [status, dicho] of [
+    for (const [status, message] of [
       [429, 'Espere 7 s'],
       [503, 'Algo nos falló'],
     ] as const) {
       await page.unroute('**/comprobar')
       await page.route('**/comprobar', (path) => path.fulfill({ status, headers: { 'Retry-After': '7' }, json: {} }))
       await elegir(page, 'bueno.pdf')
-      await page.getByText(dicho).waitFor()
+      await page.getByText(message).waitFor()
     }
     await revisar(page, 'sin-respuesta')
     await context.close()
@@ -342,11 +345,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await title(old, 'Es auténtica')
     await old.getByText('no sabe comprobar además la firma digital').waitFor()
     await context.close()
-    const inseguro = await open(guia, {
+    const insecurePage = await open(guia, {
       preparar: 'Object.defineProperty(Crypto.prototype, "subtle", { value: undefined })',
     })
-    await elegir(inseguro, 'bueno.pdf')
-    await title(inseguro, 'Este navegador no puede comprobarlo')
+    await elegir(insecurePage, 'bueno.pdf')
+    await title(insecurePage, 'Este navegador no puede comprobarlo')
   })
 
   it('needs no pointer; without JavaScript it says what to do', FULL_RUN_ONLY, async () => {
@@ -355,18 +358,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.id')).toBe('archivo')
-    const elegido = page.waitForEvent('filechooser')
+    const fileChooser = page.waitForEvent('filechooser')
     // By this answer the browser knows that somebody waits for the chooser: it was told so before.
     await page.evaluate('0')
     await page.keyboard.press('Space')
-    const selector = await elegido
+    const selector = await fileChooser
     await selector.setFiles(file('bueno.pdf'))
     await title(page, 'Es auténtica')
     await context.close()
-    const sin = await open(guia, { javaScriptEnabled: false })
-    await title(sin, 'Hace falta JavaScript')
-    expect(await sin.getByLabel('Elegir el PDF').isVisible()).toBe(false)
-    await captureScreen(sin, 'verificar-sin-js')
+    const caseWithout = await open(guia, { javaScriptEnabled: false })
+    await title(caseWithout, 'Hace falta JavaScript')
+    expect(await caseWithout.getByLabel('Elegir el PDF').isVisible()).toBe(false)
+    await captureScreen(caseWithout, 'verificar-sin-js')
     await context.close()
     await revisar(await open('nada'), 'desconocida')
   })

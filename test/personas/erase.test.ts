@@ -8,14 +8,14 @@ import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, readTestSettings } from '
 
 // Its own housekeeping does nothing meanwhile.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
-const olvidarEn = (days: number) =>
+const eraseAfter = (days: number) =>
   eraseOldPersonas({
     db: environment.db,
     clock: () => new Date(environment.clock().getTime() + days * DAY_MS),
     log: createLog('silent'),
     settings: readTestSettings(),
   })
-const PERSONALES = {
+const PERSONAL_DATA = {
   destinatario: 'Ana Pérez',
   direccion: '5a avenida 10-20',
   indicaciones: 'Portón verde, preguntar por Ana',
@@ -26,9 +26,9 @@ describe('personal data', () => {
   it('go a year after the guide’s end, and a repeated creation still is the same one', async () => {
     const { api, id } = await environment.createComercio()
     const recogida = { ...RECOGIDA, contacto: 'Ana, bodega', telefono: '+50255550001', indicaciones: 'Portón' }
-    const pedida = buildGuia({ ...PERSONALES, recogida, metadatos: { comprador: 'Ana Pérez' } })
-    const { guia } = await api.guias.crear(pedida)
-    const alive = await api.guias.crear(buildGuia(PERSONALES))
+    const sentRequest = buildGuia({ ...PERSONAL_DATA, recogida, metadatos: { comprador: 'Ana Pérez' } })
+    const { guia } = await api.guias.crear(sentRequest)
+    const alive = await api.guias.crear(buildGuia(PERSONAL_DATA))
     await environment.operar('POST', `/guias/${guia}/eventos`, {
       tipo: 'guia.nota',
       descripcion: 'Ana no contesta',
@@ -36,9 +36,9 @@ describe('personal data', () => {
       lng: -90.64,
     })
     await api.guias.cancelar(guia, { razon: 'Ana ya no lo quiere' })
-    await olvidarEn(364)
+    await eraseAfter(364)
     expect((await api.guias.obtener(guia)).destinatario).toBe('Ana Pérez')
-    await olvidarEn(366)
+    await eraseAfter(366)
     const borrada = await api.guias.obtener(guia)
     const nulos = [
       'telefono',
@@ -50,10 +50,10 @@ describe('personal data', () => {
       'lng',
       'maps_url',
     ] as const
-    expect(nulos.map((campo) => borrada[campo])).toEqual(nulos.map(() => null))
+    expect(nulos.map((field) => borrada[field])).toEqual(nulos.map(() => null))
     expect(borrada).toMatchObject({
       estado: 'cancelado',
-      external_ref: pedida.external_ref,
+      external_ref: sentRequest.external_ref,
       datos_borrados_en: expect.stringMatching(/Z$/),
     })
     const { rows } = await environment.db.pool.query(
@@ -62,13 +62,13 @@ describe('personal data', () => {
       [id, guia],
     )
     expect(JSON.stringify(rows)).not.toMatch(/\bAna\b|Pérez|5a avenida|Portón|\+502|(?<!\d:)14\.71|90\.64/)
-    expect(await api.guias.crear(pedida)).toMatchObject({
+    expect(await api.guias.crear(sentRequest)).toMatchObject({
       guia,
       telefono: null,
       metadatos: {},
       advertencias: [{ codigo: 'ya_cancelada' }],
     })
-    expect(await api.guias.obtener(alive.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })
+    expect(await api.guias.obtener(alive.guia)).toMatchObject({ ...PERSONAL_DATA, datos_borrados_en: null })
   })
 
   it('include the reason for which a guide left without a confirmed place', async () => {
@@ -87,7 +87,7 @@ describe('personal data', () => {
     expect(await forzado()).toEqual({ forzado: forzar })
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_devolucion' })
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
-    await olvidarEn(366)
+    await eraseAfter(366)
     expect((await api.guias.obtener(guia)).datos_borrados_en).not.toBeNull()
     expect(await forzado()).toEqual({})
   })
@@ -99,7 +99,7 @@ describe('personal data', () => {
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     for (const estado of ['en_devolucion', 'devuelto'])
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
-    await olvidarEn(366)
+    await eraseAfter(366)
     const registrar = (body: object) =>
       environment.operar('POST', `/guias/${guia}/eventos`, {
         descripcion: 'Ana no está',
@@ -108,9 +108,9 @@ describe('personal data', () => {
         ...body,
       })
     const nota = await registrar({ tipo: 'guia.nota' })
-    expect([nota.status, nota.cuerpo.codigo]).toEqual([409, 'datos_borrados'])
-    const tardia = await registrar({ estado: 'en_bodega', ocurrido_en })
-    expect([tardia.status, tardia.cuerpo.descripcion]).toEqual([201, 'Lectura recibida tarde'])
+    expect([nota.status, nota.body.codigo]).toEqual([409, 'datos_borrados'])
+    const lateGuia = await registrar({ estado: 'en_bodega', ocurrido_en })
+    expect([lateGuia.status, lateGuia.body.descripcion]).toEqual([201, 'Lectura recibida tarde'])
     const { rows } = await environment.db.pool.query(
       `select descripcion, lat from evento where comercio_id = $1 and guia = $2 and tipo = 'guia.escaneo_tardio'`,
       [id, guia],
@@ -121,7 +121,7 @@ describe('personal data', () => {
   it('leave a proof to its own time, which still says what it signed', async () => {
     const comercio = await environment.createComercio()
     const { guia } = await createDeliveredGuia(environment, comercio)
-    await olvidarEn(366)
+    await eraseAfter(366)
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', telefono: null })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba.recibido_por.nombre).toBe('María López')

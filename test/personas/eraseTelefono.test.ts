@@ -22,7 +22,7 @@ const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 const TELEFONO = '+50255557788'
-const SUYO = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo|9988 77777 0101/
+const OWN_DATA = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo|9988 77777 0101/
 const DE_ELLA = {
   telefono: TELEFONO,
   destinatario: 'Quetzalina Paz',
@@ -37,10 +37,10 @@ const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(envir
 const json = (output: string) => JSON.parse(output)
 
 /** Delivered by an operator, with whatever is kept of that on the way; its PDF is made. */
-async function entregar({ api, llave }: Comercio, guia: string, nombre: string) {
+async function deliver({ api, llave }: Comercio, guia: string, nombre: string) {
   await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, {
     llave,
-    cuerpo: { lat: 14.71889, lng: -90.64417 },
+    body: { lat: 14.71889, lng: -90.64417 },
   })
   await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Llamar a ${nombre}` })
   for (const estado of ['recolectado', 'en_ruta'])
@@ -51,8 +51,8 @@ async function entregar({ api, llave }: Comercio, guia: string, nombre: string) 
   ]
   const { status } = await environment.operar('POST', `/guias/${guia}/entrega`, {
     recibido_por: { nombre, documento: nombre === 'Otra Persona' ? '1' : '9988 77777 0101', relacion: 'vecino' },
-    fotos: [foto.cuerpo.archivo],
-    firma: firma.cuerpo.archivo,
+    fotos: [foto.body.archivo],
+    firma: firma.body.archivo,
     lat: 14.7189,
     lng: -90.6442,
   })
@@ -78,7 +78,7 @@ const entrante = (body: string, done: boolean) =>
   ])
 
 /** As if her merchant's server, which isn't on this machine, had repeated what it was sent. */
-async function repetirEnRespuestas(guia: string) {
+async function repeatInResponses(guia: string) {
   const { rowCount } = await environment.db.pool.query(
     `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "{\\"a\\": \\"+50255557788\\"}"}')::json
      where evento like $1 and exito is not null`,
@@ -109,28 +109,28 @@ describe('a person', () => {
   it('gets all that is kept of her, and is forgotten everywhere; nobody else is', async () => {
     const [ceiba, other] = [await environment.createComercio(), await environment.createComercio()]
     await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
-    const pedida = buildGuiaWithoutDestino(DE_ELLA) as ReturnType<typeof buildGuia>
-    const { guia } = await ceiba.api.guias.crear(pedida)
-    const pdf = await entregar(ceiba, guia, 'Vecino Testigo')
+    const sentRequest = buildGuiaWithoutDestino(DE_ELLA) as ReturnType<typeof buildGuia>
+    const { guia } = await ceiba.api.guias.crear(sentRequest)
+    const pdf = await deliver(ceiba, guia, 'Vecino Testigo')
     const foreign = await ceiba.api.guias.crear(buildGuia())
-    const pdfAjeno = await entregar(ceiba, foreign.guia, 'Otra Persona')
+    const pdfAjeno = await deliver(ceiba, foreign.guia, 'Otra Persona')
     const enCurso = await other.api.guias.crear(buildGuia(DE_ELLA))
-    const solaSuya = await other.api.guias.crear(buildGuia(DE_ELLA))
-    await other.api.guias.cancelar(solaSuya.guia, { razon: 'Quetzalina ya no lo quiere' })
+    const onlyOwnGuia = await other.api.guias.crear(buildGuia(DE_ELLA))
+    await other.api.guias.cancelar(onlyOwnGuia.guia, { razon: 'Quetzalina ya no lo quiere' })
     await environment.waitForQuiet()
-    await repetirEnRespuestas(guia)
+    await repeatInResponses(guia)
     await environment.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })
     await entrante('{"messages":[{"from":"50255557788","text":"Soy Quetzalina"}]}', true)
     await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
     expect(await verificar()).toMatchObject({ codigo: 0 })
     const all = ['entrante', 'evento', 'guia', 'mensaje', 'nota', 'prueba_entrega', 'webhook_aviso', 'webhook_intento']
-    expect(await tablasCon(SUYO)).toEqual(all.map((table) => `public.${table}`))
+    expect(await tablasCon(OWN_DATA)).toEqual(all.map((table) => `public.${table}`))
 
     const folder = join(environment.dataDir, '..', `expediente-${guia}`)
     const { codigo, output } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', folder)
     const documento = json(output)
     expect(codigo).toBe(0)
-    expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia, enCurso.guia, solaSuya.guia])
+    expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia, enCurso.guia, onlyOwnGuia.guia])
     expect(Object.keys(documento.guias[0].tablas).sort()).toEqual(
       [
         ...all.filter((table) => table !== 'entrante'),
@@ -142,12 +142,12 @@ describe('a person', () => {
       ].sort(),
     )
     expect(documento.guias[0].tablas.guia.metadatos).toEqual(DE_ELLA.metadatos)
-    const { personaRetention: retencionDePersonas, ubicacionRetention: retencionDeUbicaciones } = readTestSettings()
-    const trasElFin = (days: number) =>
+    const { personaRetention, ubicacionRetention } = readTestSettings()
+    const dateAfterEnd = (days: number) =>
       new Date(Date.parse(documento.guias[0].tablas.guia.estado_en) + days * 86_400_000).toISOString()
     expect(documento.guias[0].hasta).toEqual({
-      personas: trasElFin(retencionDePersonas),
-      ubicaciones: trasElFin(retencionDeUbicaciones),
+      personas: dateAfterEnd(personaRetention),
+      ubicaciones: dateAfterEnd(ubicacionRetention),
       prueba: expect.stringMatching(/Z$/),
     })
     expect(documento.guias[1].hasta).toEqual({ personas: null, ubicaciones: null, prueba: null })
@@ -156,15 +156,15 @@ describe('a person', () => {
     expect(documento.entrante).toHaveLength(1)
     expect(JSON.stringify(documento)).not.toMatch(/huella|Otra Persona/)
     expect((await archivosDe(folder)).length).toBe(3)
-    const deUno = json(
+    const ofOne = json(
       (await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', other.comercio)).output,
     )
-    expect(deUno.guias).toHaveLength(2)
+    expect(ofOne.guias).toHaveLength(2)
 
     // A program has to say so.
-    const olvidar = (...more: string[]) => admin('persona', 'olvidar', '--telefono', TELEFONO, '--json', ...more)
-    expect(await olvidar()).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta --si') })
-    const first = await olvidar('--si')
+    const erase = (...more: string[]) => admin('persona', 'olvidar', '--telefono', TELEFONO, '--json', ...more)
+    expect(await erase()).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta --si') })
+    const first = await erase('--si')
     expect([first.codigo, json(first.output)]).toEqual([
       1,
       {
@@ -178,29 +178,29 @@ describe('a person', () => {
         repartidores: [],
       },
     ])
-    expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])
+    expect(await tablasCon(OWN_DATA)).toEqual(['public.entrante', 'public.guia'])
     await other.api.guias.cancelar(enCurso.guia)
-    expect((await olvidar('--si')).codigo).toBe(0)
-    expect(json((await olvidar('--si')).output).guias).toBe(0)
+    expect((await erase('--si')).codigo).toBe(0)
+    expect(json((await erase('--si')).output).guias).toBe(0)
     await environment.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
-    expect(await tablasCon(SUYO)).toEqual([])
+    expect(await tablasCon(OWN_DATA)).toEqual([])
 
     // Her files are gone, the other's are there.
     const names = (await archivosDe(join(environment.dataDir, 'archivos'))).map((path) => path.split('/').at(-1))
-    const suya = documento.guias[0].archivos as string[]
-    expect(names.filter((name) => suya.includes(name!))).toEqual([])
+    const ownItem = documento.guias[0].archivos as string[]
+    expect(names.filter((name) => ownItem.includes(name!))).toEqual([])
     expect(names.filter((name) => name!.startsWith('arch_'))).toHaveLength(3)
     for (const path of await archivosDe(environment.dataDir))
-      expect((await readFile(path)).toString('utf8')).not.toMatch(SUYO)
+      expect((await readFile(path)).toString('utf8')).not.toMatch(OWN_DATA)
 
     // What was delivered still was; whoever has her PDF is told the truth, and the other's is genuine.
-    expect(await ceiba.api.guias.crear(pedida)).toMatchObject({ guia, estado: 'entregado', telefono: null })
-    await expect(ceiba.api.guias.crear({ ...pedida, municipio: 'Mixco' })).rejects.toMatchObject({ status: 409 })
+    expect(await ceiba.api.guias.crear(sentRequest)).toMatchObject({ guia, estado: 'entregado', telefono: null })
+    await expect(ceiba.api.guias.crear({ ...sentRequest, municipio: 'Mixco' })).rejects.toMatchObject({ status: 409 })
     const { llave } = ceiba
     const prueba = await environment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
-    expect([prueba.status, prueba.cuerpo.mensaje]).toEqual([404, expect.stringMatching(/se borró .* a petición/)])
-    const comprobar = async (cual: string, sha256: string) =>
-      (await environment.request('POST', `/verificar/${cual}/comprobar`, { cuerpo: { sha256 } })).cuerpo.resultado
+    expect([prueba.status, prueba.body.mensaje]).toEqual([404, expect.stringMatching(/se borró .* a petición/)])
+    const comprobar = async (target: string, sha256: string) =>
+      (await environment.request('POST', `/verificar/${target}/comprobar`, { body: { sha256 } })).body.resultado
     expect(await comprobar(guia, pdf.sha256)).toBe('sin_prueba')
     expect(await comprobar(foreign.guia, pdfAjeno.sha256)).toBe('autentica')
     expect(await (await fetch(`${environment.url}/verificar/${guia}`)).text()).toContain(
@@ -208,10 +208,10 @@ describe('a person', () => {
     )
     expect(await verificar()).toMatchObject({ codigo: 0 })
     const lines = json((await admin('bitacora', 'listar', '--json')).output) as { accion: string }[]
-    const suyas = lines.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
+    const ownItems = lines.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
     // What is erased has a line for each place where it was.
     const borrados = isDistributed(environment.db) ? 4 : 3
-    expect(suyas.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(borrados).fill('olvidarPersona')])
+    expect(ownItems.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(borrados).fill('olvidarPersona')])
   })
 
   it('goes on where it was when what was at it died', async () => {
@@ -222,7 +222,7 @@ describe('a person', () => {
     await api.guias.crearLote({ guias: lote(5) })
     await environment.waitForQuiet()
     await environment.db.pool.query(`update guia set estado = 'cancelado' where comercio_id = $1`, [id])
-    const quedan = async () =>
+    const remaining = async () =>
       Number(
         (await environment.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count,
       )
@@ -234,14 +234,14 @@ describe('a person', () => {
       return new Date()
     }
     const consola = { identity: null, requestId: 'x', red: '' }
-    const muere = eraseTelefono({ db: environment.db, clock, bitacora, secretos: SECRETOS }, consola, {
+    const dyingErasure = eraseTelefono({ db: environment.db, clock, bitacora, secretos: SECRETOS }, consola, {
       telefono,
       comercio_id: id,
     })
-    await expect(muere).rejects.toThrow('died')
-    expect(await quedan()).toBe(5)
+    await expect(dyingErasure).rejects.toThrow('died')
+    expect(await remaining()).toBe(5)
     const { codigo, output } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')
-    expect([codigo, json(output).guias, await quedan()]).toEqual([0, 5, 0])
+    expect([codigo, json(output).guias, await remaining()]).toEqual([0, 5, 0])
   })
 
   it('waits for what her provider sent and nobody has worked on yet', async () => {
@@ -258,21 +258,23 @@ describe('a person', () => {
   })
 
   it('is asked for by a telephone that can be one', async () => {
-    for (const que of ['exportar', 'olvidar'])
-      expect(await admin('persona', que, '--telefono', '+5025', ...(que === 'olvidar' ? ['--si'] : []))).toMatchObject({
+    for (const kind of ['exportar', 'olvidar'])
+      expect(
+        await admin('persona', kind, '--telefono', '+5025', ...(kind === 'olvidar' ? ['--si'] : [])),
+      ).toMatchObject({
         codigo: 1,
         errores: expect.stringContaining('--telefono: '),
       })
-    const que = ['persona', 'exportar']
+    const kind = ['persona', 'exportar']
     const ambos = 'Diga --telefono o --guia, uno de los dos'
-    expect(await admin(...que)).toMatchObject({ codigo: 2, errores: expect.stringContaining(ambos) })
-    expect(await admin(...que, '--telefono', TELEFONO, '--guia', 'X')).toMatchObject({
+    expect(await admin(...kind)).toMatchObject({ codigo: 2, errores: expect.stringContaining(ambos) })
+    expect(await admin(...kind, '--telefono', TELEFONO, '--guia', 'X')).toMatchObject({
       errores: expect.stringContaining(ambos),
     })
-    expect(await admin(...que, '--guia', 'X', '--comercio', 'com_1')).toMatchObject({
+    expect(await admin(...kind, '--guia', 'X', '--comercio', 'com_1')).toMatchObject({
       errores: expect.stringContaining('una guía es de un solo comercio'),
     })
-    const sinGuia = await admin(...que, '--guia', '7K3M9QX2A1B4')
-    expect([sinGuia.codigo, sinGuia.errores]).toEqual([1, expect.stringContaining('guía')])
+    const resultWithoutGuia = await admin(...kind, '--guia', '7K3M9QX2A1B4')
+    expect([resultWithoutGuia.codigo, resultWithoutGuia.errores]).toEqual([1, expect.stringContaining('guía')])
   })
 })

@@ -17,7 +17,7 @@ import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { buildGuia, EN_POSTGRES } from '../factories.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
-const olvidar = (telefono: string) =>
+const erase = (telefono: string) =>
   runInProcess(['persona', 'olvidar', '--telefono', telefono, '--si', '--json'], consoleEnvironment(environment))
 const deps = (keys = [MASTER_KEY], lines: string[] = []) => ({
   db: environment.db,
@@ -36,32 +36,32 @@ async function terminada(telefono: string): Promise<string> {
   await api.guias.cancelar(guia)
   return guia
 }
-const quedan = async (telefono: string) =>
+const remaining = async (telefono: string) =>
   Number((await environment.db.pool.query('select count(*) as n from guia where telefono = $1', [telefono])).rows[0].n)
 const guardados = async () =>
-  (await Array.fromAsync(deps().store.list())).map(({ clave }) => clave).filter((key) => /^olvido_/.test(key))
+  (await Array.fromAsync(deps().store.list())).map(({ clave: key }) => key).filter((key) => /^olvido_/.test(key))
 
-let superusuario: pg.Client
+let superuser: pg.Client
 beforeAll(async () => {
   const url = new URL(inject('postgres'))
   url.pathname = new URL(environment.databaseUrl).pathname
-  superusuario = new pg.Client(url.href)
-  await superusuario.connect()
-  await superusuario.query('set session_replication_role = replica')
+  superuser = new pg.Client(url.href)
+  await superuser.connect()
+  await superuser.query('set session_replication_role = replica')
 })
-afterAll(() => superusuario.end())
+afterAll(() => superuser.end())
 
-const TABLAS = `select tablename as tabla from pg_tables where schemaname = 'public' and tablename <> '_prisma_migrations'`
+const TABLES_SQL = `select tablename as tabla from pg_tables where schemaname = 'public' and tablename <> '_prisma_migrations'`
 /** Copies all tables. Returns a function that gives them their rows of now back. */
-async function respaldar(): Promise<() => Promise<void>> {
-  const tables = (await superusuario.query<{ tabla: string }>(TABLAS)).rows.map(({ tabla }) => tabla)
+async function backUp(): Promise<() => Promise<void>> {
+  const tables = (await superuser.query<{ tabla: string }>(TABLES_SQL)).rows.map(({ tabla: tableName }) => tableName)
   const schema = `copia_${randomBytes(4).toString('hex')}`
-  await superusuario.query(`create schema ${schema}`)
-  for (const table of tables) await superusuario.query(`create table ${schema}.${table} as table public.${table}`)
+  await superuser.query(`create schema ${schema}`)
+  for (const table of tables) await superuser.query(`create table ${schema}.${table} as table public.${table}`)
   return async () => {
-    await superusuario.query(`truncate ${tables.map((table) => `public.${table}`).join(', ')} cascade`)
-    for (const table of tables) await superusuario.query(`insert into public.${table} table ${schema}.${table}`)
-    await superusuario.query(`drop schema ${schema} cascade`)
+    await superuser.query(`truncate ${tables.map((table) => `public.${table}`).join(', ')} cascade`)
+    for (const table of tables) await superuser.query(`insert into public.${table} table ${schema}.${table}`)
+    await superuser.query(`drop schema ${schema} cascade`)
   }
 }
 
@@ -71,38 +71,38 @@ describe('an erasure on request', EN_POSTGRES, () => {
     await terminada(one)
     await terminada(other)
     const guia = await terminada(third)
-    const restaurar = await respaldar()
-    for (const telefono of [one, other]) expect((await olvidar(telefono)).codigo).toBe(0)
+    const restore = await backUp()
+    for (const telefono of [one, other]) expect((await erase(telefono)).codigo).toBe(0)
     await erasePersonaData(deps(), CONSOLA, { guia })
     // The restored database does not have this guide.
     await erasePersonaData(deps(), CONSOLA, { guia: await terminada('+50255550104') })
-    await restaurar()
-    expect([await quedan(one), await quedan(other), await quedan(third)]).toEqual([1, 1, 1])
+    await restore()
+    expect([await remaining(one), await remaining(other), await remaining(third)]).toEqual([1, 1, 1])
     await environment.reset()
-    expect([await quedan(one), await quedan(other), await quedan(third)]).toEqual([0, 0, 0])
+    expect([await remaining(one), await remaining(other), await remaining(third)]).toEqual([0, 0, 0])
     const { rows } = await environment.db.pool.query('select numero from olvido order by numero')
-    expect(rows.map(({ numero }) => numero)).toEqual([1, 2, 3, 4])
-    const repeticiones = () => environment.log.filter((line) => line.includes('erasures carried out again')).length
-    expect(repeticiones()).toBe(1)
+    expect(rows.map(({ numero: number }) => number)).toEqual([1, 2, 3, 4])
+    const countRepetitions = () => environment.log.filter((line) => line.includes('erasures carried out again')).length
+    expect(countRepetitions()).toBe(1)
     await environment.reset()
-    expect(repeticiones()).toBe(1)
+    expect(countRepetitions()).toBe(1)
   })
 
   it('counts on after one that an interrupted call left, and carries that one out', async () => {
     const [one, other] = ['+50255550201', '+50255550202']
     await terminada(one)
     await terminada(other)
-    const muere = {
+    const dyingErasure = {
       ...deps(),
       clock: () => {
         throw new Error('died')
       },
     }
-    await expect(erasePersonaData(muere, CONSOLA, { telefono: one, comercio_id: null })).rejects.toThrow('died')
-    expect(await quedan(one)).toBe(1)
+    await expect(erasePersonaData(dyingErasure, CONSOLA, { telefono: one, comercio_id: null })).rejects.toThrow('died')
+    expect(await remaining(one)).toBe(1)
     const before = await guardados()
-    await Promise.all([olvidar(other), olvidar('+50255550203')])
-    expect([await quedan(one), await quedan(other)]).toEqual([0, 0])
+    await Promise.all([erase(other), erase('+50255550203')])
+    expect([await remaining(one), await remaining(other)]).toEqual([0, 0])
     expect((await guardados()).length).toBe(before.length + 2)
   })
 
@@ -112,17 +112,19 @@ describe('an erasure on request', EN_POSTGRES, () => {
     const fault = () => Promise.reject(storeBusy(new Error('storage')))
     const lines: string[] = []
     const { store, ...others } = deps([MASTER_KEY], lines)
-    const sinGuardar = { ...others, store: { ...store, save: fault } }
-    await expect(erasePersonaData(sinGuardar, CONSOLA, { telefono, comercio_id: null })).rejects.toThrow('almacén')
-    expect(await quedan(telefono)).toBe(1)
+    const depsWithoutSaving = { ...others, store: { ...store, save: fault } }
+    await expect(erasePersonaData(depsWithoutSaving, CONSOLA, { telefono, comercio_id: null })).rejects.toThrow(
+      'almacén',
+    )
+    expect(await remaining(telefono)).toBe(1)
     await repeatBeforeServing({ ...others, store: { ...store, exists: fault } }, true)
     expect(lines.join('')).toContain('nobody knows whether erasures')
   })
 
   it('waits once at start for a storage that does not answer', async () => {
-    const pedidas: string[] = []
+    const sentRequests: string[] = []
     const server = createServer((req, res) => {
-      pedidas.push(`${req.method} ${req.url}`)
+      sentRequests.push(`${req.method} ${req.url}`)
       res.writeHead(503).end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -134,21 +136,21 @@ describe('an erasure on request', EN_POSTGRES, () => {
       S3_ACCESS_KEY_ID: 'una',
       S3_SECRET_ACCESS_KEY: 'otra',
     })
-    expect(pedidas.length).toBeGreaterThan(0)
-    expect(pedidas.filter((pedida) => !pedida.includes('list-type=2'))).toEqual([])
+    expect(sentRequests.length).toBeGreaterThan(0)
+    expect(sentRequests.filter((sentRequest) => !sentRequest.includes('list-type=2'))).toEqual([])
     expect(environment.log.join('')).toContain('"msg":"file storage is unavailable"')
-    const esperados = environment.log.filter((line) => line.includes('nobody knows whether erasures'))
-    expect(esperados).toHaveLength(1)
-    environment.log.splice(environment.log.indexOf(esperados[0]!), 1)
+    const expectedItems = environment.log.filter((line) => line.includes('nobody knows whether erasures'))
+    expect(expectedItems).toHaveLength(1)
+    environment.log.splice(environment.log.indexOf(expectedItems[0]!), 1)
     await environment.reset({ STORAGE: 'local' })
     server.close()
     server.closeAllConnections()
   })
 
   it('stops the start if its master key is missing', async () => {
-    const restaurar = await respaldar()
-    expect((await olvidar('+50255550401')).codigo).toBe(0)
-    await restaurar()
+    const restore = await backUp()
+    expect((await erase('+50255550401')).codigo).toBe(0)
+    await restore()
     const others = deps([randomBytes(32).toString('base64')])
     await expect(repeatBeforeServing(others, true)).rejects.toThrow(/Ponga en MASTER_KEYS también la clave/)
     await repeatBeforeServing(deps([randomBytes(32).toString('base64'), MASTER_KEY]), true)
@@ -156,19 +158,19 @@ describe('an erasure on request', EN_POSTGRES, () => {
 
   it('is kept sealed, and for 62 days', async () => {
     const telefono = '+50255550501'
-    expect((await olvidar(telefono)).codigo).toBe(0)
+    expect((await erase(telefono)).codigo).toBe(0)
     const [key = ''] = (await guardados()).toSorted().slice(-1)
-    const sellada = Buffer.concat(await (await deps().store.leer(key)).toArray())
-    expect(sellada.toString('latin1')).not.toContain(telefono.slice(4))
-    const dentroDe = (days: number) => ({
+    const sealedBytes = Buffer.concat(await (await deps().store.leer(key)).toArray())
+    expect(sealedBytes.toString('latin1')).not.toContain(telefono.slice(4))
+    const depsAfter = (days: number) => ({
       ...deps(),
       clock: () => new Date(environment.clock().getTime() + days * 86_400_000),
     })
-    await maintainErasures(dentroDe(61))
+    await maintainErasures(depsAfter(61))
     expect(await guardados()).toContain(key)
-    await maintainErasures(dentroDe(63))
+    await maintainErasures(depsAfter(63))
     expect(await guardados()).toEqual([])
-    expect((await olvidar(telefono)).codigo).toBe(0)
+    expect((await erase(telefono)).codigo).toBe(0)
     expect((await guardados()).length).toBe(1)
   })
 })

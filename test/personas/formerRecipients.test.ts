@@ -18,18 +18,22 @@ const nuevoReceptor = useReceivers()
 const DE_ANA = { telefono: '+50255551111', destinatario: 'Anacleta Uno', direccion: 'Calle Primera 1' }
 const DE_LUIS = { telefono: '+50255552222', destinatario: 'Ludovico Dos', direccion: 'Calle Segunda 2' }
 const DE_EVA = { telefono: '+50255553333', destinatario: 'Evangelina Tres', direccion: 'Calle Tercera 3' }
-const SUYO = { ana: /55551111|Anacleta|Primera/, luis: /55552222|Ludovico|Segunda/, eva: /55553333|Evangelina|Tercera/ }
+const OWN_DATA = {
+  ana: /55551111|Anacleta|Primera/,
+  luis: /55552222|Ludovico|Segunda/,
+  eva: /55553333|Evangelina|Tercera/,
+}
 
-const persona = async (que: string, telefono: string, ...more: string[]) => {
+const persona = async (kind: string, telefono: string, ...more: string[]) => {
   const { output } = await runInProcess(
-    ['persona', que, '--telefono', telefono, '--json', ...more],
+    ['persona', kind, '--telefono', telefono, '--json', ...more],
     consoleEnvironment(environment),
   )
   return JSON.parse(output)
 }
 
 /** Answers of a merchant's server that name the recipient. Of a receiver on this machine nothing is kept. */
-async function contestado(guia: string) {
+async function saveAnswers(guia: string) {
   const caller = `case when secuencia < 4 then 'Anacleta' when secuencia < 7 then 'Ludovico' else 'Evangelina' end`
   await environment.db.pool.query(
     `with e as (
@@ -49,8 +53,8 @@ async function deTres() {
   const { api } = await environment.createComercio()
   const receptor = await nuevoReceptor(answerWith(204))
   const { webhook } = await api.webhooks.crear({ url: receptor.url })
-  const { lat, lng, ...sinLugar } = buildGuia({ ...DE_ANA, contenido: 'Zapatos' })
-  const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof buildGuia>)
+  const { lat, lng, ...guiaWithoutPlace } = buildGuia({ ...DE_ANA, contenido: 'Zapatos' })
+  const { guia } = await api.guias.crear(guiaWithoutPlace as ReturnType<typeof buildGuia>)
   await environment.waitForQuiet()
   await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Anacleta no contesta' })
   await api.guias.corregir(guia, DE_LUIS)
@@ -58,12 +62,12 @@ async function deTres() {
   await api.guias.corregir(guia, { indicaciones: 'Preguntar por Ludovico' })
   await api.guias.corregir(guia, { ...DE_EVA, indicaciones: null })
   await environment.waitForQuiet()
-  await contestado(guia)
+  await saveAnswers(guia)
   const cuerpos = async () => {
     const { secuencia } = await api.guias.obtener(guia)
-    const numeros = Array.from({ length: secuencia }, (_, i) => i + 1)
+    const numbers = Array.from({ length: secuencia }, (_, i) => i + 1)
     const aviso = (n: number) => api.webhooks.obtenerAviso(webhook, `avi_${webhook.slice(3)}_${guia}_${n}`)
-    return Promise.all(numeros.map(async (n) => JSON.parse((await aviso(n)).cuerpo!).datos.guia))
+    return Promise.all(numbers.map(async (n) => JSON.parse((await aviso(n)).cuerpo!).datos.guia))
   }
   return { api, guia, cuerpos, receptor }
 }
@@ -84,18 +88,18 @@ describe('a person whose telephone was corrected', () => {
     expect(guias).toEqual([])
     expect(anteriores.map((one: { guia: string }) => one.guia)).toContain(guia)
     const text = JSON.stringify(anteriores.find((one: { guia: string }) => one.guia === guia))
-    for (const dicho of ['+50255552222', 'Ludovico Dos', 'Calle Segunda 2', 'Preguntar por Ludovico'])
-      expect(text).toContain(dicho)
+    for (const message of ['+50255552222', 'Ludovico Dos', 'Calle Segunda 2', 'Preguntar por Ludovico'])
+      expect(text).toContain(message)
     // An answer of the merchant's server to each event of his, stored with the delivery or as an attempt.
     expect(text.match(/"cuerpo": ?"Ludovico"/g)?.length).toBeGreaterThanOrEqual(3)
-    expect(text).not.toMatch(SUYO.ana)
-    expect(text).not.toMatch(SUYO.eva)
+    expect(text).not.toMatch(OWN_DATA.ana)
+    expect(text).not.toMatch(OWN_DATA.eva)
     const deEva = JSON.stringify(await persona('exportar', DE_EVA.telefono))
     expect(deEva).toContain('Evangelina Tres')
     expect(deEva).toMatch(/"cuerpo": ?"Evangelina"/)
-    expect(deEva).not.toMatch(SUYO.luis)
+    expect(deEva).not.toMatch(OWN_DATA.luis)
     // Nor what a note said of Ana, and the server answered to her events.
-    expect(deEva).not.toMatch(SUYO.ana)
+    expect(deEva).not.toMatch(OWN_DATA.ana)
     expect(JSON.stringify(await persona('exportar', DE_ANA.telefono))).toContain('Anacleta no contesta')
   })
 
@@ -103,20 +107,24 @@ describe('a person whose telephone was corrected', () => {
     const { api } = await environment.createComercio()
     const telefono = '+50255554444'
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255556666' }))
-    const intentar = async () => {
+    const attempt = async () => {
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
-      const { archivo } = (await uploadArchivo(environment, guia)).cuerpo
+      const { archivo } = (await uploadArchivo(environment, guia)).body
       const fallido = { estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [archivo] }
       expect((await environment.operar('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
       return archivo
     }
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-    const anterior = await intentar()
+    const anterior = await attempt()
     await api.guias.corregir(guia, { telefono })
-    const suya = await intentar()
-    const [exportada] = (await persona('exportar', telefono)).guias
-    expect(exportada).toMatchObject({ guia, archivos: [suya], tablas: { prueba_intento: [{ fotos: [suya] }] } })
-    expect(exportada.tablas.archivo.map(({ archivo }: { archivo: string }) => archivo)).toEqual([suya])
+    const ownItem = await attempt()
+    const [exportedGuia] = (await persona('exportar', telefono)).guias
+    expect(exportedGuia).toMatchObject({
+      guia,
+      archivos: [ownItem],
+      tablas: { prueba_intento: [{ fotos: [ownItem] }] },
+    })
+    expect(exportedGuia.tablas.archivo.map(({ archivo }: { archivo: string }) => archivo)).toEqual([ownItem])
     const folder = join(environment.dataDir, 'expediente')
     const [saved] = (await persona('exportar', '+50255556666', '--carpeta', folder)).anteriores
     expect(saved.periodos).toMatchObject([
@@ -126,7 +134,7 @@ describe('a person whose telephone was corrected', () => {
     expect(await readdir(folder)).toEqual([anterior])
     await persona('olvidar', '+50255556666', '--si')
     expect(await findTablesWith(environment.db, new RegExp(anterior))).toEqual([])
-    expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([suya])
+    expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([ownItem])
   })
 
   it('gets the corrected values of the time since the telephone is his', async () => {
@@ -146,13 +154,13 @@ describe('a person whose telephone was corrected', () => {
   it('leaves the notes that were written after the correction', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255557777' }))
-    const anotar = (texto: string) => environment.operar('POST', `/guias/${guia}/notas`, { texto })
+    const anotar = (text: string) => environment.operar('POST', `/guias/${guia}/notas`, { texto: text })
     await anotar('El de antes no contesta')
     await api.guias.corregir(guia, { telefono: '+50255558888' })
     await anotar('La de ahora contesta')
     await persona('olvidar', '+50255557777', '--si')
-    const { cuerpo } = await environment.operar('GET', `/guias/${guia}/notas`)
-    expect(cuerpo.datos.map(({ texto }: { texto: string }) => texto)).toEqual(['La de ahora contesta'])
+    const { body } = await environment.operar('GET', `/guias/${guia}/notas`)
+    expect(body.datos.map(({ texto: text }: { texto: string }) => text)).toEqual(['La de ahora contesta'])
   })
 
   it('is forgotten everywhere, and the present one keeps everything', async () => {
@@ -168,14 +176,14 @@ describe('a person whose telephone was corrected', () => {
       '3333',
       '3333',
     ])
-    expect(await findTablesWith(environment.db, SUYO.luis)).not.toEqual([])
-    const olvidada = await persona('olvidar', DE_LUIS.telefono, '--si')
-    expect([olvidada.guias, olvidada.anteriores > 0]).toEqual([0, true])
-    expect(await findTablesWith(environment.db, SUYO.luis)).toEqual([])
+    expect(await findTablesWith(environment.db, OWN_DATA.luis)).not.toEqual([])
+    const erasure = await persona('olvidar', DE_LUIS.telefono, '--si')
+    expect([erasure.guias, erasure.anteriores > 0]).toEqual([0, true])
+    expect(await findTablesWith(environment.db, OWN_DATA.luis)).toEqual([])
     const correcciones = await correccionesDe(guia)
-    expect(correcciones).not.toMatch(SUYO.luis)
-    expect(correcciones).toMatch(SUYO.ana)
-    expect(correcciones).toMatch(SUYO.eva)
+    expect(correcciones).not.toMatch(OWN_DATA.luis)
+    expect(correcciones).toMatch(OWN_DATA.ana)
+    expect(correcciones).toMatch(OWN_DATA.eva)
     const after = await cuerpos()
     expect(after.map(({ telefono }) => telefono?.slice(-4) ?? null)).toEqual([
       '1111',
@@ -204,13 +212,13 @@ describe('a person whose telephone was corrected', () => {
     await api.guias.corregir(guia, { telefono: DE_EVA.telefono })
     await api.guias.corregir(guia, { destinatario: DE_EVA.destinatario, direccion: DE_EVA.direccion })
     const deAna = JSON.stringify((await persona('exportar', DE_ANA.telefono)).anteriores)
-    for (const dicho of ['Anacleta Uno', 'Calle Primera 1']) expect(deAna).toContain(dicho)
+    for (const message of ['Anacleta Uno', 'Calle Primera 1']) expect(deAna).toContain(message)
     const deLuis = JSON.stringify((await persona('exportar', DE_LUIS.telefono)).anteriores)
-    expect(deLuis).not.toMatch(SUYO.ana)
+    expect(deLuis).not.toMatch(OWN_DATA.ana)
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await findTablesWith(environment.db, SUYO.ana)).toEqual([])
+    expect(await findTablesWith(environment.db, OWN_DATA.ana)).toEqual([])
     const correcciones = await correccionesDe(guia)
-    expect(correcciones).not.toMatch(SUYO.ana)
+    expect(correcciones).not.toMatch(OWN_DATA.ana)
     expect(correcciones).toMatch(/Ludovico Dos/)
     expect(await api.guias.obtener(guia)).toMatchObject(DE_EVA)
   })
@@ -224,17 +232,17 @@ describe('a person whose telephone was corrected', () => {
     expect(await findTablesWith(environment.db, /14\.71111|14\.72222|Casa de Anacleta/)).toEqual([])
     const { ubicacion, lat } = await api.guias.obtener(guia)
     expect([ubicacion.lat, lat]).toEqual([14.73333, 14.73333])
-    const { guia: misma } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.74444, lng: -90.64444 }))
-    await api.guias.corregir(misma, { telefono: DE_LUIS.telefono })
+    const { guia: sameGuia } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.74444, lng: -90.64444 }))
+    await api.guias.corregir(sameGuia, { telefono: DE_LUIS.telefono })
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect((await api.guias.obtener(misma)).ubicacion.lat).toBe(14.74444)
+    expect((await api.guias.obtener(sameGuia)).ubicacion.lat).toBe(14.74444)
   })
 
   it('is forgotten with a short link of his that nobody has followed yet', async () => {
     const { api } = await environment.createComercio()
     const maps_url = 'https://maps.app.goo.gl/deAnacleta'
-    const { lat, lng, ...sinLugar } = buildGuia({ ...DE_ANA, maps_url })
-    const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof buildGuia>)
+    const { lat, lng, ...guiaWithoutPlace } = buildGuia({ ...DE_ANA, maps_url })
+    const { guia } = await api.guias.crear(guiaWithoutPlace as ReturnType<typeof buildGuia>)
     await api.guias.corregir(guia, { telefono: DE_LUIS.telefono, lat: lat!, lng: lng! })
     // It did not answer, and is tried again tomorrow.
     await environment.db.pool.query(

@@ -20,47 +20,48 @@ const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 /** A person whose name, telephone and place stand nowhere else. */
-interface Marcada {
+interface MarkedPersona {
   /** Her name. A place has it with a number of its own. */
   nombre: string
   telefono: string
   lat: number
   lng: number
 }
-const marcada = (nombre: string, n: number): Marcada => ({
+const markedEntry = (nombre: string, n: number): MarkedPersona => ({
   nombre,
   telefono: `+5025555630${n}`,
   lat: 14.7 + n / 1000 + 0.000357,
   lng: -90.6 - n / 1000 - 0.000468,
 })
 /** Finds her in a text. Search keys have her name by its sound. */
-const patronDe = ({ nombre, telefono, lat, lng }: Marcada) =>
+const patternOf = ({ nombre, telefono, lat, lng }: MarkedPersona) =>
   new RegExp([nombre, soundOf(nombre.toLowerCase()), telefono.slice(1), lat, lng].join('|').replaceAll('.', '\\.'))
 
-const ejecutar = async (...args: string[]) => {
+const execute = async (...args: string[]) => {
   const { output, errores } = await runInProcess(['persona', ...args, '--json'], consoleEnvironment(environment))
   expect(errores).toBe('')
   return { texto: output, documento: JSON.parse(output) }
 }
 
 /** Columns of any table, of the queue too, with what they hold of a person. */
-async function columnasCon(pattern: RegExp): Promise<Map<string, string>> {
+async function findColumnsWith(pattern: RegExp): Promise<Map<string, string>> {
   const { pool } = environment.db
   const { rows: tables } = await pool.query<{ esquema: string; tabla: string }>(
     `select table_schema as esquema, table_name as tabla from information_schema.tables
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
   )
-  const halladas = new Map<string, string>()
+  const findings = new Map<string, string>()
   const anotar = (column: string, text: string) => {
-    if (pattern.test(text)) halladas.set(column, `${halladas.get(column) ?? ''}${text}`)
+    if (pattern.test(text)) findings.set(column, `${findings.get(column) ?? ''}${text}`)
   }
-  for (const { esquema, tabla } of tables) {
+  for (const { esquema: schemaName, tabla: tableName } of tables) {
     const { rows } = await pool.query<{ columna: string; texto: string }>(
-      `select j.key as columna, j.value as texto from ${esquema}.${tabla} t, jsonb_each_text(to_jsonb(t)) j
+      `select j.key as columna, j.value as texto from ${schemaName}.${tableName} t, jsonb_each_text(to_jsonb(t)) j
        where j.value ~ $1`,
       [pattern.source],
     )
-    for (const { columna, texto } of rows) anotar(esquema === 'public' ? `${tabla}.${columna}` : esquema, texto)
+    for (const { columna: columnName, texto: text } of rows)
+      anotar(schemaName === 'public' ? `${tableName}.${columnName}` : schemaName, text)
   }
   const { rows: corregidas } = await pool.query(
     'select guia_id, secuencia, cambios from evento where cambios is not null',
@@ -70,9 +71,9 @@ async function columnasCon(pattern: RegExp): Promise<Map<string, string>> {
   const { rows: firmados } = await pool.query('select manifiesto from prueba_entrega where manifiesto is not null')
   for (const { manifiesto } of firmados)
     anotar('prueba_entrega.manifiesto', Buffer.from(manifiesto.split('.')[1], 'base64url').toString())
-  return halladas
+  return findings
 }
-const nombresDe = async (persona: Marcada) => [...(await columnasCon(patronDe(persona))).keys()].sort()
+const nombresDe = async (persona: MarkedPersona) => [...(await findColumnsWith(patternOf(persona))).keys()].sort()
 
 const archivosDe = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -80,16 +81,16 @@ const archivosDe = (folder: string) =>
     .map((one) => join(one.parentPath, one.name))
 
 /** Expects that nothing of a person is left in tables, queues, files and logs. */
-async function nadaDe(persona: Marcada, archivos: readonly string[] = []) {
+async function expectNothingOf(persona: MarkedPersona, archivos: readonly string[] = []) {
   expect(await nombresDe(persona)).toEqual([])
   const guardados = archivosDe(environment.dataDir)
   expect(guardados.filter((path) => archivos.some((file) => path.endsWith(file)))).toEqual([])
-  for (const path of guardados) expect(readFileSync(path, 'latin1')).not.toMatch(patronDe(persona))
-  expect(environment.log.join('')).not.toMatch(patronDe(persona))
+  for (const path of guardados) expect(readFileSync(path, 'latin1')).not.toMatch(patternOf(persona))
+  expect(environment.log.join('')).not.toMatch(patternOf(persona))
 }
 
 /** What comes from outside of the service, or from a camera: her provider's words, servers' answers, the place of a photo. */
-async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
+async function deFuera(guia: string, { nombre, telefono, lat, lng }: MarkedPersona) {
   const { pool } = environment.db
   await pool.query('update mensaje set motivo = $2, proveedor_id = $3 where guia = $1', [
     guia,
@@ -122,7 +123,7 @@ async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
   )
 }
 
-const received = ({ nombre, telefono }: Marcada) =>
+const received = ({ nombre, telefono }: MarkedPersona) =>
   environment.db.pool.query('insert into entrante values ($1, $2, $3, now(), now())', [
     randomUUID(),
     Buffer.from(telefono),
@@ -137,10 +138,10 @@ async function conWebhook(): Promise<Comercio> {
 
 const evento = async (guia: string, body: object, key?: string) => {
   const response = await environment.operar('POST', `/guias/${guia}/eventos`, body, key)
-  expect([response.cuerpo.codigo, response.status]).toEqual([undefined, 201])
+  expect([response.body.codigo, response.status]).toEqual([undefined, 201])
 }
 
-const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
+const recogidaDe = ({ nombre, telefono }: MarkedPersona, n: number) => ({
   ...RECOGIDA,
   nombre: `Casa de ${nombre}${n}`,
   contacto: `${nombre}${n + 1}`,
@@ -150,18 +151,18 @@ const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
 })
 
 /** Attempts a delivery. A photo was taken at the door. */
-async function intentar(guia: string, descripcion: string) {
-  const { archivo } = (await uploadArchivo(environment, guia)).cuerpo
+async function attempt(guia: string, descripcion: string) {
+  const { archivo } = (await uploadArchivo(environment, guia)).body
   await evento(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion, fotos: [archivo] })
   return archivo as string
 }
 
 /** A delivered guide that holds its recipient in each place that can hold one. */
-async function deDestinataria(persona: Marcada): Promise<string> {
+async function createGuiaOfDestinataria(persona: MarkedPersona): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
   const comercio = await conWebhook()
   const { api } = comercio
-  const { external_ref: _, ...pedida } = buildGuiaWithoutDestino({
+  const { external_ref: _, ...sentRequest } = buildGuiaWithoutDestino({
     telefono,
     destinatario: `${nombre} Paz`,
     direccion: `Calle ${nombre}8`,
@@ -172,14 +173,14 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   })
   const foreign = buildGuia()
   const options = { claveDeIdempotencia: `${nombre}28` }
-  const { resultados } = await api.guias.crearLote({ guias: [foreign, pedida as GuiaParaCrear] }, options)
+  const { resultados } = await api.guias.crearLote({ guias: [foreign, sentRequest as GuiaParaCrear] }, options)
   const { guia } = resultados[1] as ResultadoCreado
   await environment.waitForQuiet()
   await evento(guia, { estado: 'recolectado' })
   const razon = `${nombre}16 dijo dónde vive`
   await evento(guia, { estado: 'en_ruta', forzar: { razon } }, `${nombre}17`)
   await evento(guia, { tipo: 'guia.nota', descripcion: `Llamó ${nombre}18`, lat, lng })
-  await intentar(guia, `No abrió ${nombre}19`)
+  await attempt(guia, `No abrió ${nombre}19`)
   await environment.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
   const correccion = {
     indicaciones: `Dejar con un vecino: ${nombre}22`,
@@ -194,23 +195,23 @@ async function deDestinataria(persona: Marcada): Promise<string> {
     await uploadArchivo(environment, guia),
     await uploadArchivo(environment, guia, { tipo: 'firma' }),
   ]
-  const recibido_por = { nombre: `${nombre}26`, documento: `${nombre}27`, relacion: 'vecino' }
-  const entrega = { recibido_por, fotos: [foto.cuerpo.archivo], firma: firma.cuerpo.archivo, lat, lng }
+  const receivedBy = { nombre: `${nombre}26`, documento: `${nombre}27`, relacion: 'vecino' }
+  const entrega = { recibido_por: receivedBy, fotos: [foto.body.archivo], firma: firma.body.archivo, lat, lng }
   expect((await environment.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
   await waitUntil(async () => (await api.guias.pruebaEntrega(guia)).manifiesto)
   await environment.waitForQuiet()
-  const hallable =
+  const findableSql =
     'select from busqueda b join guia g on g.comercio_id = b.comercio_id and g.id = b.id where g.guia = $1'
   await waitUntil(async () => {
     await indexGuias({ db: environment.db })
-    return ((await environment.db.pool.query(hallable, [guia])).rowCount ?? 0) > 0
+    return ((await environment.db.pool.query(findableSql, [guia])).rowCount ?? 0) > 0
   })
   await deFuera(guia, persona)
   return guia
 }
 
 /** A guide under way that holds a former recipient in each place that can hold one. */
-async function deAnterior(persona: Marcada, next: string): Promise<string> {
+async function deAnterior(persona: MarkedPersona, next: string): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
   const { api } = await conWebhook()
   const { guia } = await api.guias.crear(
@@ -220,7 +221,7 @@ async function deAnterior(persona: Marcada, next: string): Promise<string> {
   await evento(guia, { estado: 'recolectado' })
   await evento(guia, { estado: 'en_ruta', forzar: { razon: `${nombre}16 dijo dónde vive` } })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
-  const foto = await intentar(guia, `No abrió ${nombre}19`)
+  const foto = await attempt(guia, `No abrió ${nombre}19`)
   await environment.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
   await environment.waitForQuiet()
   await deFuera(guia, persona)
@@ -246,107 +247,107 @@ describe('a place that holds a person', () => {
   })
 
   it('as a recipient is exported, and erased by the telephone', async () => {
-    const persona = marcada('Zurikata', 1)
-    const guia = await deDestinataria(persona)
+    const persona = markedEntry('Zurikata', 1)
+    const guia = await createGuiaOfDestinataria(persona)
     await received(persona)
     await environment.waitForQuiet()
-    const before = await columnasCon(patronDe(persona))
+    const before = await findColumnsWith(patternOf(persona))
     expect([...before.keys()].sort()).toEqual(listErasedColumns('destinatario'))
-    const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
+    const { texto: text, documento } = await execute('exportar', '--telefono', persona.telefono)
     expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia])
-    const dichos = [...[...before.values()].join().matchAll(/Zurikata\d+/g)].map(([dicho]) => dicho)
-    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
-    expect(dichos.length).toBeGreaterThan(27)
-    const { documento: olvidada } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
-    expect(olvidada).toMatchObject({ guias: 1, entrantes: 1, en_curso: [] })
-    await nadaDe(persona, documento.guias[0].archivos)
+    const messages = [...[...before.values()].join().matchAll(/Zurikata\d+/g)].map(([message]) => message)
+    expect([...new Set(messages)].filter((message) => !text.includes(message))).toEqual([])
+    expect(messages.length).toBeGreaterThan(27)
+    const { documento: erasure } = await execute('olvidar', '--telefono', persona.telefono, '--si')
+    expect(erasure).toMatchObject({ guias: 1, entrantes: 1, en_curso: [] })
+    await expectNothingOf(persona, documento.guias[0].archivos)
   })
 
   it('without a telephone is exported, and erased by the guide', async () => {
-    const persona = marcada('Ekironda', 2)
-    const guia = await deDestinataria(persona)
+    const persona = markedEntry('Ekironda', 2)
+    const guia = await createGuiaOfDestinataria(persona)
     // A correction replaced her telephone, and the delivery was hers all the same.
     await environment.db.pool.query(
       `insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)
        select comercio_id, modo, id, secuencia, telefono from guia where guia = $1`,
       [guia],
     )
-    const before = await columnasCon(patronDe(persona))
+    const before = await findColumnsWith(patternOf(persona))
     expect([...before.keys()].sort()).toEqual(listErasedColumns('guia'))
-    const { texto, documento } = await ejecutar('exportar', '--guia', guia.toLowerCase())
-    const dichos = [...[...before.values()].join().matchAll(/Ekironda\d+/g)].map(([dicho]) => dicho)
-    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
-    const { documento: olvidada } = await ejecutar('olvidar', '--guia', guia, '--si')
-    expect(olvidada).toMatchObject({ guias: 1, en_curso: [] })
-    await nadaDe(persona, documento.guias[0].archivos)
+    const { texto: text, documento } = await execute('exportar', '--guia', guia.toLowerCase())
+    const messages = [...[...before.values()].join().matchAll(/Ekironda\d+/g)].map(([message]) => message)
+    expect([...new Set(messages)].filter((message) => !text.includes(message))).toEqual([])
+    const { documento: erasure } = await execute('olvidar', '--guia', guia, '--si')
+    expect(erasure).toMatchObject({ guias: 1, en_curso: [] })
+    await expectNothingOf(persona, documento.guias[0].archivos)
   })
 
   it('as a former recipient is exported, and erased by the former telephone', async () => {
-    const persona = marcada('Befranio', 3)
+    const persona = markedEntry('Befranio', 3)
     const guia = await deAnterior(persona, '+50255556399')
     await received(persona)
     // The search forgets the former recipient once its job has read the correction.
     const before = await waitUntil(async () => {
-      const columns = await columnasCon(patronDe(persona))
+      const columns = await findColumnsWith(patternOf(persona))
       return !columns.has('busqueda.claves') && columns
     })
     expect([...before.keys()].sort()).toEqual(listErasedColumns('anterior'))
-    const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
-    const dichos = [...[...before.values()].join().matchAll(/Befranio\d+/g)].map(([dicho]) => dicho)
-    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
+    const { texto: text, documento } = await execute('exportar', '--telefono', persona.telefono)
+    const messages = [...[...before.values()].join().matchAll(/Befranio\d+/g)].map(([message]) => message)
+    expect([...new Set(messages)].filter((message) => !text.includes(message))).toEqual([])
     expect(documento.anteriores[0].metadatos).toEqual({ comprador: 'Befranio11' })
     // The present recipient does not get the metadata of the creation.
-    expect((await ejecutar('exportar', '--telefono', '+50255556399')).texto).not.toMatch(/Befranio11/)
-    const { documento: olvidada } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
-    expect(olvidada).toMatchObject({ guias: 0, anteriores: 1, sin_metadatos: [guia] })
-    await nadaDe(persona, documento.anteriores[0].periodos[0].archivos)
+    expect((await execute('exportar', '--telefono', '+50255556399')).texto).not.toMatch(/Befranio11/)
+    const { documento: erasure } = await execute('olvidar', '--telefono', persona.telefono, '--si')
+    expect(erasure).toMatchObject({ guias: 0, anteriores: 1, sin_metadatos: [guia] })
+    await expectNothingOf(persona, documento.anteriores[0].periodos[0].archivos)
   })
 
   it('as the contact of a pickup, present or former, is exported, and erased by the contact’s telephone', async () => {
-    const persona = marcada('Cotulipe', 4)
+    const persona = markedEntry('Cotulipe', 4)
     const { api } = await conWebhook()
     const recogida = recogidaDe(persona, 12)
-    const { guia: presente } = await api.guias.crear(buildGuia({ recogida }))
+    const { guia: currentEntry } = await api.guias.crear(buildGuia({ recogida }))
     const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaDe(persona, 32) }))
     const other = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
     await api.guias.corregir(anterior, { recogida: { ...other, direccion: null, indicaciones: null } })
     await environment.waitForQuiet()
     await environment.db.pool.query(
       `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
-      [`evt_${presente}_%`],
+      [`evt_${currentEntry}_%`],
     )
     await environment.db.pool.query(
       `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
          url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
        select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
          'Cotulipe12', '{"x": "Cotulipe12"}', false, 'Cotulipe12' from webhook_aviso where evento = $1`,
-      [`evt_${presente}_1`],
+      [`evt_${currentEntry}_1`],
     )
-    const before = await columnasCon(patronDe(persona))
+    const before = await findColumnsWith(patternOf(persona))
     expect([...before.keys()].sort()).toEqual(listErasedColumns('recogida'))
-    const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
-    const dichos = [...[...before.values()].join().matchAll(/Cotulipe\d+/g)].map(([dicho]) => dicho)
-    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
-    expect(texto).not.toMatch(/Otro Contacto|31481676/)
-    expect(documento.recogidas.map(({ guia }: { guia: string }) => guia)).toEqual([presente, anterior])
+    const { texto: text, documento } = await execute('exportar', '--telefono', persona.telefono)
+    const messages = [...[...before.values()].join().matchAll(/Cotulipe\d+/g)].map(([message]) => message)
+    expect([...new Set(messages)].filter((message) => !text.includes(message))).toEqual([])
+    expect(text).not.toMatch(/Otro Contacto|31481676/)
+    expect(documento.recogidas.map(({ guia }: { guia: string }) => guia)).toEqual([currentEntry, anterior])
 
     // The pickup of a guide under way stays, because the parcel may return there.
-    const { documento: first } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
-    expect(first).toMatchObject({ guias: 0, recogidas: 1, en_curso: [presente] })
-    expect((await api.guias.obtener(presente)).recogida).toMatchObject(recogida)
-    await api.guias.cancelar(presente)
-    const { documento: second } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    const { documento: first } = await execute('olvidar', '--telefono', persona.telefono, '--si')
+    expect(first).toMatchObject({ guias: 0, recogidas: 1, en_curso: [currentEntry] })
+    expect((await api.guias.obtener(currentEntry)).recogida).toMatchObject(recogida)
+    await api.guias.cancelar(currentEntry)
+    const { documento: second } = await execute('olvidar', '--telefono', persona.telefono, '--si')
     expect(second).toMatchObject({ guias: 0, recogidas: 1, en_curso: [] })
-    await nadaDe(persona)
+    await expectNothingOf(persona)
     // The recipients' data stays, and so does the present contact.
-    expect(await api.guias.obtener(presente)).toMatchObject({ telefono: '+50231481676', datos_borrados_en: null })
+    expect(await api.guias.obtener(currentEntry)).toMatchObject({ telefono: '+50231481676', datos_borrados_en: null })
     expect((await api.guias.obtener(anterior)).recogida).toMatchObject(other)
   })
 
   it('stays in a guide under way, which the erasure names', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Marimba Sol' }))
-    const { documento } = await ejecutar('olvidar', '--guia', guia, '--si')
+    const { documento } = await execute('olvidar', '--guia', guia, '--si')
     expect(documento).toMatchObject({ guias: 0, en_curso: [guia] })
     expect((await api.guias.obtener(guia)).destinatario).toBe('Marimba Sol')
   })

@@ -20,7 +20,7 @@ export function useDocuments() {
       const prueba = await de.api.guias.pruebaEntrega(guia)
       return prueba.pdf !== null && (prueba as ConPdf)
     })
-  const jwks = async () => (await environment.request('GET', '/.well-known/jwks.json')).cuerpo
+  const jwks = async () => (await environment.request('GET', '/.well-known/jwks.json')).body
 
   return { environment, withoutWorkers, conPdf, jwks }
 }

@@ -12,15 +12,15 @@ beforeAll(async () => {
   phone = await createMobile(environment)
 })
 
-const PIDE_TODO = { fotos_minimas: 2, firma: 'obligatoria', documento: 'obligatoria' } as const
+const REQUIRES_EVERYTHING = { fotos_minimas: 2, firma: 'obligatoria', documento: 'obligatoria' } as const
 const NO_PIDE = { fotos_minimas: 1, firma: 'no', documento: 'no' } as const
 const PIDE_FIRMA = { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' } as const
 const OPCIONAL = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' } as const
-type Politica = typeof PIDE_TODO | typeof NO_PIDE | typeof PIDE_FIRMA | typeof OPCIONAL
+type Politica = typeof REQUIRES_EVERYTHING | typeof NO_PIDE | typeof PIDE_FIRMA | typeof OPCIONAL
 
 const request = async ({ comercio }: Comercio, evidencia: object) =>
   expect((await environment.operar('PATCH', `/comercios/${comercio}`, { evidencia })).status).toBe(200)
-async function comercioQue(evidencia: Politica) {
+async function createComercioWith(evidencia: Politica) {
   const comercio = await environment.createComercio()
   await request(comercio, evidencia)
   return comercio
@@ -32,22 +32,22 @@ const DOCUMENTO = '2456 78901 0101'
 const VIAS = {
   operador: {
     enRuta: (comercio: Comercio) => createGuiaOnRoute(environment, comercio),
-    foto: async (guia: string) => (await uploadArchivo(environment, guia)).cuerpo.archivo as string,
-    firma: async (guia: string) => (await uploadArchivo(environment, guia, { tipo: 'firma' })).cuerpo.archivo as string,
+    foto: async (guia: string) => (await uploadArchivo(environment, guia)).body.archivo as string,
+    firma: async (guia: string) => (await uploadArchivo(environment, guia, { tipo: 'firma' })).body.archivo as string,
     deliver: (guia: string, _evidencia: Politica, body: object) =>
       environment.operar('POST', `/guias/${guia}/entrega`, body),
   },
   repartidor: {
     enRuta: (comercio: Comercio) => createGuiaOnRoute(environment, comercio, phone.repartidor),
-    foto: async (guia: string) => (await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string,
-    firma: async (guia: string) => (await phone.upload(guia, 'firma', await createFirma())).cuerpo.archivo as string,
+    foto: async (guia: string) => (await phone.upload(guia, 'foto', await createFoto())).body.archivo as string,
+    firma: async (guia: string) => (await phone.upload(guia, 'firma', await createFirma())).body.archivo as string,
     deliver: (guia: string, evidencia: Politica, body: object) =>
       phone.deliver(guia, { ...body, evidencia, idempotencia: `evidencia-${++keys}` }),
   },
 } as const
 const { repartidor } = VIAS
 /** A courier's delivery as a page sends it that knows of no policy. */
-const entregarComoAntes = (guia: string, body: object) =>
+const deliverAsBefore = (guia: string, body: object) =>
   phone.deliver(guia, { ...body, idempotencia: `evidencia-${++keys}` })
 
 const conPdf = ({ api }: Comercio, guia: string) =>
@@ -57,20 +57,23 @@ const conPdf = ({ api }: Comercio, guia: string) =>
   })
 async function documentosDe(comercio: Comercio, guia: string) {
   const prueba = await conPdf(comercio, guia)
-  const { texto } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
+  const { texto: text } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
   const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
-  return { prueba, texto, manifiesto }
+  return { prueba, texto: text, manifiesto }
 }
 
 describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery by an %s', (caller) => {
   const via = VIAS[caller]
 
   it('names each missing member with its remedy, and delivers with all of them', async () => {
-    const comercio = await comercioQue(PIDE_TODO)
+    const comercio = await createComercioWith(REQUIRES_EVERYTHING)
     const guia = await via.enRuta(comercio)
     const fotos = [await via.foto(guia), await via.foto(guia)]
-    const { status, cuerpo } = await via.deliver(guia, PIDE_TODO, { recibido_por: QUIEN, fotos: fotos.slice(1) })
-    expect([status, cuerpo.errores]).toEqual([
+    const { status, body } = await via.deliver(guia, REQUIRES_EVERYTHING, {
+      recibido_por: QUIEN,
+      fotos: fotos.slice(1),
+    })
+    expect([status, body.errores]).toEqual([
       422,
       [
         {
@@ -88,11 +91,11 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     ])
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
     const completa = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos, firma: await via.firma(guia) }
-    expect((await via.deliver(guia, PIDE_TODO, completa)).status).toBe(201)
+    expect((await via.deliver(guia, REQUIRES_EVERYTHING, completa)).status).toBe(201)
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba).toMatchObject({
       sin_firma: null,
-      evidencia: { ...PIDE_TODO, faltas: [], pagina_anterior: false },
+      evidencia: { ...REQUIRES_EVERYTHING, faltas: [], pagina_anterior: false },
       recibido_por: { documento: DOCUMENTO },
     })
   })
@@ -101,35 +104,42 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     ['no_puede_firmar', 'no puede firmar'],
     ['se_nego', 'se negó'],
     ['sin_contacto', 'sin contacto'],
-  ] as const)('takes %s in place of a required signature, and PDF and manifest say so', async (sin_firma, dicho) => {
-    const comercio = await comercioQue(PIDE_FIRMA)
-    const guia = await via.enRuta(comercio)
-    const entrega = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos: [await via.foto(guia)], sin_firma }
-    expect((await via.deliver(guia, PIDE_FIRMA, entrega)).status).toBe(201)
-    const { prueba, texto, manifiesto } = await documentosDe(comercio, guia)
-    const evidencia = { ...PIDE_FIRMA, faltas: [], pagina_anterior: false }
-    expect([prueba.sin_firma, prueba.evidencia]).toEqual([sin_firma, evidencia])
-    expect([manifiesto.sin_firma, manifiesto.evidencia]).toEqual([sin_firma, evidencia])
-    expect(texto).toContain(`Sin firma: ${dicho}`)
-    expect(texto).toContain('Documento •••• 0101')
-    expect(texto).not.toMatch(/78901 ?0101|página que aún no conocía/)
-  })
+  ] as const)(
+    'takes %s in place of a required signature, and PDF and manifest say so',
+    async (noFirmaReason, message) => {
+      const comercio = await createComercioWith(PIDE_FIRMA)
+      const guia = await via.enRuta(comercio)
+      const entrega = {
+        recibido_por: { ...QUIEN, documento: DOCUMENTO },
+        fotos: [await via.foto(guia)],
+        sin_firma: noFirmaReason,
+      }
+      expect((await via.deliver(guia, PIDE_FIRMA, entrega)).status).toBe(201)
+      const { prueba, texto: text, manifiesto } = await documentosDe(comercio, guia)
+      const evidencia = { ...PIDE_FIRMA, faltas: [], pagina_anterior: false }
+      expect([prueba.sin_firma, prueba.evidencia]).toEqual([noFirmaReason, evidencia])
+      expect([manifiesto.sin_firma, manifiesto.evidencia]).toEqual([noFirmaReason, evidencia])
+      expect(text).toContain(`Sin firma: ${message}`)
+      expect(text).toContain('Documento •••• 0101')
+      expect(text).not.toMatch(/78901 ?0101|página que aún no conocía/)
+    },
+  )
 
   it('refuses what the merchant does not admit, a signature with a reason, and any other reason', async () => {
-    const comercio = await comercioQue(NO_PIDE)
+    const comercio = await createComercioWith(NO_PIDE)
     const guia = await via.enRuta(comercio)
     const [fotos, firma] = [[await via.foto(guia)], await via.firma(guia)]
     const faltas = async (body: object) => {
-      const { status, cuerpo: dicho } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...body })
+      const { status, body: message } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...body })
       expect(status).toBe(422)
-      return dicho.errores.map(({ campo, mensaje }: Record<string, string>) => [campo, mensaje])
+      return message.errores.map(({ campo: field, mensaje }: Record<string, string>) => [field, mensaje])
     }
-    const sobra = (que: string) => `el comercio no admite ${que} en sus entregas; omítalo`
+    const surplus = (kind: string) => `el comercio no admite ${kind} en sus entregas; omítalo`
     expect(await faltas({ firma, recibido_por: { ...QUIEN, documento: DOCUMENTO } })).toEqual([
-      ['/firma', sobra('la firma')],
-      ['/recibido_por/documento', sobra('el número del documento')],
+      ['/firma', surplus('la firma')],
+      ['/recibido_por/documento', surplus('el número del documento')],
     ])
-    expect(await faltas({ sin_firma: 'se_nego' })).toEqual([['/sin_firma', sobra('la firma')]])
+    expect(await faltas({ sin_firma: 'se_nego' })).toEqual([['/sin_firma', surplus('la firma')]])
     expect(await faltas({ firma, sin_firma: 'se_nego' })).toEqual([
       ['/sin_firma', expect.stringContaining('omita una')],
     ])
@@ -141,47 +151,47 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
 
 describe('a courier’s delivery', () => {
   it('finds in the guide what the merchant needs, also in one that nobody carries', async () => {
-    const comercio = await comercioQue(PIDE_TODO)
+    const comercio = await createComercioWith(REQUIRES_EVERYTHING)
     const guia = await createGuiaOnRoute(environment, comercio, phone.repartidor)
     const free = await createGuiaOnRoute(environment, comercio)
-    const { datos } = (await phone.request('GET', '/guias')).cuerpo
-    expect(datos.find((one: { guia: string }) => one.guia === guia).evidencia).toEqual(PIDE_TODO)
+    const { datos } = (await phone.request('GET', '/guias')).body
+    expect(datos.find((one: { guia: string }) => one.guia === guia).evidencia).toEqual(REQUIRES_EVERYTHING)
     for (const one of [guia, free]) {
-      expect((await phone.request('GET', `/guias/${one}`)).cuerpo.evidencia).toEqual(PIDE_TODO)
-      expect((await phone.request('GET', `/guias?guia=${one}`)).cuerpo.datos[0].evidencia).toEqual(PIDE_TODO)
+      expect((await phone.request('GET', `/guias/${one}`)).body.evidencia).toEqual(REQUIRES_EVERYTHING)
+      expect((await phone.request('GET', `/guias?guia=${one}`)).body.datos[0].evidencia).toEqual(REQUIRES_EVERYTHING)
     }
   })
 
   it('from a page that knows no policy is accepted, and marked with what it lacks', async () => {
-    const comercio = await comercioQue(PIDE_TODO)
+    const comercio = await createComercioWith(REQUIRES_EVERYTHING)
     const guia = await repartidor.enRuta(comercio)
     const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
-    expect((await entregarComoAntes(guia, entrega)).status).toBe(201)
-    const { prueba, texto, manifiesto } = await documentosDe(comercio, guia)
-    const evidencia = { ...PIDE_TODO, faltas: ['fotos', 'firma', 'documento'], pagina_anterior: true }
+    expect((await deliverAsBefore(guia, entrega)).status).toBe(201)
+    const { prueba, texto: text, manifiesto } = await documentosDe(comercio, guia)
+    const evidencia = { ...REQUIRES_EVERYTHING, faltas: ['fotos', 'firma', 'documento'], pagina_anterior: true }
     expect([prueba.evidencia, manifiesto.evidencia]).toEqual([evidencia, evidencia])
-    expect(texto).toContain(
+    expect(text).toContain(
       'Se entregó con una página que aún no conocía lo que pide el comercio; falta: fotos, la firma, el documento',
     )
   })
 
   it('from such a page is marked also if it lacks nothing', async () => {
-    const comercio = await comercioQue(OPCIONAL)
+    const comercio = await createComercioWith(OPCIONAL)
     const guia = await repartidor.enRuta(comercio)
-    expect((await entregarComoAntes(guia, { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] })).status).toBe(
+    expect((await deliverAsBefore(guia, { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] })).status).toBe(
       201,
     )
-    const { prueba, texto } = await documentosDe(comercio, guia)
+    const { prueba, texto: text } = await documentosDe(comercio, guia)
     expect(prueba.evidencia).toEqual({ ...OPCIONAL, faltas: [], pagina_anterior: true })
-    expect(texto).toContain('no conocía lo que pide el comercio; falta: nada')
+    expect(text).toContain('no conocía lo que pide el comercio; falta: nada')
   })
 
   it('from such a page leaves out what the merchant does not admit', async () => {
-    const comercio = await comercioQue(NO_PIDE)
+    const comercio = await createComercioWith(NO_PIDE)
     const guia = await repartidor.enRuta(comercio)
     const firma = await repartidor.firma(guia)
     const entrega = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos: [await repartidor.foto(guia)], firma }
-    expect((await entregarComoAntes(guia, entrega)).status).toBe(201)
+    expect((await deliverAsBefore(guia, entrega)).status).toBe(201)
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
       firma: null,
       recibido_por: { documento: null },
@@ -192,12 +202,12 @@ describe('a courier’s delivery', () => {
   })
 
   it('is judged by what the page asked for at the door, if the merchant needs more since', async () => {
-    const comercio = await comercioQue(OPCIONAL)
+    const comercio = await createComercioWith(OPCIONAL)
     const guia = await repartidor.enRuta(comercio)
     const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
     await request(comercio, PIDE_FIRMA)
     // A page that knew more than it brought is refused, whatever the merchant needs now.
-    expect((await repartidor.deliver(guia, PIDE_TODO, entrega)).status).toBe(422)
+    expect((await repartidor.deliver(guia, REQUIRES_EVERYTHING, entrega)).status).toBe(422)
     expect((await repartidor.deliver(guia, OPCIONAL, entrega)).status).toBe(201)
     expect((await comercio.api.guias.pruebaEntrega(guia)).evidencia).toEqual({
       ...PIDE_FIRMA,
@@ -207,17 +217,17 @@ describe('a courier’s delivery', () => {
   })
 
   it('keeps what it was judged by when the policy changes, also in documents made later', async () => {
-    const comercio = await comercioQue(PIDE_FIRMA)
+    const comercio = await createComercioWith(PIDE_FIRMA)
     const { guia } = await createDeliveredGuia(environment, comercio)
     const before = await conPdf(comercio, guia)
     const other = await createGuiaOnRoute(environment, comercio)
-    const fotos = [(await uploadArchivo(environment, other)).cuerpo.archivo]
+    const fotos = [(await uploadArchivo(environment, other)).body.archivo]
     await environment.operar('POST', `/guias/${other}/entrega`, {
       recibido_por: QUIEN,
       fotos,
       sin_firma: 'sin_contacto',
     })
-    await request(comercio, PIDE_TODO)
+    await request(comercio, REQUIRES_EVERYTHING)
     const after = await conPdf(comercio, guia)
     expect([after.manifiesto, after.pdf!.sha256]).toEqual([before.manifiesto, before.pdf!.sha256])
     const { manifiesto } = await documentosDe(comercio, other)
@@ -227,21 +237,21 @@ describe('a courier’s delivery', () => {
 
 describe('an operator’s delivery', () => {
   it('cannot say which evidence was asked for', async () => {
-    const comercio = await comercioQue(PIDE_FIRMA)
+    const comercio = await createComercioWith(PIDE_FIRMA)
     const guia = await createGuiaOnRoute(environment, comercio)
-    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
-    const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/entrega`, {
+    const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
+    const { status, body } = await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: QUIEN,
       fotos,
       evidencia: OPCIONAL,
     })
-    expect([status, cuerpo.errores]).toMatchObject([422, [{ campo: '/evidencia' }]])
+    expect([status, body.errores]).toMatchObject([422, [{ campo: '/evidencia' }]])
   })
 })
 
 describe('a simulated delivery', () => {
-  it.each([PIDE_TODO, NO_PIDE, PIDE_FIRMA, OPCIONAL])('has what %o needs', async (politica) => {
-    const comercio = await comercioQue(politica)
+  it.each([REQUIRES_EVERYTHING, NO_PIDE, PIDE_FIRMA, OPCIONAL])('has what %o needs', async (politica) => {
+    const comercio = await createComercioWith(politica)
     const guia = await createGuiaOnRoute(environment, comercio)
     await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)

@@ -21,15 +21,15 @@ import { useTiles } from '../maps/tiles.ts'
 import { documentsComercio, useDocuments } from './documents.ts'
 import { parsePdf } from './readPdf.ts'
 
-const { environment, withoutWorkers: sinNadie, conPdf, jwks } = useDocuments()
-const mosaicos = useTiles()
+const { environment, withoutWorkers, conPdf, jwks } = useDocuments()
+const tiles = useTiles()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+const downloadBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
 const threads = createThreads(createLog('silent'))
 afterAll(() => threads.stop())
-const depsDe = (en = sinNadie, more: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
+const depsDe = (en = withoutWorkers, more: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
   db: en.db,
   log: createLog('silent'),
   clock: en.clock,
@@ -40,7 +40,7 @@ const depsDe = (en = sinNadie, more: Partial<Parameters<typeof makePdf>[0]> = {}
   settings: readTestSettings({ BRAND_NAME: 'Envíos' }),
   ...more,
 })
-const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaWithRepartidor> => {
+const rowOf = async (en: typeof withoutWorkers, guia: string): Promise<PruebaWithRepartidor> => {
   const { rows } = await en.db.pool.query(
     `select p.*, null as repartidor from prueba_entrega p
      join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where i.guia = $1`,
@@ -61,8 +61,8 @@ describe('a delivery gets its document', () => {
     await evento({ estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
     await evento({ estado: 'en_ruta' })
     await evento({ estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 60_000).toISOString() })
-    const foto = (await uploadArchivo(environment, guia)).cuerpo.archivo
-    const firma = (await uploadArchivo(environment, guia, { tipo: 'firma' })).cuerpo.archivo
+    const foto = (await uploadArchivo(environment, guia)).body.archivo
+    const firma = (await uploadArchivo(environment, guia, { tipo: 'firma' })).body.archivo
     await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Ana Lucía Xicay', documento: '2456 78901 0101', relacion: 'vecino' },
       fotos: [foto],
@@ -73,11 +73,11 @@ describe('a delivery gets its document', () => {
     })
     const prueba = await conPdf(guia)
     expect(prueba.pdf).toMatchObject({ tipo: 'pdf', mime: 'application/pdf', ancho: null, capturado_en: null })
-    const bytes = await bajar(prueba.pdf.url)
+    const bytes = await downloadBytes(prueba.pdf.url)
     expect([bytes.length, sha256(bytes)]).toEqual([prueba.pdf.bytes, prueba.pdf.sha256])
-    const { texto, pageCount, dictionaries } = parsePdf(bytes)
+    const { texto: text, pageCount, dictionaries } = parsePdf(bytes)
     expect(pageCount).toBeLessThanOrEqual(2)
-    for (const dicho of [
+    for (const message of [
       'Envíos del Altiplano',
       'Tienda La Ceiba',
       'Guía de prueba',
@@ -92,9 +92,9 @@ describe('a delivery gets its document', () => {
       prueba.fotos[0]!.sha256,
       prueba.firma!.sha256,
     ])
-      expect(texto).toContain(dicho)
+      expect(text).toContain(message)
     expect(dictionaries).toContain(`${environment.url}/verificar/${guia}`)
-    expect(texto).not.toMatch(/perro|vecina|Lectura recibida tarde|\+502|3148 ?1676|78901 ?0101/)
+    expect(text).not.toMatch(/perro|vecina|Lectura recibida tarde|\+502|3148 ?1676|78901 ?0101/)
   })
 
   it('with a signed manifest that two other implementations verify', async () => {
@@ -111,7 +111,10 @@ describe('a delivery gets its document', () => {
     const key = createPublicKey({ key: (await jwks()).keys[0], format: 'jwk' })
     expect(verify(null, Buffer.from(`${head}.${body}`), key, Buffer.from(sello!, 'base64url'))).toBe(true)
 
-    const { recibido_por, external_ref } = { ...prueba, ...(await documentsComercio.api.guias.obtener(guia)) }
+    const { recibido_por: receivedBy, external_ref } = {
+      ...prueba,
+      ...(await documentsComercio.api.guias.obtener(guia)),
+    }
     expect(contenido).toEqual({
       version: 1,
       emisor: environment.url,
@@ -131,7 +134,7 @@ describe('a delivery gets its document', () => {
       },
       recibido_por_sha256: hash(
         'sha256',
-        JSON.stringify([sal, recibido_por.nombre, recibido_por.documento, recibido_por.relacion]),
+        JSON.stringify([sal, receivedBy.nombre, receivedBy.documento, receivedBy.relacion]),
       ),
       sin_firma: null,
       evidencia: {
@@ -153,12 +156,12 @@ describe('a delivery gets its document', () => {
     // Of people it says nothing.
     expect(JSON.stringify(contenido)).not.toMatch(/María|López|31481676/)
     for (const { url, archivo } of [...prueba.fotos, prueba.firma!, pdf])
-      expect(contenido.archivos.find((one) => one.archivo === archivo)!.sha256).toBe(sha256(await bajar(url)))
+      expect(contenido.archivos.find((one) => one.archivo === archivo)!.sha256).toBe(sha256(await downloadBytes(url)))
   })
 
   it('without a signature and without a place, too', async () => {
     const guia = await createGuiaOnRoute(environment, documentsComercio)
-    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
+    const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
     await environment.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
     const { manifiesto, firma } = await conPdf(guia)
     expect(firma).toBeNull()
@@ -177,33 +180,33 @@ describe('a delivery gets its document', () => {
 })
 
 describe('the job', () => {
-  let suyo: Comercio
+  let ownEntry: Comercio
   beforeAll(async () => {
-    suyo = await sinNadie.createComercio('live')
+    ownEntry = await withoutWorkers.createComercio('live')
   })
 
   it('makes the same bytes for the same proof on each run, also after later scans', async () => {
-    const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const row = await filaDe(sinNadie, guia)
+    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const row = await rowOf(withoutWorkers, guia)
     const digests: string[] = []
     for (const time of [0, 1]) {
-      const deps = depsDe(sinNadie, { clock: () => new Date(Date.now() + time * 86_400_000) })
+      const deps = depsDe(withoutWorkers, { clock: () => new Date(Date.now() + time * 86_400_000) })
       await makePdf(deps, row)
-      const { rows } = await sinNadie.db.pool.query(
+      const { rows } = await withoutWorkers.db.pool.query(
         `select encode(a.sha256, 'hex') as sha256 from archivo a where guia_id = $1 and tipo = 'pdf' order by creado_en desc`,
         [row.guia_id],
       )
       expect(rows).toHaveLength(time + 1)
       digests.push(rows[0].sha256)
       const late = new Date(Date.now() - 60_000).toISOString()
-      await sinNadie.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
+      await withoutWorkers.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
     }
     expect(new Set(digests).size).toBe(1)
   })
 
   it('has one winner when several make it at once, and the sweeper takes what the others made', async () => {
-    const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const row = await filaDe(sinNadie, guia)
+    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const row = await rowOf(withoutWorkers, guia)
     const hechos = await Promise.all(Array.from({ length: 4 }, () => makePdf(depsDe(), row)))
     expect(hechos.filter(Boolean)).toHaveLength(1)
     expect(await makePdf(depsDe(), row)).toBe(false)
@@ -211,42 +214,48 @@ describe('the job', () => {
     await makePdfs(depsDe(), [toJob(row), toJob(row)])
     const archivos = async () =>
       (
-        await sinNadie.db.pool.query(
+        await withoutWorkers.db.pool.query(
           `select archivo, usado_en from archivo where guia_id = $1 and tipo = 'pdf' order by usado_en`,
           [row.guia_id],
         )
       ).rows
-    const { pdf } = await filaDe(sinNadie, guia)
-    const hallados = await archivos()
-    expect(hallados).toHaveLength(5)
-    expect(hallados.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
-    const store = createLocalStore(join(sinNadie.dataDir, 'archivos'))
+    const { pdf } = await rowOf(withoutWorkers, guia)
+    const foundValues = await archivos()
+    expect(foundValues).toHaveLength(5)
+    expect(foundValues.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
+    const store = createLocalStore(join(withoutWorkers.dataDir, 'archivos'))
     const clock = () => new Date(Date.now() + 8 * 86_400_000)
-    await sweepArchivos({ db: sinNadie.db, store, clock, log: createLog('silent') })
+    await sweepArchivos({ db: withoutWorkers.db, store, clock, log: createLog('silent') })
     expect((await archivos()).map(({ archivo }) => archivo)).toEqual([pdf])
-    const keys = (await Array.fromAsync(store.list())).map(({ clave }) => clave)
-    expect(hallados.map(({ archivo }) => archivo).filter((file) => keys.includes(file))).toEqual([pdf])
-    const bytes = await bajar((await conPdf(guia, suyo)).pdf.url)
-    expect(contenidoDe((await conPdf(guia, suyo)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
+    const keys = (await Array.fromAsync(store.list())).map(({ clave: key }) => key)
+    expect(foundValues.map(({ archivo }) => archivo).filter((file) => keys.includes(file))).toEqual([pdf])
+    const bytes = await downloadBytes((await conPdf(guia, ownEntry)).pdf.url)
+    expect(contenidoDe((await conPdf(guia, ownEntry)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
     expect(parsePdf(bytes).texto).not.toContain('Guía de prueba')
   })
 
   describe('with tiles of the operator’s own', () => {
-    const pdfCon = async (url: string, propios = true) => {
-      const { guia } = await createDeliveredGuia(sinNadie, suyo)
-      const ajustes = { ...readTestSettings(), tiles: { url, selfHosted: propios, attribution: '© Calles de Todos' } }
-      const mapas = createMaps(ajustes, { clock: sinNadie.clock, log: createLog('silent') })
-      expect(await makePdf(depsDe(sinNadie, { settings: ajustes, maps: mapas }), await filaDe(sinNadie, guia))).toBe(
-        true,
-      )
-      return parsePdf(await bajar((await conPdf(guia, suyo)).pdf.url))
+    const pdfCon = async (url: string, ownNames = true) => {
+      const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+      const settingValues = {
+        ...readTestSettings(),
+        tiles: { url, selfHosted: ownNames, attribution: '© Calles de Todos' },
+      }
+      const mapas = createMaps(settingValues, { clock: withoutWorkers.clock, log: createLog('silent') })
+      expect(
+        await makePdf(
+          depsDe(withoutWorkers, { settings: settingValues, maps: mapas }),
+          await rowOf(withoutWorkers, guia),
+        ),
+      ).toBe(true)
+      return parsePdf(await downloadBytes((await conPdf(guia, ownEntry)).pdf.url))
     }
-    const DEL_MAPA = 'Mapa: © Calles de Todos'
+    const MAP_CREDIT = 'Mapa: © Calles de Todos'
 
     it('draws the place of the delivery', async () => {
-      const pdf = await pdfCon(mosaicos.url)
-      expect(pdf.texto).toContain(DEL_MAPA)
-      expect(mosaicos.requests.length).toBeGreaterThanOrEqual(3)
+      const pdf = await pdfCon(tiles.url)
+      expect(pdf.texto).toContain(MAP_CREDIT)
+      expect(tiles.requests.length).toBeGreaterThanOrEqual(3)
       // Photo, signature and map.
       expect(pdf.dictionaries.match(/\/Subtype \/Image/g)).toHaveLength(3)
       const mapa = pdf.jpegs.filter(({ ancho, alto }) => ancho === 1_280 && alto === 512)
@@ -255,47 +264,47 @@ describe('the job', () => {
     })
 
     it.each([
-      ['is slow', () => mosaicos.url, 'nunca'],
-      ['fails', () => mosaicos.url, 'falta'],
-      ['is gone', () => mosaicos.goneUrl, 'bien'],
-    ] as const)('goes without a map where their server %s', async (_, url, como) => {
-      mosaicos.answerMode = como
+      ['is slow', () => tiles.url, 'nunca'],
+      ['fails', () => tiles.url, 'falta'],
+      ['is gone', () => tiles.goneUrl, 'bien'],
+    ] as const)('goes without a map where their server %s', async (_, url, asSpecified) => {
+      tiles.answerMode = asSpecified
       const pdf = await pdfCon(url())
       expect(pdf.texto).not.toContain('Mapa:')
       expect(pdf.dictionaries.match(/\/Subtype \/Image/g)).toHaveLength(2)
     })
 
     it('asks nobody whose tiles are not for that', async () => {
-      expect((await pdfCon(mosaicos.url, false)).texto).not.toContain('Mapa:')
-      expect(mosaicos.requests).toEqual([])
+      expect((await pdfCon(tiles.url, false)).texto).not.toContain('Mapa:')
+      expect(tiles.requests).toEqual([])
     })
   })
 
   it('waits longer and longer for a photo that can’t be read, holds up no other, and in the end does without', async () => {
-    const { guia, foto } = await createDeliveredGuia(sinNadie, suyo)
-    const other = await createDeliveredGuia(sinNadie, suyo)
-    const folder = join(sinNadie.dataDir, 'archivos', foto.slice(-2))
+    const { guia, foto } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const other = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const folder = join(withoutWorkers.dataDir, 'archivos', foto.slice(-2))
     const [name] = (await readdir(folder)).filter((one) => one === foto)
     await rename(join(folder, name!), join(folder, `${name}.perdida`))
     let now = Date.now()
     const lines: string[] = []
-    const deps = depsDe(sinNadie, {
+    const deps = depsDe(withoutWorkers, {
       clock: () => new Date(now),
       log: createLog('warn', { write: (line) => lines.push(line) }),
     })
-    const metricas = createMetrics()
-    metricas.observe(deps)
+    const metrics = createMetrics()
+    metrics.observe(deps)
     const ids = new Set<string>()
     const from = now
     const esperas = [5, 60, 600, 3_600, ...Array<number>(6).fill(14_400)]
     for (const seconds of esperas) {
       const pendientes = await readPendingPruebas(deps, 100)
-      const { id, proximo_en } = await filaDe(sinNadie, guia)
+      const { id, proximo_en } = await rowOf(withoutWorkers, guia)
       expect(pendientes.map((one) => one.id)).toContain(id)
       expect(ids.has(id)).toBe(false)
       ids.add(id)
       await makePdfs(deps, pendientes as Parameters<typeof makePdfs>[1])
-      const row = await filaDe(sinNadie, guia)
+      const row = await rowOf(withoutWorkers, guia)
       expect(row.pdf).toBeNull()
       expect(row.proximo_en.getTime()).toBe(now + seconds * 1_000)
       expect(row.proximo_en > proximo_en).toBe(true)
@@ -303,85 +312,87 @@ describe('the job', () => {
       now += seconds * 1_000
     }
     // The other one didn't wait for it.
-    expect((await filaDe(sinNadie, other.guia)).pdf).not.toBeNull()
-    const expuestas = await metricas.expose()
-    expect(expuestas).toMatch(/^guias_pruebas_sin_pdf [1-9]/m)
-    expect(Number(/^guias_pruebas_atraso_segundos (.*)$/m.exec(expuestas)![1])).toBeGreaterThan(60_000)
+    expect((await rowOf(withoutWorkers, other.guia)).pdf).not.toBeNull()
+    const exposedMetrics = await metrics.expose()
+    expect(exposedMetrics).toMatch(/^guias_pruebas_sin_pdf [1-9]/m)
+    expect(Number(/^guias_pruebas_atraso_segundos (.*)$/m.exec(exposedMetrics)![1])).toBeGreaterThan(60_000)
     expect(lines.filter((line) => line.includes('proof without its PDF'))).toHaveLength(esperas.length)
     expect(now - from).toBeGreaterThan(86_400_000)
     await makePdfs(deps, (await readPendingPruebas(deps, 100)) as Parameters<typeof makePdfs>[1])
-    const { pdf, manifiesto, fotos } = await conPdf(guia, suyo)
-    const { texto } = parsePdf(await bajar(pdf.url))
-    expect(texto).toContain('No se pudo mostrar esta imagen')
+    const { pdf, manifiesto, fotos } = await conPdf(guia, ownEntry)
+    const { texto: text } = parsePdf(await downloadBytes(pdf.url))
+    expect(text).toContain('No se pudo mostrar esta imagen')
     // What was received is still known.
-    expect(texto).toContain(fotos[0]!.sha256)
+    expect(text).toContain(fotos[0]!.sha256)
     expect(contenidoDe(manifiesto).archivos[0]!.sha256).toBe(fotos[0]!.sha256)
     expect(lines.filter((line) => line.includes('picture left out'))).toHaveLength(1)
   })
 
   it('shows no photo that isn’t the one that was kept', async () => {
-    const { guia, foto } = await createDeliveredGuia(sinNadie, suyo)
-    const path = join(sinNadie.dataDir, 'archivos', foto.slice(-2), foto)
+    const { guia, foto } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const path = join(withoutWorkers.dataDir, 'archivos', foto.slice(-2), foto)
     const bytes = await readFile(path)
     bytes[bytes.length - 3]! ^= 1
     await writeFile(path, bytes)
-    await makePdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
-    expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
+    await makePdfs(depsDe(), [toJob(await rowOf(withoutWorkers, guia))])
+    expect(await rowOf(withoutWorkers, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
   it('tells in how many seconds to ask again, until it is there', async () => {
-    const { guia } = await createDeliveredGuia(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
     const wait = async () => {
-      const { datos, cabeceras } = await suyo.api.guias.pruebaEntrega(guia).conRespuesta()
-      return [datos.pdf === null, cabeceras.get('retry-after')]
+      const { datos, cabeceras: headers } = await ownEntry.api.guias.pruebaEntrega(guia).conRespuesta()
+      return [datos.pdf === null, headers.get('retry-after')]
     }
     expect(await wait()).toEqual([true, '2'])
-    const in90Days = new Date(sinNadie.clock().getTime() + 90 * 86_400_000)
-    await sinNadie.db.pool.query('update prueba_entrega set proximo_en = $1', [in90Days])
+    const in90Days = new Date(withoutWorkers.clock().getTime() + 90 * 86_400_000)
+    await withoutWorkers.db.pool.query('update prueba_entrega set proximo_en = $1', [in90Days])
     expect(await wait()).toEqual([true, '86400'])
-    await makePdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
+    await makePdfs(depsDe(), [toJob(await rowOf(withoutWorkers, guia))])
     expect(await wait()).toEqual([false, null])
   })
 
   it('is not put off when the database takes no writes', async () => {
-    const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const pending = await filaDe(sinNadie, guia)
-    const store = createLocalStore(join(sinNadie.dataDir, 'archivos'))
+    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const pending = await rowOf(withoutWorkers, guia)
+    const store = createLocalStore(join(withoutWorkers.dataDir, 'archivos'))
     for (const code of ['53100', '25006', '58030']) {
       const error = Object.assign(new Error('no writes'), { code })
-      const sinEscribir = { ...store, save: () => Promise.reject(error) }
-      await expect(makePdfs(depsDe(sinNadie, { store: sinEscribir }), [toJob(pending)])).rejects.toBe(error)
+      const storeWithoutWrites = { ...store, save: () => Promise.reject(error) }
+      await expect(makePdfs(depsDe(withoutWorkers, { store: storeWithoutWrites }), [toJob(pending)])).rejects.toBe(
+        error,
+      )
     }
-    expect(await filaDe(sinNadie, guia)).toMatchObject({ id: pending.id, pdf: null, intentos: 0 })
+    expect(await rowOf(withoutWorkers, guia)).toMatchObject({ id: pending.id, pdf: null, intentos: 0 })
     await makePdfs(depsDe(), [toJob(pending)])
-    expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
+    expect((await rowOf(withoutWorkers, guia)).pdf).not.toBeNull()
   })
 
   it('stops at the proof in hand when its worker lost its jobs', async () => {
-    const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const job = toJob(await filaDe(sinNadie, guia))
+    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const job = toJob(await rowOf(withoutWorkers, guia))
     await makePdfs(depsDe(), [{ ...job, signal: AbortSignal.abort() }])
-    expect((await filaDe(sinNadie, guia)).pdf).toBeNull()
+    expect((await rowOf(withoutWorkers, guia)).pdf).toBeNull()
     await makePdfs(depsDe(), [job])
-    expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
+    expect((await rowOf(withoutWorkers, guia)).pdf).not.toBeNull()
   })
 
   it('keeps what it can’t store now for later', async () => {
-    const { guia } = await createDeliveredGuia(sinNadie, suyo)
-    const pending = await filaDe(sinNadie, guia)
-    const store = createLocalStore(join(sinNadie.dataDir, 'archivos'))
-    const lleno = { ...store, save: () => Promise.reject(new Error('no space left')) }
-    await makePdfs(depsDe(sinNadie, { store: lleno }), [toJob(pending)])
-    const row = await filaDe(sinNadie, guia)
+    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const pending = await rowOf(withoutWorkers, guia)
+    const store = createLocalStore(join(withoutWorkers.dataDir, 'archivos'))
+    const fullCase = { ...store, save: () => Promise.reject(new Error('no space left')) }
+    await makePdfs(depsDe(withoutWorkers, { store: fullCase }), [toJob(pending)])
+    const row = await rowOf(withoutWorkers, guia)
     expect(row).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
     // After its ten waits it is tried every four hours.
-    await sinNadie.db.pool.query('update prueba_entrega set intentos = 10 where id = $1', [row.id])
+    await withoutWorkers.db.pool.query('update prueba_entrega set intentos = 10 where id = $1', [row.id])
     const now = new Date()
-    await makePdfs(depsDe(sinNadie, { store: lleno, clock: () => now }), [toJob(row)])
-    const otraVez = await filaDe(sinNadie, guia)
-    expect(otraVez).toMatchObject({ pdf: null, intentos: 11, proximo_en: new Date(now.getTime() + 14_400_000) })
-    await makePdfs(depsDe(), [toJob(otraVez)])
-    expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
+    await makePdfs(depsDe(withoutWorkers, { store: fullCase, clock: () => now }), [toJob(row)])
+    const repetition = await rowOf(withoutWorkers, guia)
+    expect(repetition).toMatchObject({ pdf: null, intentos: 11, proximo_en: new Date(now.getTime() + 14_400_000) })
+    await makePdfs(depsDe(), [toJob(repetition)])
+    expect((await rowOf(withoutWorkers, guia)).pdf).not.toBeNull()
   })
 })
 
@@ -397,13 +408,13 @@ describe('when the master key changes', () => {
       const { kid } = decodeProtectedHeader(old.manifiesto)
       expect(keys.map((key: { kid: string }) => key.kid).indexOf(kid)).toBe(1)
       await compactVerify(old.manifiesto, createLocalJWKSet({ keys }))
-      const suya = new Guias({ llave: documentsComercio.llave, baseUrl: environment.url })
-      const other = await createDeliveredGuia(environment, { api: suya })
-      const { manifiesto } = await conPdf(other.guia, { ...documentsComercio, api: suya })
+      const ownItem = new Guias({ llave: documentsComercio.llave, baseUrl: environment.url })
+      const other = await createDeliveredGuia(environment, { api: ownItem })
+      const { manifiesto } = await conPdf(other.guia, { ...documentsComercio, api: ownItem })
       expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
       await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
       expect((await jwks()).keys).toHaveLength(2)
-      expect((await suya.guias.pruebaEntrega(guia)).manifiesto).toBe(old.manifiesto)
+      expect((await ownItem.guias.pruebaEntrega(guia)).manifiesto).toBe(old.manifiesto)
     }
     const { rows } = await environment.db.pool.query('select count(*)::int as n from clave_publica')
     expect(rows).toEqual([{ n: 2 }])

@@ -16,9 +16,11 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
       name: 'ErrorNoEncontrado',
       codigo: 'prueba_no_disponible',
     })
-    const sinPrueba = await createGuiaOnRoute(environment, comercio)
-    await environment.operar('POST', `/guias/${sinPrueba}/eventos`, buildEstadoReport('entregado'))
-    await expect(comercio.api.guias.pruebaEntrega(sinPrueba)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
+    const guiaWithoutPrueba = await createGuiaOnRoute(environment, comercio)
+    await environment.operar('POST', `/guias/${guiaWithoutPrueba}/eventos`, buildEstadoReport('entregado'))
+    await expect(comercio.api.guias.pruebaEntrega(guiaWithoutPrueba)).rejects.toMatchObject({
+      codigo: 'prueba_no_disponible',
+    })
   })
 
   it('gives new links every time', async () => {
@@ -33,11 +35,11 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
 
   it('is its merchant’s alone, of that mode, and with its scope', async () => {
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const extrano = await environment.createComercio()
-    const read = async (llave: string, cual = guia) =>
-      (await environment.request('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
-    expect(await read(extrano.llave)).toBe('guia_desconocida')
-    expect(await read(extrano.llave, '000000000000')).toBe('guia_desconocida')
+    const foreignComercio = await environment.createComercio()
+    const read = async (llave: string, target = guia) =>
+      (await environment.request('GET', `/api/v1/guias/${target}/prueba-entrega`, { llave })).body.codigo
+    expect(await read(foreignComercio.llave)).toBe('guia_desconocida')
+    expect(await read(foreignComercio.llave, '000000000000')).toBe('guia_desconocida')
     expect(await read(await environment.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
     expect(await read(await environment.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe(
       'alcance_insuficiente',
@@ -47,16 +49,16 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
     const { status } = await environment.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       llave: comercio.llave,
       raw: new Uint8Array(await createFoto()),
-      cabeceras: { 'Content-Type': 'image/jpeg' },
+      headers: { 'Content-Type': 'image/jpeg' },
     })
     expect(status).toBe(401)
   })
 
   it('forgets where it was when places are forgotten', async () => {
     const { guia, foto } = await createDeliveredGuia(environment, comercio)
-    const { eraseUbicaciones: olvidarUbicaciones } = await import('../../server/domain/ubicacion/erase.ts')
+    const { eraseUbicaciones } = await import('../../server/domain/ubicacion/erase.ts')
     const clock = () => new Date(Date.now() + 2 * 86_400_000)
-    await olvidarUbicaciones({
+    await eraseUbicaciones({
       db: environment.db,
       clock,
       settings: readTestSettings({ LOCATION_RETENTION_DAYS: '1' }),

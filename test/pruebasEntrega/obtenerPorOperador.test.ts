@@ -10,12 +10,12 @@ describe('GET /operaciones/v1/guias/{guia}/prueba-entrega', () => {
   it('shows any merchant’s proof as the merchant sees it, with links that open', async () => {
     const comercio = await environment.createComercio('live')
     const { guia, foto, firma } = await createDeliveredGuia(environment, comercio)
-    const { status, cuerpo } = await read(guia.toLowerCase())
-    const { fotos, firma: suFirma, pdf: _pdf, ...rest } = cuerpo
-    const { fotos: _1, firma: _2, pdf: _3, ...delComercio } = await comercio.api.guias.pruebaEntrega(guia)
-    expect([status, rest.guia, fotos[0].archivo, suFirma.archivo]).toEqual([200, guia, foto, firma])
-    expect(rest.recibido_por).toEqual(delComercio.recibido_por)
-    for (const { url, mime } of [...fotos, suFirma]) {
+    const { status, body } = await read(guia.toLowerCase())
+    const { fotos, firma: ownFirma, pdf: _pdf, ...rest } = body
+    const { fotos: _1, firma: _2, pdf: _3, ...confirmedByComercio } = await comercio.api.guias.pruebaEntrega(guia)
+    expect([status, rest.guia, fotos[0].archivo, ownFirma.archivo]).toEqual([200, guia, foto, firma])
+    expect(rest.recibido_por).toEqual(confirmedByComercio.recibido_por)
+    for (const { url, mime } of [...fotos, ownFirma]) {
       const response = await fetch(url)
       expect([response.status, response.headers.get('content-type')]).toEqual([200, mime])
     }
@@ -27,9 +27,9 @@ describe('GET /operaciones/v1/guias/{guia}/prueba-entrega', () => {
     const { secuencia } = await comercio.api.guias.obtener(guia)
     await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
     for (const one of [guia, await createGuiaOnRoute(environment, comercio)]) {
-      const { status, cuerpo } = await read(one)
-      expect([status, cuerpo.codigo]).toEqual([404, 'prueba_no_disponible'])
+      const { status, body } = await read(one)
+      expect([status, body.codigo]).toEqual([404, 'prueba_no_disponible'])
     }
-    expect((await read(newGuideCode())).cuerpo.codigo).toBe('guia_desconocida')
+    expect((await read(newGuideCode())).body.codigo).toBe('guia_desconocida')
   })
 })

@@ -15,11 +15,11 @@ let comercio: Comercio
 let repartidor: { repartidor: string; codigo: string }
 beforeAll(async () => {
   comercio = await environment.createComercio()
-  repartidor = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+  repartidor = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
 })
 
 /** Operations that deliver, each with what its deliveries leave. */
-const ENTREGAN: Record<string, string> = {
+const DELIVERING_OPERATIONS: Record<string, string> = {
   registrarEntrega: 'prueba',
   registrarEntregaDeReparto: 'prueba',
   simularAvance: 'prueba',
@@ -27,16 +27,16 @@ const ENTREGAN: Record<string, string> = {
 }
 
 /** Ways of a guide to the door. */
-const CAMINOS = [
+const ALL_ROUTES = [
   [],
   ['recolectado', 'en_bodega'],
   ['recolectado', 'en_ruta'],
   ['recolectado', 'en_ruta', 'intento_fallido'],
 ]
 
-async function llevar(camino: readonly string[]): Promise<string> {
+async function carryThrough(route: readonly string[]): Promise<string> {
   const { guia } = await comercio.api.guias.crear(buildGuia())
-  for (const estado of camino) {
+  for (const estado of route) {
     const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor: repartidor.repartidor } : {}
     const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
     expect((await environment.operar('POST', `/guias/${guia}/eventos`, { estado, ...toma, ...motivo })).status).toBe(
@@ -47,13 +47,13 @@ async function llevar(camino: readonly string[]): Promise<string> {
 }
 
 /** Guide to try an operation with, and its pictures that no proof holds. */
-interface Probada {
+interface GuiaWithPrueba {
   guia: string
   secuencia: number
   /** Picture that an operator may use. */
   deOperador: string
   /** Picture that the courier may use. */
-  deMovil: string
+  fromMobile: string
 }
 
 const ENTREGADO = { estado: 'entregado' }
@@ -61,7 +61,7 @@ const conClave = (body: object) => ({ ...body, idempotencia: randomUUID() })
 const conFoto = (foto: string) => ({ recibido_por: { nombre: 'María López' }, fotos: [foto] })
 
 /** Bodies that an operation might take for a delivery. */
-const CUERPOS: readonly ((probada: Probada) => object | undefined)[] = [
+const CUERPOS: readonly ((guiaWithPrueba: GuiaWithPrueba) => object | undefined)[] = [
   () => undefined,
   () => ({}),
   () => ENTREGADO,
@@ -82,18 +82,17 @@ const CUERPOS: readonly ((probada: Probada) => object | undefined)[] = [
   () => ({ ...ENTREGADO, forzar: { razon: 'Entregado en papel' } }),
   ({ deOperador }) => ({ ...ENTREGADO, ...conFoto(deOperador) }),
   ({ deOperador }) => conFoto(deOperador),
-  ({ deMovil }) => conClave(conFoto(deMovil)),
+  ({ fromMobile }) => conClave(conFoto(fromMobile)),
 ]
 
 const path = ({ path: pattern }: Operation, guia: string) =>
-  pattern.replace(/\{(\w+)\}/g, (_todo, name) => (name === 'guia' || name === 'guias' ? guia : 'x_000000000000'))
+  pattern.replace(/\{(\w+)\}/g, (_match, name) => (name === 'guia' || name === 'guias' ? guia : 'x_000000000000'))
 
-const conLlave = ({ security: seguridad }: Operation) =>
-  ['llaveDeComercio', 'llaveDeOperacion'].includes(seguridad?.scheme ?? '')
+const conLlave = ({ security }: Operation) => ['llaveDeComercio', 'llaveDeOperacion'].includes(security?.scheme ?? '')
 
-function send(operacion: Operation, guia: string, cuerpo: object | undefined, phone: Mobile) {
+function send(operacion: Operation, guia: string, body: object | undefined, phone: Mobile) {
   const method = operacion.method.toUpperCase()
-  const options = method === 'GET' ? {} : { cuerpo }
+  const options = method === 'GET' ? {} : { body }
   switch (operacion.security?.scheme) {
     case 'llaveDeComercio':
       return environment.request(method, path(operacion, guia), { llave: comercio.llave, ...options })
@@ -102,7 +101,7 @@ function send(operacion: Operation, guia: string, cuerpo: object | undefined, ph
     default:
       return environment.request(method, path(operacion, guia), {
         ...options,
-        cabeceras: { Cookie: phone.cookie, Origin: environment.url },
+        headers: { Cookie: phone.cookie, Origin: environment.url },
       })
   }
 }
@@ -118,48 +117,48 @@ const readDelivered = async (): Promise<{ guia: string; con_prueba: boolean; raz
   (await environment.db.pool.query(LEER, [comercio.id])).rows
 
 /** The sequence of a guide, and the number of delivered guides. */
-const look = async (guia: string): Promise<{ secuencia: number; entregadas: number }> =>
-  (await environment.db.pool.query(MIRAR, [guia, comercio.id])).rows[0]
-const MIRAR = `select secuencia,
+const look = async (guia: string): Promise<{ secuencia: number; deliveredGuias: number }> =>
+  (await environment.db.pool.query(LOOKUP_SQL, [guia, comercio.id])).rows[0]
+const LOOKUP_SQL = `select secuencia,
     (select count(*)::int from guia where comercio_id = $2 and estado = 'entregado') as entregadas
   from guia where guia = $1`
 
-async function probar(camino: readonly string[], phone: Mobile): Promise<Probada> {
-  const guia = await llevar(camino)
-  const deOperador = (await uploadArchivo(environment, guia)).cuerpo.archivo
-  const deMovil = (await phone.upload(guia, 'foto', await createFoto())).cuerpo.archivo
-  return { guia, secuencia: (await look(guia)).secuencia, deOperador, deMovil }
+async function probar(route: readonly string[], phone: Mobile): Promise<GuiaWithPrueba> {
+  const guia = await carryThrough(route)
+  const deOperador = (await uploadArchivo(environment, guia)).body.archivo
+  const fromMobile = (await phone.upload(guia, 'foto', await createFoto())).body.archivo
+  return { guia, secuencia: (await look(guia)).secuencia, deOperador, fromMobile }
 }
 
 /** Tries every operation with every body on guides that came these ways. */
-async function tryEverything(caminos: readonly (readonly string[])[]): Promise<void> {
-  const hallado: Record<string, string> = {}
+async function tryEverything(routes: readonly (readonly string[])[]): Promise<void> {
+  const foundItem: Record<string, string> = {}
   const seen = new Set((await readDelivered()).map(({ guia }) => guia))
-  const comun = await createMobile(environment, repartidor)
-  for (const camino of caminos) {
-    let probada: Probada | undefined
+  const commonPart = await createMobile(environment, repartidor)
+  for (const route of routes) {
+    let guiaWithPrueba: GuiaWithPrueba | undefined
     for (const operacion of OPERACIONES) {
       // Signing out is one of the couriers' operations.
-      const phone = conLlave(operacion) ? comun : await createMobile(environment, repartidor)
+      const phone = conLlave(operacion) ? commonPart : await createMobile(environment, repartidor)
       for (const body of operacion.method === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
-        probada ??= await probar(camino, phone)
-        await send(operacion, probada.guia, body(probada), phone)
-        const { secuencia, entregadas } = await look(probada.guia)
-        for (const { guia, con_prueba, razon } of entregadas > seen.size ? await readDelivered() : []) {
+        guiaWithPrueba ??= await probar(route, phone)
+        await send(operacion, guiaWithPrueba.guia, body(guiaWithPrueba), phone)
+        const { secuencia, deliveredGuias } = await look(guiaWithPrueba.guia)
+        for (const { guia, con_prueba, razon } of deliveredGuias > seen.size ? await readDelivered() : []) {
           if (seen.has(guia)) continue
           seen.add(guia)
-          hallado[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'
-          expect([operacion.id, hallado[operacion.id]]).toEqual([operacion.id, ENTREGAN[operacion.id]])
+          foundItem[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'
+          expect([operacion.id, foundItem[operacion.id]]).toEqual([operacion.id, DELIVERING_OPERATIONS[operacion.id]])
         }
-        if (secuencia !== probada.secuencia) probada = undefined
+        if (secuencia !== guiaWithPrueba.secuencia) guiaWithPrueba = undefined
       }
     }
   }
-  expect(hallado).toEqual(ENTREGAN)
+  expect(foundItem).toEqual(DELIVERING_OPERATIONS)
 }
 
 describe('a guide becomes entregado only through the operations that leave a proof or a reason', () => {
   it('on the way to the door', () => tryEverything([['recolectado', 'en_ruta']]))
 
-  it('on any way', FULL_RUN_ONLY, () => tryEverything(CAMINOS))
+  it('on any way', FULL_RUN_ONLY, () => tryEverything(ALL_ROUTES))
 })

@@ -61,7 +61,7 @@ export function parsePdf(pdf: Buffer): ParsedPdf {
     pageCount: pages.length,
     measurement: pageSize,
     chunks: textRuns,
-    texto: textRuns.map(({ texto }) => texto).join(' '),
+    texto: textRuns.map(({ texto: text }) => text).join(' '),
     dictionaries,
     contents,
     jpegs,

@@ -19,41 +19,41 @@ beforeAll(async () => {
 
 const clock = () => environment.clock()
 const log = createLog('silent')
-const borrar = () => deletePruebas({ db: environment.db, clock, log, settings: readTestSettings(env) })
+const remove = () => deletePruebas({ db: environment.db, clock, log, settings: readTestSettings(env) })
 const store = () => createLocalStore(`${environment.dataDir}/archivos`)
-const barrer = () => sweepArchivos({ db: environment.db, store: store(), clock, log })
+const sweep = () => sweepArchivos({ db: environment.db, store: store(), clock, log })
 const guardados = async (archivos: string[]) => {
-  const keys = (await Array.fromAsync(store().list())).map(({ clave }) => clave)
+  const keys = (await Array.fromAsync(store().list())).map(({ clave: key }) => key)
   return archivos.map((file) => [file, keys.includes(file)])
 }
-const filas = async (table: string, archivos: string[]) =>
+const readTableRows = async (table: string, archivos: string[]) =>
   (await environment.db.pool.query(`select * from ${table} where archivo = any($1)`, [archivos])).rows
 
 /** A guide whose first attempt failed with a photo, and that was delivered on the second. */
-async function conTodo() {
+async function createWithEverything() {
   const guia = await createGuiaOnRoute(environment, comercio)
-  const foto = (await uploadArchivo(environment, guia)).cuerpo.archivo as string
+  const foto = (await uploadArchivo(environment, guia)).body.archivo as string
   const registrar = (body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
   await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [foto] })
   await registrar({ estado: 'en_ruta' })
   const [a, firma] = [await uploadArchivo(environment, guia), await uploadArchivo(environment, guia, { tipo: 'firma' })]
   const body = {
     recibido_por: { nombre: 'Persona Irrepetible', documento: '9999 88888 7777', relacion: 'vecino' },
-    fotos: [a.cuerpo.archivo],
-    firma: firma.cuerpo.archivo,
+    fotos: [a.body.archivo],
+    firma: firma.body.archivo,
     lat: 14.7189,
     lng: -90.6442,
   }
   const key = 'de-un-lector-sin-cobertura'
-  const entregar = () => environment.operar('POST', `/guias/${guia}/entrega`, body, key)
-  const { status, cuerpo: dicho } = await entregar()
-  if (status !== 201) throw new Error(JSON.stringify(dicho))
+  const deliver = () => environment.operar('POST', `/guias/${guia}/entrega`, body, key)
+  const { status, body: message } = await deliver()
+  if (status !== 201) throw new Error(JSON.stringify(message))
   return {
     guia,
     intento: foto,
-    entrega: [a.cuerpo.archivo, firma.cuerpo.archivo] as string[],
-    deliver: entregar,
-    text: dicho,
+    entrega: [a.body.archivo, firma.body.archivo] as string[],
+    deliver,
+    text: message,
   }
 }
 
@@ -73,99 +73,99 @@ async function conPdf(guia: string): Promise<string> {
     contenido: Buffer.from('%PDF-'),
   }
   const { archivo } = await saveArchivo({ db: environment.db, store: store(), clock }, rows[0], datos)
-  const { rows: puestos } = await environment.db.pool.query(
+  const { rows: storedRows } = await environment.db.pool.query(
     'update prueba_entrega set pdf = coalesce(pdf, $2) where guia_id = $1 returning pdf',
     [rows[0].id, archivo],
   )
-  return puestos[0].pdf
+  return storedRows[0].pdf
 }
 
 describe('after the retention of proofs', () => {
   it('an attempt that became known late keeps its photos as long as any other, regardless of its date', async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
-    const foto = (await uploadArchivo(environment, guia)).cuerpo.archivo as string
+    const foto = (await uploadArchivo(environment, guia)).body.archivo as string
     const late = {
       estado: 'intento_fallido',
       motivo: 'sin_respuesta',
       fotos: [foto],
       ocurrido_en: '2001-01-01T00:00:00Z',
     }
-    expect((await environment.operar('POST', `/guias/${guia}/eventos`, late)).cuerpo.aplicado).toBe(false)
-    await borrar()
+    expect((await environment.operar('POST', `/guias/${guia}/eventos`, late)).body.aplicado).toBe(false)
+    await remove()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
     environment.advance(DIAS * DAY_MS + 1_000)
-    await borrar()
+    await remove()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toEqual([])
   })
 
   it('files and who received are gone, rows first; that it was delivered, and when, stays', async () => {
-    const { guia, intento, entrega, deliver: entregar, text: acuse } = await conTodo()
+    const { guia, intento, entrega, deliver, text: acuse } = await createWithEverything()
     const all = [intento, ...entrega]
     const before = await comercio.api.guias.obtener(guia)
     const pdf = await conPdf(guia)
 
     environment.advance(DIAS * DAY_MS - 60_000)
-    await borrar()
-    await barrer()
-    const { fotos, firma, recibido_por } = await comercio.api.guias.pruebaEntrega(guia)
-    expect([recibido_por.nombre, fotos.length]).toEqual(['Persona Irrepetible', 1])
+    await remove()
+    await sweep()
+    const { fotos, firma, recibido_por: receivedBy } = await comercio.api.guias.pruebaEntrega(guia)
+    expect([receivedBy.nombre, fotos.length]).toEqual(['Persona Irrepetible', 1])
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
     expect(await guardados(all)).toEqual(all.map((file) => [file, true]))
 
     environment.advance(61_000)
-    const cuando = clock()
-    await Promise.all([borrar(), borrar()])
+    const moment = clock()
+    await Promise.all([remove(), remove()])
     // No row says that the files are there: their links open nothing, though the storage still has the bytes.
-    expect(await filas('archivo', [...all, pdf])).toEqual([])
+    expect(await readTableRows('archivo', [...all, pdf])).toEqual([])
     expect(await guardados(all)).toEqual(all.map((file) => [file, true]))
-    expect((await filas('archivo_indice', all)).map(({ estado }) => estado)).toEqual(all.map(() => 'borrando'))
+    expect((await readTableRows('archivo_indice', all)).map(({ estado }) => estado)).toEqual(all.map(() => 'borrando'))
     for (const { url } of [...fotos, firma!]) expect((await fetch(url)).status).toBe(403)
-    await barrer()
+    await sweep()
     expect(await guardados(all)).toEqual(all.map((file) => [file, false]))
-    expect(await filas('archivo_indice', [...all, pdf])).toEqual([])
+    expect(await readTableRows('archivo_indice', [...all, pdf])).toEqual([])
 
     const error = await comercio.api.guias.pruebaEntrega(guia).then(
       () => undefined,
       (e: { codigo: string; status: number; message: string }) => e,
     )
     expect([error?.status, error?.codigo]).toEqual([404, 'prueba_no_disponible'])
-    const [, dicho = ''] = /su prueba se borró el (\S+) por la retención de datos/.exec(error!.message) ?? []
-    expect(new Date(dicho).getTime() - cuando.getTime()).toBeGreaterThanOrEqual(0)
-    expect(new Date(dicho).getTime()).toBeLessThanOrEqual(environment.clock().getTime())
-    const [entregado, ...previos] = before.eventos.datos.toReversed()
+    const [, message = ''] = /su prueba se borró el (\S+) por la retención de datos/.exec(error!.message) ?? []
+    expect(new Date(message).getTime() - moment.getTime()).toBeGreaterThanOrEqual(0)
+    expect(new Date(message).getTime()).toBeLessThanOrEqual(environment.clock().getTime())
+    const [entregado, ...previousEventos] = before.eventos.datos.toReversed()
     expect(entregado).toMatchObject({ tipo: 'guia.entregado', lat: 14.7189, lng: -90.6442 })
     expect(await comercio.api.guias.obtener(guia)).toEqual({
       ...before,
-      eventos: { ...before.eventos, datos: [...previos.reverse(), { ...entregado, lat: null, lng: null }] },
+      eventos: { ...before.eventos, datos: [...previousEventos.reverse(), { ...entregado, lat: null, lng: null }] },
     })
     expect((await comercio.api.guias.intentos(guia)).datos).toMatchObject([{ motivo: 'sin_respuesta', fotos: [] }])
     const { rows: pruebas } = await environment.db.pool.query(
       `select to_jsonb(t)::text as texto from prueba_entrega t union all select to_jsonb(t)::text from prueba_intento t
        union all select to_jsonb(t)::text from evento t union all select to_jsonb(t)::text from prueba_borrada t`,
     )
-    expect(pruebas.filter(({ texto }) => /Irrepetible|9999 88888/.test(texto))).toEqual([])
+    expect(pruebas.filter(({ texto: text }) => /Irrepetible|9999 88888/.test(text))).toEqual([])
     // Once is enough.
     environment.advance(DAY_MS)
-    await borrar()
+    await remove()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
-      message: expect.stringContaining(dicho),
+      message: expect.stringContaining(message),
     })
     // The same delivery again is no delivery.
     const other = await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Persona Irrepetible' },
       fotos: entrega.slice(0, 1),
     })
-    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    expect([other.status, other.body.codigo]).toEqual([409, 'transicion_invalida'])
     // Whoever never heard the answer hears it now, without what is gone.
-    const repeated = await entregar()
-    expect([repeated.status, repeated.cuerpo]).toEqual([200, { ...acuse, lat: null, lng: null, distancia_m: null }])
+    const repeated = await deliver()
+    expect([repeated.status, repeated.body]).toEqual([200, { ...acuse, lat: null, lng: null, distancia_m: null }])
   })
 
   it('a guide delivered without proof never had one', async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
     await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
     environment.advance((DIAS + 1) * DAY_MS)
-    await borrar()
+    await remove()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining('se entregó sin prueba'),
     })
@@ -187,7 +187,7 @@ describe('after the retention of proofs', () => {
       [old.guia],
     )
     expect(rows).toHaveLength(1_200)
-    expect([await borrar(), await borrar(), await borrar()]).toEqual([true, true, false])
+    expect([await remove(), await remove(), await remove()]).toEqual([true, true, false])
     const count = async (table: string) =>
       (
         await environment.db.pool.query(`select count(*)::int as n from ${table} where guia_id = any($1)`, [

@@ -6,40 +6,40 @@ import { type ParsedPdf, parsePdf } from './readPdf.ts'
 import { buildMilestone, createSampleImage, datos, file, type foto } from './sample.ts'
 
 /** How far a line of text reaches above its baseline. */
-const LETRA = 8
+const LETTER_HEIGHT = 8
 /** The titles that begin a part of the document. */
 const TITULO = /^(?:Historial|Foto$|Fotos \(|Firma, ampliada|Integridad de los archivos)/
 
 /** The highest stretch of each page on which nothing stands, as a part of the page. */
-function huecosDe({ pageCount, chunks, images: imagenes, measurement: [, height] }: ParsedPdf): number[] {
+function gapsOf({ pageCount, chunks, images, measurement: [, height] }: ParsedPdf): number[] {
   return Array.from({ length: pageCount }, (_, page) => {
-    const lleno = [
-      ...chunks.filter((one) => one.pagina === page).map(({ y }) => ({ bottom: y, top: y + LETRA })),
-      ...imagenes.filter((one) => one.pagina === page),
+    const fullCase = [
+      ...chunks.filter((one) => one.pagina === page).map(({ y }) => ({ bottom: y, top: y + LETTER_HEIGHT })),
+      ...images.filter((one) => one.pagina === page),
     ].sort((a, b) => b.top - a.top)
-    let [end, hueco] = [height, 0]
-    for (const { bottom: abajo, top: arriba } of lleno) {
-      hueco = Math.max(hueco, end - arriba)
+    let [end, gap] = [height, 0]
+    for (const { bottom: abajo, top: arriba } of fullCase) {
+      gap = Math.max(gap, end - arriba)
       end = Math.min(end, abajo)
     }
-    return Math.max(hueco, end) / height
+    return Math.max(gap, end) / height
   })
 }
 
-const CABEZA = /^(?:Fecha|Estado|Lugar|Archivo|SHA-256 del archivo guardado)$/
+const HEADING = /^(?:Fecha|Estado|Lugar|Archivo|SHA-256 del archivo guardado)$/
 /** How much stands below the last title of each page: one alone at a page's end has a table's head at most, and the foot. */
-const loQueSigueAlUltimoTitulo = ({ pageCount, chunks, images: imagenes }: ParsedPdf): number[] =>
+const countLinesAfterLastTitle = ({ pageCount, chunks, images }: ParsedPdf): number[] =>
   Array.from({ length: pageCount }, (_, page) => {
-    const suyos = chunks.filter((one) => one.pagina === page)
-    const titles = suyos.filter(({ texto }) => TITULO.test(texto))
+    const ownEntries = chunks.filter((one) => one.pagina === page)
+    const titles = ownEntries.filter(({ texto: text }) => TITULO.test(text))
     if (titles.length === 0) return Number.POSITIVE_INFINITY
     const last = Math.min(...titles.map(({ y }) => y))
-    const lines = suyos.filter(({ texto, y }) => y < last - LETRA && y > 45 && !CABEZA.test(texto))
-    return lines.length + imagenes.filter((one) => one.pagina === page && one.bottom < last).length
+    const lines = ownEntries.filter(({ texto: text, y }) => y < last - LETTER_HEIGHT && y > 45 && !HEADING.test(text))
+    return lines.length + images.filter((one) => one.pagina === page && one.bottom < last).length
   })
 
 const LARGO = 'María de los Ángeles Guadalupe Fernández-Castañeda y Xicará de la Cruz Hernández viuda de Montúfar'
-const NOMBRES_LARGOS: Partial<PruebaData> = {
+const LONG_NAMES: Partial<PruebaData> = {
   comercio: 'Comercializadora Internacional de Calzado y Artículos de Cuero de Guatemala, Sociedad Anónima de Capital',
   contenido: 'Dos blusas bordadas y un corte de Totonicapán, tres pares de zapatos de cuero y una caja de candelas',
   recogida: { nombre: 'Bodega central de la zona 12, sótano 3, rampa norte, puerta 27', lat: 14.5, lng: -90.5 },
@@ -76,30 +76,31 @@ const FOTOS = {
 }
 const HISTORIALES = [2, 5, 8, 12, 15, 20, 25, 30, 40, 60, 200]
 
-async function revisar(cambios: Partial<PruebaData>, que: string): Promise<ParsedPdf> {
+async function revisar(cambios: Partial<PruebaData>, kind: string): Promise<ParsedPdf> {
   const pdf = parsePdf(await composePdf(datos({ firma, ...cambios })))
-  expect(pdf.pageCount, que).toBeLessThanOrEqual(2)
-  for (const hueco of huecosDe(pdf)) expect(hueco, `${que}: empty`).toBeLessThan(1 / 3)
-  for (const cuanto of loQueSigueAlUltimoTitulo(pdf)) expect(cuanto, `${que}: a title alone`).toBeGreaterThan(0)
+  expect(pdf.pageCount, kind).toBeLessThanOrEqual(2)
+  for (const gap of gapsOf(pdf)) expect(gap, `${kind}: empty`).toBeLessThan(1 / 3)
+  for (const followingHeight of countLinesAfterLastTitle(pdf))
+    expect(followingHeight, `${kind}: a title alone`).toBeGreaterThan(0)
   return pdf
 }
 
 describe('the pages of a proof', () => {
   it('are filled with a long history and no photo, which shows the signature enlarged', async () => {
-    const { texto, pageCount } = await revisar({ fotos: [], historial: historialDe(12) }, 'twelve events')
+    const { texto: text, pageCount } = await revisar({ fotos: [], historial: historialDe(12) }, 'twelve events')
     expect(pageCount).toBe(2)
-    expect(texto).toContain('Firma, ampliada')
-    for (let i = 1; i <= 12; i++) expect(texto).toContain(`Evento ${i} `)
+    expect(text).toContain('Firma, ampliada')
+    for (let i = 1; i <= 12; i++) expect(text).toContain(`Evento ${i} `)
   })
 
   it('are filled with six photos', async () => {
-    const { texto } = await revisar({ fotos: FOTOS['six photos'], historial: historialDe(5) }, 'six')
-    expect(texto).toContain('Foto 6 · ')
+    const { texto: text } = await revisar({ fotos: FOTOS['six photos'], historial: historialDe(5) }, 'six')
+    expect(text).toContain('Foto 6 · ')
   })
 
   it('are filled with long names, none of which takes the courier’s code', async () => {
-    const { texto } = await revisar({ ...NOMBRES_LARGOS, historial: historialDe(5) }, 'long names')
-    expect(texto).toContain('rep_4T8WQ2ZK7NHB')
+    const { texto: text } = await revisar({ ...LONG_NAMES, historial: historialDe(5) }, 'long names')
+    expect(text).toContain('rep_4T8WQ2ZK7NHB')
   })
 
   it(
@@ -109,7 +110,7 @@ describe('the pages of a proof', () => {
       for (let count = 2; count <= 30; count++)
         for (const fotos of [FOTOS['one photo'], FOTOS['six photos']]) {
           const { chunks } = await revisar({ historial: historialDe(count), fotos }, `${count}`)
-          const rows = chunks.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto)).length
+          const rows = chunks.filter(({ texto: text, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(text)).length
           expect([count, rows === 0 || rows >= 4]).toEqual([count, true])
           if (count < 7) expect([count, rows]).toEqual([count, 0])
         }
@@ -119,18 +120,18 @@ describe('the pages of a proof', () => {
   it('carry over no single row of the history', async () => {
     for (let count = 2; count <= 30; count++) {
       const { chunks } = await revisar({ historial: historialDe(count), fotos: FOTOS['three high photos'] }, `${count}`)
-      const rows = chunks.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto))
+      const rows = chunks.filter(({ texto: text, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(text))
       expect(rows).not.toHaveLength(1)
     }
   })
 
   it.each(Object.entries(FOTOS))('are filled with %s and any other content', FULL_RUN_ONLY, async (count, fotos) => {
     for (const eventos of HISTORIALES)
-      for (const largos of [{}, NOMBRES_LARGOS])
+      for (const longItems of [{}, LONG_NAMES])
         for (const conMapa of [null, mapa])
           await revisar(
-            { fotos, historial: historialDe(eventos), locationMap: conMapa, ...largos },
-            `${count}, ${eventos} events${largos === NOMBRES_LARGOS ? ', long names' : ''}${conMapa ? ', a map' : ''}`,
+            { fotos, historial: historialDe(eventos), locationMap: conMapa, ...longItems },
+            `${count}, ${eventos} events${longItems === LONG_NAMES ? ', long names' : ''}${conMapa ? ', a map' : ''}`,
           )
   })
 })

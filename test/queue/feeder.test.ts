@@ -3,22 +3,22 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Feeder, type FeederDeps } from '../../server/data/queue/feeder.ts'
 import { createLog } from '../../server/platform/log.ts'
 
-const abiertos: { stop(): Promise<void> }[] = []
-afterEach(() => Promise.all(abiertos.splice(0).map((one) => one.stop())))
+const openResources: { stop(): Promise<void> }[] = []
+afterEach(() => Promise.all(openResources.splice(0).map((one) => one.stop())))
 
 /** A feeder of one kind of work, whose rows, queue and clock do what the test says. */
 function nuevo() {
-  const mundo = { desfase: 0, rows: [] as string[], falla: false, rondas: 0, adelantos: 0 }
-  const alimentados: string[] = []
+  const world = { clockOffset: 0, rows: [] as string[], fault: false, rondas: 0, advanceCount: 0 }
+  const fedIds: string[] = []
   const boss = {
     insert: async (_cola: string, jobs: { id: string }[]) => {
-      if (mundo.falla) throw new Error('the queue is away')
-      alimentados.push(...jobs.map(({ id }) => id))
+      if (world.fault) throw new Error('the queue is away')
+      fedIds.push(...jobs.map(({ id }) => id))
     },
   } as unknown as PgBoss
   const deps: FeederDeps = {
     log: createLog('silent'),
-    clock: () => new Date(Date.now() + mundo.desfase),
+    clock: () => new Date(Date.now() + world.clockOffset),
     notifyJobs: () => {},
     wake: () => {},
     announceWork: () => {},
@@ -27,52 +27,52 @@ function nuevo() {
     cola: 'prueba',
     opciones: {},
     pendientes: async () => {
-      mundo.rondas++
-      return mundo.rows.map((id) => ({ id }))
+      world.rondas++
+      return world.rows.map((id) => ({ id }))
     },
-    advance: async () => mundo.adelantos++,
+    advance: async () => world.advanceCount++,
     run: async () => {},
   }
-  const alimentador = new Feeder(boss, [job], deps)
-  abiertos.push(alimentador)
+  const feeder = new Feeder(boss, [job], deps)
+  openResources.push(feeder)
   /** Waits for a round that begins now. */
-  const ronda = async () => {
-    const before = mundo.rondas
-    alimentador.notify()
-    await expect.poll(() => mundo.rondas, { interval: 5 }).toBeGreaterThan(before)
+  const round = async () => {
+    const before = world.rondas
+    feeder.notify()
+    await expect.poll(() => world.rondas, { interval: 5 }).toBeGreaterThan(before)
   }
-  return { mundo, alimentados, ronda }
+  return { world, fedIds, round }
 }
 
 describe('the feeder', () => {
   it('brings rows forward at its first round, and whenever the clock steps back, also from ahead', async () => {
-    const { mundo, ronda } = nuevo()
-    await ronda()
-    await ronda()
-    expect(mundo.adelantos).toBe(1)
-    mundo.desfase = 3_600_000
-    await ronda()
-    expect(mundo.adelantos).toBe(1)
-    mundo.desfase = 0
-    await ronda()
-    expect(mundo.adelantos).toBe(2)
-    mundo.desfase = -3_600_000
-    await ronda()
-    expect(mundo.adelantos).toBe(3)
+    const { world, round } = nuevo()
+    await round()
+    await round()
+    expect(world.advanceCount).toBe(1)
+    world.clockOffset = 3_600_000
+    await round()
+    expect(world.advanceCount).toBe(1)
+    world.clockOffset = 0
+    await round()
+    expect(world.advanceCount).toBe(2)
+    world.clockOffset = -3_600_000
+    await round()
+    expect(world.advanceCount).toBe(3)
   })
 
   it('feeds a row once, and again at once if the queue did not take it', async () => {
-    const { mundo, alimentados, ronda } = nuevo()
-    mundo.rows = ['una']
-    await ronda()
-    await ronda()
-    expect(alimentados).toEqual(['una'])
-    mundo.rows = ['una', 'otra']
-    mundo.falla = true
-    await ronda()
-    mundo.falla = false
-    for (let i = 0; i < 2; i++) await ronda()
+    const { world, fedIds, round } = nuevo()
+    world.rows = ['una']
+    await round()
+    await round()
+    expect(fedIds).toEqual(['una'])
+    world.rows = ['una', 'otra']
+    world.fault = true
+    await round()
+    world.fault = false
+    for (let i = 0; i < 2; i++) await round()
     // Rows that were fed are fed again after five seconds in any case, so this must not wait.
-    expect(alimentados.toSorted()).toEqual(['otra', 'una', 'una'])
+    expect(fedIds.toSorted()).toEqual(['otra', 'una', 'una'])
   })
 })

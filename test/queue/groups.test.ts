@@ -1,44 +1,44 @@
 import { describe, expect, it } from 'vitest'
 import { type GroupOwner, type GroupRequest, Groups } from '../../server/data/queue/groups.ts'
 
-class Mala extends Error {}
+class BadDataError extends Error {}
 
 interface Opciones {
   max?: number
   concurrency?: number
-  falla?: (datos: readonly string[], solo: boolean) => boolean
+  fault?: (datos: readonly string[], single: boolean) => boolean
 }
 
 /** Groups whose work the test lets go on, and what each was given. */
-function nuevo({ max: maximo = 10, concurrency: aLaVez = 1, falla = () => false }: Opciones = {}) {
-  const hechos: { owners: string; datos: string[]; solo: boolean }[] = []
-  const esperan: (() => void)[] = []
-  let suelto = false
+function nuevo({ max: maximo = 10, concurrency: concurrent = 1, fault = () => false }: Opciones = {}) {
+  const hechos: { owners: string; datos: string[]; single: boolean }[] = []
+  const waiters: (() => void)[] = []
+  let isReleased = false
   let now = 50_000
-  const grupos = new Groups<GroupOwner, string, string>(
+  const groups = new Groups<GroupOwner, string, string>(
     {
       max: maximo,
-      concurrency: aLaVez,
+      concurrency: concurrent,
       groupKey: () => '',
-      perform: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
-        const datos = pedidos.flatMap((pedido) => pedido.datos)
-        hechos.push({ owners: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
-        if (!suelto) await new Promise<void>((resolve) => void esperan.push(resolve))
-        if (falla(datos, solo)) throw new Mala(datos.join())
-        return datos.map((dato) => dato.toUpperCase())
+      perform: async (requests: readonly GroupRequest<GroupOwner, string>[], single) => {
+        const datos = requests.flatMap((requestData) => requestData.datos)
+        hechos.push({ owners: requests.map(({ dueno: owner }) => owner.clave).join(''), datos, single })
+        if (!isReleased) await new Promise<void>((resolve) => void waiters.push(resolve))
+        if (fault(datos, single)) throw new BadDataError(datos.join())
+        return datos.map((datum) => datum.toUpperCase())
       },
-      isSingleOwnerError: (error) => error instanceof Mala,
+      isSingleOwnerError: (error) => error instanceof BadDataError,
     },
     () => now,
   )
-  const request = (clave: string, ...datos: string[]) => grupos.request({ clave }, datos)
+  const request = (key: string, ...datos: string[]) => groups.request({ clave: key }, datos)
   const release = () => {
-    suelto = true
-    for (const seguir of esperan.splice(0)) seguir()
+    isReleased = true
+    for (const follow of waiters.splice(0)) follow()
   }
   const turno = () => new Promise((resolve) => setImmediate(resolve))
-  const pasar = (ms: number) => (now += ms)
-  return { deliveries: hechos, request, release, turno, pasar }
+  const passTime = (ms: number) => (now += ms)
+  return { deliveries: hechos, request, release, turno, passTime }
 }
 
 describe('work that is requested at the same time', () => {
@@ -64,11 +64,11 @@ describe('work that is requested at the same time', () => {
     const { deliveries: hechos, request, release, turno } = nuevo({ max: 3 })
     const first = request('z', 'z')
     await turno()
-    const riada = Array.from({ length: 7 }, (_, i) => request('a', `a${i}`))
-    const vecinas = [request('b', 'b1'), request('c', 'c1'), request('b', 'b2')]
+    const flood = Array.from({ length: 7 }, (_, i) => request('a', `a${i}`))
+    const neighbours = [request('b', 'b1'), request('c', 'c1'), request('b', 'b2')]
     await turno()
     release()
-    await Promise.all([first, ...riada, ...vecinas])
+    await Promise.all([first, ...flood, ...neighbours])
     expect(hechos.map(({ owners: duenos }) => duenos)).toEqual(['z', 'abc', 'aba', 'aaa', 'a'])
   })
 
@@ -84,11 +84,15 @@ describe('work that is requested at the same time', () => {
   })
 
   it('is done owner by owner when one may be at fault, who then goes by himself', async () => {
-    const { deliveries: hechos, request, release } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    const {
+      deliveries: hechos,
+      request,
+      release,
+    } = nuevo({ fault: (datos, single) => !single && datos.includes('mala') })
     release()
-    const juntas = [request('a', 'mala'), request('b', 'buena'), request('c', 'buena')]
-    expect(await Promise.all(juntas)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
-    expect(hechos.map(({ owners: duenos, solo }) => [duenos, solo])).toEqual([
+    const concurrentResults = [request('a', 'mala'), request('b', 'buena'), request('c', 'buena')]
+    expect(await Promise.all(concurrentResults)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
+    expect(hechos.map(({ owners: duenos, single }) => [duenos, single])).toEqual([
       ['abc', false],
       ['a', false],
       ['b', false],
@@ -102,20 +106,20 @@ describe('work that is requested at the same time', () => {
       deliveries: hechos,
       request,
       release,
-      pasar,
-    } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+      passTime,
+    } = nuevo({ fault: (datos, single) => !single && datos.includes('mala') })
     release()
     await Promise.all([request('a', 'mala'), request('b', 'buena')])
-    const juntas = async () => {
+    const concurrentResults = async () => {
       hechos.length = 0
       await Promise.all([request('a', 'buena'), request('b', 'buena'), request('c', 'buena')])
-      return hechos.map(({ owners: duenos, solo }) => `${duenos} ${solo}`).sort()
+      return hechos.map(({ owners: duenos, single }) => `${duenos} ${single}`).sort()
     }
-    expect(await juntas()).toEqual(['a true', 'bc false'])
-    pasar(9_999)
-    expect(await juntas()).toEqual(['a true', 'bc false'])
-    pasar(1)
-    expect(await juntas()).toEqual(['abc false'])
+    expect(await concurrentResults()).toEqual(['a true', 'bc false'])
+    passTime(9_999)
+    expect(await concurrentResults()).toEqual(['a true', 'bc false'])
+    passTime(1)
+    expect(await concurrentResults()).toEqual(['abc false'])
   })
 
   it('fails for all when nobody is to blame', async () => {
@@ -124,7 +128,7 @@ describe('work that is requested at the same time', () => {
       request,
       release,
     } = nuevo({
-      falla: () => {
+      fault: () => {
         throw new Error('the database is away')
       },
     })

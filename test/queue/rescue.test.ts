@@ -23,24 +23,24 @@ beforeAll(async () => {
 afterAll(() => boss.stop({ graceful: false }))
 
 function child() {
-  const lineas: string[] = []
-  const despertadas: string[] = []
+  const lines: string[] = []
+  const wokenQueues: string[] = []
   const deps = {
     noWaitDb: environment.db,
-    log: createLog('warn', { write: (line) => lineas.push(line) }),
-    wake: (queue: string) => void despertadas.push(queue),
+    log: createLog('warn', { write: (line) => lines.push(line) }),
+    wake: (queue: string) => void wokenQueues.push(queue),
   }
-  return { rescate: new Rescue(boss, deps, [COLA]), lineas, despertadas }
+  return { rescue: new Rescue(boss, deps, [COLA]), lineas: lines, wokenQueues }
 }
 
 /** A job that a worker holds. */
-async function tomado(options: object = {}) {
+async function takeOne(options: object = {}) {
   const id = randomUUID()
   await boss.insert(COLA, [{ id, ...options }])
   const jobs = await boss.fetch(COLA, { batchSize: 100 })
   return jobs.find((one) => one.id === id)!
 }
-const callar = (id: string, seconds: number) =>
+const silence = (id: string, seconds: number) =>
   environment.db.pool.query(`update pgboss.job set heartbeat_on = now() - $2 * interval '1 second' where id = $1`, [
     id,
     seconds,
@@ -49,15 +49,15 @@ const estado = async (id: string) => (await boss.findJobs(COLA, { id }))[0]?.sta
 
 describe('a job whose heartbeat stopped', () => {
   it('goes back to its queue at the second look, and is claimed again a second later', async () => {
-    const { rescate, lineas, despertadas } = child()
-    const job = await tomado()
-    await callar(job.id, 4)
-    await rescate.look()
+    const { rescue, lineas: lines, wokenQueues } = child()
+    const job = await takeOne()
+    await silence(job.id, 4)
+    await rescue.look()
     expect(await estado(job.id)).toBe('active')
-    await rescate.look()
+    await rescue.look()
     expect(await estado(job.id)).toBe('retry')
-    expect(lineas.join()).toMatch(/"cola":"pruebas","trabajos":1,"msg":"jobs of a lost worker"/)
-    await expect.poll(() => despertadas).toEqual([COLA])
+    expect(lines.join()).toMatch(/"cola":"pruebas","trabajos":1,"msg":"jobs of a lost worker"/)
+    await expect.poll(() => wokenQueues).toEqual([COLA])
     const [other] = await boss.fetch(COLA)
     expect([other!.id, other!.retryCount]).toEqual([job.id, 1])
     // The first worker was alive after all: it can't end the attempt of the second one.
@@ -67,39 +67,41 @@ describe('a job whose heartbeat stopped', () => {
   })
 
   it('stays with a worker that renews it between two looks', async () => {
-    const { rescate, despertadas } = child()
-    const job = await tomado()
-    await callar(job.id, 60)
-    await rescate.look()
+    const { rescue, wokenQueues } = child()
+    const job = await takeOne()
+    await silence(job.id, 60)
+    await rescue.look()
     await boss.touch(COLA, { id: job.id, retryCount: job.retryCount })
-    await rescate.look()
-    await callar(job.id, 5)
-    await rescate.look()
-    expect([await estado(job.id), despertadas]).toEqual(['active', []])
+    await rescue.look()
+    await silence(job.id, 5)
+    await rescue.look()
+    expect([await estado(job.id), wokenQueues]).toEqual(['active', []])
     await boss.complete(COLA, job.id)
   })
 
   it('stays with a worker that renews it, even if two looks find it silent', async () => {
-    const { rescate } = child()
-    const job = await tomado()
-    await callar(job.id, 60)
-    await rescate.look()
-    await callar(job.id, 5)
-    await rescate.look()
+    const { rescue } = child()
+    const job = await takeOne()
+    await silence(job.id, 60)
+    await rescue.look()
+    await silence(job.id, 5)
+    await rescue.look()
     expect(await estado(job.id)).toBe('active')
     await boss.complete(COLA, job.id)
   })
 
   it('stays when its worker renewed it a second ago, or when it has no heartbeat', async () => {
-    const { rescate } = child()
-    const reciente = await tomado()
-    const sinLatido = await tomado()
-    await callar(reciente.id, 1)
-    await callar(sinLatido.id, 60)
-    await environment.db.pool.query('update pgboss.job set heartbeat_seconds = null where id = $1', [sinLatido.id])
-    for (let time = 0; time < 3; time++) await rescate.look()
-    expect([await estado(reciente.id), await estado(sinLatido.id)]).toEqual(['active', 'active'])
-    await boss.complete(COLA, [reciente.id, sinLatido.id])
+    const { rescue } = child()
+    const recentItem = await takeOne()
+    const jobWithoutHeartbeat = await takeOne()
+    await silence(recentItem.id, 1)
+    await silence(jobWithoutHeartbeat.id, 60)
+    await environment.db.pool.query('update pgboss.job set heartbeat_seconds = null where id = $1', [
+      jobWithoutHeartbeat.id,
+    ])
+    for (let time = 0; time < 3; time++) await rescue.look()
+    expect([await estado(recentItem.id), await estado(jobWithoutHeartbeat.id)]).toEqual(['active', 'active'])
+    await boss.complete(COLA, [recentItem.id, jobWithoutHeartbeat.id])
   })
 })
 

@@ -20,7 +20,7 @@ describe('a round', () => {
     },
   }
   /** Lets that many milliseconds pass, and everything that is due in them happen in its order. */
-  async function pasar(ms: number) {
+  async function passTime(ms: number) {
     const end = now + ms
     await new Promise(setImmediate)
     for (;;) {
@@ -36,76 +36,76 @@ describe('a round', () => {
 
   /** Rounds of 5 to 30 s, and how often they came. */
   function rondas(act: () => Promise<unknown> = async () => {}) {
-    const vistas = { count: 0, fallas: 0 }
+    const sightings = { count: 0, fallas: 0 }
     const count = () => {
-      vistas.count++
+      sightings.count++
       return act()
     }
     return {
-      vistas,
-      ronda: new Rounds(count, { busyInterval: 5_000, calmInterval: 30_000 }, () => vistas.fallas++, timers),
+      sightings,
+      round: new Rounds(count, { busyInterval: 5_000, calmInterval: 30_000 }, () => sightings.fallas++, timers),
     }
   }
 
   it('comes at once, and then ever more rarely, up to its bound', async () => {
-    const { vistas, ronda } = rondas()
-    const cuando = []
+    const { sightings, round } = rondas()
+    const moment = []
     for (let s = 0; s <= 120; s += 5) {
-      const before = vistas.count
-      await pasar(s === 0 ? 0 : 5_000)
-      if (s === 0 || vistas.count > before) cuando.push(s)
+      const before = sightings.count
+      await passTime(s === 0 ? 0 : 5_000)
+      if (s === 0 || sightings.count > before) moment.push(s)
     }
-    expect(cuando).toEqual([0, 10, 30, 60, 90, 120])
-    await ronda.stop()
+    expect(moment).toEqual([0, 10, 30, 60, 90, 120])
+    await round.stop()
   })
 
   it('comes soon as long as somebody has work for it, although it had been long away', async () => {
-    const { vistas, ronda } = rondas()
-    await pasar(31_000)
-    expect(vistas.count).toBe(3)
-    ronda.hurry()
-    await pasar(5_000)
-    expect(vistas.count).toBe(4)
-    ronda.hurry()
-    await pasar(10_000)
-    expect(vistas.count).toBe(5)
+    const { sightings, round } = rondas()
+    await passTime(31_000)
+    expect(sightings.count).toBe(3)
+    round.hurry()
+    await passTime(5_000)
+    expect(sightings.count).toBe(4)
+    round.hurry()
+    await passTime(10_000)
+    expect(sightings.count).toBe(5)
   })
 
   it('goes on where there is more, with a rest of three times as long as each took', async () => {
-    const tandas = [true, true, false]
-    const { vistas, ronda } = rondas(async () => {
+    const batches = [true, true, false]
+    const { sightings, round } = rondas(async () => {
       await new Promise((resolve) => timers.after(100, () => resolve(null)))
-      return tandas.shift()
+      return batches.shift()
     })
-    await pasar(100)
-    await pasar(299)
-    expect(vistas.count).toBe(1)
-    await pasar(1 + 100 + 300)
-    expect(vistas.count).toBe(3)
-    await pasar(5_000)
-    expect(vistas.count).toBe(3)
-    await ronda.stop()
+    await passTime(100)
+    await passTime(299)
+    expect(sightings.count).toBe(1)
+    await passTime(1 + 100 + 300)
+    expect(sightings.count).toBe(3)
+    await passTime(5_000)
+    expect(sightings.count).toBe(3)
+    await round.stop()
   })
 
   it('goes on after a failure, is never two at once, and its end waits for the one under way', async () => {
-    let terminar: (error?: Error) => void = () => {}
-    const { vistas, ronda } = rondas(
-      () => new Promise<void>((resolve, reject) => (terminar = (error) => (error ? reject(error) : resolve()))),
+    let finish: (error?: Error) => void = () => {}
+    const { sightings, round } = rondas(
+      () => new Promise<void>((resolve, reject) => (finish = (error) => (error ? reject(error) : resolve()))),
     )
-    await pasar(60_000)
-    ronda.hurry()
-    await pasar(60_000)
-    expect(vistas.count).toBe(1)
-    terminar(new Error('no'))
-    await pasar(5_000)
-    expect(vistas).toEqual({ count: 2, fallas: 1 })
-    let acabada = false
-    const end = ronda.stop().then(() => (acabada = true))
-    await pasar(1_000)
-    expect(acabada).toBe(false)
-    terminar()
+    await passTime(60_000)
+    round.hurry()
+    await passTime(60_000)
+    expect(sightings.count).toBe(1)
+    finish(new Error('no'))
+    await passTime(5_000)
+    expect(sightings).toEqual({ count: 2, fallas: 1 })
+    let isDone = false
+    const end = round.stop().then(() => (isDone = true))
+    await passTime(1_000)
+    expect(isDone).toBe(false)
+    finish()
     await end
-    await pasar(60_000)
-    expect(vistas.count).toBe(2)
+    await passTime(60_000)
+    expect(sightings.count).toBe(2)
   })
 })

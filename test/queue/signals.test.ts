@@ -7,23 +7,23 @@ import { admin, createTestDatabase, dropTestDatabase } from '../postgres.ts'
 const BASE = 'senales'
 const log = createLog('silent')
 const url = () => Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
-const oidas: (readonly SignalKey[] | undefined)[] = []
+const receivedKeys: (readonly SignalKey[] | undefined)[] = []
 let pool: pg.Pool
-let oyente: SignalListener
+let listener: SignalListener
 
 beforeAll(async () => {
   await createTestDatabase(BASE)
   pool = new pg.Pool({ connectionString: url(), max: 1 })
   pool.on('error', () => {})
-  oyente = new SignalListener(url(), log, (keys) => oidas.push(keys))
+  listener = new SignalListener(url(), log, (keys) => receivedKeys.push(keys))
 })
 afterAll(async () => {
-  await oyente.close()
+  await listener.close()
   await pool.end()
   await dropTestDatabase(BASE)
 })
 
-const nuevas = (count: number): SignalKey[] =>
+const newGuias = (count: number): SignalKey[] =>
   Array.from({ length: count }, (_, i) => ({
     comercio_id: crypto.randomUUID(),
     modo: i % 2 ? 'test' : 'live',
@@ -33,29 +33,29 @@ const porWebhook = (one: SignalKey, other: SignalKey) => (one.webhook < other.we
 
 it('tells all endpoints, however many, and those of while a signal was on its way', async () => {
   // A listener begins with the signal that there may be any kind of work.
-  await expect.poll(() => oidas).toEqual([undefined])
-  oidas.length = 0
+  await expect.poll(() => receivedKeys).toEqual([undefined])
+  receivedKeys.length = 0
   const { send } = new SignalSender(pool, log)
-  const keys = nuevas(200)
+  const keys = newGuias(200)
   send(keys.slice(0, 190))
   send(keys.slice(190))
-  await expect.poll(() => oidas.flatMap((unas) => unas ?? []).length).toBe(200)
-  expect(oidas.flatMap((unas) => unas ?? []).toSorted(porWebhook)).toEqual(keys.toSorted(porWebhook))
-  oidas.length = 0
+  await expect.poll(() => receivedKeys.flatMap((unas) => unas ?? []).length).toBe(200)
+  expect(receivedKeys.flatMap((unas) => unas ?? []).toSorted(porWebhook)).toEqual(keys.toSorted(porWebhook))
+  receivedKeys.length = 0
   send()
-  await expect.poll(() => oidas).toEqual([undefined])
+  await expect.poll(() => receivedKeys).toEqual([undefined])
 })
 
 it('listens again after a lost connection, and then looks for any kind of work', async () => {
-  oidas.length = 0
+  receivedKeys.length = 0
   await admin((client) =>
     client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like $2', [
       BASE,
       'listen %',
     ]),
   )
-  await expect.poll(() => oidas).toEqual([undefined])
-  const [key] = nuevas(1)
+  await expect.poll(() => receivedKeys).toEqual([undefined])
+  const [key] = newGuias(1)
   new SignalSender(pool, log).send([key!])
-  await expect.poll(() => oidas).toEqual([undefined, [key]])
+  await expect.poll(() => receivedKeys).toEqual([undefined, [key]])
 })

@@ -6,7 +6,7 @@ import { formaCon, MEMBERS_SINCE, removeNewMembers } from '../../server/domain/r
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../server/generated/contract/vocabulary.ts'
 
 /** Members of the first version of a body's `datos`, by path. They never change. */
-const DE_LA_PRIMERA = `
+const MEMBERS_OF_FIRST_VERSION = `
 evento.campos evento.decision evento.decision.accion evento.decision.estado evento.decision.fecha
 evento.decision.fecha_desde evento.decision.franja evento.decision.franja.desde evento.decision.franja.hasta
 evento.decision.opciones evento.decision.por evento.decision.vence_en evento.descripcion evento.estado
@@ -33,36 +33,36 @@ guia.ubicacion.solicitud.vence_en
   .trim()
   .split(/\s+/)
 
-interface Esquema {
+interface Schema {
   $ref?: string
   enum?: string[]
-  properties?: Record<string, Esquema>
-  items?: Esquema
-  anyOf?: Esquema[]
-  oneOf?: Esquema[]
-  allOf?: Esquema[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
 }
 
-const { schemas } = (readDocument() as unknown as { components: { schemas: Record<string, Esquema> } }).components
+const { schemas } = (readDocument() as unknown as { components: { schemas: Record<string, Schema> } }).components
 
 /** Paths of all members that a schema describes. */
-function paths(schema: Esquema, prefijo: string): string[] {
+function paths(schema: Schema, prefix: string): string[] {
   const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
   const parts = [...anyOf, ...oneOf, ...allOf, ...(items ? [items] : [])]
   if ($ref) parts.push(schemas[$ref.split('/').at(-1)!]!)
   return [
-    ...parts.flatMap((part) => paths(part, prefijo)),
-    ...Object.entries(properties).flatMap(([name, miembro]) => {
-      const path = `${prefijo}.${name}`
-      return [path, ...paths(miembro, path)]
+    ...parts.flatMap((part) => paths(part, prefix)),
+    ...Object.entries(properties).flatMap(([name, member]) => {
+      const path = `${prefix}.${name}`
+      return [path, ...paths(member, path)]
     }),
   ]
 }
 
 describe('members of webhook bodies', () => {
   it('are those of the first version, and those that DESDE gives a later one', () => {
-    const hay = new Set([...paths(schemas.GuiaDeAviso!, 'guia'), ...paths(schemas.Evento!, 'evento')])
-    expect([...hay].sort()).toEqual([...DE_LA_PRIMERA, ...Object.keys(MEMBERS_SINCE)].sort())
+    const existingItems = new Set([...paths(schemas.GuiaDeAviso!, 'guia'), ...paths(schemas.Evento!, 'evento')])
+    expect([...existingItems].sort()).toEqual([...MEMBERS_OF_FIRST_VERSION, ...Object.keys(MEMBERS_SINCE)].sort())
   })
 
   it('are removed from an older body if they are newer, at any depth', () => {
@@ -84,9 +84,9 @@ describe('members of webhook bodies', () => {
       },
     })
     const version = (saved: number | null) => {
-      const suyos = datos()
-      removeNewMembers(suyos, saved, from)
-      return suyos.guia
+      const ownEntries = datos()
+      removeNewMembers(ownEntries, saved, from)
+      return ownEntries.guia
     }
     const { decision: _, ...second } = datos().guia
     expect(formaCon(from)).toBe(3)
@@ -119,14 +119,14 @@ describe('texts of webhook bodies', () => {
       ...Object.fromEntries(presentAdvertencias(guia).map(({ codigo, mensaje }) => [codigo, mensaje])),
     }
     const digests = Object.entries(texts).map(([de, text]) => `${de} ${hash('sha256', text).slice(0, 8)}`)
-    expect(digests.sort()).toEqual(DE_SIEMPRE)
+    expect(digests.sort()).toEqual(TEXTS_OF_FIRST_VERSION)
   })
 })
 
 /** Warnings that no webhook has, and the one whose suggestions come from the catalogue, which may grow. */
 const NOT_IN_BODIES = ['campo_desconocido', 'llave_por_vencer', 'ya_cancelada', 'ya_devuelta', 'destino_desconocido']
 /** Digests of the texts of the first version. A new text enters here; an old one keeps its digest. */
-const DE_SIEMPRE = [
+const TEXTS_OF_FIRST_VERSION = [
   'aceptado 428c5a57',
   'cancelado 93111c12',
   'coordenadas_en_cero e1f4b2d2',

@@ -23,21 +23,21 @@ describe('a guide before its corrections', () => {
   it('has the values of each instant, regardless of later corrections', () => {
     fc.assert(
       fc.property(correcciones, (all) => {
-        const momentos = [Object.fromEntries(CORRECTABLE_COLUMNS.map((column) => [column, `first ${column}`]))]
-        const leidas: ReadCorreccion[] = []
+        const moments = [Object.fromEntries(CORRECTABLE_COLUMNS.map((column) => [column, `first ${column}`]))]
+        const readItems: ReadCorreccion[] = []
         for (const [i, nuevos] of all.entries()) {
-          const before = momentos.at(-1)!
+          const before = moments.at(-1)!
           const cambios = Object.fromEntries(
             Object.entries(nuevos).map(([column, despues]) => [column, { antes: before[column], despues }]),
           ) as CorrectionChanges
           const secuencia = 2 * i + 5
           const cifrado = encryptChanges(secrets, { guia_id: GUIA_ID, secuencia }, cambios)
-          leidas.push([secuencia, cifrado.toString('base64')])
-          momentos.push({ ...before, ...(nuevos as Record<string, string>) })
+          readItems.push([secuencia, cifrado.toString('base64')])
+          moments.push({ ...before, ...(nuevos as Record<string, string>) })
         }
-        const now = momentos.at(-1) as unknown as GuiaRow
-        for (const [i, momento] of momentos.entries())
-          expect(enJson(valuesBefore(secrets, now, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
+        const now = moments.at(-1) as unknown as GuiaRow
+        for (const [i, moment] of moments.entries())
+          expect(enJson(valuesBefore(secrets, now, GUIA_ID, readItems.slice(i)))).toBe(enJson(moment as object))
       }),
     )
   })
@@ -61,7 +61,7 @@ describe('the values of a correction', () => {
     ['another guide', { ...evento, guia_id: '01990000-0000-7000-8000-000000000002' }, secrets],
     ['another event', { ...evento, secuencia: 4 }, secrets],
     ['another master key', evento, createSecrets([Buffer.alloc(32, 2)])],
-  ])('cannot be read with %s', (_que, donde, con) => {
+  ])('cannot be read with %s', (_description, donde, con) => {
     expect(() => decryptChanges(con, donde, encryptChanges(secrets, evento, cambios))).toThrow()
   })
 

@@ -21,8 +21,8 @@ describe('an implausible place', () => {
     ['Guatemala', { lat: 16.93, lng: -89.89 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 40.4, lng: -3.7 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 14.63, lng: 0 }, 'fuera_del_departamento', null],
-  ])('%s at %o is %s', (departamento, point, codigo, corregido) =>
-    expect(findSuspicion(departamento, point)).toMatchObject({ codigo, corrected: corregido }),
+  ])('%s at %o is %s', (departamento, point, codigo, correctedPoint) =>
+    expect(findSuspicion(departamento, point)).toMatchObject({ codigo, corrected: correctedPoint }),
   )
 
   it('says how far it is from the department', () => {
@@ -52,15 +52,15 @@ describe('an implausible place', () => {
       for (const { nombre, lat, lng } of municipiosOf(codigo)) {
         // South of the equator and near it, the other sign is another place of the same country.
         if (Math.abs(lat) < 3) continue
-        const sinSigno = findSuspicion(codigo, { lat, lng: -lng })
-        expect(sinSigno, nombre).toMatchObject({ codigo: 'coordenadas_sin_signo', corrected: { lat, lng } })
+        const caseWithoutSign = findSuspicion(codigo, { lat, lng: -lng })
+        expect(caseWithoutSign, nombre).toMatchObject({ codigo: 'coordenadas_sin_signo', corrected: { lat, lng } })
         if (Math.abs(lng) > 90) {
           expect(findExchanged({ lat: lng, lng: lat }), nombre).toEqual({ lat, lng })
           continue
         }
-        const alReves = findSuspicion(codigo, { lat: lng, lng: lat })!
-        expect(alReves.codigo, nombre).toBe('coordenadas_invertidas')
-        expect(distanceKm(alReves.corrected!, { lat, lng }), nombre).toBe(0)
+        const reversedOrder = findSuspicion(codigo, { lat: lng, lng: lat })!
+        expect(reversedOrder.codigo, nombre).toBe('coordenadas_invertidas')
+        expect(distanceKm(reversedOrder.corrected!, { lat, lng }), nombre).toBe(0)
       }
   })
 

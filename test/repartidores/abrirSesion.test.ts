@@ -12,14 +12,14 @@ describe('signing in', () => {
   it('opens a session for twelve hours, in a cookie that no page reads', async () => {
     const { repartidor, codigo } = await nuevo()
     const before = Date.now()
-    const { status, cuerpo, cabeceras } = await signInByMobile(environment, codigo)
-    expect([status, cuerpo]).toEqual([
+    const { status, body, headers } = await signInByMobile(environment, codigo)
+    expect([status, body]).toEqual([
       201,
       { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
     ])
-    expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeGreaterThanOrEqual(before)
-    expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeLessThanOrEqual(Date.now())
-    expect(cabeceras.getSetCookie()).toEqual([
+    expect(Date.parse(body.vence_en) - 12 * HOUR_MS).toBeGreaterThanOrEqual(before)
+    expect(Date.parse(body.vence_en) - 12 * HOUR_MS).toBeLessThanOrEqual(Date.now())
+    expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(
         /^guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/repartidor; HttpOnly; SameSite=Strict$/,
       ),
@@ -27,9 +27,9 @@ describe('signing in', () => {
         /^guias_dispositivo=[0-9a-f-]{36}\.[\w-]{43}; Max-Age=31536000; Path=\/repartidor; HttpOnly; SameSite=Strict$/,
       ),
     ])
-    const cookie = cookieDe(cabeceras)
-    const view = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
-    expect([view.status, view.cuerpo]).toEqual([200, cuerpo])
+    const cookie = cookieDe(headers)
+    const view = await environment.request('GET', '/repartidor/v1/sesion', { headers: { Cookie: cookie } })
+    expect([view.status, view.body]).toEqual([200, body])
     // Only its digest is kept.
     const { rows } = await environment.db.pool.query('select * from sesion_repartidor')
     expect(rows.length).toBeGreaterThan(0)
@@ -39,25 +39,25 @@ describe('signing in', () => {
   it('is for https alone where the service is', async () => {
     const { codigo } = await nuevo()
     const { url } = await otroServicio({ PUBLIC_URL: 'https://envios.ejemplo.com/guias' })
-    const { status, cabeceras } = await signInAt(url, codigo, { Origin: 'https://envios.ejemplo.com' })
+    const { status, headers } = await signInAt(url, codigo, { Origin: 'https://envios.ejemplo.com' })
     expect(status).toBe(201)
-    const [puesta = ''] = cabeceras.getSetCookie()
-    expect(puesta).toMatch(
+    const [headerLine = ''] = headers.getSetCookie()
+    expect(headerLine).toMatch(
       /^__Secure-guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/guias\/repartidor; HttpOnly; Secure; SameSite=Strict$/,
     )
     const request = (Cookie: string) => fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie } })
-    const [cookie = ''] = puesta.split(';')
+    const [cookie = ''] = headerLine.split(';')
     expect((await request(cookie)).status).toBe(200)
     // What a page without https may have put there is not looked at.
     expect((await request(cookie.replace('__Secure-', ''))).status).toBe(401)
     for (const Origin of ['http://envios.ejemplo.com', 'http://127.0.0.1', 'https://ejemplo.com'])
-      expect((await signInAt(url, codigo, { Origin })).cuerpo.codigo).toBe('origen_no_permitido')
+      expect((await signInAt(url, codigo, { Origin })).body.codigo).toBe('origen_no_permitido')
   })
 
   it('takes the code as a thumb types it', async () => {
     const { codigo } = await nuevo()
-    const tecleado = ` ${codigo.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
-    expect((await signInByMobile(environment, tecleado)).status).toBe(201)
+    const typedText = ` ${codigo.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
+    expect((await signInByMobile(environment, typedText)).status).toBe(201)
   })
 
   it('says the same of every code that is none', async () => {
@@ -65,9 +65,9 @@ describe('signing in', () => {
     await environment.operar('POST', `/repartidores/${repartidor}/desactivar`)
     const seen = []
     for (const bad of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
-      const { status, cuerpo, cabeceras } = await signInByMobile(environment, bad)
-      const { id_solicitud: _1, ...rest } = cuerpo
-      seen.push(JSON.stringify([status, rest, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
+      const { status, body, headers } = await signInByMobile(environment, bad)
+      const { id_solicitud: _1, ...rest } = body
+      seen.push(JSON.stringify([status, rest, headers.get('www-authenticate'), headers.getSetCookie()]))
     }
     expect(new Set(seen).size).toBe(1)
     expect(seen[0]).toContain('codigo_incorrecto')
@@ -75,10 +75,10 @@ describe('signing in', () => {
 
   it('makes a token of its own every time, and forgets the phone that came first after ten', async () => {
     const de = await nuevo()
-    const moviles: Mobile[] = []
-    for (let i = 0; i < 11; i++) moviles.push(await createMobile(environment, de))
-    expect(new Set(moviles.map(({ cookie }) => cookie)).size).toBe(11)
-    const estados = await Promise.all(moviles.map(async (phone) => (await fetchSesion(phone)).status))
+    const mobiles: Mobile[] = []
+    for (let i = 0; i < 11; i++) mobiles.push(await createMobile(environment, de))
+    expect(new Set(mobiles.map(({ cookie }) => cookie)).size).toBe(11)
+    const estados = await Promise.all(mobiles.map(async (phone) => (await fetchSesion(phone)).status))
     expect(estados).toEqual([401, ...Array(10).fill(200)])
   })
 
@@ -101,68 +101,71 @@ describe('guessing codes', () => {
     const deEspera = responses.filter(({ status }) => status === 429)
     expect(deEspera.length).toBeGreaterThan(25)
     expect(deEspera.length + responses.filter(({ status }) => status === 401).length).toBe(60)
-    for (const { cuerpo, cabeceras } of deEspera) {
-      expect(cuerpo.codigo).toBe('demasiadas_solicitudes')
-      expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
+    for (const { body, headers } of deEspera) {
+      expect(body.codigo).toBe('demasiadas_solicitudes')
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
     expect((await signInByMobile(environment, phone.codigo)).status).toBe(429)
     expect((await fetchSesion(phone)).status).toBe(200)
     // The address that is counted is the connection's: nobody chooses another by a header.
-    const cabeceras = { 'X-Forwarded-For': '203.0.113.7' }
-    expect((await signInByMobile(environment, phone.codigo, { cabeceras })).status).toBe(429)
+    const headers = { 'X-Forwarded-For': '203.0.113.7' }
+    expect((await signInByMobile(environment, phone.codigo, { headers })).status).toBe(429)
     // Then it goes on.
     await waitUntil(async () => (await signInByMobile(environment, phone.codigo)).status === 201)
   })
 
   it('counts all networks of one IPv6 site together, too', async () => {
     const { url } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
-    const intentar = async (i: number) => {
+    const attempt = async (i: number) => {
       const headers = { Origin: url, 'X-Forwarded-For': `2001:db8:7:${i.toString(16)}::1` }
       return (await signInAt(url, `MALO${i}`, headers)).status
     }
     let before = 0
-    while (before < 200 && (await intentar(before)) === 401) before++
+    while (before < 200 && (await attempt(before)) === 401) before++
     // The services of the tests before share the limit, too.
     expect(before).toBeGreaterThan(0)
     expect(before).toBeLessThanOrEqual(120)
     const { codigo } = await nuevo()
-    const deOtroSitio = { Origin: url, 'X-Forwarded-For': '2001:db8:8::1' }
-    expect((await signInAt(url, codigo, deOtroSitio)).status).toBe(201)
+    const fromOtherSite = { Origin: url, 'X-Forwarded-For': '2001:db8:8::1' }
+    expect((await signInAt(url, codigo, fromOtherSite)).status).toBe(201)
   })
 
   it('keeps no known phone out, nor does a known phone keep others out', async () => {
     // What a courier's phone and strangers behind the same address send, at a clock that stands.
     const { url } = await otroServicio({}, { limitsClock: () => 0 })
     const { codigo } = await nuevo()
-    const conocido = async (Cookie: string, que = codigo) => (await signInAt(url, que, { Origin: url, Cookie })).status
+    const knownIdentity = async (Cookie: string, kind = codigo) =>
+      (await signInAt(url, kind, { Origin: url, Cookie })).status
     const de = (headers: Headers) => headers.getSetCookie()[1]!.split(';')[0]!
     const first = await signInAt(url, codigo, { Origin: url })
-    const device = de(first.cabeceras)
+    const device = de(first.headers)
     for (let i = 0; i < 31; i++) await signInAt(url, `MALO${i}`, { Origin: url })
     expect((await signInAt(url, codigo, { Origin: url })).status).toBe(429)
-    expect(await conocido(device)).toBe(201)
+    expect(await knownIdentity(device)).toBe(201)
     // What we didn't seal is a stranger's.
     const [name, value = ''] = device.split('=')
     const [caller, sello = ''] = value.split('.')
     const other = (await nuevo()).repartidor
-    for (const falso of [
+    for (const fake of [
       `${caller}.${sello.startsWith('A') ? 'B' : 'A'}${sello.slice(1)}`,
       `${crypto.randomUUID()}.${sello}`,
       `${caller}.`,
       other,
     ])
-      expect([falso, await conocido(`${name}=${falso}`)]).toEqual([falso, 429])
-    expect(await conocido(`${device}; ${device}`)).toBe(429)
+      expect([fake, await knownIdentity(`${name}=${fake}`)]).toEqual([fake, 429])
+    expect(await knownIdentity(`${device}; ${device}`)).toBe(429)
     // A known one has as many wrong ones, and no more by signing in anew; another phone there isn't held up by them.
     const { url: porProxy } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
-    const alli = { Origin: porProxy, 'X-Forwarded-For': '203.0.113.7' }
-    const renovado = de((await signInAt(porProxy, codigo, { ...alli, Cookie: device })).cabeceras)
+    const fromThere = { Origin: porProxy, 'X-Forwarded-For': '203.0.113.7' }
+    const renewedCookie = de((await signInAt(porProxy, codigo, { ...fromThere, Cookie: device })).headers)
     const estados: number[] = []
     for (let i = 0; i < 31; i++)
-      estados.push((await signInAt(porProxy, `MALO${i}`, { ...alli, Cookie: i % 2 ? renovado : device })).status)
+      estados.push(
+        (await signInAt(porProxy, `MALO${i}`, { ...fromThere, Cookie: i % 2 ? renewedCookie : device })).status,
+      )
     expect([estados[0], estados.at(-1)]).toEqual([401, 429])
-    expect((await signInAt(porProxy, codigo, { ...alli, Cookie: renovado })).status).toBe(429)
-    expect((await signInAt(porProxy, codigo, alli)).status).toBe(201)
+    expect((await signInAt(porProxy, codigo, { ...fromThere, Cookie: renewedCookie })).status).toBe(429)
+    expect((await signInAt(porProxy, codigo, fromThere)).status).toBe(201)
   })
 
   it('from elsewhere keeps nobody out, however much of it there is', FULL_RUN_ONLY, async () => {

@@ -11,12 +11,12 @@ describe('a session', () => {
   it('ends where the courier says so, on that phone alone', async () => {
     const phone = await createMobile(environment)
     const other = await createMobile(environment, phone)
-    const { status, cuerpo, cabeceras } = await phone.request('DELETE', '/sesion')
-    expect([status, cuerpo]).toEqual([204, undefined])
-    expect(cabeceras.getSetCookie()).toEqual([
+    const { status, body, headers } = await phone.request('DELETE', '/sesion')
+    expect([status, body]).toEqual([204, undefined])
+    expect(headers.getSetCookie()).toEqual([
       'guias_repartidor=; Max-Age=0; Path=/repartidor; HttpOnly; SameSite=Strict',
     ])
-    await waitUntil(async () => (await fetchSesion(phone)).cuerpo.codigo === 'sesion_invalida')
+    await waitUntil(async () => (await fetchSesion(phone)).body.codigo === 'sesion_invalida')
     expect((await fetchSesion(other)).status).toBe(200)
   })
 })

@@ -7,9 +7,9 @@ const { create } = useRepartidorSignUps(environment)
 
 describe('couriers, for operators', () => {
   it('are made with a code that is shown once', async () => {
-    const { status, cuerpo } = await create({ nombre: 'Carlos Méndez', telefono: '+502 5555-1234' })
+    const { status, body } = await create({ nombre: 'Carlos Méndez', telefono: '+502 5555-1234' })
     expect(status).toBe(201)
-    expect(cuerpo).toEqual({
+    expect(body).toEqual({
       repartidor: expect.stringMatching(/^rep_[0-9A-HJKMNP-TV-Z]{12}$/),
       nombre: 'Carlos Méndez',
       telefono: '+50255551234',
@@ -17,9 +17,9 @@ describe('couriers, for operators', () => {
       creado_en: expect.stringMatching(/Z$/),
       codigo: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/),
     })
-    const { codigo, ...suyo } = cuerpo
+    const { codigo, ...ownEntry } = body
     const list = await environment.operar('GET', '/repartidores?limite=1')
-    expect(list.cuerpo.datos).toEqual([suyo])
+    expect(list.body.datos).toEqual([ownEntry])
     // Nor does it stand in the database in a form that could be guessed at without the server's key.
     const { rows } = await environment.db.pool.query('select * from repartidor')
     expect(JSON.stringify(rows)).not.toContain(codigo.replace('-', ''))
@@ -28,9 +28,9 @@ describe('couriers, for operators', () => {
   })
 
   it('need a name, and a phone only if it is one', async () => {
-    expect((await create({})).cuerpo.errores).toMatchObject([{ campo: '/nombre', codigo: 'requerido' }])
-    expect((await create({ nombre: 'x', telefono: '5555' })).cuerpo.errores[0].campo).toBe('/telefono')
-    expect((await create({ nombre: 'x', codigo: 'ELEGIDO' })).cuerpo.errores[0].codigo).toBe('desconocido')
-    expect((await create({ nombre: 'Sin teléfono' })).cuerpo.telefono).toBeNull()
+    expect((await create({})).body.errores).toMatchObject([{ campo: '/nombre', codigo: 'requerido' }])
+    expect((await create({ nombre: 'x', telefono: '5555' })).body.errores[0].campo).toBe('/telefono')
+    expect((await create({ nombre: 'x', codigo: 'ELEGIDO' })).body.errores[0].codigo).toBe('desconocido')
+    expect((await create({ nombre: 'Sin teléfono' })).body.telefono).toBeNull()
   })
 })

@@ -24,8 +24,8 @@ const TOMAS: Record<Estado, { nadie: Estado[]; otro: Estado[] }> = {
   cancelado: { nadie: [], otro: [] },
 }
 const ESTADOS = Object.keys(TOMAS) as Estado[]
-const REPORTABLES = ESTADOS.filter((estado) => !['aceptado', 'entregado', 'cancelado'].includes(estado))
-const recibido_por = { nombre: 'María López' }
+const REPORTABLE_ESTADOS = ESTADOS.filter((estado) => !['aceptado', 'entregado', 'cancelado'].includes(estado))
+const receivedBy = { nombre: 'María López' }
 const PERSONA = {
   destinatario: 'María José Ajú',
   telefono: '+50231481676',
@@ -48,24 +48,24 @@ async function en(estado: Estado, custodio: string | null) {
   ])
   return guia
 }
-const reportar = (caller: Mobile, guia: string, estado: Estado) => {
+const report = (caller: Mobile, guia: string, estado: Estado) => {
   const [motivo] = Object.keys((MOTIVOS as Record<string, object>)[estado] ?? {})
   return caller.registrar(guia, { estado, ...(motivo ? { motivo } : {}), idempotencia: key() })
 }
 const custodioDe = async (guia: string) =>
   (await environment.db.pool.query('select custodio from guia where guia = $1', [guia])).rows[0].custodio
-const tomar = (caller: Mobile, guia: string) => reportar(caller, guia, 'recolectado')
+const tomar = (caller: Mobile, guia: string) => report(caller, guia, 'recolectado')
 
 describe.each(ESTADOS)('a guide in %s', (estado) => {
   it.each(['nadie', 'otro'] as const)('is seen and moved as its custody lets, carried by: %s', async (de) => {
-    const yo = await createMobile(environment)
+    const ownMobile = await createMobile(environment)
     const custodio = de === 'otro' ? other.repartidor : null
     const guia = await en(estado, custodio)
-    const { cuerpo } = await yo.request('GET', `/guias/${guia}`)
-    const text = JSON.stringify(cuerpo)
-    for (const dato of Object.values(PERSONA)) expect(text).not.toContain(dato)
+    const { body } = await ownMobile.request('GET', `/guias/${guia}`)
+    const text = JSON.stringify(body)
+    for (const datum of Object.values(PERSONA)) expect(text).not.toContain(datum)
     const foreign = de === 'otro' && !['en_bodega', 'en_transito'].includes(estado)
-    expect(cuerpo).toMatchObject({
+    expect(body).toMatchObject({
       estado,
       custodia: foreign ? 'ajena' : 'ninguna',
       municipio: null,
@@ -76,55 +76,56 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
       recogida: foreign ? null : { nombre: 'Bodega Zona 12', lat: 14.583611 },
       ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: null, referencia: null },
     })
-    const posibles = TOMAS[estado][de]
-    expect(cuerpo.siguientes.map((one: { estado: string }) => one.estado)).toEqual(posibles)
+    const possibleEstados = TOMAS[estado][de]
+    expect(body.siguientes.map((one: { estado: string }) => one.estado)).toEqual(possibleEstados)
 
-    const negado = async (response: ReturnType<Mobile['request']>) => {
-      const { status, cuerpo } = await response
-      expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
+    const denial = async (response: ReturnType<Mobile['request']>) => {
+      const { status, body } = await response
+      expect([status, body.codigo, body.estado, body.transiciones]).toEqual([
         403,
         'sin_custodia',
         estado,
-        posibles,
+        possibleEstados,
       ])
-      expect(cuerpo.mensaje).toMatch(foreign ? /^La lleva otro repartidor: pídale/ : /^No la lleva nadie/)
+      expect(body.mensaje).toMatch(foreign ? /^La lleva otro repartidor: pídale/ : /^No la lleva nadie/)
     }
-    await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: key() }))
-    await negado(yo.upload(guia, 'foto', await createFoto()))
+    await denial(ownMobile.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: key() }))
+    await denial(ownMobile.upload(guia, 'foto', await createFoto()))
     const fotos = ['arch_0000000000000000']
-    await negado(yo.deliver(guia, { recibido_por, fotos, idempotencia: key() }))
+    await denial(ownMobile.deliver(guia, { recibido_por: receivedBy, fotos, idempotencia: key() }))
     // What would take a guide that nobody carries is the machine's to refuse.
-    const deLaMaquina = foreign ? [] : ['recolectado', 'en_ruta', 'en_bodega']
-    for (const nuevo of REPORTABLES.filter((one) => !posibles.includes(one))) {
-      if (!deLaMaquina.includes(nuevo)) await negado(reportar(yo, guia, nuevo))
-      else expect((await reportar(yo, guia, nuevo)).cuerpo.codigo).toBe('transicion_invalida')
+    const machineEstados = foreign ? [] : ['recolectado', 'en_ruta', 'en_bodega']
+    for (const nuevo of REPORTABLE_ESTADOS.filter((one) => !possibleEstados.includes(one))) {
+      if (!machineEstados.includes(nuevo)) await denial(report(ownMobile, guia, nuevo))
+      else expect((await report(ownMobile, guia, nuevo)).body.codigo).toBe('transicion_invalida')
     }
     expect(await custodioDe(guia)).toBe(custodio)
     expect(await eventos(guia)).toHaveLength(1)
 
-    for (const nuevo of posibles) {
+    for (const nuevo of possibleEstados) {
       const other = await en(estado, custodio)
-      const { status, cuerpo } = await reportar(yo, other, nuevo)
-      expect([nuevo, status, cuerpo.aplicado]).toEqual([nuevo, 201, true])
-      expect(await custodioDe(other)).toBe(nuevo === 'en_bodega' ? custodio : yo.repartidor)
+      const { status, body } = await report(ownMobile, other, nuevo)
+      expect([nuevo, status, body.aplicado]).toEqual([nuevo, 201, true])
+      expect(await custodioDe(other)).toBe(nuevo === 'en_bodega' ? custodio : ownMobile.repartidor)
     }
   })
 
   it('is seen whole, and moved as the state machine allows, by the courier who carries it', async () => {
     const guia = await en(estado, mobile.repartidor)
-    const posibles = STATE_MACHINE.transiciones[estado].filter((one) => one !== 'cancelado')
+    const possibleEstados = STATE_MACHINE.transiciones[estado].filter((one) => one !== 'cancelado')
     const view = await ver(guia)
     expect(view).toMatchObject({ custodia: 'propia', contenido: 'Zapatos', recogida: { nombre: 'Bodega Zona 12' } })
     // To whom it went is nobody's to see once it is over.
-    if (posibles.length > 0) expect(view).toMatchObject({ ...PERSONA, municipio: 'San Juan Sacatepéquez', intentos: 0 })
-    else for (const dato of Object.values(PERSONA)) expect(JSON.stringify(view)).not.toContain(dato)
-    expect((await ver(guia)).siguientes.map((one: { estado: string }) => one.estado)).toEqual(posibles)
-    for (const nuevo of posibles) {
+    if (possibleEstados.length > 0)
+      expect(view).toMatchObject({ ...PERSONA, municipio: 'San Juan Sacatepéquez', intentos: 0 })
+    else for (const datum of Object.values(PERSONA)) expect(JSON.stringify(view)).not.toContain(datum)
+    expect((await ver(guia)).siguientes.map((one: { estado: string }) => one.estado)).toEqual(possibleEstados)
+    for (const nuevo of possibleEstados) {
       const other = await en(estado, mobile.repartidor)
       const { status } =
         nuevo === 'entregado'
-          ? await mobile.deliver(other, { recibido_por, fotos: [await foto(other)], idempotencia: key() })
-          : await reportar(mobile, other, nuevo)
+          ? await mobile.deliver(other, { recibido_por: receivedBy, fotos: [await foto(other)], idempotencia: key() })
+          : await report(mobile, other, nuevo)
       expect([nuevo, status]).toEqual([nuevo, 201])
       expect(await custodioDe(other)).toBe(mobile.repartidor)
     }
@@ -135,11 +136,11 @@ describe('custody', () => {
   it('goes from hand to hand, and each event says into whose', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(mobile, guia)
-    await reportar(mobile, guia, 'en_bodega')
-    await reportar(other, guia, 'en_ruta')
-    expect((await reportar(mobile, guia, 'intento_fallido')).cuerpo.codigo).toBe('sin_custodia')
-    await reportar(other, guia, 'intento_fallido')
-    await reportar(mobile, guia, 'en_ruta')
+    await report(mobile, guia, 'en_bodega')
+    await report(other, guia, 'en_ruta')
+    expect((await report(mobile, guia, 'intento_fallido')).body.codigo).toBe('sin_custodia')
+    await report(other, guia, 'intento_fallido')
+    await report(mobile, guia, 'en_ruta')
     expect((await eventos(guia)).map(({ custodio }) => custodio)).toEqual([
       null,
       mobile.repartidor,
@@ -153,7 +154,7 @@ describe('custody', () => {
   })
 
   it('is one courier’s when several take a guide at once', async () => {
-    const varios = await Promise.all(Array.from({ length: 4 }, () => createMobile(environment)))
+    const severalItems = await Promise.all(Array.from({ length: 4 }, () => createMobile(environment)))
     for (const [from, toma] of [
       ['aceptado', 'recolectado'],
       ['en_bodega', 'en_ruta'],
@@ -161,15 +162,15 @@ describe('custody', () => {
     ] as const) {
       for (let time = 0; time < 5; time++) {
         const guia = await en(from, from === 'aceptado' ? null : other.repartidor)
-        const seen = await Promise.all(varios.map((one) => reportar(one, guia, toma)))
-        const ganador = seen.findIndex(({ status }) => status === 201)
-        expect(seen.map(({ cuerpo }) => cuerpo.codigo ?? 'tomada').sort()).toEqual([
+        const seen = await Promise.all(severalItems.map((one) => report(one, guia, toma)))
+        const winner = seen.findIndex(({ status }) => status === 201)
+        expect(seen.map(({ body }) => body.codigo ?? 'tomada').sort()).toEqual([
           'sin_custodia',
           'sin_custodia',
           'sin_custodia',
           'tomada',
         ])
-        expect(await custodioDe(guia)).toBe(varios[ganador]!.repartidor)
+        expect(await custodioDe(guia)).toBe(severalItems[winner]!.repartidor)
         expect(await eventos(guia)).toHaveLength(2)
       }
     }
@@ -183,21 +184,21 @@ describe('custody', () => {
     await operar(guia, { estado: 'en_ruta', forzar: { razon: 'El cliente llamó' } })
     expect(await custodioDe(guia)).toBe(mobile.repartidor)
     await operar(guia, { estado: 'en_bodega' })
-    const dada = await operar(guia, {
+    const givenOne = await operar(guia, {
       estado: 'en_ruta',
       repartidor: other.repartidor,
       forzar: { razon: 'El cliente llamó' },
     })
-    expect([dada.status, await custodioDe(guia)]).toEqual([201, other.repartidor])
+    expect([givenOne.status, await custodioDe(guia)]).toEqual([201, other.repartidor])
     // The message to the recipient writes an event too, at any moment.
     const output = (await eventos(guia)).findLast(({ tipo }) => tipo === 'guia.en_ruta')
     expect(output).toMatchObject({ custodio: other.repartidor })
-    const { cuerpo: detalle } = await environment.operar('GET', `/guias/${guia}`)
-    const { cuerpo: list } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
+    const { body: detalle } = await environment.operar('GET', `/guias/${guia}`)
+    const { body: list } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
     const caller = { repartidor: other.repartidor, nombre: 'Carlos Méndez' }
     expect([detalle.repartidor, list.datos[0].repartidor]).toEqual([caller, caller])
     expect((await ver(guia)).custodia).toBe('ajena')
-    const missing = async (body: object) => (await operar(guia, body)).cuerpo.errores
+    const missing = async (body: object) => (await operar(guia, body)).body.errores
     expect(await missing({ estado: 'en_bodega', repartidor: other.repartidor })).toMatchObject([
       { campo: '/repartidor', codigo: 'incompatible' },
     ])
@@ -209,23 +210,23 @@ describe('custody', () => {
     expect(await missing({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
       { campo: '/repartidor' },
     ])
-    const suya = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: key() }
-    expect((await mobile.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
+    const ownItem = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: key() }
+    expect((await mobile.registrar(guia, ownItem)).body.errores).toMatchObject([{ campo: '/repartidor' }])
   })
 
   it('follows events without coverage in their order, despite scans in the meantime', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(other, guia)
-    await reportar(other, guia, 'en_bodega')
+    await report(other, guia, 'en_bodega')
     environment.advance(60 * 60_000)
     // The depot scans the parcel again by mistake, while it is on its way already.
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const output = { estado: 'en_ruta', ocurrido_en: hace(30), idempotencia: key() }
-    expect((await mobile.registrar(guia, output)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
+    expect((await mobile.registrar(guia, output)).body).toMatchObject({ aplicado: false, estado: 'en_bodega' })
     expect(await custodioDe(guia)).toBe(mobile.repartidor)
-    const entrega = { recibido_por, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: key() }
-    expect((await mobile.deliver(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
+    const entrega = { recibido_por: receivedBy, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: key() }
+    expect((await mobile.deliver(guia, entrega)).body).toMatchObject({ estado: 'entregado', tardio: true })
   })
 
   it('is the latest taker’s: not had by telling of something before the guide, or before another took it', async () => {
@@ -233,17 +234,17 @@ describe('custody', () => {
     const antigua = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
     environment.advance(20 * 60_000)
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).cuerpo.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).body.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBeNull()
     // Of two who tell late, the later one has it, whoever tells first.
-    const tomo = (caller: Mobile, minutes: number) =>
+    const takeCustodia = (caller: Mobile, minutes: number) =>
       caller.registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(minutes), idempotencia: key() })
-    await tomo(other, 10)
+    await takeCustodia(other, 10)
     expect(await custodioDe(guia)).toBe(other.repartidor)
-    for (const minutes of [15, 11]) expect((await tomo(mobile, minutes)).cuerpo.aplicado).toBe(false)
-    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).cuerpo.aplicado).toBe(false)
+    for (const minutes of [15, 11]) expect((await takeCustodia(mobile, minutes)).body.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).body.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBe(other.repartidor)
-    await tomo(mobile, 5)
+    await takeCustodia(mobile, 5)
     expect(await custodioDe(guia)).toBe(mobile.repartidor)
   })
 
@@ -263,7 +264,7 @@ describe('custody', () => {
     await comercio.api.guias.cancelar(guia)
     // The scan is after the guide's creation, so only the guide's end keeps custody from the courier.
     const late = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: key() }
-    expect((await mobile.registrar(guia, late)).cuerpo).toMatchObject({ aplicado: false, estado: 'cancelado' })
+    expect((await mobile.registrar(guia, late)).body).toMatchObject({ aplicado: false, estado: 'cancelado' })
     expect(await custodioDe(guia)).toBeNull()
   })
 
@@ -271,20 +272,20 @@ describe('custody', () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await tomar(other, guia)
     environment.advance(20 * 60_000)
-    await reportar(other, guia, 'en_bodega')
-    expect((await reportar(mobile, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
+    await report(other, guia, 'en_bodega')
+    expect((await report(mobile, guia, 'en_ruta')).body.codigo).toBe('ubicacion_sin_confirmar')
     // The late scan is after the other courier's, so only the unconfirmed place keeps custody from this courier.
     const late = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: key() }
-    expect((await mobile.registrar(guia, late)).cuerpo.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, late)).body.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBe(other.repartidor)
   })
 
   it('answers what comes again as it did, though another carries the guide by then', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(mobile, guia)
-    const deje = { estado: 'en_bodega', idempotencia: key() }
-    const first = await mobile.registrar(guia, deje)
-    await reportar(other, guia, 'en_ruta')
-    expect(await mobile.registrar(guia, deje)).toMatchObject({ status: 200, cuerpo: first.cuerpo })
+    const leftEvento = { estado: 'en_bodega', idempotencia: key() }
+    const first = await mobile.registrar(guia, leftEvento)
+    await report(other, guia, 'en_ruta')
+    expect(await mobile.registrar(guia, leftEvento)).toMatchObject({ status: 200, body: first.body })
   })
 })

@@ -19,10 +19,10 @@ export function useDispatch() {
   })
   /** When it happens, for what is told later. */
   const minutesAgo = (minutes: number) => new Date(environment.clock().getTime() - minutes * MINUTE_MS).toISOString()
-  const ver = async (guia: string) => (await mobile.request('GET', `/guias/${guia}`)).cuerpo
+  const ver = async (guia: string) => (await mobile.request('GET', `/guias/${guia}`)).body
   const eventos = async (guia: string) =>
     (await environment.db.pool.query('select * from evento where guia = $1 order by secuencia', [guia])).rows
-  const foto = async (guia: string) => (await mobile.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string
+  const foto = async (guia: string) => (await mobile.upload(guia, 'foto', await createFoto())).body.archivo as string
 
   return { environment, ago: minutesAgo, ver, eventos, foto }
 }

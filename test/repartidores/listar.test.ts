@@ -10,7 +10,7 @@ describe('couriers, for operators', () => {
     const names = ['Ana', 'Beto', 'Chus']
     for (const nombre of names) await create({ nombre })
     const first = await environment.operar('GET', '/repartidores?limite=2')
-    const second = await environment.operar('GET', `/repartidores?limite=1&cursor=${first.cuerpo.cursor_siguiente}`)
-    expect([...first.cuerpo.datos, ...second.cuerpo.datos].map(({ nombre }) => nombre)).toEqual(names.reverse())
+    const second = await environment.operar('GET', `/repartidores?limite=1&cursor=${first.body.cursor_siguiente}`)
+    expect([...first.body.datos, ...second.body.datos].map(({ nombre }) => nombre)).toEqual(names.reverse())
   })
 })

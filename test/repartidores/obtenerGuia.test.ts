@@ -19,10 +19,10 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
     )
     await mobile.registrar(guia, { estado: 'recolectado', idempotencia: key() })
     const before = Date.now()
-    const { status, cuerpo, cabeceras } = await mobile.request('GET', `/guias/${guia}`)
+    const { status, body, headers } = await mobile.request('GET', `/guias/${guia}`)
     const after = Date.now()
     expect(status).toBe(200)
-    expect(cuerpo).toEqual({
+    expect(body).toEqual({
       guia,
       estado: 'recolectado',
       modo: 'test',
@@ -55,10 +55,10 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       siguientes: expect.arrayContaining([{ estado: 'en_ruta', motivos: [], con_prueba: false, con_ubicacion: true }]),
     })
     // Its clock is what the phone sets its own by, and the answer stays out of every cache.
-    const date = Date.parse(cabeceras.get('date')!)
+    const date = Date.parse(headers.get('date')!)
     expect(date).toBeGreaterThan(before - 2_000) // whole seconds, made now and then
     expect(date).toBeLessThanOrEqual(after)
-    expect(cabeceras.get('cache-control')).toBe('no-store')
+    expect(headers.get('cache-control')).toBe('no-store')
   })
 
   it('offers in each state what the contract’s machine does, but not what is the merchant’s', async () => {
@@ -83,8 +83,8 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   it('tells the place once it is confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await mobile.registrar(guia, { estado: 'recolectado', idempotencia: key() })
-    const sin = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
-    expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
+    const caseWithout = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
+    expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...caseWithout })
     await comercio.api.guias.confirmarUbicacion(guia, {
       maps_url: 'https://www.google.com/maps?q=14.7,-90.6',
       referencia: 'Casa azul',
@@ -100,13 +100,13 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('is of every merchant and mode, read as it is typed, and 404 for what names none', async () => {
-    const deVerdad = await environment.createComercio('live')
-    const { guia } = await deVerdad.api.guias.crear(buildGuia())
-    const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
-    expect(await ver(encodeURIComponent(tecleada))).toMatchObject({ guia, modo: 'live' })
+    const realOne = await environment.createComercio('live')
+    const { guia } = await realOne.api.guias.crear(buildGuia())
+    const typedGuia = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
+    expect(await ver(encodeURIComponent(typedGuia))).toMatchObject({ guia, modo: 'live' })
     for (const other of ['000000000000', 'nada', `${guia}0`]) {
-      const { status, cuerpo } = await mobile.request('GET', `/guias/${other}`)
-      expect([other, status, cuerpo.codigo]).toEqual([other, 404, 'guia_desconocida'])
+      const { status, body } = await mobile.request('GET', `/guias/${other}`)
+      expect([other, status, body.codigo]).toEqual([other, 404, 'guia_desconocida'])
     }
   })
 })

@@ -14,15 +14,15 @@ describe('a session', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const llave of [comercio.llave, environment.llaveDeOperacion]) {
       const conLlave = await environment.request('GET', `/repartidor/v1/guias/${guia}`, { llave })
-      expect([conLlave.status, conLlave.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
-      expect(conLlave.cabeceras.get('www-authenticate')).toBe('Cookie realm="repartidor"')
+      expect([conLlave.status, conLlave.body.codigo]).toEqual([401, 'sesion_invalida'])
+      expect(conLlave.headers.get('www-authenticate')).toBe('Cookie realm="repartidor"')
     }
     const [, token = ''] = phone.cookie.split('=')
     for (const path of [`/api/v1/guias/${guia}`, `/operaciones/v1/guias/${guia}`, '/operaciones/v1/repartidores']) {
-      const conCookie = await environment.request('GET', path, { cabeceras: { Cookie: phone.cookie } })
-      expect([path, conCookie.cuerpo.codigo]).toEqual([path, 'no_autenticado'])
-      expect((await environment.request('GET', path, { llave: token })).cuerpo.codigo).toBe('no_autenticado')
-      expect((await environment.request('GET', path, { llave: phone.codigo })).cuerpo.codigo).toBe('no_autenticado')
+      const conCookie = await environment.request('GET', path, { headers: { Cookie: phone.cookie } })
+      expect([path, conCookie.body.codigo]).toEqual([path, 'no_autenticado'])
+      expect((await environment.request('GET', path, { llave: token })).body.codigo).toBe('no_autenticado')
+      expect((await environment.request('GET', path, { llave: phone.codigo })).body.codigo).toBe('no_autenticado')
     }
   })
 
@@ -42,10 +42,10 @@ describe('a session', () => {
       `${phone.cookie}; ${phone.cookie}`,
       `${name}=${'A'.repeat(43)}; ${phone.cookie}`,
     ]) {
-      const { status, cuerpo } = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })
-      expect([Cookie.slice(0, 40), status, cuerpo.codigo]).toEqual([Cookie.slice(0, 40), 401, 'sesion_invalida'])
+      const { status, body } = await environment.request('GET', '/repartidor/v1/sesion', { headers: { Cookie } })
+      expect([Cookie.slice(0, 40), status, body.codigo]).toEqual([Cookie.slice(0, 40), 401, 'sesion_invalida'])
     }
-    const entreOtras = { Cookie: `a=1; ${phone.cookie};b=2` }
-    expect((await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: entreOtras })).status).toBe(200)
+    const amongOtherCookies = { Cookie: `a=1; ${phone.cookie};b=2` }
+    expect((await environment.request('GET', '/repartidor/v1/sesion', { headers: amongOtherCookies })).status).toBe(200)
   })
 })

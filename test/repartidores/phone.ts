@@ -22,9 +22,9 @@ export interface Mobile {
 /** What its page sends to sign in. */
 export const signInByMobile = (environment: TestEnvironment, codigo: string, options: RequestOptions = {}) =>
   environment.request('POST', '/repartidor/v1/sesion', {
-    cuerpo: { codigo },
+    body: { codigo },
     ...options,
-    cabeceras: { Origin: environment.url, ...options.cabeceras },
+    headers: { Origin: environment.url, ...options.headers },
   })
 
 /** From `Set-Cookie` to what a browser sends back. */
@@ -35,15 +35,15 @@ export async function createMobile(
   de?: { repartidor: string; codigo: string },
 ): Promise<Mobile> {
   const { repartidor, codigo } =
-    de ?? (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    de ?? (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
   const sesion = await signInByMobile(environment, codigo)
   if (sesion.status !== 201) throw new Error(`signing in was answered ${sesion.status}`)
-  const cookie = cookieDe(sesion.cabeceras)
-  const request: Mobile['request'] = (method, path, cuerpo, options = {}) =>
+  const cookie = cookieDe(sesion.headers)
+  const request: Mobile['request'] = (method, path, body, options = {}) =>
     environment.request(method, `/repartidor/v1${path}`, {
-      cuerpo,
+      body,
       ...options,
-      cabeceras: { Cookie: cookie, Origin: environment.url, ...options.cabeceras },
+      headers: { Cookie: cookie, Origin: environment.url, ...options.headers },
     })
   return {
     repartidor,
@@ -55,7 +55,7 @@ export async function createMobile(
     upload: (guia, tipo, bytes) =>
       request('POST', `/guias/${guia}/archivos?tipo=${tipo}`, undefined, {
         raw: new Uint8Array(bytes),
-        cabeceras: { 'Content-Type': tipo === 'foto' ? 'image/jpeg' : 'image/png' },
+        headers: { 'Content-Type': tipo === 'foto' ? 'image/jpeg' : 'image/png' },
       }),
   }
 }

@@ -8,22 +8,22 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   it('registers in the courier’s name what happened, when it happened', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await mobile.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: key() })
-    const cuando = hace(-1)
-    const { status, cuerpo } = await mobile.registrar(guia, {
+    const moment = hace(-1)
+    const { status, body } = await mobile.registrar(guia, {
       estado: 'en_ruta',
-      ocurrido_en: cuando,
+      ocurrido_en: moment,
       lat: 14.7,
       lng: -90.6,
       idempotencia: key(),
     })
-    expect([status, cuerpo]).toMatchObject([201, { estado: 'en_ruta', ocurrido_en: cuando, aplicado: true }])
+    expect([status, body]).toMatchObject([201, { estado: 'en_ruta', ocurrido_en: moment, aplicado: true }])
     const fallido = await mobile.registrar(guia, {
       estado: 'intento_fallido',
       motivo: 'destinatario_ausente',
       ocurrido_en: hace(-2),
       idempotencia: key(),
     })
-    expect(fallido.cuerpo).toMatchObject({ numero_intento: 1, requiere_accion: false })
+    expect(fallido.body).toMatchObject({ numero_intento: 1, requiere_accion: false })
     expect(await ver(guia)).toMatchObject({ estado: 'intento_fallido', intentos: 1, secuencia: 5 })
     const autores = (await eventos(guia)).map(({ autor }) => autor)
     expect(autores).toEqual([null, ...Array(4).fill(mobile.repartidor)])
@@ -38,7 +38,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const faltas = async (body: object) => {
       const response = await mobile.registrar(guia, { idempotencia: key(), ...body })
       expect(response.status).toBe(422)
-      return response.cuerpo.errores
+      return response.body.errores
     }
     expect(await faltas({ estado: 'en_ruta', forzar: { razon: 'Me urge' } })).toMatchObject([{ campo: '/forzar' }])
     expect(await faltas({ estado: 'entregado' })).toMatchObject([
@@ -46,24 +46,24 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     ])
     expect(await faltas({ estado: 'en_devolucion', motivo: 'robo' })).toMatchObject([{ campo: '/motivo' }])
     expect(await faltas({ estado: 'en_bodega', autor: 'rep_000000000000' })).toMatchObject([{ codigo: 'desconocido' }])
-    const sinClave = await mobile.registrar(guia, { estado: 'en_bodega' })
-    expect(sinClave.cuerpo.errores).toMatchObject([{ campo: '/idempotencia', codigo: 'requerido' }])
-    const sinLugar = await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
-    expect([sinLugar.status, sinLugar.cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
-    expect(sinLugar.cuerpo.mensaje).toContain('central')
+    const responseWithoutKey = await mobile.registrar(guia, { estado: 'en_bodega' })
+    expect(responseWithoutKey.body.errores).toMatchObject([{ campo: '/idempotencia', codigo: 'requerido' }])
+    const guiaWithoutPlace = await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
+    expect([guiaWithoutPlace.status, guiaWithoutPlace.body.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
+    expect(guiaWithoutPlace.body.mensaje).toContain('central')
     const cancelled = await mobile.registrar(guia, { estado: 'cancelado', idempotencia: key() })
-    expect([cancelled.status, cancelled.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    expect([cancelled.status, cancelled.body.codigo]).toEqual([409, 'transicion_invalida'])
     expect(await ver(guia)).toMatchObject({ estado: 'recolectado' })
   })
 
   it('tells a wrong clock so that the phone can show it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { status, cuerpo } = await mobile.registrar(guia, {
+    const { status, body } = await mobile.registrar(guia, {
       estado: 'recolectado',
       ocurrido_en: hace(-6),
       idempotencia: key(),
     })
-    expect([status, cuerpo.errores]).toEqual([
+    expect([status, body.errores]).toEqual([
       422,
       [
         {
@@ -79,12 +79,12 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_transito'])
       await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
-    const { status, cuerpo } = await mobile.registrar(guia, {
+    const { status, body } = await mobile.registrar(guia, {
       estado: 'en_bodega',
       ocurrido_en: hace(30),
       idempotencia: key(),
     })
-    expect([status, cuerpo]).toMatchObject([
+    expect([status, body]).toMatchObject([
       201,
       { tipo: 'guia.escaneo_tardio', estado: 'en_transito', estado_reportado: 'en_bodega', aplicado: false },
     ])
@@ -98,14 +98,14 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const seen = await Promise.all(Array.from({ length: 20 }, () => mobile.registrar(guia, accion)))
     expect(seen.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
     const repeated = await mobile.registrar(guia, accion)
-    expect([repeated.status, repeated.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
-    for (const { cuerpo } of seen) expect(cuerpo).toEqual(repeated.cuerpo)
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+    for (const { body } of seen) expect(body).toEqual(repeated.body)
     expect(await eventos(guia)).toHaveLength(2)
     // Also once the guide has gone on.
     await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
-    expect((await mobile.registrar(guia, accion)).cuerpo).toEqual(repeated.cuerpo)
+    expect((await mobile.registrar(guia, accion)).body).toEqual(repeated.body)
     const other = await mobile.registrar(guia, { ...accion, estado: 'en_bodega' })
-    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect([other.status, other.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect(await eventos(guia)).toHaveLength(3)
   })
 })

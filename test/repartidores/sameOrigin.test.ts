@@ -8,7 +8,7 @@ const { environment } = useSesiones()
 
 describe('a request from a page of another site', () => {
   const operaciones = readOperations(readDocument()).filter(({ path }) => path.startsWith('/repartidor/'))
-  const queCambian = operaciones.filter(({ method }) => method !== 'get')
+  const mutatingOperations = operaciones.filter(({ method }) => method !== 'get')
   let phone: Mobile
   let guia: string
   beforeAll(async () => {
@@ -19,11 +19,11 @@ describe('a request from a page of another site', () => {
 
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
   it('is tested for all 6 operations that change something, and each of them checks the origin', () => {
-    expect(queCambian.length).toBe(6)
-    expect(operaciones.filter(({ needsSameOrigin: mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
+    expect(mutatingOperations.length).toBe(6)
+    expect(operaciones.filter(({ needsSameOrigin }) => needsSameOrigin)).toEqual(mutatingOperations)
   })
 
-  const malas = (url: string): Record<string, string>[] => [
+  const badCases = (url: string): Record<string, string>[] => [
     {},
     { Origin: 'https://malo.ejemplo' },
     { Origin: 'null' },
@@ -41,55 +41,58 @@ describe('a request from a page of another site', () => {
     { Referer: `${url}/repartidor` },
   ]
 
-  it.each(queCambian.map((operacion) => [operacion.id, operacion] as const))('%s: 403', async (_id, operacion) => {
-    const path = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
-    for (const headers of malas(environment.url)) {
-      const [tipo] = operacion.tipos
-      const { status, cuerpo } = await environment.request(operacion.method.toUpperCase(), path, {
-        cabeceras: { Cookie: phone.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...headers },
-        ...(tipo ? { raw: JSON.stringify({ codigo: phone.codigo }) } : {}),
-      })
-      expect([headers, status, cuerpo.codigo]).toEqual([headers, 403, 'origen_no_permitido'])
-    }
-    expect((await fetchSesion(phone)).status).toBe(200)
-  })
+  it.each(mutatingOperations.map((operacion) => [operacion.id, operacion] as const))(
+    '%s: 403',
+    async (_id, operacion) => {
+      const path = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
+      for (const headers of badCases(environment.url)) {
+        const [tipo] = operacion.tipos
+        const { status, body } = await environment.request(operacion.method.toUpperCase(), path, {
+          headers: { Cookie: phone.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...headers },
+          ...(tipo ? { raw: JSON.stringify({ codigo: phone.codigo }) } : {}),
+        })
+        expect([headers, status, body.codigo]).toEqual([headers, 403, 'origen_no_permitido'])
+      }
+      expect((await fetchSesion(phone)).status).toBe(200)
+    },
+  )
 
   it('opens no session in somebody else’s name, and changes nothing', async () => {
     const before = (await environment.db.pool.query('select from sesion_repartidor')).rowCount
-    const { status, cabeceras } = await signInByMobile(environment, phone.codigo, {
-      cabeceras: { Origin: 'https://malo.ejemplo' },
+    const { status, headers } = await signInByMobile(environment, phone.codigo, {
+      headers: { Origin: 'https://malo.ejemplo' },
     })
-    expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
+    expect([status, headers.getSetCookie()]).toEqual([403, []])
     expect((await environment.db.pool.query('select from sesion_repartidor')).rowCount).toBe(before)
-    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)
+    expect((await environment.operar('GET', `/guias/${guia}`)).body.secuencia).toBe(1)
   })
 
   it('cannot be the type that a form sends, nor be read where it may only read', async () => {
     for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const raw = JSON.stringify({ tipo: 'guia.nota', descripcion: 'x', idempotencia: 'x' })
-      const cabeceras = { 'Content-Type': tipo }
-      expect((await phone.request('POST', `/guias/${guia}/eventos`, undefined, { raw, cabeceras })).status).toBe(415)
+      const headers = { 'Content-Type': tipo }
+      expect((await phone.request('POST', `/guias/${guia}/eventos`, undefined, { raw, headers })).status).toBe(415)
     }
-    const { cabeceras } = await phone.request('GET', `/guias/${guia}`, undefined, {
-      cabeceras: { Origin: 'https://malo.ejemplo' },
+    const { headers } = await phone.request('GET', `/guias/${guia}`, undefined, {
+      headers: { Origin: 'https://malo.ejemplo' },
     })
-    expect(cabeceras.get('access-control-allow-origin')).toBeNull()
-    expect(cabeceras.get('cross-origin-resource-policy')).toBe('same-origin')
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
   })
 
   it('is told from our own pages, however these are reached', async () => {
     const port = new URL(environment.url).port
     const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
     await phone.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
-    const propias: Record<string, string>[] = [
+    const ownValues: Record<string, string>[] = [
       { Origin: environment.url },
       { Origin: environment.url, 'Sec-Fetch-Site': 'same-origin' },
       { 'Sec-Fetch-Site': 'same-origin' },
     ]
-    for (const [n, headers] of propias.entries()) {
+    for (const [n, headers] of ownValues.entries()) {
       const { status } = await environment.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
-        cuerpo: nota(n),
-        cabeceras: { Cookie: phone.cookie, ...headers },
+        body: nota(n),
+        headers: { Cookie: phone.cookie, ...headers },
       })
       expect([headers, status]).toEqual([headers, 201])
     }

@@ -10,19 +10,19 @@ const { environment, otroServicio, nuevo } = useSesiones()
 describe('a session', () => {
   beforeAll(() => environment.reset())
 
-  it.each(['codigo', 'desactivar'])('ends everywhere after %s', async (que) => {
+  it.each(['codigo', 'desactivar'])('ends everywhere after %s', async (kind) => {
     const phone = await createMobile(environment)
     const servicios = [environment.url, (await otroServicio()).url]
     const vale = async (url: string) =>
       (await fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie: phone.cookie } })).status === 200
     // It is in use all the while, so that it has just been looked up when it ends.
     for (const url of servicios) expect(await vale(url)).toBe(true)
-    expect((await environment.operar('POST', `/repartidores/${phone.repartidor}/${que}`)).status).toBeLessThan(300)
+    expect((await environment.operar('POST', `/repartidores/${phone.repartidor}/${kind}`)).status).toBeLessThan(300)
     for (const url of servicios) await waitUntil(async () => !(await vale(url)))
   })
 
   it('is born dead when its code is renewed at that very moment', async () => {
-    const nacidas = await Promise.all(
+    const initialCookies = await Promise.all(
       // The services of the test above share the 30 attempts of a minute, so this one has 10.
       Array.from({ length: 6 }, async () => {
         const { repartidor, codigo } = await nuevo()
@@ -30,13 +30,12 @@ describe('a session', () => {
           signInByMobile(environment, codigo),
           environment.operar('POST', `/repartidores/${repartidor}/codigo`),
         ])
-        return cookieDe(sesion.cabeceras)
+        return cookieDe(sesion.headers)
       }),
     )
-    for (const Cookie of nacidas)
+    for (const Cookie of initialCookies)
       await waitUntil(
-        async () =>
-          (await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401,
+        async () => (await environment.request('GET', '/repartidor/v1/sesion', { headers: { Cookie } })).status === 401,
       )
   })
 
@@ -48,7 +47,7 @@ describe('a session', () => {
     await purgeRepartidorSesiones(environment)
     expect(await count()).toBeGreaterThan(0)
     environment.advance(HOUR_MS)
-    expect((await fetchSesion(phone)).cuerpo.codigo).toBe('sesion_invalida')
+    expect((await fetchSesion(phone)).body.codigo).toBe('sesion_invalida')
     await purgeRepartidorSesiones(environment)
     expect(await count()).toBe(0)
   })

@@ -14,7 +14,7 @@ export async function signInAt(url: string, codigo: unknown, headers: Record<str
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ codigo }),
   })
-  return { status: response.status, cabeceras: response.headers, cuerpo: JSON.parse(await response.text()) }
+  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
 }
 export const fetchSesion = (mobile: Mobile) => mobile.request('GET', '/sesion')
 
@@ -42,7 +42,7 @@ export function useSesiones() {
     )
     return { url: `http://127.0.0.1:${PORT}` }
   }
-  const nuevo = async () => (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+  const nuevo = async () => (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
 
   return { environment, otroServicio, nuevo }
 }

@@ -74,7 +74,7 @@ async function readUnsettled({ db, receptor }: Harness, { pid }: ScenarioProcess
      where e.estado = 'pendiente'`,
   )
   return rows
-    .map(({ clave }) => clave.slice(receptor.base.length))
+    .map(({ clave: key }) => key.slice(receptor.base.length))
     .filter((key) => receptor.receptions.get(key)?.some(({ status }) => status === 204))
 }
 

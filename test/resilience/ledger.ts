@@ -61,9 +61,9 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
     allowedRepeats = 0,
     separate = [],
   } = expectations
-  const fallas: string[] = []
+  const faults: string[] = []
   const notas = expectations.notas ?? []
-  const checkThat = (bien: boolean, fault: string) => void (bien || fallas.push(fault))
+  const checkThat = (bien: boolean, fault: string) => void (bien || faults.push(fault))
   const query = async <Row extends object>(text: string, values: unknown[] = []) =>
     (await db.pool.query<Row>(text, values)).rows
   const countRows = async (text: string, values: unknown[] = []) => (await query<{ n: number }>(text, values))[0]!.n
@@ -151,8 +151,8 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
       `${retriedRows.length} lost attempts that no receiver refused: ${formatSample(retriedRows)}`,
     )
   }
-  const measureDelaySeconds = ({ creado_en, terminado_en }: AvisoDeWebhookRow, danado = 0) =>
-    terminado_en ? (terminado_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
+  const measureDelaySeconds = ({ creado_en: createdAt, terminado_en: finishedAt }: AvisoDeWebhookRow, danado = 0) =>
+    finishedAt ? (finishedAt.getTime() - Math.max(createdAt.getTime(), danado)) / 1000 : 0
   const recoverySeconds = entregas.reduce((max, row) => Math.max(max, measureDelaySeconds(row, expectations.danado)), 0)
   checkThat(
     recoverySeconds <= recuperacion,
@@ -188,8 +188,8 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
   checkThat(allLeased === true, 'deliveries are due of endpoints that nobody holds')
 
   checkThat((load?.fallas.length ?? 0) === 0, `answers: ${load?.fallas.slice(0, 3).join(' | ')}`)
-  for (const complaint of testimony.complaints.slice(0, 4)) fallas.push(`log: ${complaint}`)
-  if (testimony.complaints.length > 4) fallas.push(`log: …and ${testimony.complaints.length - 4} more`)
+  for (const complaint of testimony.complaints.slice(0, 4)) faults.push(`log: ${complaint}`)
+  if (testimony.complaints.length > 4) faults.push(`log: …and ${testimony.complaints.length - 4} more`)
   if (load) notas.push(`answers ${[...load.statusCounts].map(([s, n]) => `${s || 'none'}×${n}`).join(' ')}`)
   const lateAttempts = entregas.reduce((sum, { late_count }) => sum + late_count, 0)
   if (lateAttempts > 0) notas.push(`${lateAttempts} late attempts`)
@@ -200,7 +200,7 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
     lost: lostGuias.length + eventosWithoutEntrega + Math.max(undelivered.length, unreceivedCount),
     duplicateCount,
     recoverySeconds,
-    fallas,
+    fallas: faults,
     notas,
   }
 }

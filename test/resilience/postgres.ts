@@ -35,7 +35,12 @@ export async function startDurablePostgres(
   if (disco && spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${disco}`, 'tmpfs', folder]).status !== 0)
     throw new Error('no disk could be mounted')
   chmodSync(folder, 0o755) // or root's PostgreSQL user could not pass
-  const { pgdata, binaries, usuario, clave } = await prepareInstallation(join(folder, 'datos'), '/var/lib/guias', true)
+  const {
+    pgdata,
+    binaries,
+    usuario,
+    clave: key,
+  } = await prepareInstallation(join(folder, 'datos'), '/var/lib/guias', true)
   const caller = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
   const guard = spawn(process.execPath, ['-e', GUARD_SCRIPT, binaries.pg_ctl, pgdata, folder, ...caller], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -55,14 +60,14 @@ export async function startDurablePostgres(
       processOptions(usuario, pgdata),
     )
   await pgCtl('start', '-o', settings.map((setting) => `-c ${setting}`).join(' '))
-  const en = (base: string) => `postgres://guias:${clave}@127.0.0.1:${port}/${base}`
+  const en = (base: string) => `postgres://guias:${key}@127.0.0.1:${port}/${base}`
   const client = new pg.Client(en('postgres'))
   await client.connect()
   await client.query('create database guias')
   await client.end()
   return {
     url: en('guias'),
-    clave,
+    clave: key,
     port,
     folder,
     reset: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),

@@ -19,7 +19,7 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
     receptor.handle = (path) => (path === '/colgado' ? null : 204)
     const guias = new Map<string, string>()
     const cancelledGuias = new Set<string>()
-    const fallas: string[] = []
+    const faults: string[] = []
     const statusCounts = new Map<number, number>()
     /** How long each delivery of a load took to reach its receiver, sorted, in milliseconds. */
     const measureDelays = async (guiaCount: number) => {
@@ -27,7 +27,7 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
       await wait(async () => load.guias.size >= guiaCount, 120_000, 20)
       await load.stop()
       for (const [ref, guia] of load.guias) guias.set(ref, guia)
-      fallas.push(...load.fallas)
+      faults.push(...load.fallas)
       for (const [status, n] of load.statusCounts) statusCounts.set(status, (statusCounts.get(status) ?? 0) + n)
       const eventos = new Set([...load.guias.values()].map((guia) => `evt_${guia}_1`))
       const { rows } = await harness.db.pool.query<{ evento: string; en: Date }>(
@@ -66,7 +66,7 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
     const result = await closeLedger(harness, {
       scenario: `${HEALTHY_ENDPOINTS} sanos junto a uno colgado`,
       trial: `${waitingCount} en espera`,
-      load: { guias, cancelledGuias, fallas, statusCounts },
+      load: { guias, cancelledGuias, fallas: faults, statusCounts },
       timeout: 30_000,
       recuperacion: 10,
       separate: [hangingWebhook],

@@ -27,11 +27,11 @@ if (!(suite in SUITES)) {
   process.exit(2)
 }
 const chosenScenarios = SUITES[suite as keyof typeof SUITES].filter(
-  ({ clave }) => keys.length === 0 || keys.includes(clave),
+  ({ clave: key }) => keys.length === 0 || keys.includes(key),
 )
 const results: ScenarioResult[] = []
-for (const { clave, titulo, missing, run, ci, complete } of chosenScenarios) {
-  report(`${clave}: ${titulo}…`)
+for (const { clave: key, titulo, missing, run, ci, complete } of chosenScenarios) {
+  report(`${key}: ${titulo}…`)
   const motivo = await missing?.()
   if (motivo) {
     report(`  not tried: ${motivo}`)
@@ -39,8 +39,8 @@ for (const { clave, titulo, missing, run, ci, complete } of chosenScenarios) {
   }
   const startedAt = performance.now()
   const result = await run(process.env.SMALL ? ci : complete).catch((error: Error): ScenarioResult => {
-    const fallas = [error.stack ?? error.message]
-    return { scenario: clave, trial: '—', lost: 0, duplicateCount: 0, recoverySeconds: 0, fallas, notas: [] }
+    const faults = [error.stack ?? error.message]
+    return { scenario: key, trial: '—', lost: 0, duplicateCount: 0, recoverySeconds: 0, fallas: faults, notas: [] }
   })
   if (isInterrupted) await new Promise(() => {})
   results.push(result)
@@ -51,13 +51,13 @@ for (const { clave, titulo, missing, run, ci, complete } of chosenScenarios) {
 
 const tableRows = [
   ['escenario', 'probado', 'perdido', 'duplicado', 'recuperado en (s)', ''],
-  ...results.map(({ scenario, trial, lost, duplicateCount, recoverySeconds, fallas }) => [
+  ...results.map(({ scenario, trial, lost, duplicateCount, recoverySeconds, fallas: faults }) => [
     scenario,
     trial,
     `${lost}`,
     `${duplicateCount}`,
     recoverySeconds.toFixed(1),
-    fallas.length === 0 ? '✓' : `✗ ${fallas.length}`,
+    faults.length === 0 ? '✓' : `✗ ${faults.length}`,
   ]),
 ]
 const columnWidths = tableRows[0]!.map((_, i) => Math.max(...tableRows.map((row) => row[i]!.length)))
@@ -68,4 +68,4 @@ for (const row of tableRows)
       .join('  ')
       .trimEnd(),
   )
-process.exit(results.some(({ lost, fallas }) => lost > 0 || fallas.length > 0) ? 1 : 0)
+process.exit(results.some(({ lost, fallas: faults }) => lost > 0 || faults.length > 0) ? 1 : 0)

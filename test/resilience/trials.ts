@@ -43,7 +43,7 @@ export const documentsWithoutPostgres: Scenario['run'] = ({ times }) =>
     await harness.worker()
     const countMade = () => conPdf(harness)
     const recoveryTimes: number[] = []
-    const fallas: string[] = []
+    const faults: string[] = []
     let interruptedCount = 0
     for (let i = 0; i < times; i++) {
       const guias = await enRuta(harness, api, PRUEBAS_PER_RESTART)
@@ -57,21 +57,21 @@ export const documentsWithoutPostgres: Scenario['run'] = ({ times }) =>
       if ((await countMade()) < expected) interruptedCount++
       const allMade = await wait(async () => (await countMade()) === expected, 150_000)
       recoveryTimes.push((Date.now() - backAt) / 1000)
-      if (!allMade) fallas.push(`restart ${i + 1}: ${expected - (await countMade())} proofs are without PDF`)
+      if (!allMade) faults.push(`restart ${i + 1}: ${expected - (await countMade())} proofs are without PDF`)
     }
     // On a slow machine all proofs of a round can be made between the look and the fault.
-    if (interruptedCount === 0) fallas.push('every proof was made before its restart: nothing was tried')
+    if (interruptedCount === 0) faults.push('every proof was made before its restart: nothing was tried')
     const recoverySeconds = Math.max(...recoveryTimes)
     if (recoverySeconds > (times < 6 ? LOADED_RECOVERY_SECONDS : RECUPERACION))
-      fallas.push(`documents took ${recoverySeconds.toFixed(1)} s after PostgreSQL was back`)
-    for (const complaint of harness.complaints.slice(0, 4)) fallas.push(`log: ${complaint}`)
+      faults.push(`documents took ${recoverySeconds.toFixed(1)} s after PostgreSQL was back`)
+    for (const complaint of harness.complaints.slice(0, 4)) faults.push(`log: ${complaint}`)
     return {
       scenario: 'PDF sin PostgreSQL',
       trial: `${times} reinicios, ${times * PRUEBAS_PER_RESTART} pruebas`,
       lost: 0,
       duplicateCount: 0,
       recoverySeconds,
-      fallas,
+      fallas: faults,
       notas: [`back after ${recoveryTimes.map((s) => s.toFixed(1)).join(', ')} s`],
     }
   })
@@ -94,7 +94,7 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
     const api = await harness.api()
     const { pool } = harness.db
     const now = async () => (await pool.query<{ en: Date }>('select clock_timestamp() as en')).rows[0]!.en
-    const fallas: string[] = []
+    const faults: string[] = []
     const takeoverTimes: number[] = []
     const pauses: number[] = []
     let takenOverCount = 0
@@ -111,7 +111,7 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
       await victim.fin
       const killedAt = await now()
       const allMade = await wait(async () => (await conPdf(harness)) === expectedPruebas, 240_000)
-      if (!allMade) fallas.push(`kill ${i + 1}: ${expectedPruebas - (await conPdf(harness))} proofs are without PDF`)
+      if (!allMade) faults.push(`kill ${i + 1}: ${expectedPruebas - (await conPdf(harness))} proofs are without PDF`)
       const { rows } = await pool.query<{ count: number; segundos: number }>(TAKEN_OVER_SQL, [killedAt])
       takenOverCount += rows[0]!.count
       takeoverTimes.push(rows[0]!.segundos)
@@ -125,16 +125,16 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
     }
     const recoverySeconds = Math.max(0, ...takeoverTimes)
     if (recoverySeconds > (guiaCount < 50 ? LOADED_TAKEOVER_SECONDS : TAKEOVER_SECONDS))
-      fallas.push(`the dead worker's proofs were taken up ${recoverySeconds.toFixed(1)} s after its death`)
-    if (takenOverCount === 0) fallas.push('no worker held a proof when it was killed: nothing was tried')
-    for (const complaint of harness.complaints.slice(0, 4)) fallas.push(`log: ${complaint}`)
+      faults.push(`the dead worker's proofs were taken up ${recoverySeconds.toFixed(1)} s after its death`)
+    if (takenOverCount === 0) faults.push('no worker held a proof when it was killed: nothing was tried')
+    for (const complaint of harness.complaints.slice(0, 4)) faults.push(`log: ${complaint}`)
     return {
       scenario: 'PDF con un worker muerto',
       trial: `${takeoverTimes.length} SIGKILL, ${takeoverTimes.length * guiaCount} pruebas`,
       lost: 0,
       duplicateCount: 0,
       recoverySeconds,
-      fallas,
+      fallas: faults,
       notas: [
         `${takenOverCount} proofs were held at the kills, taken up after ${takeoverTimes.map((s) => s.toFixed(1)).join(', ')} s`,
         `longest time without a new document: ${pauses.map((s) => s.toFixed(1)).join(', ')} s`,

@@ -8,12 +8,12 @@ import { fullDisk, noFreeConnections, readOnlyDatabase, saturatedService } from 
 // What the sender of webhooks must survive. Each scenario does its harm `times` times and then closes the books.
 
 const defineScenario = (
-  clave: string,
+  key: string,
   titulo: string,
   run: Scenario['run'],
   ci: ScenarioScale,
   complete: ScenarioScale,
-): Scenario => ({ clave, titulo, run, ci, complete })
+): Scenario => ({ clave: key, titulo, run, ci, complete })
 
 /** Those first that wait for something to lapse: beside them, in `npm test`, there is time for the others. */
 export const SCENARIOS: readonly Scenario[] = [

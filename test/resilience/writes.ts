@@ -234,7 +234,7 @@ export const saturatedService: Scenario['run'] = ({ times, size: seconds = 10 })
     await createDuring(harness, api, 2, { concurrency: 32 })
     let { perSecond: capacity } = await createDuring(harness, api, Math.min(seconds, 5), { concurrency: 32 })
     readinessWatch.seen.clear()
-    const fallas: string[] = []
+    const faults: string[] = []
     const notas: string[] = []
     let refusedCount = 0
     // On a busy machine the measured capacity may be too low: then twice as much is asked the next time.
@@ -250,32 +250,32 @@ export const saturatedService: Scenario['run'] = ({ times, size: seconds = 10 })
       notas.push(
         `${porSegundo.toFixed(0)}/s asked, ${created.toFixed(0)}/s created: ${statusSummary}, ${skippedCount} not sent`,
       )
-      for (const status of estados.keys()) if (![201, 503].includes(status)) fallas.push(`answers: ${status}`)
+      for (const status of estados.keys()) if (![201, 503].includes(status)) faults.push(`answers: ${status}`)
       refusedCount += estados.get(503) ?? 0
       capacity = Math.max(capacity, created)
       if (created < 0.75 * porSegundo) saturatedRounds++
-      else if (round === 3 * times - 1) fallas.push('it was never asked for twice as much as it can')
+      else if (round === 3 * times - 1) faults.push('it was never asked for twice as much as it can')
       else factor *= 2
     }
     await readinessWatch.stop()
     const seenStatuses = [...readinessWatch.seen].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
     notas.push(`/readyz ${seenStatuses}`)
     if (readinessWatch.seen.size !== 1 || !readinessWatch.seen.has(200))
-      fallas.push(`/readyz changed under load: ${seenStatuses}`)
+      faults.push(`/readyz changed under load: ${seenStatuses}`)
     const countedRefusals = valorDe(
       await scrapeMetrics(metricsPort),
       'guias_solicitudes_total{operacion="saturada",status="503"}',
     )
     if (countedRefusals !== refusedCount)
-      fallas.push(`${refusedCount} requests were refused, and the metric has ${countedRefusals}`)
-    for (const complaint of harness.complaints.slice(0, 4)) fallas.push(`log: ${complaint}`)
+      faults.push(`${refusedCount} requests were refused, and the metric has ${countedRefusals}`)
+    for (const complaint of harness.complaints.slice(0, 4)) faults.push(`log: ${complaint}`)
     return {
       scenario: 'el doble de lo que puede',
       trial: `${times} veces ${seconds} s`,
       lost: 0,
       duplicateCount: 0,
       recoverySeconds: 0,
-      fallas,
+      fallas: faults,
       notas,
     }
   })

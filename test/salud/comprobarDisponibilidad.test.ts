@@ -9,16 +9,16 @@ import { admin } from '../postgres.ts'
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 it('says that the queue does not work while the workers have not reached it lately', async () => {
-  const vida = new Lifetime(createLog('silent'), true)
-  vida.phase = 'lista'
-  vida.probe = { look: async () => ({ base_de_datos: true, escritura: true }) } as never
-  const sanas = []
-  for (const sano of [true, false]) {
-    vida.workers = { isHealthy: () => sano } as never
-    const { ok, cola } = await vida.health()
-    sanas.push([ok, cola])
+  const liveness = new Lifetime(createLog('silent'), true)
+  liveness.phase = 'lista'
+  liveness.probe = { look: async () => ({ base_de_datos: true, escritura: true }) } as never
+  const healthyChecks = []
+  for (const isHealthy of [true, false]) {
+    liveness.workers = { isHealthy: () => isHealthy } as never
+    const { ok, cola } = await liveness.health()
+    healthyChecks.push([ok, cola])
   }
-  expect(sanas).toEqual([
+  expect(healthyChecks).toEqual([
     [true, true],
     [false, false],
   ])
@@ -29,20 +29,26 @@ describe('GET /readyz', () => {
 
   it('says what the process stands on, and that it isn’t ready while the database takes nobody in', async () => {
     const list = { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }
-    const { status, cuerpo } = await read()
-    expect([status, cuerpo]).toEqual([200, list])
+    const { status, body } = await read()
+    expect([status, body]).toEqual([200, list])
     const base = new URL(environment.databaseUrl).pathname.slice(1)
     await admin(async (client) => {
       await client.query(`alter database ${base} allow_connections false`)
       await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base])
     })
-    const caida = await waitUntil(async () => {
+    const outageResponse = await waitUntil(async () => {
       const one = await read()
       return one.status === 503 && one
     })
-    expect(caida.cuerpo).toEqual({ ok: false, base_de_datos: false, escritura: false, cola: false, migraciones: true })
-    expect(caida.cabeceras.get('retry-after')).toBe('2')
+    expect(outageResponse.body).toEqual({
+      ok: false,
+      base_de_datos: false,
+      escritura: false,
+      cola: false,
+      migraciones: true,
+    })
+    expect(outageResponse.headers.get('retry-after')).toBe('2')
     await admin((client) => client.query(`alter database ${base} allow_connections true`))
-    expect((await waitUntil(async () => (await read()).status === 200 && read())).cuerpo).toEqual(list)
+    expect((await waitUntil(async () => (await read()).status === 200 && read())).body).toEqual(list)
   })
 })

@@ -5,7 +5,7 @@ const environment = shareEnvironment()
 
 describe('GET /healthz', () => {
   it('says that the process lives, to anybody', async () => {
-    const { status, cuerpo } = await environment.request('GET', '/healthz')
-    expect([status, cuerpo]).toEqual([200, { ok: true }])
+    const { status, body } = await environment.request('GET', '/healthz')
+    expect([status, body]).toEqual([200, { ok: true }])
   })
 })

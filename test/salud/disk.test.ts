@@ -37,34 +37,34 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
     })
     return {}
   })
-  const lastre = () => join(point, 'lastre')
+  const ballastPath = () => join(point, 'lastre')
   const read = () => environment.request('GET', '/readyz')
 
   it('is told by 503 with Retry-After and by /readyz, and everything goes on once there is room', async () => {
     const { llave, api } = await environment.createComercio()
     // Each asks its recipient for the place: a job writes, too.
-    const create = () => environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuiaWithoutDestino() })
+    const create = () => environment.request('POST', '/api/v1/guias', { llave, body: buildGuiaWithoutDestino() })
     expect([(await create()).status, (await read()).status]).toEqual([201, 200])
     // As autovacuum does where databases come and go. It removes a cache file, which the next connection writes again.
     await environment.db.pool.query('analyze pg_database')
-    fillDisk(lastre())
+    fillDisk(ballastPath())
     // Pages that exist have room for some rows.
     const rechazada = await waitUntil(async () => {
       const response = await create()
       expect([201, 503]).toContain(response.status)
       return response.status === 503 && response
     })
-    expect(rechazada.cuerpo.mensaje).toMatch(/^El servicio no puede guardar cambios/)
-    expect(rechazada.cabeceras.get('retry-after')).toBe('2')
-    const { status, cuerpo } = await read()
-    expect([status, cuerpo]).toEqual([
+    expect(rechazada.body.mensaje).toMatch(/^El servicio no puede guardar cambios/)
+    expect(rechazada.headers.get('retry-after')).toBe('2')
+    const { status, body } = await read()
+    expect([status, body]).toEqual([
       503,
       { ok: false, base_de_datos: true, escritura: false, cola: true, migraciones: true },
     ])
     // Refusals cost no connections, or new ones would be needed to read.
     for (let i = 0; i < 20; i++) await create()
     for (let i = 0; i < 20; i++) expect((await api.guias.listar({ limite: 1 }).primeros(1)).length).toBe(1)
-    rmSync(lastre())
+    rmSync(ballastPath())
     await waitUntil(async () => (await read()).status === 200)
     expect((await create()).status).toBe(201)
     await environment.waitForQuiet()

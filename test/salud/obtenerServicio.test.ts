@@ -7,7 +7,7 @@ import { waitUntil } from '../factories.ts'
 import { PROMISE_FAULTS } from '../observability/promises.ts'
 
 const environment = useEnvironment()
-const read = async () => (await environment.operar('GET', '/servicio')).cuerpo
+const read = async () => (await environment.operar('GET', '/servicio')).body
 const measure = async (name: string) =>
   (await read()).medidas.find((one: { nombre: string }) => one.nombre === name) as Record<string, unknown>
 const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(environment))
@@ -23,7 +23,7 @@ describe('GET /operaciones/v1/servicio', () => {
   })
 
   it('says what is wrong, and where the steps to take are', async () => {
-    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
+    const repair = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
     expect(await measure('guias_decisiones_vencidas')).toMatchObject({
       valor: 1,
       limite: 0,
@@ -31,19 +31,19 @@ describe('GET /operaciones/v1/servicio', () => {
       pagina: 'docs/operacion/alertas/decisiones-vencidas.md',
     })
     expect(await read()).toMatchObject({ bien: false, listo: true })
-    await reparar()
+    await repair()
     await waitUntil(async () => (await read()).bien)
   })
 
   it('tells the queues whose jobs wait', async () => {
-    const reparar = await PROMISE_FAULTS.guias_cola_atraso_segundos!(environment)
+    const repair = await PROMISE_FAULTS.guias_cola_atraso_segundos!(environment)
     expect((await read()).colas).toContainEqual({
       cola: 'recuperaciones',
       trabajos: 1,
       bien: false,
       espera_segundos: expect.any(Number),
     })
-    await reparar()
+    await repair()
   })
 
   it('is for keys with the scope administrar alone', async () => {
@@ -56,7 +56,7 @@ describe('GET /operaciones/v1/servicio', () => {
     try {
       expect(await environment.operar('GET', '/servicio')).toMatchObject({
         status: 503,
-        cuerpo: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) },
+        body: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) },
       })
       const { codigo, errores } = await admin('estado')
       expect({ codigo, errores }).toEqual({ codigo: 1, errores: expect.stringMatching(/npm run worker/) })
@@ -77,7 +77,7 @@ describe('npm run admin -- estado', () => {
     expect(bien.codigo, bien.output).toBe(0)
     expect(bien.output).toContain('Todo está bien.')
     expect(bien.output.split('\n').length).toBeLessThan(24)
-    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
+    const repair = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
     const bad = await admin('estado')
     expect(bad.codigo).toBe(1)
     // What needs a person comes first.
@@ -85,6 +85,6 @@ describe('npm run admin -- estado', () => {
     expect(bad.output).toMatch(
       /✘ Decisiones cuyo plazo pasó +1, límite 0 {2}docs\/operacion\/alertas\/decisiones-vencidas\.md/,
     )
-    await reparar()
+    await repair()
   })
 })

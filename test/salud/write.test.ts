@@ -10,14 +10,14 @@ const nuevoReceptor = useReceivers()
 
 const base = () => new URL(environment.databaseUrl).pathname.slice(1)
 /** @param renovar whether sessions end, as at a failover: a setting of the database counts for new sessions */
-const soloLectura = (si: boolean, renovar: boolean) =>
+const setReadOnly = (si: boolean, renovar: boolean) =>
   admin(async (client) => {
     await client.query(`alter database ${base()} ${si ? 'set default_transaction_read_only = on' : 'reset all'}`)
     if (renovar)
       await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base()])
   })
 const read = () => environment.request('GET', '/readyz')
-const create = async (llave: string) => environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+const create = async (llave: string) => environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })
 
 // First: /readyz gives a result again for a second.
 describe('a full pool', () => {
@@ -40,7 +40,7 @@ describe('a full pool', () => {
         )
         return rows[0].n >= 8
       })
-      expect(await read()).toMatchObject({ status: 200, cuerpo: { ok: true, escritura: true } })
+      expect(await read()).toMatchObject({ status: 200, body: { ok: true, escritura: true } })
     } finally {
       await client.query('rollback')
       client.release()
@@ -52,22 +52,22 @@ describe('a full pool', () => {
 describe('more requests than can be answered', () => {
   it('leave /readyz at 200', async () => {
     const { llave } = await environment.createComercio()
-    let sigue = true
+    let isRunning = true
     const estados = new Set<number>()
-    const cargando = Array.from({ length: 100 }, async () => {
-      while (sigue) estados.add((await create(llave)).status)
+    const loads = Array.from({ length: 100 }, async () => {
+      while (isRunning) estados.add((await create(llave)).status)
     })
     const seen: number[] = []
     for (let i = 0; i < 12; i++) seen.push((await read()).status)
-    sigue = false
-    await Promise.all(cargando)
+    isRunning = false
+    await Promise.all(loads)
     expect(seen).toEqual(Array(12).fill(200))
     for (const status of estados) expect([201, 503]).toContain(status)
   })
 })
 
 describe('a database that takes no writes', EN_POSTGRES, () => {
-  afterAll(() => soloLectura(false, true))
+  afterAll(() => setReadOnly(false, true))
 
   it('is told by 503 with Retry-After and by /readyz, and everything goes on once it takes them again', async () => {
     const { llave, api } = await environment.createComercio()
@@ -77,42 +77,42 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
     const before = await create(llave)
     expect([before.status, (await read()).status]).toEqual([201, 200])
 
-    await soloLectura(true, true)
+    await setReadOnly(true, true)
     const rechazada = await waitUntil(async () => {
       const response = await create(llave)
       // Sessions that were just ended fail their request first.
-      return response.cuerpo.mensaje?.startsWith('El servicio no puede guardar') && response
+      return response.body.mensaje?.startsWith('El servicio no puede guardar') && response
     })
     expect([rechazada.status, rechazada.cuerpo.codigo, rechazada.cabeceras.get('retry-after')]).toEqual([
       503,
       'no_disponible',
       '2',
     ])
-    const caida = await waitUntil(async () => {
+    const outageResponse = await waitUntil(async () => {
       const one = await read()
-      return one.status === 503 && one.cuerpo.base_de_datos && one
+      return one.status === 503 && one.body.base_de_datos && one
     })
-    expect(caida.cuerpo).toMatchObject({ ok: false, base_de_datos: true, escritura: false, migraciones: true })
+    expect(outageResponse.cuerpo).toMatchObject({ ok: false, base_de_datos: true, escritura: false, migraciones: true })
     // Reading goes on.
-    expect((await environment.request('GET', `/api/v1/guias/${before.cuerpo.guia}`, { llave })).status).toBe(200)
+    expect((await environment.request('GET', `/api/v1/guias/${before.body.guia}`, { llave })).status).toBe(200)
 
-    await soloLectura(false, true)
+    await setReadOnly(false, true)
     await waitUntil(async () => (await read()).status === 200)
     const after = await waitUntil(async () => {
       const response = await create(llave)
       return response.status === 201 && response
     })
-    await waitUntil(async () => receptor.receivedWebhooks.some(({ id }) => id === `evt_${after.cuerpo.guia}_1`))
+    await waitUntil(async () => receptor.receivedWebhooks.some(({ id }) => id === `evt_${after.body.guia}_1`))
     await environment.waitForQuiet()
   })
 
   it.skipIf(inject('pooler'))('costs each session that stayed read-only one request at most', async () => {
     const { llave } = await environment.createComercio()
-    await soloLectura(true, true)
+    await setReadOnly(true, true)
     // As many sessions as the service has, all of them read-only.
-    await waitUntil(async () => (await read()).cuerpo.escritura === false)
+    await waitUntil(async () => (await read()).body.escritura === false)
     await Promise.all(Array.from({ length: 40 }, () => environment.request('GET', '/api/v1/guias', { llave })))
-    await soloLectura(false, false)
+    await setReadOnly(false, false)
     const estados = await Promise.all(Array.from({ length: 40 }, async () => (await create(llave)).status))
     for (let i = 0; i < 20; i++) estados.push((await create(llave)).status)
     expect(new Set(estados.slice(-5))).toEqual(new Set([201]))
@@ -124,16 +124,16 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
     const { llave } = await environment.createComercio()
     expect((await read()).status).toBe(200)
     // The probe's own session stays as it was.
-    await soloLectura(true, false)
+    await setReadOnly(true, false)
     await admin((client) =>
       client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name not like 'guias salud%'`,
         [base()],
       ),
     )
-    await waitUntil(async () => (await create(llave)).cuerpo.mensaje?.startsWith('El servicio no puede guardar'))
-    await waitUntil(async () => (await read()).cuerpo.escritura === false)
-    await soloLectura(false, true)
+    await waitUntil(async () => (await create(llave)).body.mensaje?.startsWith('El servicio no puede guardar'))
+    await waitUntil(async () => (await read()).body.escritura === false)
+    await setReadOnly(false, true)
     await waitUntil(async () => (await read()).status === 200)
   })
 })
@@ -153,7 +153,7 @@ describe('a connection whose server lacks something', EN_POSTGRES, () => {
     ['25006', 'a read-only transaction', true],
     ['58030', 'a failing disk', true],
     ['22012', 'a division by zero', false],
-  ])('is closed after %s (%s): %s', async (codigo, _que, cerrada) => {
+  ])('is closed after %s (%s): %s', async (codigo, _description, cerrada) => {
     const before = await child()
     const client = await pool.connect()
     // As Prisma does at the end of a transaction that failed.

@@ -11,13 +11,13 @@ import { findProcesses, listo, requestSeparately, useProcesses } from '../proces
 
 const processes = useProcesses()
 const dataDir = processes.nextFolder()
-const PILA = /^\s+at .*[:(]/m
-const INSTANTE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const STACK = /^\s+at .*[:(]/m
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 let url = ''
 const listar = async (llave: string) => (await requestSeparately(`${url}/api/v1/guias`, { llave })).status
 const create = async (llave: string) =>
-  (await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() })).status
+  (await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', body: buildGuia() })).status
 
 const entrar = async (codigo: string) => {
   const headers = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin' }
@@ -25,32 +25,32 @@ const entrar = async (codigo: string) => {
   return (await fetch(`${url}/repartidor/v1/sesion`, { method: 'POST', headers, body })).status
 }
 
-interface Dicho {
+interface CommandOutput {
   codigo: number | null | undefined
   output: string
   errores: string
 }
-type Correr = (args: readonly string[], env?: Record<string, string>) => Promise<Dicho>
+type Run = (args: readonly string[], env?: Record<string, string>) => Promise<CommandOutput>
 
 /** As a process of its own. */
-const enSuProceso: Correr = async (args, env = {}) => {
+const runInOwnProcess: Run = async (args, env = {}) => {
   const { fin, output, errores } = await processes.admin(args, { DATA_DIR: dataDir, ...env })
   return { codigo: fin?.codigo, output, errores }
 }
 
-const aqui: Correr = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir, ...env })
+const here: Run = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir, ...env })
 
 /** As its help says. */
-const porNpm: Correr = async (args) => {
+const porNpm: Run = async (args) => {
   const child = processes.runCommand(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
   const { codigo } = await child.waitForEnd()
   return { codigo, output: child.output, errores: child.errores.replace(/^Generando.*\n/gm, '') }
 }
 
 /** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
-async function json(correr: Correr, ...args: string[]) {
-  const { output, ...demas } = await correr([...args, '--json'])
-  expect({ args, ...demas }).toEqual({ args, codigo: 0, errores: '' })
+async function json(runCommand: Run, ...args: string[]) {
+  const { output, ...remainder } = await runCommand([...args, '--json'])
+  expect({ args, ...remainder }).toEqual({ args, codigo: 0, errores: '' })
   expect(output).toMatch(/^[^\n]+\n$/)
   return JSON.parse(output)
 }
@@ -59,13 +59,13 @@ interface Llave {
   id: string
   llave: string
 }
-interface Hecho {
+interface CommandResults {
   comercio: string
   /** All scopes, no end. */
   complete: Llave
   /** Limited, and ended by its rotation into the revoked one. */
-  rotada: Llave
-  revocada: Llave
+  rotation: Llave
+  revokedLlave: Llave
   operador: Llave
   /** With a new code. */
   activo: Repartidor
@@ -75,22 +75,22 @@ interface Repartidor {
   repartidor: string
   codigo: string
 }
-const hechos: Hecho[] = []
+const hechos: CommandResults[] = []
 
 /**
  * Runs every command once, in an order in which each has what it needs. One function, because each command uses the
  * results of earlier ones.
  */
-function cadaComando(correr: Correr) {
-  const pedirle = (...args: string[]) => json(correr, ...args)
-  const done = {} as Hecho
+function describeEachCommand(runCommand: Run) {
+  const runForJson = (...args: string[]) => json(runCommand, ...args)
+  const done = {} as CommandResults
   let comercio: { comercio: string }
   beforeAll(() => {
     hechos.push(done)
   })
 
   it('comercios crear', async () => {
-    comercio = await pedirle('comercios', 'crear', '--nombre', 'Tienda «La Ceiba» ñ')
+    comercio = await runForJson('comercios', 'crear', '--nombre', 'Tienda «La Ceiba» ñ')
     expect(comercio).toEqual({
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
       nombre: 'Tienda «La Ceiba» ñ',
@@ -105,24 +105,24 @@ function cadaComando(correr: Correr) {
         al_vencer: 'devolver',
         destinatario_decide: false,
       },
-      creado_en: INSTANTE,
+      creado_en: INSTANT,
     })
     done.comercio = comercio.comercio
   })
 
   it('comercios cambiar', async () => {
-    const cambiar = (...args: string[]) => pedirle('comercios', 'cambiar', comercio.comercio, ...args)
-    expect(await cambiar('--pais', 'SV', '--estricto', 'sí')).toEqual({ ...comercio, pais: 'SV', estricto: true })
-    const ritmos = await cambiar('--ritmos', '500,900')
+    const change = (...args: string[]) => runForJson('comercios', 'cambiar', comercio.comercio, ...args)
+    expect(await change('--pais', 'SV', '--estricto', 'sí')).toEqual({ ...comercio, pais: 'SV', estricto: true })
+    const ritmos = await change('--ritmos', '500,900')
     expect(ritmos).toMatchObject({ ritmos: { solicitudes: 500, guias: 900 } })
-    const evidencia = await cambiar('--evidencia', '3, opcional, no')
+    const evidencia = await change('--evidencia', '3, opcional, no')
     expect(evidencia).toMatchObject({ evidencia: { fotos_minimas: 3, firma: 'opcional', documento: 'no' } })
-    const intentos = await cambiar('--politica-de-intentos', '2, 0, 7, esperar')
+    const intentos = await change('--politica-de-intentos', '2, 0, 7, esperar')
     expect(intentos).toMatchObject({
       politica_de_intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 7, al_vencer: 'esperar' },
     })
-    const tambien = await cambiar('--politica-de-intentos', '2,0,7,esperar,sí')
-    expect(tambien).toMatchObject({ politica_de_intentos: { al_vencer: 'esperar', destinatario_decide: true } })
+    const secondChange = await change('--politica-de-intentos', '2,0,7,esperar,sí')
+    expect(secondChange).toMatchObject({ politica_de_intentos: { al_vencer: 'esperar', destinatario_decide: true } })
     const before = [
       '--pais',
       'ninguno',
@@ -135,11 +135,11 @@ function cadaComando(correr: Correr) {
       '--politica-de-intentos',
       '3,1,5,devolver,no',
     ]
-    expect(await cambiar(...before)).toEqual(comercio)
+    expect(await change(...before)).toEqual(comercio)
   })
 
   it('comercios listar', async () => {
-    const list = await pedirle('comercios', 'listar')
+    const list = await runForJson('comercios', 'listar')
     expect(list[0]).toEqual(comercio)
     for (const one of list)
       expect(Object.keys(one).sort()).toEqual([
@@ -155,17 +155,17 @@ function cadaComando(correr: Correr) {
   })
 
   it('comercios cambiar says every member in words', async () => {
-    const { output } = await correr(['comercios', 'cambiar', '--comercio', comercio.comercio, '--pais', 'ninguno'])
-    for (const dicho of [
+    const { output } = await runCommand(['comercios', 'cambiar', '--comercio', comercio.comercio, '--pais', 'ninguno'])
+    for (const message of [
       /^estricto +no$/m,
       /^ritmos +solicitudes 50, guias 100$/m,
       /^politica_de_intentos +maximos 3, .*al_vencer devolver, destinatario_decide no$/m,
     ])
-      expect(output).toMatch(dicho)
+      expect(output).toMatch(message)
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {
-    done.complete = await pedirle('llaves', 'crear', '--comercio', done.comercio, '--modo', 'test')
+    done.complete = await runForJson('llaves', 'crear', '--comercio', done.comercio, '--modo', 'test')
     expect(done.complete).toMatchObject({
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_test_/),
@@ -176,8 +176,8 @@ function cadaComando(correr: Correr) {
     })
     const vence = new Date(Date.now() + 3_600_000).toISOString()
     const limites = ['--modo', 'live', '--alcances', 'guias:leer, guias:escribir', '--vence', vence]
-    done.rotada = await pedirle('llaves', 'crear', '--comercio', done.comercio, ...limites)
-    expect(done.rotada).toMatchObject({
+    done.rotation = await runForJson('llaves', 'crear', '--comercio', done.comercio, ...limites)
+    expect(done.rotation).toMatchObject({
       llave: expect.stringMatching(/^guia_live_/),
       modo: 'live',
       alcances: ['guias:leer', 'guias:escribir'],
@@ -198,7 +198,7 @@ function cadaComando(correr: Correr) {
   })
 
   it('bitacora listar', async () => {
-    const [last] = await pedirle('bitacora', 'listar', '--comercio', done.comercio, '--accion', 'crearLlave')
+    const [last] = await runForJson('bitacora', 'listar', '--comercio', done.comercio, '--accion', 'crearLlave')
     expect(last).toMatchObject({
       accion: 'crearLlave',
       quien: { tipo: 'consola', identificador: null },
@@ -207,19 +207,19 @@ function cadaComando(correr: Correr) {
       id_solicitud: null,
       red: null,
     })
-    expect(await pedirle('bitacora', 'listar', '--comercio', done.comercio, '--desde', '2100-01-01T00:00:00Z')).toEqual(
-      [],
-    )
+    expect(
+      await runForJson('bitacora', 'listar', '--comercio', done.comercio, '--desde', '2100-01-01T00:00:00Z'),
+    ).toEqual([])
   })
 
   it('bitacora verificar', async () => {
-    const hallado = await pedirle('bitacora', 'verificar', '--desde', '2026-01-01T00:00:00Z')
-    expect(hallado).toMatchObject({ faltas: [], seals: expect.any(Number) })
+    const foundItem = await runForJson('bitacora', 'verificar', '--desde', '2026-01-01T00:00:00Z')
+    expect(foundItem).toMatchObject({ faltas: [], seals: expect.any(Number) })
   })
 
   it('llaves listar, without the secrets', async () => {
-    const list = await pedirle('llaves', 'listar', '--comercio', done.comercio)
-    expect(list.map(({ id }: Llave) => id)).toEqual([done.rotada.id, done.complete.id])
+    const list = await runForJson('llaves', 'listar', '--comercio', done.comercio)
+    expect(list.map(({ id }: Llave) => id)).toEqual([done.rotation.id, done.complete.id])
     for (const one of list) {
       expect(Object.keys(one).sort()).toEqual(
         ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'redes', 'revocado_en', 'usado_en', 'vence_en'].sort(),
@@ -229,46 +229,46 @@ function cadaComando(correr: Correr) {
   })
 
   it('llaves rotar', async () => {
-    done.revocada = await pedirle('llaves', 'rotar', '--llave', done.rotada.id, '--solapamiento', '0')
-    expect(done.revocada).toMatchObject({
+    done.revokedLlave = await runForJson('llaves', 'rotar', '--llave', done.rotation.id, '--solapamiento', '0')
+    expect(done.revokedLlave).toMatchObject({
       llave: expect.stringMatching(/^guia_live_/),
       comercio: done.comercio,
       alcances: ['guias:leer', 'guias:escribir'],
     })
-    expect(Object.keys(done.revocada).sort()).toEqual(Object.keys(done.complete).sort())
-    expect(done.revocada.id).not.toBe(done.rotada.id)
+    expect(Object.keys(done.revokedLlave).sort()).toEqual(Object.keys(done.complete).sort())
+    expect(done.revokedLlave.id).not.toBe(done.rotation.id)
   })
 
   it('llaves revocar, effective though the service has just looked the key up', async () => {
-    let enUso = url !== ''
-    const usos = (async () => {
-      while (enUso) await listar(done.revocada.llave)
+    let isInUse = url !== ''
+    const usages = (async () => {
+      while (isInUse) await listar(done.revokedLlave.llave)
     })()
-    const response = await pedirle('llaves', 'revocar', '--llave', done.revocada.id)
+    const response = await runForJson('llaves', 'revocar', '--llave', done.revokedLlave.id)
     expect(response).toEqual({
-      id: done.revocada.id,
+      id: done.revokedLlave.id,
       comercio: done.comercio,
       modo: 'live',
       alcances: ['guias:leer', 'guias:escribir'],
       redes: [],
-      creado_en: INSTANTE,
+      creado_en: INSTANT,
       vence_en: expect.anything(),
-      revocado_en: INSTANTE,
+      revocado_en: INSTANT,
       usado_en: response.usado_en,
     })
     if (url) {
-      await waitUntil(async () => (await listar(done.revocada.llave)) === 401)
-      enUso = false
-      await usos
+      await waitUntil(async () => (await listar(done.revokedLlave.llave)) === 401)
+      isInUse = false
+      await usages
     }
   })
 
   it('operadores crear', async () => {
-    done.operador = await pedirle('operadores', 'crear', '--nombre', 'Central')
+    done.operador = await runForJson('operadores', 'crear', '--nombre', 'Central')
     expect(done.operador).toEqual({
       operador: expect.stringMatching(/^op_/),
       nombre: 'Central',
-      creado_en: INSTANTE,
+      creado_en: INSTANT,
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_oper_/),
       alcances: [...ALCANCES_DE_OPERACION],
@@ -279,10 +279,10 @@ function cadaComando(correr: Correr) {
 
   it('operadores listar and revocar; llaves crear, listar, rotar and revocar of an operator', async () => {
     const vence = new Date(Date.now() + 3_600_000).toISOString()
-    const nuevo = await pedirle('operadores', 'crear', '--nombre', 'Bodega', '--alcances', 'ver', '--vence', vence)
+    const nuevo = await runForJson('operadores', 'crear', '--nombre', 'Bodega', '--alcances', 'ver', '--vence', vence)
     expect(nuevo).toMatchObject({ alcances: ['ver'], vence_en: vence })
     const { operador } = nuevo
-    const other = await pedirle(
+    const other = await runForJson(
       'llaves',
       'crear',
       '--operador',
@@ -294,54 +294,62 @@ function cadaComando(correr: Correr) {
     )
     const redes = ['10.0.0.0/8', '2001:db8::1/128']
     expect(other).toMatchObject({ operador, alcances: ['ver', 'operar'], redes, vence_en: null })
-    const rotada = await pedirle('llaves', 'rotar', other.id, '--solapamiento', '0')
-    expect(rotada).toMatchObject({ operador, alcances: ['ver', 'operar'] })
-    expect(await pedirle('llaves', 'revocar', rotada.id)).toMatchObject({ operador, revocado_en: INSTANTE })
-    const list = await pedirle('llaves', 'listar', '--operador', operador)
-    expect(list.map(({ id }: Llave) => id)).toEqual([rotada.id, other.id, nuevo.id])
-    const revocado = await pedirle('operadores', 'revocar', operador)
-    expect(revocado).toEqual({ operador, nombre: 'Bodega', creado_en: INSTANTE, revocado_en: INSTANTE })
-    expect((await pedirle('operadores', 'listar'))[0]).toEqual(revocado)
+    const rotation = await runForJson('llaves', 'rotar', other.id, '--solapamiento', '0')
+    expect(rotation).toMatchObject({ operador, alcances: ['ver', 'operar'] })
+    expect(await runForJson('llaves', 'revocar', rotation.id)).toMatchObject({ operador, revocado_en: INSTANT })
+    const list = await runForJson('llaves', 'listar', '--operador', operador)
+    expect(list.map(({ id }: Llave) => id)).toEqual([rotation.id, other.id, nuevo.id])
+    const revocado = await runForJson('operadores', 'revocar', operador)
+    expect(revocado).toEqual({ operador, nombre: 'Bodega', creado_en: INSTANT, revocado_en: INSTANT })
+    expect((await runForJson('operadores', 'listar'))[0]).toEqual(revocado)
   })
 
   it('repartidores crear, codigo, desactivar and listar', async () => {
-    const first = await pedirle('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
+    const first = await runForJson('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
     expect(first).toEqual({
       repartidor: expect.stringMatching(/^rep_/),
       nombre: 'Carlos Méndez',
       telefono: '+50255551234',
       activo: true,
-      creado_en: INSTANTE,
+      creado_en: INSTANT,
       codigo: expect.stringMatching(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/),
     })
-    done.activo = await pedirle('repartidores', 'codigo', first.repartidor)
+    done.activo = await runForJson('repartidores', 'codigo', first.repartidor)
     expect(done.activo).toEqual({ ...first, codigo: expect.not.stringContaining(first.codigo) })
-    done.inactivo = await pedirle('repartidores', 'crear', '--nombre', 'Ana')
+    done.inactivo = await runForJson('repartidores', 'crear', '--nombre', 'Ana')
     const { codigo: _codigo, ...ana } = { ...done.inactivo, activo: false }
-    expect(await pedirle('repartidores', 'desactivar', '--repartidor', done.inactivo.repartidor)).toEqual(ana)
+    expect(await runForJson('repartidores', 'desactivar', '--repartidor', done.inactivo.repartidor)).toEqual(ana)
     const { codigo: _otro, ...carlos } = done.activo
-    expect((await pedirle('repartidores', 'listar')).slice(0, 2)).toEqual([ana, carlos])
+    expect((await runForJson('repartidores', 'listar')).slice(0, 2)).toEqual([ana, carlos])
   })
 }
 
 /** What was made works against the running service; what was ended doesn't. */
-async function valeLoHecho({ comercio, complete: completa, rotada, revocada, operador, activo, inactivo }: Hecho) {
+async function expectResultsValid({
+  comercio,
+  complete: completa,
+  rotation,
+  revokedLlave,
+  operador,
+  activo,
+  inactivo,
+}: CommandResults) {
   expect(await entrar(activo.codigo)).toBe(201)
   expect(await entrar(inactivo.codigo)).toBe(401)
   expect(await create(completa.llave)).toBe(201)
-  expect(await listar(rotada.llave)).toBe(401)
-  expect(await listar(revocada.llave)).toBe(401)
+  expect(await listar(rotation.llave)).toBe(401)
+  expect(await listar(revokedLlave.llave)).toBe(401)
   const list = await requestSeparately(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
   expect(list.status).toBe(200)
-  expect(list.cuerpo.datos).toHaveLength(3)
+  expect(list.body.datos).toHaveLength(3)
 }
 
 describe('while the service does not run, before it ever did', () => {
-  cadaComando(aqui)
+  describeEachCommand(here)
 
   it('does the same through npm', async () => {
     const listar = ['comercios', 'listar']
-    expect(await json(porNpm, ...listar)).toEqual(await json(aqui, ...listar))
+    expect(await json(porNpm, ...listar)).toEqual(await json(here, ...listar))
   })
 
   it('leaves nothing running', () => {
@@ -355,19 +363,19 @@ describe('while the service runs', () => {
     url = await listo(processes.npmStart({ DATA_DIR: dataDir, PORT: `${port}` }))
   })
 
-  it('keys and codes from before the start work', () => valeLoHecho(hechos[0]!))
+  it('keys and codes from before the start work', () => expectResultsValid(hechos[0]!))
 
-  cadaComando(aqui)
+  describeEachCommand(here)
 
-  it('keys and codes that were made in the meantime work', () => valeLoHecho(hechos[1]!))
+  it('keys and codes that were made in the meantime work', () => expectResultsValid(hechos[1]!))
 
   it('does the same as a process of its own', async () => {
     const { comercio } = hechos.at(-1)!
     const create = ['llaves', 'crear', '--comercio', comercio, '--modo', 'live']
-    const [one, other] = [await json(enSuProceso, ...create), await json(aqui, ...create)]
+    const [one, other] = [await json(runInOwnProcess, ...create), await json(here, ...create)]
     expect(Object.keys(one)).toEqual(Object.keys(other))
     const listar = ['llaves', 'listar', '--comercio', comercio]
-    expect(await json(enSuProceso, ...listar)).toEqual(await json(aqui, ...listar))
+    expect(await json(runInOwnProcess, ...listar)).toEqual(await json(here, ...listar))
   })
 
   it.each([
@@ -381,14 +389,14 @@ describe('while the service runs', () => {
     ['alcances', ['operadores', 'crear', '--nombre', 'x', '--alcances', 'guias:leer']],
     ['redes', ['operadores', 'crear', '--nombre', 'x', '--redes', '10.0.0.0/33']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', 'un día', '--llave']],
-  ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
+  ])('a bad --%s ends with 1 and names it (%#)', async (option, args) => {
     const { comercio, complete: completa } = hechos.at(-1)!
     const final = { '--comercio': comercio, '--llave': completa.id }[args.at(-1)!]
-    const { codigo, output, errores } = await aqui([...args, ...(final ? [final] : []), '--json'])
+    const { codigo, output, errores } = await here([...args, ...(final ? [final] : []), '--json'])
     expect({ codigo, output }).toEqual({ codigo: 1, output: '' })
-    expect(errores).not.toMatch(PILA)
+    expect(errores).not.toMatch(STACK)
     expect(errores).not.toMatch(/\b(must|should|invalid|error|unknown)\b/i)
-    expect(errores).toContain(`--${opcion}`)
+    expect(errores).toContain(`--${option}`)
   })
 
   // An empty variable in a script must not quietly mean "all", "never" or "at once".
@@ -397,12 +405,12 @@ describe('while the service runs', () => {
     ['vence', ['llaves', 'crear', '--modo', 'test', '--vence', '', '--comercio']],
     ['redes', ['llaves', 'crear', '--modo', 'test', '--redes', '', '--comercio']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', '', '--llave']],
-  ])('an empty --%s is refused', async (opcion, args) => {
+  ])('an empty --%s is refused', async (option, args) => {
     const { comercio, complete: completa } = hechos.at(-1)!
-    const { codigo, output, errores } = await aqui([...args, args.includes('crear') ? comercio : completa.id, '--json'])
+    const { codigo, output, errores } = await here([...args, args.includes('crear') ? comercio : completa.id, '--json'])
     expect(output).toBe('')
     expect(codigo).not.toBe(0)
-    expect(errores).toContain(`--${opcion}`)
+    expect(errores).toContain(`--${option}`)
   })
 
   it('has disturbed nothing', async () => {
@@ -425,24 +433,24 @@ describe('bad usage', () => {
     [['llaves', 'crear', '--operador', 'op_X', '--modo', 'live']],
     [['llaves', 'listar', '--operador', 'op_X', '--comercio', 'com_X']],
   ])('%j: exit code 2, in Spanish, with the help', async (args) => {
-    const { codigo, output, errores } = await aqui([...args, '--json'])
+    const { codigo, output, errores } = await here([...args, '--json'])
     expect({ codigo, output }).toEqual({ codigo: 2, output: '' })
     expect(errores).toContain('Uso: npm run --silent admin -- <comando>')
-    expect(errores).not.toMatch(PILA)
+    expect(errores).not.toMatch(STACK)
     expect(errores.split('\n')[0]).not.toMatch(/\b(option|argument|missing|unknown|unexpected)\b/i)
   })
 
   it('is told before anything is touched', async () => {
     const other = processes.nextFolder()
-    expect(await enSuProceso(['comercios', 'crear', '--json'], { DATA_DIR: other })).toMatchObject({ codigo: 2 })
+    expect(await runInOwnProcess(['comercios', 'crear', '--json'], { DATA_DIR: other })).toMatchObject({ codigo: 2 })
     expect(existsSync(other)).toBe(false)
   })
 
   it.each(['--help', '--ayuda'])('shows the help when asked with %s', async (option) => {
-    const { codigo, output, errores } = await enSuProceso([option])
+    const { codigo, output, errores } = await runInOwnProcess([option])
     expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
-    for (const comando of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
-      expect(output).toContain(comando)
+    for (const command of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
+      expect(output).toContain(command)
     expect(output).toContain('llaves revocar')
     expect(output).toContain('operadores crear')
     expect(output).toContain('repartidores crear')
@@ -454,28 +462,28 @@ describe('an order that cannot run', () => {
     const other = processes.nextFolder()
     const keys = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: other }
     const port = await findFreePort()
-    const mudo = await enSuProceso(['comercios', 'listar', '--json'], {
+    const silentServer = await runInOwnProcess(['comercios', 'listar', '--json'], {
       ...keys,
       DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${port}/guias`,
     })
-    expect(mudo).toMatchObject({ codigo: 1, output: '' })
-    const config = await aqui(['comercios', 'listar', '--json'], { ...keys, PORT: 'x', LOG_LEVEL: 'mucho' })
+    expect(silentServer).toMatchObject({ codigo: 1, output: '' })
+    const config = await here(['comercios', 'listar', '--json'], { ...keys, PORT: 'x', LOG_LEVEL: 'mucho' })
     expect(config).toMatchObject({ codigo: 1, output: '', errores: expect.stringContaining('PORT') })
     expect(config.errores).toContain('LOG_LEVEL')
     expect(existsSync(other)).toBe(false)
-    expect(mudo.errores).not.toContain('secreta')
-    expect(mudo.errores).not.toMatch(PILA)
-    expect(mudo.errores).toContain('DATABASE_URL')
+    expect(silentServer.errores).not.toContain('secreta')
+    expect(silentServer.errores).not.toMatch(STACK)
+    expect(silentServer.errores).toContain('DATABASE_URL')
   })
 
   it('leaves no database running when it fails half-way', async () => {
     const other = processes.nextFolder()
     mkdirSync(other, { mode: 0o755 })
     writeFileSync(join(other, 'master_keys'), 'dañado\n')
-    const { codigo, output, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: other })
+    const { codigo, output, errores } = await runInOwnProcess(['comercios', 'listar', '--json'], { DATA_DIR: other })
     expect([...findProcesses(other).values()]).toEqual([])
     expect({ codigo, output }).toEqual({ codigo: 1, output: '' })
     expect(errores).toContain(join(other, 'master_keys'))
-    expect(errores).not.toMatch(PILA)
+    expect(errores).not.toMatch(STACK)
   })
 })

@@ -3,13 +3,13 @@ import type { ReportRow, Target } from '../../bench/harness/report.ts'
 import { figuresBelowFloor, judgeAttempts } from '../../bench/harness/verdict.ts'
 import { type Compared, losses } from '../../bench/measurements/against.ts'
 
-const row = (measure: string, [min, mediana, max]: readonly [number, number, number], target: Target): ReportRow => ({
+const row = (measure: string, [min, median, max]: readonly [number, number, number], target: Target): ReportRow => ({
   measurement: measure,
   unit: '×',
   program: { min: 0, median: 0, max: 0 },
   target,
   reference: { nombre: 'pgbench', series: { min: 0, median: 0, max: 0 } },
-  ratio: { min, median: mediana, max },
+  ratio: { min, median, max },
 })
 
 describe('verdicts of the bench', () => {
@@ -35,9 +35,9 @@ describe('verdicts of the bench', () => {
   })
 
   it('judges by the attempts that had the machine for themselves, and by two of them', () => {
-    const attempt = (fell: boolean, tranquilo = true) => ({
+    const attempt = (fell: boolean, isQuiet = true) => ({
       failedFigures: fell ? ['lote: 0.1'] : [],
-      isQuiet: tranquilo,
+      isQuiet,
     })
     expect(judgeAttempts([attempt(false, false)])).toEqual([])
     expect(judgeAttempts([attempt(true)])).toBeUndefined()

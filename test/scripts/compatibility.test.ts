@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FULL_RUN_ONLY } from '../factories.ts'
 
-const ejecutar = promisify(execFile)
+const execute = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const SCRIPT = join(root, 'scripts/compatibility.ts')
 const LUGARES = [
@@ -20,35 +20,35 @@ const LUGARES = [
   'CHANGELOG.md',
   'openapi/comercios/guia/15-cambios.md',
 ]
-const ESQUEMAS = 'openapi/componentes/schemas'
+const SCHEMAS_FOLDER = 'openapi/componentes/schemas'
 
 let folder = ''
 let actual = ''
 const git = (...args: string[]) =>
-  ejecutar('git', ['-c', 'user.name=x', '-c', 'user.email=x@ejemplo.com', ...args], { cwd: folder })
-const cambiar = async (file: string, before: string | RegExp, after: string) => {
+  execute('git', ['-c', 'user.name=x', '-c', 'user.email=x@ejemplo.com', ...args], { cwd: folder })
+const change = async (file: string, before: string | RegExp, after: string) => {
   const text = await readFile(join(folder, file), 'utf8')
   const nuevo = text.replace(before, after)
   expect(nuevo, `${file} no longer has ${before}`).not.toBe(text)
   await writeFile(join(folder, file), nuevo)
 }
-const poner = async (version: string) => {
-  for (const place of LUGARES) await cambiar(place, actual, version)
+const add = async (version: string) => {
+  for (const place of LUGARES) await change(place, actual, version)
 }
 const revisar = (...args: string[]) =>
-  ejecutar(process.execPath, [SCRIPT, ...args], { cwd: folder }).then(
+  execute(process.execPath, [SCRIPT, ...args], { cwd: folder }).then(
     ({ stdout }) => ({ bien: true, output: stdout }),
     ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
 
 /** What is said of all those changes at once: to ask takes a second, and it names each. */
-async function trasCambiar(
+async function reviewAfterChange(
   cambios: readonly (readonly [que: string, archivo: string, antes: string | RegExp, despues: string, ...unknown[]])[],
   version: string,
 ) {
   await git('checkout', '--quiet', '.')
-  for (const [, file, before, after] of cambios) await cambiar(file, before, after)
-  await poner(version)
+  for (const [, file, before, after] of cambios) await change(file, before, after)
+  await add(version)
   return revisar()
 }
 
@@ -57,7 +57,7 @@ beforeAll(async () => {
   for (const path of ['openapi', 'redocly.yaml', 'scripts/generate/common.ts', ...LUGARES])
     cpSync(join(root, path), join(folder, path), { recursive: true })
   actual = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')).version
-  await poner('1.4.2')
+  await add('1.4.2')
   actual = '1.4.2'
   await git('init', '--quiet')
   await git('add', '.')
@@ -74,18 +74,18 @@ describe('before the first release', () => {
     })
   })
   it.each(LUGARES)('finds that %s says another version', async (place) => {
-    await cambiar(place, '1.4.2', '1.4.3')
+    await change(place, '1.4.2', '1.4.3')
     const { bien, output } = await revisar()
     expect(bien).toBe(false)
     expect(output).toContain(`1.4.3  ${place}`)
   })
   it('publishes under the tag of the version, once its changes have a date', async () => {
-    await cambiar('CHANGELOG.md', /^## .*/m, '## 1.4.2 (unreleased) ')
-    const sinFecha = await revisar('v1.4.3')
-    expect(sinFecha.bien).toBe(false)
-    expect(sinFecha.output).toContain('The tag is v1.4.3, the version 1.4.2.')
-    expect(sinFecha.output).toContain('«## 1.4.2 (unreleased) » has no date')
-    await cambiar('CHANGELOG.md', '(unreleased) ', '(2026-12-01)')
+    await change('CHANGELOG.md', /^## .*/m, '## 1.4.2 (unreleased) ')
+    const reviewWithoutDate = await revisar('v1.4.3')
+    expect(reviewWithoutDate.bien).toBe(false)
+    expect(reviewWithoutDate.output).toContain('The tag is v1.4.3, the version 1.4.2.')
+    expect(reviewWithoutDate.output).toContain('«## 1.4.2 (unreleased) » has no date')
+    await change('CHANGELOG.md', '(unreleased) ', '(2026-12-01)')
     expect(await revisar('v1.4.2')).toMatchObject({ bien: true })
   })
 })
@@ -107,36 +107,39 @@ describe('since the last release', FULL_RUN_ONLY, () => {
       ['an operation removed', 'openapi/comercios/openapi.yaml', /^ {2}\/api\/v1\/eventos: .*\n/m, '', 'was removed'],
       [
         'a new required field of a request',
-        `${ESQUEMAS}/guias.yaml`,
+        `${SCHEMAS_FOLDER}/guias.yaml`,
         'required: [telefono, departamento, municipio]',
         'required: [telefono, departamento, municipio, direccion]',
         'became required: `direccion`',
       ],
       [
         'a field of an answer removed',
-        `${ESQUEMAS}/guias.yaml`,
+        `${SCHEMAS_FOLDER}/guias.yaml`,
         /^ {4}intentos:\n(?: {6}.*\n)+/m,
         '',
         'Property `intentos` of `GuiaDeAviso` was removed',
       ],
-      ['an enum narrowed', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO]', "lost values: 'MX'"],
+      ['an enum narrowed', `${SCHEMAS_FOLDER}/catalogo.yaml`, 'CO, MX]', 'CO]', "lost values: 'MX'"],
       [
         'a closed enum widened',
-        `${ESQUEMAS}/basicos.yaml`,
+        `${SCHEMAS_FOLDER}/basicos.yaml`,
         '[test, live]',
         '[test, live, otro]',
         "gained values: 'otro'",
       ],
-      ['a limit lowered', `${ESQUEMAS}/guias.yaml`, 'maxItems: 100', 'maxItems: 99', "from '100' to '99'"],
+      ['a limit lowered', `${SCHEMAS_FOLDER}/guias.yaml`, 'maxItems: 100', 'maxItems: 99', "from '100' to '99'"],
     ] as const
-    let dicho: Awaited<ReturnType<typeof revisar>>
+    let message: Awaited<ReturnType<typeof revisar>>
     beforeAll(async () => {
-      dicho = await trasCambiar([...cambios, ['', `${ESQUEMAS}/guias.yaml`, /^ {4}- intentos\n/m, '']], '2.0.0')
+      message = await reviewAfterChange(
+        [...cambios, ['', `${SCHEMAS_FOLDER}/guias.yaml`, /^ {4}- intentos\n/m, '']],
+        '2.0.0',
+      )
     })
     it.each(cambios)('(%s) is refused for every version', (_, _archivo, _antes, _despues, motivo) => {
-      expect(dicho.bien).toBe(false)
-      expect(dicho.output).toContain('These changes break clients of /api/v1')
-      expect(dicho.output).toContain(motivo)
+      expect(message.bien).toBe(false)
+      expect(message.output).toContain('These changes break clients of /api/v1')
+      expect(message.output).toContain(motivo)
     })
   })
 
@@ -144,18 +147,18 @@ describe('since the last release', FULL_RUN_ONLY, () => {
     const cambios = [
       [
         'an optional field of a request',
-        `${ESQUEMAS}/guias.yaml`,
+        `${SCHEMAS_FOLDER}/guias.yaml`,
         /^(GuiaParaCrear:\n[\s\S]*?\n {2}properties:\n)/m,
         '$1    nuevo: { type: string }\n',
       ],
       [
         'a field of an answer, always there',
-        `${ESQUEMAS}/guias.yaml`,
+        `${SCHEMAS_FOLDER}/guias.yaml`,
         /^(GuiaDeAviso:\n[\s\S]*?\n {4}- guia\n[\s\S]*?\n {2}properties:\n)/m,
         '$1    nuevo: { type: string }\n',
       ],
-      ['a value of a vocabulary that may grow', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]'],
-      ['a wider limit', `${ESQUEMAS}/guias.yaml`, 'maxItems: 100', 'maxItems: 200'],
+      ['a value of a vocabulary that may grow', `${SCHEMAS_FOLDER}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]'],
+      ['a wider limit', `${SCHEMAS_FOLDER}/guias.yaml`, 'maxItems: 100', 'maxItems: 200'],
       [
         'an operation',
         'openapi/comercios/openapi.yaml',
@@ -163,32 +166,32 @@ describe('since the last release', FULL_RUN_ONLY, () => {
         '$&\n$1/api/v1/sucesos: $2',
       ],
     ] as const
-    let dicho: Awaited<ReturnType<typeof revisar>>
+    let message: Awaited<ReturnType<typeof revisar>>
     beforeAll(async () => {
-      dicho = await trasCambiar(cambios, '1.5.0')
+      message = await reviewAfterChange(cambios, '1.5.0')
     })
     it.each(cambios)('(%s) is let through with the version that it needs', () => {
-      expect(dicho).toMatchObject({ bien: true, output: expect.stringContaining(' 0 major.') })
+      expect(message).toMatchObject({ bien: true, output: expect.stringContaining(' 0 major.') })
     })
   })
 
   it.each([
-    ['an addition', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]', '1.5.0'],
-    ['other words', `${ESQUEMAS}/catalogo.yaml`, 'Pueden añadirse países.', 'Habrá más.', '1.4.3'],
+    ['an addition', `${SCHEMAS_FOLDER}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]', '1.5.0'],
+    ['other words', `${SCHEMAS_FOLDER}/catalogo.yaml`, 'Pueden añadirse países.', 'Habrá más.', '1.4.3'],
   ])('%s is refused without its version', async (_, file, before, after, version) => {
-    await cambiar(file, before, after)
+    await change(file, before, after)
     const { bien, output } = await revisar()
     expect(bien).toBe(false)
     expect(output).toContain(`need ${version} at least`)
   })
 
   it('another major path may be anything, with a major version', async () => {
-    await cambiar('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
-    await poner('1.5.0')
+    await change('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
+    await add('1.5.0')
     expect(await revisar()).toMatchObject({ bien: false, output: expect.stringContaining('need 2.0.0 at least') })
     await git('checkout', '--quiet', '.')
-    await cambiar('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
-    await poner('2.0.0')
+    await change('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
+    await add('2.0.0')
     expect(await revisar()).toMatchObject({ bien: true })
   })
 })

@@ -6,7 +6,7 @@ import { findProcesses, type TestProcess, useProcesses } from '../processes.ts'
 const processes = useProcesses()
 /** One screen. */
 const LINEAS = 60
-const COLUMNAS = 130
+const COLUMNS = 130
 /** Where the data of root's PostgreSQL goes when its user can't enter DATA_DIR. */
 const EXTERNA = '/var/lib/guias'
 
@@ -63,7 +63,7 @@ describe('npm run demo', FULL_RUN_ONLY, () => {
     // Where the test keeps its files is no merit of the demo's.
     const lines = demo.output.replaceAll(tmp, '/tmp').trimEnd().split('\n')
     expect(lines.length).toBeLessThanOrEqual(LINEAS)
-    expect(lines.filter((line) => [...line].length > COLUMNAS)).toEqual([])
+    expect(lines.filter((line) => [...line].length > COLUMNS)).toEqual([])
   })
 
   it('leaves nothing behind', () => {

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 
-const enRaiz = (path: string) => fileURLToPath(new URL(path, ROOT))
+const inRoot = (path: string) => fileURLToPath(new URL(path, ROOT))
 
 /** The rules that a migration breaks. */
 function faltas(sql: string): string[] {
-  const args = ['--config', enRaiz('prisma/squawk.toml'), '--reporter', 'json', '--stdin-filepath', 'migration.sql']
-  const { stdout, stderr } = spawnSync(enRaiz('node_modules/.bin/squawk'), args, { input: sql, encoding: 'utf8' })
+  const args = ['--config', inRoot('prisma/squawk.toml'), '--reporter', 'json', '--stdin-filepath', 'migration.sql']
+  const { stdout, stderr } = spawnSync(inRoot('node_modules/.bin/squawk'), args, { input: sql, encoding: 'utf8' })
   if (stdout === '') throw new Error(stderr)
   return (JSON.parse(stdout) as { rule_name: string }[]).map(({ rule_name }) => rule_name)
 }
@@ -36,9 +36,9 @@ describe('a migration', () => {
       'alter table guia add constraint x check (lat > 0)',
       'constraint-missing-not-valid',
     ],
-  ])('that %s is named', (_que, sql, regla) => {
-    expect(faltas(`${sql};`)).toEqual([regla])
-    expect(faltas(`-- Nobody has read it since 0.2.0.\n-- squawk-ignore ${regla}\n${sql};`)).toEqual([])
+  ])('that %s is named', (_description, sql, rule) => {
+    expect(faltas(`${sql};`)).toEqual([rule])
+    expect(faltas(`-- Nobody has read it since 0.2.0.\n-- squawk-ignore ${rule}\n${sql};`)).toEqual([])
   })
 
   it.each([
@@ -53,7 +53,7 @@ describe('a migration', () => {
   })
 
   it('that does what it mustn’t says why in the line before', () => {
-    const folder = enRaiz('prisma/migrations/')
+    const folder = inRoot('prisma/migrations/')
     for (const name of readdirSync(folder).filter((one) => /^\d/.test(one))) {
       const lines = readFileSync(`${folder}${name}/migration.sql`, 'utf8').split('\n')
       for (const [n, line] of lines.entries())

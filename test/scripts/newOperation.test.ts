@@ -10,29 +10,30 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
 
-const ejecutar = promisify(execFile)
+const execute = promisify(execFile)
 const root = fileURLToPath(ROOT)
-const COPIADOS = ['openapi', 'prisma', 'scripts', 'sdk', 'server', 'test', 'bench']
+const COPIED_FOLDERS = ['openapi', 'prisma', 'scripts', 'sdk', 'server', 'test', 'bench']
 const ARCHIVOS = ['biome.json', 'redocly.yaml', 'tsconfig.json', 'package.json', 'LICENSE', 'README.md', 'CHANGELOG.md']
-const CONFIGURACIONES = ['.gitignore', 'vitest.config.ts', 'prisma.config.ts']
+const CONFIGURATION_FILES = ['.gitignore', 'vitest.config.ts', 'prisma.config.ts']
 
 let copia: string
 beforeAll(async () => {
   copia = await mkdtemp(join(tmpdir(), 'guias-nueva-'))
-  for (const path of [...COPIADOS, ...ARCHIVOS, ...CONFIGURACIONES])
+  for (const path of [...COPIED_FOLDERS, ...ARCHIVOS, ...CONFIGURATION_FILES])
     await cp(join(root, path), join(copia, path), { recursive: true, filter: (one) => !one.endsWith('node_modules') })
-  const paquetes = join(copia, 'node_modules')
-  await mkdir(join(paquetes, '@guias'), { recursive: true })
-  for (const paquete of readdirSync(join(root, 'node_modules')))
-    if (paquete !== '@guias') await symlink(join(root, 'node_modules', paquete), join(paquetes, paquete))
-  await symlink(join(copia, 'sdk'), join(paquetes, '@guias/sdk'))
-  await ejecutar('git', ['init', '--quiet'], { cwd: copia })
+  const packagesFolder = join(copia, 'node_modules')
+  await mkdir(join(packagesFolder, '@guias'), { recursive: true })
+  for (const packageName of readdirSync(join(root, 'node_modules')))
+    if (packageName !== '@guias')
+      await symlink(join(root, 'node_modules', packageName), join(packagesFolder, packageName))
+  await symlink(join(copia, 'sdk'), join(packagesFolder, '@guias/sdk'))
+  await execute('git', ['init', '--quiet'], { cwd: copia })
 })
 afterAll(() => rm(copia, { recursive: true, force: true }))
 
 const read = (file: string) => readFileSync(join(copia, file), 'utf8')
 const fresh = (...args: string[]) =>
-  ejecutar(process.execPath, [join(copia, 'scripts/newOperation.ts'), ...args], { cwd: copia }).then(
+  execute(process.execPath, [join(copia, 'scripts/newOperation.ts'), ...args], { cwd: copia }).then(
     ({ stdout }) => ({ bien: true, output: stdout }),
     ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
@@ -49,7 +50,7 @@ describe('npm run new', () => {
     ['an operationId that exists', ['comercios', 'crearGuia', 'post', '/api/v1/guias/{guia}/x'], 'crearGuia exists'],
     ['an operation that exists', ['comercios', 'otraGuia', 'post', '/api/v1/guias'], 'post /api/v1/guias exists'],
     ['a path below no other', ['comercios', 'crearCobro', 'post', '/api/v1/cobros'], 'No operation is below'],
-  ])('writes nothing with %s', async (_caso, args, mensaje) => {
+  ])('writes nothing with %s', async (_case, args, mensaje) => {
     const before = read('server/startup/handlers.ts')
     const { bien, output } = await fresh(...args)
     expect([bien, output]).toEqual([false, expect.stringContaining(mensaje)])
@@ -114,21 +115,21 @@ describe('npm run new', () => {
 await contrato.generateContract()
 await sdk.generateSdk()`,
       )
-      const correr = async (file: string, ...args: string[]) => {
+      const runCommand = async (file: string, ...args: string[]) => {
         const options = { cwd: copia, env: { ...process.env, REDOCLY_TELEMETRY: 'off' }, maxBuffer: 1 << 26 }
-        const { stdout } = await ejecutar(process.execPath, [file, ...args], options).catch((error) => {
+        const { stdout } = await execute(process.execPath, [file, ...args], options).catch((error) => {
           throw new Error(`${dirname(file)}: ${error.stdout}${error.stderr}`)
         })
         return stdout
       }
       const bin = (path: string) => join(root, 'node_modules', path)
-      await correr(bin('@redocly/cli/bin/cli.js'), 'lint', 'comercios', 'operaciones')
-      await correr(program)
+      await runCommand(bin('@redocly/cli/bin/cli.js'), 'lint', 'comercios', 'operaciones')
+      await runCommand(program)
       expect(read('server/generated/contract/operations.ts')).toMatch(
         /^ {2}pausarGuia: .*\n(?:.*\n)* {2}revisarGuia: /m,
       )
-      for (const proyecto of ['.', 'sdk'])
-        expect(await correr(bin('typescript-7/bin/tsc'), '--noEmit', '-p', proyecto)).toBe('')
+      for (const project of ['.', 'sdk'])
+        expect(await runCommand(bin('typescript-7/bin/tsc'), '--noEmit', '-p', project)).toBe('')
     })
   })
 })

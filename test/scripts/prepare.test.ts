@@ -8,31 +8,31 @@ import { ROOT } from '../../server/platform/root.ts'
 import { runProgram } from '../docs/run.ts'
 
 const readJson = async (path: string | URL) => JSON.parse(await readFile(path, 'utf8'))
-const existe = (path: string) =>
+const exists = (path: string) =>
   stat(path).then(
     () => true,
     () => false,
   )
 
 describe('scripts/prepare.mjs', () => {
-  let proyecto: string
-  const en = (path: string) => join(proyecto, path)
+  let project: string
+  const en = (path: string) => join(project, path)
   const write = async (path: string, text: string, mode = 0o644) => {
     await mkdir(dirname(en(path)), { recursive: true })
     await writeFile(en(path), text, { mode })
   }
   const npm = async (...args: string[]) => {
-    const { codigo, errores } = await runProgram(['npm', ...args, '--offline'], { cwd: proyecto })
+    const { codigo, errores } = await runProgram(['npm', ...args, '--offline'], { cwd: project })
     if (codigo !== 0) throw new Error(errores)
   }
   /** A package as a registry would give it. */
-  async function empaquetar(name: string, version = '1.0.0', bin = '') {
-    const paquete = { name, version, ...(bin ? { bin: { [name]: `bin/${name}` } } : {}) }
-    await write(`paquetes/${name}/package.json`, JSON.stringify(paquete))
+  async function packPackage(name: string, version = '1.0.0', bin = '') {
+    const packageName = { name, version, ...(bin ? { bin: { [name]: `bin/${name}` } } : {}) }
+    await write(`paquetes/${name}/package.json`, JSON.stringify(packageName))
     if (bin) await write(`paquetes/${name}/bin/${name}`, bin, 0o755)
     await npm('pack', `./paquetes/${name}`, '--pack-destination', 'paquetes')
   }
-  const manifiesto = (generador: string) =>
+  const manifiesto = (generator: string) =>
     write(
       'package.json',
       JSON.stringify({
@@ -40,37 +40,37 @@ describe('scripts/prepare.mjs', () => {
         private: true,
         workspaces: ['sdk', 'test'],
         dependencies: { node: 'file:paquetes/node-1.0.0.tgz' },
-        devDependencies: { generador: `file:paquetes/generador-${generador}.tgz` },
+        devDependencies: { generador: `file:paquetes/generador-${generator}.tgz` },
       }),
     )
   const prepare = async (...args: string[]) => {
     const { codigo, errores } = await runProgram([process.execPath, 'scripts/prepare.mjs', ...args], {
-      cwd: proyecto,
+      cwd: project,
     })
     return { codigo, text: errores.replace(/\d+ s/g, 'n s').trim().split('\n').filter(Boolean) }
   }
-  const generado = () =>
+  const readGenerated = () =>
     readFile(en('veces.txt'), 'utf8').then(
       (text) => text.length,
       () => 0,
     )
 
   beforeAll(async () => {
-    proyecto = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
-    const guion = await readFile(new URL('scripts/prepare.mjs', ROOT), 'utf8')
-    await write('scripts/prepare.mjs', guion)
-    const [, entradas = ''] = /contract: digestOf\(\[([^\]]+)\]/.exec(guion) ?? []
+    project = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
+    const script = await readFile(new URL('scripts/prepare.mjs', ROOT), 'utf8')
+    await write('scripts/prepare.mjs', script)
+    const [, entradas = ''] = /contract: digestOf\(\[([^\]]+)\]/.exec(script) ?? []
     expect(entradas).toContain("'openapi'")
     for (const [, path = ''] of `${entradas} 'server'`.matchAll(/'([^']+)'/g))
       await write(/\.\w+$/.test(path) ? path : `${path}/algo.ts`, '')
-    const salidas = [...guion.matchAll(/^ {2}'((?:server|sdk)\/.*)',$/gm)].map(([, path]) => path!)
-    expect(salidas).toContain('server/generated/main.mjs')
+    const outputs = [...script.matchAll(/^ {2}'((?:server|sdk)\/.*)',$/gm)].map(([, path]) => path!)
+    expect(outputs).toContain('server/generated/main.mjs')
     await write(
       'scripts/generate.ts',
       `import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
       import { dirname } from 'node:path'
       appendFileSync('veces.txt', '.')
-      for (const ruta of ${JSON.stringify(salidas)}) {
+      for (const ruta of ${JSON.stringify(outputs)}) {
         mkdirSync(dirname(ruta), { recursive: true })
         writeFileSync(ruta, '')
       }`,
@@ -78,17 +78,17 @@ describe('scripts/prepare.mjs', () => {
     await write('sdk/package.json', '{ "name": "@x/sdk" }')
     const dePruebas = { name: '@x/test', devDependencies: { vitest: 'file:../paquetes/vitest-1.0.0.tgz' } }
     await write('test/package.json', JSON.stringify(dePruebas))
-    await empaquetar('node', '1.0.0', `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
+    await packPackage('node', '1.0.0', `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
     for (const [name, version] of [
       ['generador', '1.0.0'],
       ['generador', '2.0.0'],
       ['vitest', '1.0.0'],
     ] as const)
-      await empaquetar(name, version)
+      await packPackage(name, version)
     await manifiesto('1.0.0')
     await npm('install', '--package-lock-only')
   })
-  afterAll(() => rm(proyecto, { recursive: true, force: true }))
+  afterAll(() => rm(project, { recursive: true, force: true }))
 
   it('installs what starting needs and nothing of the tests, generates, and says for how long', async () => {
     expect(await prepare()).toEqual({
@@ -101,9 +101,9 @@ describe('scripts/prepare.mjs', () => {
         'Preparado en n s',
       ],
     })
-    expect(await existe(en('node_modules/generador'))).toBe(true)
-    expect(await existe(en('node_modules/vitest'))).toBe(false)
-    expect(await generado()).toBe(1)
+    expect(await exists(en('node_modules/generador'))).toBe(true)
+    expect(await exists(en('node_modules/vitest'))).toBe(false)
+    expect(await readGenerated()).toBe(1)
   })
 
   it('has nothing to do, and nothing to say, the second time', async () => {
@@ -112,16 +112,16 @@ describe('scripts/prepare.mjs', () => {
 
   it('adds what the tests need, leaves the rest as it was and generates nothing again', async () => {
     await write('node_modules/generador/testigo', '')
-    const cerrojo = await readFile(en('package-lock.json'), 'utf8')
+    const lockFile = await readFile(en('package-lock.json'), 'utf8')
     expect((await prepare('all')).text.at(-2)).toBe('Instalando lo que hace falta para arrancar y probar: hecho en n s')
-    expect(await existe(en('node_modules/vitest'))).toBe(true)
-    expect(await existe(en('node_modules/generador/testigo'))).toBe(true)
-    expect(await generado()).toBe(1)
-    expect(await readFile(en('package-lock.json'), 'utf8')).toBe(cerrojo)
+    expect(await exists(en('node_modules/vitest'))).toBe(true)
+    expect(await exists(en('node_modules/generador/testigo'))).toBe(true)
+    expect(await readGenerated()).toBe(1)
+    expect(await readFile(en('package-lock.json'), 'utf8')).toBe(lockFile)
   })
 
   it('is content with it, whichever of the two comes next', async () => {
-    expect([await prepare(), await prepare('all'), await prepare()].flatMap(({ text: dicho }) => dicho)).toEqual([])
+    expect([await prepare(), await prepare('all'), await prepare()].flatMap(({ text: message }) => message)).toEqual([])
   })
 
   it('puts only what another lock changes, the tests’ tools still there, and generates with it', async () => {
@@ -134,67 +134,67 @@ describe('scripts/prepare.mjs', () => {
       text: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
     })
     expect(await readJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
-    expect(await existe(en('node_modules/vitest/testigo'))).toBe(true)
-    expect(await generado()).toBe(2)
+    expect(await exists(en('node_modules/vitest/testigo'))).toBe(true)
+    expect(await readGenerated()).toBe(2)
   })
 
   it('installs from nothing what was interrupted', async () => {
     await write('node_modules/.cache/guias/prepared.json', '{ "installing": true }')
     await rm(en('node_modules/generador/package.json'))
     expect((await prepare()).codigo).toBe(0)
-    expect(await existe(en('node_modules/generador/package.json'))).toBe(true)
-    expect(await existe(en('node_modules/vitest/testigo'))).toBe(false)
+    expect(await exists(en('node_modules/generador/package.json'))).toBe(true)
+    expect(await exists(en('node_modules/vitest/testigo'))).toBe(false)
   })
 
   it('generates everything anew when asked to', async () => {
-    const before = await generado()
+    const before = await readGenerated()
     expect((await prepare('generate')).text).toContain(
       'Generando tipos, cliente, documentación y servidor: hecho en n s',
     )
-    expect(await generado()).toBe(before + 1)
+    expect(await readGenerated()).toBe(before + 1)
   })
 
   it('ends with what the failed program said', async () => {
     await cp(en('scripts/generate.ts'), en('bien.ts'))
     await write('scripts/generate.ts', "console.log('se oyó'); throw new Error('el contrato no vale')")
-    const { codigo, text: dicho } = await prepare()
+    const { codigo, text: message } = await prepare()
     expect(codigo).toBe(1)
-    expect(dicho).toContain('Generando tipos, cliente, documentación y servidor: falló a los n s')
-    expect(dicho).toContain('se oyó')
-    expect(dicho.join('\n')).toContain('el contrato no vale')
-    expect(dicho.at(-1)).toMatch(/^Falló «.*generate\.ts»\.$/)
+    expect(message).toContain('Generando tipos, cliente, documentación y servidor: falló a los n s')
+    expect(message).toContain('se oyó')
+    expect(message.join('\n')).toContain('el contrato no vale')
+    expect(message.at(-1)).toMatch(/^Falló «.*generate\.ts»\.$/)
     await cp(en('bien.ts'), en('scripts/generate.ts'))
     expect((await prepare()).codigo).toBe(0)
   })
 
   it('lets two first starts at once install one after the other', async () => {
     await rm(en('node_modules'), { recursive: true })
-    const before = await generado()
+    const before = await readGenerated()
     const dos = await Promise.all([prepare(), prepare()])
     expect(dos.map(({ codigo }) => codigo)).toEqual([0, 0])
-    expect(await generado()).toBe(before + 1)
+    expect(await readGenerated()).toBe(before + 1)
   })
 })
 
 describe('package.json', () => {
   it('has what only tests and checks need in their workspaces, all of it to be found from the root', async () => {
     const read = (path: string) => readJson(new URL(path, ROOT))
-    const [root, pruebas, banco, { packages }] = await Promise.all(
+    const [root, pruebas, benchPackage, { packages }] = await Promise.all(
       ['package.json', 'test/package.json', 'bench/package.json', 'package-lock.json'].map(read),
     )
-    const deAfuera = Object.keys({ ...pruebas.devDependencies, ...banco.devDependencies })
-    const deRaiz = Object.keys({ ...root.dependencies, ...root.devDependencies })
-    expect(deAfuera.filter((name) => deRaiz.includes(name))).toEqual([])
+    const fromOutside = Object.keys({ ...pruebas.devDependencies, ...benchPackage.devDependencies })
+    const rootPackages = Object.keys({ ...root.dependencies, ...root.devDependencies })
+    expect(fromOutside.filter((name) => rootPackages.includes(name))).toEqual([])
     // `npm ci --omit=dev` would install them, too.
-    expect([pruebas.dependencies, banco.dependencies]).toEqual([undefined, undefined])
+    expect([pruebas.dependencies, benchPackage.dependencies]).toEqual([undefined, undefined])
     expect(Object.keys(packages).filter((path) => /^(test|bench|sdk)\/node_modules\//.test(path))).toEqual([])
   })
 
   it('takes no generator into production', async () => {
     const { packages } = await readJson(new URL('package-lock.json', ROOT))
     const { devDependencies } = await readJson(new URL('package.json', ROOT))
-    const llegan = Object.keys(devDependencies).filter((name) => !packages[`node_modules/${name}`].dev)
+    const expectArrivals = Object.keys(devDependencies).filter((name) => !packages[`node_modules/${name}`].dev)
     // An optional peer of @prisma/client's, and of many: npm doesn't tell those from dependencies.
-    expect(llegan).toEqual(['typescript'])
+    expect(expectArrivals).toEqual(['typescript'])
   })
 })

@@ -75,17 +75,17 @@ describe('types', () => {
   }
 
   it('tipo tells what comes with it, although new ones may come (this compiles)', async () => {
-    const llega = async (tipo: string, datos: object) => {
+    const receive = async (tipo: string, datos: object) => {
       const body = JSON.stringify({ id: ID, tipo, creado_en: '', datos })
       return verificarWebhook(body, await firmarWebhook(body, { id: ID, secreto: SECRETO }), SECRETO)
     }
     const guia = { guia: { guia: 'G' }, evento: { id: 'E', secuencia: 3 } }
     const webhook = { webhook: { webhook: 'W', url: 'U', estado: 'activo' } }
-    expect(read(await llega('guia.entregado', guia))).toBe('G')
-    expect(read(await llega('guia.de_manana', guia))).toBe('E')
-    expect(read(await llega('webhook.prueba', webhook))).toBe('W')
-    expect(read(await llega('webhook.deshabilitado', webhook))).toBe('U')
-    expect(read(await llega('comercio.nuevo', {}))).toBe('otro comercio.nuevo')
+    expect(read(await receive('guia.entregado', guia))).toBe('G')
+    expect(read(await receive('guia.de_manana', guia))).toBe('E')
+    expect(read(await receive('webhook.prueba', webhook))).toBe('W')
+    expect(read(await receive('webhook.deshabilitado', webhook))).toBe('U')
+    expect(read(await receive('comercio.nuevo', {}))).toBe('otro comercio.nuevo')
     expect([guia, webhook, {}].map((datos) => porForma({ tipo: 'x', datos } as never))).toEqual([
       3,
       'activo',

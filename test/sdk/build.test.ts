@@ -57,7 +57,7 @@ describe('the environment', () => {
     try {
       await new Guias().guias.obtener('A')
       await new Guias({ llave: LLAVE, baseUrl: undefined }).guias.obtener('A')
-      expect(received.map(({ cabeceras }) => cabeceras.authorization)).toEqual([
+      expect(received.map(({ headers }) => headers.authorization)).toEqual([
         'Bearer guia_test_del_entorno',
         `Bearer ${LLAVE}`,
       ])

@@ -10,12 +10,12 @@ export const ENDLESS_HEADER = { 'X-Sin-Fin': '1' }
 
 /** A clock that stands still until it is moved. */
 class ManualClock {
-  ahora = 0
+  now = 0
   #lastTimerId = 0
   readonly #pending = new Map<number, { en: number; perform: () => void }>()
 
   readonly add = (callback: () => void, ms: number) => {
-    this.#pending.set(++this.#lastTimerId, { en: this.ahora + ms, perform: callback })
+    this.#pending.set(++this.#lastTimerId, { en: this.now + ms, perform: callback })
     return this.#lastTimerId
   }
 
@@ -27,15 +27,15 @@ class ManualClock {
     if (!first) throw new Error('nothing is due')
     const [timerId, { en, perform: callback }] = first
     this.#pending.delete(timerId)
-    this.ahora = Math.max(this.ahora, en)
+    this.now = Math.max(this.now, en)
     callback()
   }
 
   /** By so much; what is due by then is done in its time. */
   avanzar(ms: number) {
-    const end = this.ahora + ms
+    const end = this.now + ms
     while ([...this.#pending.values()].some(({ en }) => en <= end)) this.jumpToNext()
-    this.ahora = end
+    this.now = end
   }
 }
 
@@ -47,7 +47,7 @@ export function useSdkWithClock() {
   const clock = new ManualClock()
   const sdk = {} as typeof import('@guias/sdk')
   const { add: setTimer, quitar } = clock
-  const performance = { now: () => clock.ahora }
+  const performance = { now: () => clock.now }
   compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, setTimer, quitar, performance)
   const fetchWithClock = async (url: string, init: RequestInit) => {
     const response = await fetch(url, init)

@@ -36,28 +36,28 @@ describe('connection and time', () => {
     ['a name that nobody has', () => 'http://no-existe.invalid', /ENOTFOUND|EAI_AGAIN/],
     ['a port that fetch leaves alone', () => 'http://127.0.0.1:22', 'bad port'],
     ['https where http is spoken', deCifrado, 'wrong version number'],
-  ])('%s: it says where and why, and that nothing was received', async (_, donde, porque) => {
+  ])('%s: it says where and why, and that nothing was received', async (_, donde, explanation) => {
     const baseUrl = await donde()
     const error = await fallaCon(ErrorConexion, () => {}, { baseUrl })
     expect(error.pudoLlegar).toBe(false)
     expect(error.message).toContain(`No se pudo conectar con ${baseUrl}: `)
-    expect(error.message).toMatch(porque)
+    expect(error.message).toMatch(explanation)
     expect(error.message).toContain('La solicitud no llegó a enviarse.')
     expect(error.message).not.toContain('pudo haber recibido')
   })
 
   it('a certificate that nobody vouches for: nothing was received', async () => {
     const received: string[] = []
-    const escucha = createServer(createCertificate([encodeIpName(127, 0, 0, 1)]), (req) =>
+    const listener = createServer(createCertificate([encodeIpName(127, 0, 0, 1)]), (req) =>
       received.push(String(req.url)),
     )
-    await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
+    await new Promise<void>((listo) => listener.listen(0, '127.0.0.1', listo))
     try {
-      const { port } = escucha.address() as AddressInfo
+      const { port } = listener.address() as AddressInfo
       const error = await fallaCon(ErrorConexion, () => {}, { baseUrl: `https://127.0.0.1:${port}` })
       expect([error.pudoLlegar, received]).toEqual([false, []])
     } finally {
-      escucha.close()
+      listener.close()
     }
   })
 
@@ -121,28 +121,28 @@ describe('connection and time', () => {
     ],
     ['an error whose body never ends', (res: ServerResponse) => res.writeHead(500, ENDLESS_HEADER).write('{')],
   ])('gives up on %s, and hangs up', async (_, response) => {
-    let colgada: Promise<unknown> | undefined
-    const start = clock.ahora
+    let hangingRequest: Promise<unknown> | undefined
+    const start = clock.now
     const error = await fallaCon(
       ErrorTiempo,
       (res) => {
-        colgada = once(res, 'close')
+        hangingRequest = once(res, 'close')
         response(res)
       },
       { tiempoLimite: 60 },
     )
     expect(error).toBeInstanceOf(ErrorConexion)
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 60, message: expect.stringContaining('60 ms') })
-    expect(clock.ahora - start).toBe(60)
-    expect(await colgada).toBeDefined()
+    expect(clock.now - start).toBe(60)
+    expect(await hangingRequest).toBeDefined()
   })
 
   it('gives up on a fetch that ignores the signal', async () => {
-    const sorda = () => {
+    const hangForever = () => {
       setImmediate(clock.jumpToNext)
       return new Promise<never>(() => {})
     }
-    await fallaCon(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: sorda })
+    await fallaCon(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: hangForever })
   })
 
   it.each([5000, Infinity, 2 ** 40])('waits for a slow answer within the time: %s', async (tiempoLimite) => {

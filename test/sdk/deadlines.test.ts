@@ -7,21 +7,21 @@ import { fault, GUIA, json, NEW_GUIA, type Responder, respondHtml, respondProble
 const { sdk, clock, server } = useRetries()
 const { client, respondWith: answer, capturedRequests: received } = server
 const bien = json(200, GUIA)
-const colgar: Responder = () => clock.jumpToNext()
+const hang: Responder = () => clock.jumpToNext()
 
 describe('time', () => {
   it('limits each attempt, by an option of the client or of the call', async () => {
-    answer(colgar)
+    answer(hang)
     const error = await fault<ErrorTiempo>(client().guias.obtener('A', { tiempoLimite: 40 }))
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 40, intentos: 3 })
     expect(error.message).toContain('40 ms')
   })
 
   it('limits the whole call: it cuts the attempt that runs, and begins none that would end later', async () => {
-    answer(respondHtml, respondHtml, colgar)
-    const start = clock.ahora
+    answer(respondHtml, respondHtml, hang)
+    const start = clock.now
     const error = await fault<ErrorTiempo>(client({ tiempoLimite: 5_000 }).guias.obtener('A', { plazoTotal: 120 }))
-    expect(clock.ahora - start).toBe(120)
+    expect(clock.now - start).toBe(120)
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 120, intentos: 3 })
     expect(error.message).toContain('plazoTotal')
 
@@ -51,14 +51,14 @@ describe('signal', () => {
 
   it('aborts the request that runs, and hangs up', async () => {
     const cut = new AbortController()
-    let colgada: Promise<unknown> | undefined
+    let hangingRequest: Promise<unknown> | undefined
     answer((res) => {
-      colgada = once(res, 'close')
+      hangingRequest = once(res, 'close')
       cut.abort()
     })
     const error = await fault(client({ tiempoLimite: 5_000 }).guias.crear(NEW_GUIA, { signal: cut.signal }))
     expect([error.name, error.intentos, (error.cause as Error).name]).toEqual(['ErrorAbortado', 1, 'AbortError'])
-    expect(await colgada).toBeDefined()
+    expect(await hangingRequest).toBeDefined()
   })
 
   it('aborts the wait between two', async () => {
@@ -71,41 +71,41 @@ describe('signal', () => {
 
   it('leaves nothing behind on a signal that lives long', async () => {
     const cut = new AbortController()
-    const derivadas: AbortSignal[] = []
+    const derivedSignals: AbortSignal[] = []
     const any = AbortSignal.any.bind(AbortSignal)
     vi.spyOn(AbortSignal, 'any').mockImplementation((unas) => {
-      const derivada = any(unas)
-      derivadas.push(derivada)
-      return derivada
+      const derivedSignal = any(unas)
+      derivedSignals.push(derivedSignal)
+      return derivedSignal
     })
     answer(respondHtml, bien)
     await client().guias.obtener('A', { signal: cut.signal })
-    expect(derivadas.length).toBeGreaterThan(0)
-    for (const one of [cut.signal, ...derivadas]) expect(getEventListeners(one, 'abort')).toEqual([])
+    expect(derivedSignals.length).toBeGreaterThan(0)
+    for (const one of [cut.signal, ...derivedSignals]) expect(getEventListeners(one, 'abort')).toEqual([])
   })
 
   // Node 20 warns of a leak when a signal has more than ten listeners.
   it('shared by 25 calls has no listener while they run or wait, and aborts all of them', async () => {
     const cut = new AbortController()
-    const escuchan = new Set<number>()
-    const count = () => escuchan.add(getEventListeners(cut.signal, 'abort').length)
+    const listenerCounts = new Set<number>()
+    const count = () => listenerCounts.add(getEventListeners(cut.signal, 'abort').length)
     const rechazar = respondProblema(503, 'no_disponible', { 'Retry-After': '30' })
     answer((res) => {
       count()
       rechazar(res)
     })
-    let esperan = 0
+    let waiters = 0
     const registro = ({ tipo }: Suceso) => {
-      if (tipo !== 'reintento' || ++esperan < 25) return
+      if (tipo !== 'reintento' || ++waiters < 25) return
       setImmediate(() => {
         count()
         cut.abort()
       })
     }
     const api = client({ registro })
-    const llamadas = Array.from({ length: 25 }, () => fault(api.guias.obtener('A', { signal: cut.signal })))
-    expect(new Set((await Promise.all(llamadas)).map(({ name }) => name))).toEqual(new Set(['ErrorAbortado']))
-    expect([...escuchan]).toEqual([0])
+    const calls = Array.from({ length: 25 }, () => fault(api.guias.obtener('A', { signal: cut.signal })))
+    expect(new Set((await Promise.all(calls)).map(({ name }) => name))).toEqual(new Set(['ErrorAbortado']))
+    expect([...listenerCounts]).toEqual([0])
   })
 
   it('ends a walk over pages', async () => {

@@ -89,13 +89,13 @@ describe('errors of the API', () => {
       json(409, problema(409, 'transicion_invalida', { estado: 'en_luna', transiciones: ['en_ruta'] })),
     )
     expect(late).toMatchObject({ guia: null, estado: 'en_luna', transiciones: ['en_ruta'] })
-    const admitida = ['aceptado', 'recolectado'] as const
-    for (const [codigo, dicho, read = dicho] of [
-      ['no_corregible', { admitida_en: admitida }, { admitidaEn: admitida }],
+    const isAdmitted = ['aceptado', 'recolectado'] as const
+    for (const [codigo, message, read = message] of [
+      ['no_corregible', { admitida_en: isAdmitted }, { admitidaEn: isAdmitted }],
       ['decision_no_admitida', { opciones: ['devolver'] }],
       ['decision_tomada', { decision: { estado: 'tomada', accion: 'devolver' } }],
     ] as const) {
-      const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, dicho)))
+      const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, message)))
       expect(error).toMatchObject({
         transiciones: [],
         admitidaEn: [],

@@ -17,7 +17,7 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 const environment = shareEnvironment()
-type Abierto<T> = T | (string & Record<never, never>)
+type OpenUnion<T> = T | (string & Record<never, never>)
 
 /** What is done with an event by its type; it compiles, and each branch has what only its type has. */
 function read(evento: Evento): string {
@@ -28,12 +28,12 @@ function read(evento: Evento): string {
       return 'nueva'
     case 'guia.intento_fallido':
       expectTypeOf(evento).toEqualTypeOf<Evento<'guia.intento_fallido'>>()
-      expectTypeOf(evento.motivo).toEqualTypeOf<Abierto<MotivosDeEstado['intento_fallido']> | null>()
+      expectTypeOf(evento.motivo).toEqualTypeOf<OpenUnion<MotivosDeEstado['intento_fallido']> | null>()
       expectTypeOf(evento.numero_intento).toEqualTypeOf<number>()
       expectTypeOf(evento.requiere_accion).toEqualTypeOf<boolean>()
       return `intento ${evento.numero_intento.toFixed()} ${evento.motivo} ${evento.requiere_accion}`
     case 'guia.extraviado':
-      expectTypeOf(evento.motivo).toEqualTypeOf<Abierto<'robo' | 'perdida' | 'destruido' | 'otro'> | null>()
+      expectTypeOf(evento.motivo).toEqualTypeOf<OpenUnion<'robo' | 'perdida' | 'destruido' | 'otro'> | null>()
       switch (evento.motivo) {
         case 'robo':
         case 'de_manana':
@@ -60,15 +60,15 @@ function read(evento: Evento): string {
 describe('an event', () => {
   it('is told apart by its type, also one of tomorrow (this compiles)', () => {
     const base = { guia: 'G', motivo: null } as const
-    const llega = (evento: object) => read({ ...base, ...evento } as never)
-    expect(llega({ tipo: 'guia.aceptado' })).toBe('nueva')
-    expect(llega({ tipo: 'guia.intento_fallido', motivo: 'sin_pago', numero_intento: 2, requiere_accion: true })).toBe(
-      'intento 2 sin_pago true',
-    )
-    expect(llega({ tipo: 'guia.extraviado', motivo: 'de_manana' })).toBe('extraviado: de_manana')
-    expect(llega({ tipo: 'guia.escaneo_tardio', estado_reportado: 'en_bodega' })).toBe('tarde: en_bodega')
-    expect(llega({ tipo: 'guia.de_manana', motivo: 'x' })).toBe('de mañana: x')
-    expect(llega({ tipo: 'comercio.nuevo' })).toBe('G')
+    const receive = (evento: object) => read({ ...base, ...evento } as never)
+    expect(receive({ tipo: 'guia.aceptado' })).toBe('nueva')
+    expect(
+      receive({ tipo: 'guia.intento_fallido', motivo: 'sin_pago', numero_intento: 2, requiere_accion: true }),
+    ).toBe('intento 2 sin_pago true')
+    expect(receive({ tipo: 'guia.extraviado', motivo: 'de_manana' })).toBe('extraviado: de_manana')
+    expect(receive({ tipo: 'guia.escaneo_tardio', estado_reportado: 'en_bodega' })).toBe('tarde: en_bodega')
+    expect(receive({ tipo: 'guia.de_manana', motivo: 'x' })).toBe('de mañana: x')
+    expect(receive({ tipo: 'comercio.nuevo' })).toBe('G')
     expectTypeOf<MotivosDeEstado>().toEqualTypeOf<{
       -readonly [E in keyof typeof MOTIVOS]: keyof (typeof MOTIVOS)[E]
     }>()
@@ -91,12 +91,12 @@ describe('an event', () => {
       { estado: 'devuelto' },
     ]
     for (const step of steps) await api.simulador.avanzar(guia, step)
-    const sinLugar = await api.guias.crear(buildGuiaWithoutDestino())
+    const guiaWithoutPlace = await api.guias.crear(buildGuiaWithoutDestino())
     await environment.waitForQuiet(comercio)
-    await api.simulador.confirmarUbicacion(sinLugar.guia)
+    await api.simulador.confirmarUbicacion(guiaWithoutPlace.guia)
     const eventos = [
       ...(await api.guias.eventos(guia).primeros(100)),
-      ...(await api.guias.eventos(sinLugar.guia).primeros(100)),
+      ...(await api.guias.eventos(guiaWithoutPlace.guia).primeros(100)),
     ]
     const deTipo = <T extends string>(...tipos: T[]) => tipos as readonly string[]
     for (const evento of eventos) {

@@ -17,17 +17,17 @@ afterAll(() => rmSync(folder, { recursive: true }))
 describe.each([
   ['eventos.py', PYTHON],
   ['eventos.php', PHP],
-])('%s', (program, interprete) => {
-  it.skipIf(!interprete)('prints each event once, over several pages, and goes on where it ended', async () => {
+])('%s', (program, interpreter) => {
+  it.skipIf(!interpreter)('prints each event once, over several pages, and goes on where it ended', async () => {
     const { api, llave } = await environment.createComercio()
     const cwd = mkdtempSync(join(folder, 'tienda-'))
     const file = fileURLToPath(new URL(`../../sdk/ejemplos/${program}`, import.meta.url))
     const env = { ...process.env, GUIAS_URL: environment.url, GUIAS_LLAVE: llave }
-    const leidas: string[] = []
+    const readItems: string[] = []
     const read = async () => {
-      const { stdout } = await promisify(execFile)(interprete!, [file], { cwd, env })
-      leidas.push(...stdout.split('\n').filter(Boolean))
-      return leidas.length
+      const { stdout } = await promisify(execFile)(interpreter!, [file], { cwd, env })
+      readItems.push(...stdout.split('\n').filter(Boolean))
+      return readItems.length
     }
     const created: string[] = []
     for (const count of [70, 50]) {
@@ -37,6 +37,6 @@ describe.each([
     }
     const { guia } = await api.guias.crear(buildGuia())
     await waitUntil(async () => (await read()) >= 121)
-    expect(leidas.toSorted()).toEqual([...created, `${guia} guia.aceptado`].toSorted())
+    expect(readItems.toSorted()).toEqual([...created, `${guia} guia.aceptado`].toSorted())
   })
 })

@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const examples = join(root, 'sdk/ejemplos')
 const CON_HONO = "import { serve } from '@hono/node-server'"
 /** What a shop has around each example. */
-const TIENDAS = {
+const SHOPS = {
   'Express 5': `import './express.mjs'`,
   'Express 4': `import './express4.mjs'`,
   Fastify: `import Fastify from 'fastify'; import { recibirWebhooks } from '@guias/sdk/fastify'
@@ -41,12 +41,12 @@ const TIENDAS = {
 
 /** Rejects when the receiver ends, or cannot be started. */
 const ending = (child: ChildProcess) =>
-  once(child, 'close').then(([codigo, senal]) => {
-    throw new Error(`the receiver ended with ${codigo ?? senal}`)
+  once(child, 'close').then(([codigo, signal]) => {
+    throw new Error(`the receiver ended with ${codigo ?? signal}`)
   })
 
 let folder = ''
-const hijos: ChildProcess[] = []
+const children: ChildProcess[] = []
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guias-ejemplos-'))
   await cp(examples, folder, { recursive: true })
@@ -55,27 +55,28 @@ beforeAll(async () => {
   const express = await readFile(join(examples, 'express.mjs'), 'utf8')
   await writeFile(join(folder, 'express4.mjs'), express.replace("from 'express'", "from 'express4'"))
   // Every shop stores notices as the example does.
-  const { GUARDAR } = /(?<GUARDAR>^import .* from 'node:fs[\s\S]*?)^import \{ recibir/m.exec(express)!.groups!
-  const guardar = [
-    GUARDAR,
+  const { GUARDAR: SAVE_CODE } = /(?<GUARDAR>^import .* from 'node:fs[\s\S]*?)^import \{ recibir/m.exec(express)!
+    .groups!
+  const save = [
+    SAVE_CODE,
     "const { GUIAS_AVISOS = 'avisos' } = process.env",
     express.slice(express.indexOf('/** Guarda')),
   ]
-  for (const [name, codigo] of Object.entries(TIENDAS))
+  for (const [name, codigo] of Object.entries(SHOPS))
     await writeFile(
       join(folder, `${name}.mjs`),
-      `const PORT = Number(process.env.PORT)\n${guardar.join('\n')}\n${codigo}\n`,
+      `const PORT = Number(process.env.PORT)\n${save.join('\n')}\n${codigo}\n`,
     )
 })
 afterAll(async () => {
-  for (const child of hijos) child.kill('SIGKILL')
+  for (const child of children) child.kill('SIGKILL')
   await rm(folder, { recursive: true, force: true })
 })
 
 const nodes = { 'Node 20': NODE_20, 'this Node': process.execPath }
-const RECEPTORES: [nombre: string, programa: string | undefined, args: (port: number) => string[]][] = [
+const RECEIVERS: [nombre: string, programa: string | undefined, args: (port: number) => string[]][] = [
   ...Object.entries(nodes).flatMap(([version, node]) =>
-    [...Object.keys(TIENDAS), 'receptor'].map((name): (typeof RECEPTORES)[number] => [
+    [...Object.keys(SHOPS), 'receptor'].map((name): (typeof RECEIVERS)[number] => [
       `${name === 'receptor' ? 'receptor.mjs' : name}, ${version}`,
       node,
       () => [`${name}.mjs`],
@@ -85,7 +86,7 @@ const RECEPTORES: [nombre: string, programa: string | undefined, args: (port: nu
   ['receptor.php', PHP, (port) => ['-S', `127.0.0.1:${port}`, 'receptor.php']],
 ]
 
-describe.each(RECEPTORES)('%s', (name, program, args) => {
+describe.each(RECEIVERS)('%s', (name, program, args) => {
   const options = name.includes('Node 20') ? FULL_RUN_ONLY : {}
   it.skipIf(!program)('takes what the service sends, once, and outlives what nobody should send', options, async () => {
     const port = await findFreePort()
@@ -105,28 +106,28 @@ describe.each(RECEPTORES)('%s', (name, program, args) => {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    hijos.push(child)
-    let dicho = ''
+    children.push(child)
+    let message = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => {
-        dicho += chunk
+        message += chunk
       })
     const send = (body: string, headers: Record<string, string> = {}) =>
       fetch(url, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } })
-    const contesta = async (...como: Parameters<typeof send>) => (await send(...como)).status
-    const escucha = waitUntil(() =>
+    const receiverAnswer = async (...asSpecified: Parameters<typeof send>) => (await send(...asSpecified)).status
+    const listener = waitUntil(() =>
       fetch(url).then(
         () => true,
         () => false,
       ),
     )
-    await Promise.race([ending(child), escucha]).catch((error) => {
-      throw new Error(`${error.message}, and had said: ${dicho}`)
+    await Promise.race([ending(child), listener]).catch((error) => {
+      throw new Error(`${error.message}, and had said: ${message}`)
     })
 
     const { aviso, evento } = await api.webhooks.probar(webhook)
     await waitUntil(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
-    expect(await readdir(avisos), dicho).toEqual([`${evento}.json`])
+    expect(await readdir(avisos), message).toEqual([`${evento}.json`])
 
     const id = 'evt_7K3M9QX2A1B4_1'
     const cuerpo = JSON.stringify({
@@ -135,20 +136,25 @@ describe.each(RECEPTORES)('%s', (name, program, args) => {
       creado_en: '',
       datos: { guia: {}, evento: { x: 'Ñuño' } },
     })
-    const firmadas = await firmarWebhook(cuerpo, { id, secreto })
-    expect(await contesta('', {}), dicho).toBe(400)
-    expect(await contesta(cuerpo), dicho).toBe(400)
-    expect(await contesta(cuerpo, { ...firmadas, 'webhook-timestamp': 'ayer' }), dicho).toBe(400)
-    expect(await contesta(cuerpo.replace('Ñuño', 'Nuno'), firmadas), dicho).toBe(400)
-    expect((await fetch(url, { method: 'POST' })).status, dicho).toBe(400)
+    const signedHeaders = await firmarWebhook(cuerpo, { id, secreto })
+    expect(await receiverAnswer('', {}), message).toBe(400)
+    expect(await receiverAnswer(cuerpo), message).toBe(400)
+    expect(await receiverAnswer(cuerpo, { ...signedHeaders, 'webhook-timestamp': 'ayer' }), message).toBe(400)
+    expect(await receiverAnswer(cuerpo.replace('Ñuño', 'Nuno'), signedHeaders), message).toBe(400)
+    expect((await fetch(url, { method: 'POST' })).status, message).toBe(400)
     // Whoever is refused while he still sends may lose the connection before he reads why.
-    const enorme = request(url, { method: 'POST', body: 'x'.repeat(2 * 1024 * 1024), headers: firmadas, reset: true })
+    const hugeOne = request(url, {
+      method: 'POST',
+      body: 'x'.repeat(2 * 1024 * 1024),
+      headers: signedHeaders,
+      reset: true,
+    })
     expect(
-      await enorme.then(
+      await hugeOne.then(
         ({ statusCode, body }) => body.dump().then(() => statusCode),
         () => 413,
       ),
-      dicho,
+      message,
     ).toBe(413)
     const cortada = connect(port, '127.0.0.1')
     await once(cortada, 'connect')
@@ -158,35 +164,35 @@ describe.each(RECEPTORES)('%s', (name, program, args) => {
     cortada.resetAndDestroy()
 
     await rm(avisos, { recursive: true })
-    expect(await contesta(cuerpo, firmadas), dicho).toBe(500)
+    expect(await receiverAnswer(cuerpo, signedHeaders), message).toBe(500)
     await mkdir(avisos)
-    expect(await contesta(cuerpo, firmadas), dicho).toBe(204)
-    expect(await contesta(cuerpo, firmadas), dicho).toBe(204)
+    expect(await receiverAnswer(cuerpo, signedHeaders), message).toBe(204)
+    expect(await receiverAnswer(cuerpo, signedHeaders), message).toBe(204)
     expect(await readdir(avisos)).toEqual([`${id}.json`])
     expect(JSON.parse(await readFile(join(avisos, `${id}.json`), 'utf8'))).toEqual(JSON.parse(cuerpo))
-    expect(dicho).not.toContain('whsec_')
-    expect(child.exitCode, dicho).toBeNull()
+    expect(message).not.toContain('whsec_')
+    expect(child.exitCode, message).toBeNull()
     child.kill()
   })
 })
 
 describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
   it('has an Express receiver that Node 20 runs', async () => {
-    const capitulo = await (await fetch(`${environment.url}/docs/guia/recibir-webhooks.md`)).text()
+    const chapter = await (await fetch(`${environment.url}/docs/guia/recibir-webhooks.md`)).text()
     const propia = await mkdtemp(join(tmpdir(), 'guias-express-'))
     try {
       await symlink(join(root, 'node_modules'), join(propia, 'node_modules'))
       await mkdir(join(propia, 'avisos'))
-      const impresos = [...capitulo.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, codigo = '']) => codigo)
-      expect(impresos).toHaveLength(1)
-      expect(capitulo).toContain('`express.mjs`')
-      await writeFile(join(propia, 'express.mjs'), impresos[0]!)
+      const printedBlocks = [...chapter.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, codigo = '']) => codigo)
+      expect(printedBlocks).toHaveLength(1)
+      expect(chapter).toContain('`express.mjs`')
+      await writeFile(join(propia, 'express.mjs'), printedBlocks[0]!)
       const port = await findFreePort()
       const { api } = await environment.createComercio()
       const { webhook, secreto } = await api.webhooks.crear({ url: `http://127.0.0.1:${port}/webhooks/guias` })
       const env = { PATH: process.env.PATH, PORT: String(port), GUIAS_SECRETO: secreto, ...CHILD_ENVIRONMENT }
       const child = spawn(NODE_20!, ['express.mjs'], { cwd: propia, env, stdio: ['ignore', 'pipe', 'inherit'] })
-      hijos.push(child)
+      children.push(child)
       await Promise.race([ending(child), once(child.stdout, 'data')])
       const { evento } = await api.webhooks.probar(webhook)
       await waitUntil(async () => (await readdir(join(propia, 'avisos'))).includes(`${evento}.json`))
@@ -199,13 +205,13 @@ describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
 describe('receptor.mjs', () => {
   it('does not start with a secret that is none', async () => {
     const child = spawn(process.execPath, ['receptor.mjs'], { cwd: folder, env: { GUIAS_SECRETO: 'corto' } })
-    hijos.push(child)
-    let dicho = ''
+    children.push(child)
+    let message = ''
     child.stderr.on('data', (chunk) => {
-      dicho += chunk
+      message += chunk
     })
     expect((await once(child, 'close'))[0]).toBe(1)
-    expect(dicho).toContain('GUIAS_SECRETO no es el secreto de un webhook')
+    expect(message).toContain('GUIAS_SECRETO no es el secreto de un webhook')
   })
 })
 
@@ -224,7 +230,7 @@ describe('the exhaustive switch', () => {
   })
 
   it('does not compile when one is missing, and the error names it (this compiles)', () => {
-    const faltan = (aviso: CuerpoDeAviso) => {
+    const missing = (aviso: CuerpoDeAviso) => {
       switch (aviso.tipo) {
         case 'guia.aceptado':
         case 'guia.recolectado':
@@ -246,13 +252,13 @@ describe('the exhaustive switch', () => {
         case 'webhook.deshabilitado':
           return true
         default: {
-          const cual: TodoAtendido<typeof aviso.tipo> = 'ubicacion.fallida'
+          const target: TodoAtendido<typeof aviso.tipo> = 'ubicacion.fallida'
           // @ts-expect-error: ubicacion.fallida has no case
           true satisfies TodoAtendido<typeof aviso.tipo>
-          return cual
+          return target
         }
       }
     }
-    expect(faltan({ tipo: 'guia.nota' } as CuerpoDeAviso)).toBe(true)
+    expect(missing({ tipo: 'guia.nota' } as CuerpoDeAviso)).toBe(true)
   })
 })

@@ -18,7 +18,7 @@ describe('labels', () => {
     answer(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
     expect(text(await client().guias.etiquetaPdf('7K3M9QX2A1B4'))).toBe('%PDF')
     expect(text(await client().guias.etiquetaZpl('7K3M9QX2A1B4', { ppp: 300 }))).toBe('^XA')
-    expect(received.map(({ method, path, cabeceras }) => [method, path, cabeceras.accept])).toEqual([
+    expect(received.map(({ method, path, headers }) => [method, path, headers.accept])).toEqual([
       ['GET', '/api/v1/guias/7K3M9QX2A1B4/etiqueta', 'application/pdf'],
       ['GET', '/api/v1/guias/7K3M9QX2A1B4/etiqueta?ppp=300', 'application/zpl'],
     ])
@@ -28,7 +28,7 @@ describe('labels', () => {
     answer(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
     await client().guias.etiquetaPdf(['A', 'B'], { formato: 'carta' })
     await client().guias.etiquetaZpl(['A'], { ppp: 203 })
-    expect(received.map(({ method, path, cuerpo }) => [method, path, JSON.parse(cuerpo)])).toEqual([
+    expect(received.map(({ method, path, body }) => [method, path, JSON.parse(body)])).toEqual([
       ['POST', '/api/v1/etiquetas', { guias: ['A', 'B'], formato: 'carta' }],
       ['POST', '/api/v1/etiquetas', { guias: ['A'], ppp: 203 }],
     ])
@@ -49,10 +49,10 @@ describe('archivos.descargar', () => {
   it('takes a link without the key and the headers of the merchant, and follows it to the storage', async () => {
     answer((res) => res.writeHead(307, { Location: '/almacen?firma=otra' }).end(), file('image/jpeg', 'foto'))
     const seen: string[] = []
-    const api = client({ cabeceras: { 'X-Propia': 'si' }, registro: ({ ruta }) => seen.push(ruta) })
+    const api = client({ cabeceras: { 'X-Propia': 'si' }, registro: ({ ruta: path }) => seen.push(path) })
     expect(text(await api.archivos.descargar({ url: link() }))).toBe('foto')
-    for (const { cabeceras } of received)
-      expect([cabeceras.authorization, cabeceras['x-propia']]).toEqual([undefined, undefined])
+    for (const { headers } of received)
+      expect([headers.authorization, headers['x-propia']]).toEqual([undefined, undefined])
     expect(received.map(({ path }) => path)).toEqual(['/archivos/arch_1?firma=secreta', '/almacen?firma=otra'])
     // A log has the link without its signature.
     expect(seen).toEqual([`${server.baseUrl}/archivos/arch_1`])
@@ -127,7 +127,7 @@ it('takes a Date where an instant is expected', async () => {
     `/api/v1/guias?creado_desde=${iso}&creado_hasta=${iso}`,
     `/api/v1/eventos?desde=${iso}`,
   ])
-  expect(JSON.parse(received[2]!.cuerpo).desde).toBe(desde.toISOString())
+  expect(JSON.parse(received[2]!.body).desde).toBe(desde.toISOString())
 })
 
 describe('a number that is none', () => {
@@ -137,10 +137,10 @@ describe('a number that is none', () => {
     ['lng', 'Infinity', () => client().guias.crear({ ...NEW_GUIA, recogida: { lat: 1, lng: Infinity } })],
     ['lat', 'NaN', () => client().guias.crearLote({ guias: [NEW_GUIA, { ...NEW_GUIA, lat, lng: 1 }] })],
     ['lat', 'NaN', () => client().guias.confirmarUbicacion('A', { lat, lng: 1 })],
-  ])('is refused before the request, with its field (%s is %s)', async (campo, value, llamar) => {
-    const error = await fault(llamar())
+  ])('is refused before the request, with its field (%s is %s)', async (field, value, callUrl) => {
+    const error = await fault(callUrl())
     expect(error).toBeInstanceOf(ErrorGuias)
-    expect(error.message).toContain(`${campo} es ${value} y no un número: ¿venía con coma, como 14,63?`)
+    expect(error.message).toContain(`${field} es ${value} y no un número: ¿venía con coma, como 14,63?`)
     expect(received).toEqual([])
   })
 
@@ -153,6 +153,6 @@ describe('a number that is none', () => {
     const results = await Array.fromAsync(client().guias.crearMuchas(guias))
     expect(results.map(({ ok }) => ok)).toEqual([false, true])
     expect((results[0] as { error: ErrorGuias }).error.message).toContain('lat es NaN')
-    expect(JSON.parse(received[0]!.cuerpo).guias).toHaveLength(1)
+    expect(JSON.parse(received[0]!.body).guias).toHaveLength(1)
   })
 })

@@ -9,13 +9,13 @@ const environment = shareEnvironment()
 const { client, respondWith: answer, capturedRequests: received } = useFakeServer()
 const page = (cursor_siguiente: string, ...ids: string[]) =>
   json(200, { datos: ids.map((id) => ({ id })), cursor_siguiente })
-const YA = { intervalo: 1 }
+const SHORT_INTERVAL = { intervalo: 1 }
 
 /** Takes events until `ultimo`, and leaves the loop. */
-async function hasta(eventos: AsyncIterable<Evento>, last: string, atender: (id: string) => unknown = () => {}) {
+async function hasta(eventos: AsyncIterable<Evento>, last: string, handle: (id: string) => unknown = () => {}) {
   const seen: string[] = []
   for await (const { id } of eventos) {
-    await atender(id)
+    await handle(id)
     seen.push(id)
     if (id === last) break
   }
@@ -26,13 +26,13 @@ describe('eventos.seguir', () => {
   it('gives each event in order, asks again when it is up to date, and stores what was attended', async () => {
     answer(page('c1', 'a', 'b'), page('c2', 'c'), page('c2'), page('c2'), page('c3', 'd'), page('c4', 'e'))
     const hechos: string[] = []
-    const seguidos = client().eventos.seguir({
-      ...YA,
+    const followedEventos = client().eventos.seguir({
+      ...SHORT_INTERVAL,
       cursor: 'c0',
       tipo: ['guia.*'],
       guardar: async (cursor) => void hechos.push(cursor),
     })
-    expect(await hasta(seguidos, 'e', (id) => hechos.push(id))).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(await hasta(followedEventos, 'e', (id) => hechos.push(id))).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(hechos).toEqual(['a', 'b', 'c1', 'c', 'c2', 'd', 'c3', 'e'])
     expect(received.map(({ path }) => path)).toEqual(
       ['c0', 'c1', 'c2', 'c2', 'c2', 'c3'].map((cursor) => `/api/v1/eventos?limite=100&cursor=${cursor}&tipo=guia.*`),
@@ -42,23 +42,28 @@ describe('eventos.seguir', () => {
   it('stores the place where it began even if nothing happens there', async () => {
     const guardados: string[] = []
     answer(page('ahora-1'), page('ahora-1'), page('ahora-2', 'a'))
-    await hasta(client().eventos.seguir({ ...YA, desde: 'ahora', guardar: (one) => guardados.push(one) }), 'a')
+    await hasta(
+      client().eventos.seguir({ ...SHORT_INTERVAL, desde: 'ahora', guardar: (one) => guardados.push(one) }),
+      'a',
+    )
     expect(guardados).toEqual(['ahora-1'])
   })
 
   it('fails where guardar fails, or where waiting does not help, and stops when it is told to', async () => {
     answer(page('c1', 'a'), page('c1'))
-    const guardar = () => Promise.reject(new Error('disco lleno'))
-    expect((await fault<Error>(hasta(client().eventos.seguir({ ...YA, guardar }), 'z'))).message).toBe('disco lleno')
+    const save = () => Promise.reject(new Error('disco lleno'))
+    expect(
+      (await fault<Error>(hasta(client().eventos.seguir({ ...SHORT_INTERVAL, guardar: save }), 'z'))).message,
+    ).toBe('disco lleno')
     answer(respondProblema(401, 'no_autenticado'))
-    expect(await fault(client().eventos.seguir(YA).next())).toBeInstanceOf(ErrorNoAutenticado)
+    expect(await fault(client().eventos.seguir(SHORT_INTERVAL).next())).toBeInstanceOf(ErrorNoAutenticado)
     for (const intervalo of [0, -1, Number.NaN])
       expect((await fault(client().eventos.seguir({ intervalo }).next())).message).toContain('intervalo')
     answer(page('c1', 'a'), page('c1'))
     const cut = new AbortController()
-    const seguidos = client().eventos.seguir({ intervalo: 60_000 }, { signal: cut.signal })
-    await seguidos.next()
-    const next = fault(seguidos.next())
+    const followedEventos = client().eventos.seguir({ intervalo: 60_000 }, { signal: cut.signal })
+    await followedEventos.next()
+    const next = fault(followedEventos.next())
     cut.abort()
     expect(await next).toBeInstanceOf(ErrorAbortado)
   })
@@ -69,10 +74,11 @@ describe('eventos.seguir', () => {
     for (let i = 0; i < 3; i++) guias.push((await api.guias.crear(buildGuia())).guia)
     for (const guia of guias) await api.simulador.avanzar(guia, { estado: 'recolectado' })
     let saved: string | undefined
-    const seguir = () => api.eventos.seguir({ ...YA, limite: 2, cursor: saved, guardar: (one) => (saved = one) })
+    const follow = () =>
+      api.eventos.seguir({ ...SHORT_INTERVAL, limite: 2, cursor: saved, guardar: (one) => (saved = one) })
     const tomar = async (count: number) => {
       const seen: string[] = []
-      for await (const { id } of seguir()) if (seen.push(id) === count) break
+      for await (const { id } of follow()) if (seen.push(id) === count) break
       return seen
     }
     const all = await tomar(6)
@@ -87,9 +93,9 @@ describe('eventos.seguir, while the service is down', () => {
   const { server } = useRetries()
 
   it('asks until it is back', async () => {
-    const caido: Responder = respondProblema(503, 'no_disponible')
-    server.respondWith(...Array<Responder>(12).fill(caido), cutConnection, page('c1', 'a'))
-    expect(await hasta(server.client().eventos.seguir(YA), 'a')).toEqual(['a'])
+    const failingServer: Responder = respondProblema(503, 'no_disponible')
+    server.respondWith(...Array<Responder>(12).fill(failingServer), cutConnection, page('c1', 'a'))
+    expect(await hasta(server.client().eventos.seguir(SHORT_INTERVAL), 'a')).toEqual(['a'])
     expect(server.capturedRequests).toHaveLength(14)
   })
 })

@@ -5,7 +5,7 @@ import { fault, GUIA, json, respondProblema, text, useFakeServer } from './serve
 
 const { client, respondWith: answer, capturedRequests: received } = useFakeServer()
 const CODIGO = '7K3M9QX2A1B4'
-const YA = { intervalo: 1 }
+const SHORT_INTERVAL = { intervalo: 1 }
 
 const en = (estado: string, etag?: string) => json(200, { ...GUIA, estado }, etag ? { ETag: etag } : {})
 const same = (etag: string) => text(304, '', { ETag: etag })
@@ -14,48 +14,48 @@ const estados = async (guias: AsyncIterable<Guia>) => {
   for await (const { estado } of guias) seen.push(estado)
   return seen
 }
-const condiciones = () => received.map(({ cabeceras }) => cabeceras['if-none-match'])
+const conditions = () => received.map(({ headers }) => headers['if-none-match'])
 
 describe('guias.seguir', () => {
   it('gives a guide whenever it changed, and asks for no more of it', async () => {
     answer(en('aceptado', '"a"'), same('"a"'), same('"a"'), en('en_ruta', '"b"'), same('"b"'), en('entregado'))
-    const seguidas = client().guias.seguir(CODIGO, { ...YA, limite: 3, cabeceras: { 'X-Mia': '1' } })
-    expect(await estados(seguidas)).toEqual(['aceptado', 'en_ruta', 'entregado'])
-    expect(condiciones()).toEqual([undefined, '"a"', '"a"', '"a"', '"b"', '"b"'])
-    expect(new Set(received.map(({ path, cabeceras }) => [path, cabeceras['x-mia']].join()))).toEqual(
+    const followedStates = client().guias.seguir(CODIGO, { ...SHORT_INTERVAL, limite: 3, cabeceras: { 'X-Mia': '1' } })
+    expect(await estados(followedStates)).toEqual(['aceptado', 'en_ruta', 'entregado'])
+    expect(conditions()).toEqual([undefined, '"a"', '"a"', '"a"', '"b"', '"b"'])
+    expect(new Set(received.map(({ path, headers }) => [path, headers['x-mia']].join()))).toEqual(
       new Set([`/api/v1/guias/${CODIGO}?limite=3,1`]),
     )
   })
 
   it('gives the same again where a proxy took the tag away', async () => {
     answer(en('aceptado'), en('aceptado'), en('cancelado'))
-    expect(await estados(client().guias.seguir(CODIGO, YA))).toEqual(['aceptado', 'aceptado', 'cancelado'])
-    expect(condiciones()).toEqual([undefined, undefined, undefined])
+    expect(await estados(client().guias.seguir(CODIGO, SHORT_INTERVAL))).toEqual(['aceptado', 'aceptado', 'cancelado'])
+    expect(conditions()).toEqual([undefined, undefined, undefined])
   })
 
   it('ends in the states that the contract calls final, and in no other', async () => {
-    const { enum: all, 'x-transiciones': reglas } = readDocument().components.schemas.Estado as {
+    const { enum: all, 'x-transiciones': rules } = readDocument().components.schemas.Estado as {
       enum: string[]
       'x-transiciones': { finales: string[] }
     }
     for (const estado of all) {
       answer(en(estado, `"${estado}"`), en('devuelto'))
-      const seen = await estados(client().guias.seguir(CODIGO, YA))
-      expect(seen).toEqual(reglas.finales.includes(estado) ? [estado] : [estado, 'devuelto'])
+      const seen = await estados(client().guias.seguir(CODIGO, SHORT_INTERVAL))
+      expect(seen).toEqual(rules.finales.includes(estado) ? [estado] : [estado, 'devuelto'])
     }
   })
 
   it('fails as any request does, and stops when it is told to', async () => {
     answer(respondProblema(404, 'guia_desconocida'))
-    expect(await fault(client().guias.seguir(CODIGO, YA).next())).toBeInstanceOf(ErrorNoEncontrado)
+    expect(await fault(client().guias.seguir(CODIGO, SHORT_INTERVAL).next())).toBeInstanceOf(ErrorNoEncontrado)
     // Nobody asked whether anything changed.
     answer(same('"a"'))
     expect(await fault(client().guias.obtener(CODIGO))).toBeInstanceOf(ErrorRespuesta)
     answer(en('aceptado', '"a"'))
     const cut = new AbortController()
-    const seguidas = client().guias.seguir(CODIGO, { intervalo: 60_000, signal: cut.signal })
-    await seguidas.next()
-    const next = fault(seguidas.next())
+    const followedStates = client().guias.seguir(CODIGO, { intervalo: 60_000, signal: cut.signal })
+    await followedStates.next()
+    const next = fault(followedStates.next())
     cut.abort()
     expect(await next).toBeInstanceOf(ErrorAbortado)
     for (const intervalo of [0, -1, Number.NaN])

@@ -9,7 +9,7 @@ import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 /** Number of answers to the next POSTs that are lost, after the service did what they ask for. */
-let perdidas = 0
+let lostCount = 0
 const proxy = createServer(async (req, res) => {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk)
@@ -20,7 +20,7 @@ const proxy = createServer(async (req, res) => {
     body: chunks.length > 0 ? Buffer.concat(chunks) : null,
   })
   const body = await response.text()
-  if (req.method === 'POST' && perdidas-- > 0) return res.destroy()
+  if (req.method === 'POST' && lostCount-- > 0) return res.destroy()
   res.writeHead(response.status, Object.fromEntries(response.headers)).end(body)
 })
 let comercio: Comercio
@@ -28,13 +28,13 @@ let api: Guias
 beforeAll(() => new Promise<void>((listo) => proxy.listen(0, '127.0.0.1', listo)))
 afterAll(() => proxy.close())
 beforeEach(async () => {
-  perdidas = 0
+  lostCount = 0
   comercio = await environment.createComercio()
   api = new Guias({ llave: comercio.llave, baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
 })
 
-let serie = 0
-const url = () => `http://127.0.0.1:9/${++serie}`
+let seriesId = 0
+const url = () => `http://127.0.0.1:9/${++seriesId}`
 const count = async (table: string) =>
   (await environment.db.pool.query(`select count(*)::int as n from ${table} where comercio_id = $1`, [comercio.id]))
     .rows[0].n
@@ -54,14 +54,14 @@ it.each<[string, string, () => Promise<() => ReturnType<Guias['webhooks']['crear
     'rotarSecreto',
     'webhook_secreto',
     async () => {
-      const suyo = await webhook()
-      return () => api.webhooks.rotarSecreto(suyo)
+      const ownEntry = await webhook()
+      return () => api.webhooks.rotarSecreto(ownEntry)
     },
   ],
 ])('%s: a lost answer comes again with the same secret, and exactly one %s exists', async (_, table, prepare) => {
   const request = await prepare()
   const before = await count(table)
-  perdidas = 2
+  lostCount = 2
   const { datos, repetida } = await request().conRespuesta()
   expect(repetida).toBe(true)
   expect(await count(table)).toBe(before + 1)
@@ -72,46 +72,50 @@ it.each<[string, string, () => Promise<() => ReturnType<Guias['webhooks']['crear
 })
 
 it('probar, reenviar, recuperar: a lost answer causes nothing twice', async () => {
-  const suyo = await webhook()
+  const ownEntry = await webhook()
   const { guia } = await comercio.api.guias.crear(buildGuia())
   await send()
   const entregas = await count('webhook_aviso')
-  perdidas = 1
-  const probada = await api.webhooks.probar(suyo).conRespuesta()
-  expect([probada.repetida, probada.datos.causa]).toEqual([true, 'prueba'])
+  lostCount = 1
+  const guiaWithPrueba = await api.webhooks.probar(ownEntry).conRespuesta()
+  expect([guiaWithPrueba.repetida, guiaWithPrueba.datos.causa]).toEqual([true, 'prueba'])
   expect(await count('webhook_aviso')).toBe(entregas + 1)
   await send()
-  perdidas = 1
-  const reenviada = await api.webhooks.reenviar(suyo, `avi_${suyo.slice(3)}_${guia}_1`).conRespuesta()
-  expect([reenviada.repetida, reenviada.datos.causa]).toEqual([true, 'manual'])
-  perdidas = 1
+  lostCount = 1
+  const resentAviso = await api.webhooks.reenviar(ownEntry, `avi_${ownEntry.slice(3)}_${guia}_1`).conRespuesta()
+  expect([resentAviso.repetida, resentAviso.datos.causa]).toEqual([true, 'manual'])
+  lostCount = 1
   const from = new Date(environment.clock().getTime() - 60_000)
-  const recuperada = await api.webhooks.recuperar(suyo, { desde: from.toISOString() }).conRespuesta()
-  expect([recuperada.repetida, recuperada.datos.estado]).toEqual([true, 'en_curso'])
+  const recovery = await api.webhooks.recuperar(ownEntry, { desde: from.toISOString() }).conRespuesta()
+  expect([recovery.repetida, recovery.datos.estado]).toEqual([true, 'en_curso'])
   expect(await count('recuperacion')).toBe(1)
 })
 
 it('reenviarSolicitud, avanzar: a lost answer causes nothing twice', async () => {
-  const preguntada = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50237654321' }))
-  perdidas = 2
-  const pedida = await api.guias.reenviarSolicitud(preguntada.guia).conRespuesta()
-  expect([pedida.repetida, pedida.datos.guia]).toEqual([true, preguntada.guia])
+  const askedGuia = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50237654321' }))
+  lostCount = 2
+  const sentRequest = await api.guias.reenviarSolicitud(askedGuia.guia).conRespuesta()
+  expect([sentRequest.repetida, sentRequest.datos.guia]).toEqual([true, askedGuia.guia])
   expect(await count('mensaje')).toBe(2)
   const { guia } = await comercio.api.guias.crear(buildGuia())
-  perdidas = 2
-  const avanzada = await api.simulador.avanzar(guia, { estado: 'recolectado' }).conRespuesta()
-  expect([avanzada.repetida, avanzada.datos.estado, avanzada.datos.secuencia]).toEqual([true, 'recolectado', 2])
+  lostCount = 2
+  const advancedResponse = await api.simulador.avanzar(guia, { estado: 'recolectado' }).conRespuesta()
+  expect([advancedResponse.repetida, advancedResponse.datos.estado, advancedResponse.datos.secuencia]).toEqual([
+    true,
+    'recolectado',
+    2,
+  ])
 })
 
 it('crear, crearLote: a lost answer creates no guide twice, with a reference or without', async () => {
   const { external_ref: _, ...guia } = buildGuia()
   for (const datos of [guia, buildGuia()]) {
     const before = await count('guia')
-    perdidas = 2
+    lostCount = 2
     const created = await api.guias.crear(datos).conRespuesta()
     expect([created.repetida, created.status]).toEqual([true, datos === guia ? 201 : 200])
     expect(await count('guia')).toBe(before + 1)
-    perdidas = 2
+    lostCount = 2
     const { datos: lote } = await api.guias.crearLote({ guias: [datos, guia] }).conRespuesta()
     expect(lote.resultados.map(({ ok }) => ok)).toEqual([true, true])
     expect(await count('guia')).toBe(before + (datos === guia ? 3 : 2))
@@ -119,17 +123,17 @@ it('crear, crearLote: a lost answer creates no guide twice, with a reference or 
 })
 
 it('two calls without a key of the caller are two requests', async () => {
-  const suyo = await webhook()
-  const one = await api.webhooks.rotarSecreto(suyo)
-  const other = await api.webhooks.rotarSecreto(suyo)
+  const ownEntry = await webhook()
+  const one = await api.webhooks.rotarSecreto(ownEntry)
+  const other = await api.webhooks.rotarSecreto(ownEntry)
   expect(one.secreto).not.toBe(other.secreto)
 })
 
 it('a call with the caller’s key is repeated by another process', async () => {
-  const suyo = await webhook()
+  const ownEntry = await webhook()
   const options = { claveDeIdempotencia: 'rotacion-2026-11' }
-  const one = await api.webhooks.rotarSecreto(suyo, undefined, options)
+  const one = await api.webhooks.rotarSecreto(ownEntry, undefined, options)
   const otroProceso = new Guias({ llave: comercio.llave, baseUrl: environment.url })
-  const other = await otroProceso.webhooks.rotarSecreto(suyo, undefined, options).conRespuesta()
+  const other = await otroProceso.webhooks.rotarSecreto(ownEntry, undefined, options).conRespuesta()
   expect([other.repetida, other.datos.secreto]).toEqual([true, one.secreto])
 })

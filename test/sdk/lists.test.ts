@@ -18,7 +18,7 @@ describe('lists', () => {
     }
   const all = async <T>(list: AsyncIterable<T>) => {
     const seen: T[] = []
-    for await (const elemento of list) seen.push(elemento)
+    for await (const item of list) seen.push(item)
     return seen
   }
   const ids = (count: number, from = 0) => Array.from({ length: count }, (_, i) => ({ id: from + i }))
@@ -75,10 +75,10 @@ describe('lists', () => {
     [0, [], 0],
     [Infinity, [0, 1, 2, 3, 4], 3],
     [99, [0, 1, 2, 3, 4], 3],
-  ])('gives the first %d in an array, and asks for no page more', async (count, suyos, times) => {
+  ])('gives the first %d in an array, and asks for no page more', async (count, ownEntries, times) => {
     answer(pages(5))
-    const primeros = await client().guias.listar().primeros(count)
-    expect([primeros, received.length]).toEqual([suyos.map((id) => ({ id })), times])
+    const firstEntries = await client().guias.listar().primeros(count)
+    expect([firstEntries, received.length]).toEqual([ownEntries.map((id) => ({ id })), times])
   })
 
   it('gives the first of the feed up to now, and none for what is no number', async () => {
@@ -115,8 +115,10 @@ describe('lists', () => {
   })
 
   it('fails in the middle with the error of that page', async () => {
-    answer((res, recibida) =>
-      recibida.path.includes('cursor=4') ? respondProblema(503, 'no_disponible')(res) : pages(9)(res, recibida),
+    answer((res, receivedRequest) =>
+      receivedRequest.path.includes('cursor=4')
+        ? respondProblema(503, 'no_disponible')(res)
+        : pages(9)(res, receivedRequest),
     )
     const seen: unknown[] = []
     const error = await fault(

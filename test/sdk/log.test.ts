@@ -14,8 +14,8 @@ describe('registro', () => {
     expect(sucesos.map(({ ms, ...rest }) => rest)).toEqual([
       {
         tipo: 'reintento',
-        metodo: 'GET',
-        ruta: '/api/v1/guias',
+        method: 'GET',
+        path: '/api/v1/guias',
         intento: 1,
         status: 502,
         idSolicitud: null,
@@ -25,8 +25,8 @@ describe('registro', () => {
       },
       {
         tipo: 'reintento',
-        metodo: 'GET',
-        ruta: '/api/v1/guias',
+        method: 'GET',
+        path: '/api/v1/guias',
         intento: 2,
         status: 503,
         idSolicitud: 'sol-1',
@@ -36,8 +36,8 @@ describe('registro', () => {
       },
       {
         tipo: 'respuesta',
-        metodo: 'GET',
-        ruta: '/api/v1/guias',
+        method: 'GET',
+        path: '/api/v1/guias',
         intento: 3,
         status: 200,
         idSolicitud: 'sol-1',

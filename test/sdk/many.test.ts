@@ -29,25 +29,26 @@ interface Enviado {
   guias: GuiaParaCrear[]
   bytes: number
 }
-type Contestar = (sent: Enviado) => object | number | Promise<object | number>
+type Answer = (sent: Enviado) => object | number | Promise<object | number>
 let enviados: Enviado[] = []
-let aLaVez = { ahora: 0, tope: 0 }
-let answer: Contestar
+let concurrent = { now: 0, tope: 0 }
+let answer: Answer
 let baseUrl = ''
 const server = createServer(async (req, res) => {
-  aLaVez.ahora++
-  aLaVez.tope = Math.max(aLaVez.tope, aLaVez.ahora)
+  concurrent.now++
+  concurrent.tope = Math.max(concurrent.tope, concurrent.now)
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk)
   const body = Buffer.concat(chunks)
   const sent = { guias: JSON.parse(body.toString()).guias as GuiaParaCrear[], bytes: body.length }
   enviados.push(sent)
-  const dado = await answer(sent)
-  aLaVez.ahora--
-  const [status, datos] = typeof dado === 'number' ? [dado, { codigo: 'x', mensaje: 'No.' }] : [200, dado]
+  const givenValue = await answer(sent)
+  concurrent.now--
+  const [status, datos] =
+    typeof givenValue === 'number' ? [givenValue, { codigo: 'x', mensaje: 'No.' }] : [200, givenValue]
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(datos))
 })
-const bien: Contestar = ({ guias }) => ({
+const bien: Answer = ({ guias }) => ({
   ok: true,
   creadas: guias.length,
   repetidas: 0,
@@ -69,7 +70,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   enviados = []
-  aLaVez = { ahora: 0, tope: 0 }
+  concurrent = { now: 0, tope: 0 }
   answer = bien
 })
 afterAll(() => {
@@ -78,7 +79,7 @@ afterAll(() => {
 })
 
 const client = () => new Guias({ llave: 'guia_test_abc', baseUrl, reintentos: 0 })
-const numeradas = (n: number, more: object = {}) =>
+const buildNumberedGuias = (n: number, more: object = {}) =>
   Array.from({ length: n }, (_, i) => ({ telefono: '+50231481676', external_ref: `R-${i}`, ...more }) as GuiaIndividual)
 const all = async <T>(iterable: AsyncIterable<T>) => {
   const seen: T[] = []
@@ -86,7 +87,7 @@ const all = async <T>(iterable: AsyncIterable<T>) => {
   return seen
 }
 /** Whatever needs nothing from outside has happened. */
-const vueltas = async () => {
+const turns = async () => {
   for (let i = 0; i < 20; i++) await turno()
 }
 
@@ -101,12 +102,12 @@ describe('crearMuchas, on the running server', () => {
     entradas[150] = { ...entradas[3]!, municipio: 'Mixco' }
     entradas[151] = { ...entradas[3]! }
     const avances: AvanceDeMuchas[] = []
-    const creacion = api.guias.crearMuchas(entradas, {
+    const creation = api.guias.crearMuchas(entradas, {
       recogida: RECOGIDA,
       concurrencia: 1,
       alAvanzar: (avance) => avances.push(avance),
     })
-    const results = await all(creacion)
+    const results = await all(creation)
     expect(results.map(({ posicion }) => posicion)).toEqual(entradas.map((_, i) => i))
     expect(results.every(({ entrada, posicion }) => entrada === entradas[posicion])).toBe(true)
     const [bad, other, same] = [results[7]!, results[150]!, results[151]!]
@@ -119,12 +120,12 @@ describe('crearMuchas, on the running server', () => {
       { leidas: 200, creadas: 197, repetidas: 1, fallidas: 2, total: 230 },
       { leidas: 230, creadas: 227, repetidas: 1, fallidas: 2, total: 230 },
     ])
-    expect(creacion.avance).toEqual(avances[2])
+    expect(creation.avance).toEqual(avances[2])
 
     // Nothing to try again as it is; corrected, it is the caller's own object.
-    expect(await all(creacion.reintentarFallidas())).toEqual([])
+    expect(await all(creation.reintentarFallidas())).toEqual([])
     entradas[7]!.telefono = '+50231481676'
-    const corregidas = await all(creacion.reintentarFallidas({ todas: true }))
+    const corregidas = await all(creation.reintentarFallidas({ todas: true }))
     expect(corregidas.map(({ ok, posicion }) => [ok, posicion])).toEqual([
       [true, 7],
       [false, 150],
@@ -145,7 +146,7 @@ describe('crearMuchas, on the running server', () => {
         if (r.posicion % 50 === 0) console.log(r.posicion)
       }
       console.log('fin', repetidas)`
-    const correr = () => {
+    const runCommand = () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
         env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: environment.url, ...CHILD_ENVIRONMENT },
@@ -157,13 +158,13 @@ describe('crearMuchas, on the running server', () => {
       })
       return { child, output: () => output, fin: once(child, 'close') }
     }
-    const first = correr()
+    const first = runCommand()
     await waitUntil(async () => /^[1-9]\d\d$/m.test(first.output()))
     first.child.kill('SIGKILL')
     await first.fin
     expect(first.output()).not.toContain('fin')
 
-    const second = correr()
+    const second = runCommand()
     expect(await second.fin).toEqual([0, null])
     const repetidas = Number(/fin (\d+)/.exec(second.output())?.[1])
     expect(repetidas).toBeGreaterThan(0)
@@ -176,7 +177,7 @@ describe('crearMuchas, on the running server', () => {
   it('keeps a batch of large guides below what the service takes', async () => {
     const { api } = await environment.createComercio()
     // 20 KB each, of two bytes a letter: 100 of them are more than 2 MB.
-    const grandes = numeradas(120, {
+    const grandes = buildNumberedGuias(120, {
       departamento: 'Guatemala',
       municipio: 'Mixco',
       recogida: RECOGIDA,
@@ -191,72 +192,74 @@ describe('crearMuchas, on the running server', () => {
 
 describe('crearMuchas', () => {
   it('sends by hundreds or by what is said, and no more than fits', async () => {
-    await all(client().guias.crearMuchas(numeradas(250)))
+    await all(client().guias.crearMuchas(buildNumberedGuias(250)))
     expect(enviados.map(({ guias }) => guias.length)).toEqual([100, 100, 50])
     enviados = []
-    await all(client().guias.crearMuchas(numeradas(7), { tamano: 3, recogida: RECOGIDA }))
+    await all(client().guias.crearMuchas(buildNumberedGuias(7), { tamano: 3, recogida: RECOGIDA }))
     expect(enviados.map(({ guias }) => guias.length)).toEqual([3, 3, 1])
     enviados = []
-    const enOrden = { concurrencia: 1 } // two at a time arrive in any
-    await all(client().guias.crearMuchas(numeradas(100, { indicaciones: 'ñ'.repeat(30_000) }), enOrden))
+    const inOrder = { concurrencia: 1 } // two at a time arrive in any
+    await all(client().guias.crearMuchas(buildNumberedGuias(100, { indicaciones: 'ñ'.repeat(30_000) }), inOrder))
     expect(enviados.length).toBeGreaterThan(3)
     expect(Math.max(...enviados.map(({ bytes }) => bytes))).toBeLessThan(2_000_000)
     expect(enviados.flatMap(({ guias }) => guias.map((guia) => guia.external_ref))).toEqual(
-      numeradas(100).map(({ external_ref }) => external_ref),
+      buildNumberedGuias(100).map(({ external_ref }) => external_ref),
     )
   })
 
   it('divides what somebody in between finds too large', async () => {
     answer = (sent) => (sent.guias.length > 30 ? 413 : bien(sent))
-    const results = await all(client().guias.crearMuchas(numeradas(100)))
+    const results = await all(client().guias.crearMuchas(buildNumberedGuias(100)))
     expect(results.map((r) => r.ok && [r.posicion, r.guia])).toEqual(
-      numeradas(100).map((guia, i) => [i, `G-${guia.external_ref}`]),
+      buildNumberedGuias(100).map((guia, i) => [i, `G-${guia.external_ref}`]),
     )
     answer = () => 413
-    expect((await all(client().guias.crearMuchas(numeradas(3)))).map((r) => !r.ok && r.error.name)).toEqual(
+    expect((await all(client().guias.crearMuchas(buildNumberedGuias(3)))).map((r) => !r.ok && r.error.name)).toEqual(
       Array(3).fill('ErrorCuerpo'),
     )
   })
 
   it('has at most so many under way, and reads no further ahead than that', async () => {
     // Three at a time while there are as many: none is answered before the third has come.
-    let retenidas: (() => void)[] = []
+    let heldResponses: (() => void)[] = []
     answer = async (sent) => {
       await new Promise<void>((listo) => {
-        retenidas.push(listo)
-        if (retenidas.length < 3 && enviados.length < 100) return
-        for (const release of retenidas) release()
-        retenidas = []
+        heldResponses.push(listo)
+        if (heldResponses.length < 3 && enviados.length < 100) return
+        for (const release of heldResponses) release()
+        heldResponses = []
       })
       return bien(sent)
     }
-    let leidas = 0
+    let readItems = 0
     async function* source() {
-      for (const guia of numeradas(1_000)) {
-        leidas++
+      for (const guia of buildNumberedGuias(1_000)) {
+        readItems++
         yield guia
       }
     }
     let tomadas = 0
     for await (const _ of client().guias.crearMuchas(source(), { tamano: 10, concurrencia: 3 })) {
       tomadas++
-      if (tomadas % 50 === 0) await vueltas()
-      expect(leidas - tomadas).toBeLessThanOrEqual(10 * 4)
+      if (tomadas % 50 === 0) await turns()
+      expect(readItems - tomadas).toBeLessThanOrEqual(10 * 4)
     }
-    expect([tomadas, leidas, aLaVez.tope]).toEqual([1_000, 1_000, 3])
+    expect([tomadas, readItems, concurrent.tope]).toEqual([1_000, 1_000, 3])
   })
 
   it('nothing is missing: a request that fails is a failure of each of its guides', async () => {
     let n = 0
     answer = (sent) => (n++ === 1 ? 503 : bien(sent))
-    const creacion = client().guias.crearMuchas(numeradas(25), { tamano: 10, concurrencia: 1 })
-    const results = await all(creacion)
+    const creation = client().guias.crearMuchas(buildNumberedGuias(25), { tamano: 10, concurrencia: 1 })
+    const results = await all(creation)
     expect(results.map(({ ok }) => (ok ? 1 : 0)).join('')).toBe('1111111111000000000011111')
     const fallidas = results.filter((r) => !r.ok)
-    expect(fallidas.every(({ error, pasajera }) => error.name === 'ErrorServicio' && pasajera)).toBe(true)
-    expect(creacion.avance).toEqual({ leidas: 25, creadas: 15, repetidas: 0, fallidas: 10, total: 25 })
+    expect(fallidas.every(({ error, pasajera: isTransient }) => error.name === 'ErrorServicio' && isTransient)).toBe(
+      true,
+    )
+    expect(creation.avance).toEqual({ leidas: 25, creadas: 15, repetidas: 0, fallidas: 10, total: 25 })
 
-    const other = creacion.reintentarFallidas()
+    const other = creation.reintentarFallidas()
     expect((await all(other)).map((r) => r.ok && [r.posicion, r.guia])).toEqual(
       Array.from({ length: 10 }, (_, i) => [10 + i, `G-R-${10 + i}`]),
     )
@@ -265,49 +268,52 @@ describe('crearMuchas', () => {
 
   it('nor one of which the answer says nothing', async () => {
     answer = ({ guias }) => ({ ...(bien({ guias: guias.slice(1), bytes: 0 }) as object) })
-    const results = await all(client().guias.crearMuchas(numeradas(3)))
+    const results = await all(client().guias.crearMuchas(buildNumberedGuias(3)))
     expect(results.map(({ ok }) => ok)).toEqual([true, true, false])
     expect(!results[2]!.ok && results[2]!.error.message).toContain('no dijo')
   })
 
   it('refuses a guide without a reference, alone', async () => {
-    const [con, sin] = [numeradas(2)[0]!, { ...numeradas(1)[0]!, external_ref: undefined } as unknown as GuiaParaCrear]
-    const vacia = { ...con, external_ref: '' }
-    const results = await all(client().guias.crearMuchas([sin, con, null as never, vacia]))
+    const [con, caseWithout] = [
+      buildNumberedGuias(2)[0]!,
+      { ...buildNumberedGuias(1)[0]!, external_ref: undefined } as unknown as GuiaParaCrear,
+    ]
+    const emptyCase = { ...con, external_ref: '' }
+    const results = await all(client().guias.crearMuchas([caseWithout, con, null as never, emptyCase]))
     expect(results.map(({ ok }) => ok)).toEqual([false, true, false, false])
     for (const r of [results[0]!, results[3]!]) expect(!r.ok && r.error.message).toContain('ponga su número de pedido')
     expect(enviados.map(({ guias }) => guias)).toEqual([[con]])
   })
 
   it('makes the guide of what is none', async () => {
-    interface Pedido {
+    interface RequestInput {
       numero: number
       tel: string
     }
-    const pedidos: Pedido[] = [1, 2, 3].map((numero) => ({ numero, tel: '+50231481676' }))
-    const creacion = client().guias.crearMuchas(pedidos, {
-      aGuia: ({ numero, tel }) => {
-        if (numero === 2) throw new Error('sin dirección')
-        return { telefono: tel, departamento: 'Guatemala', municipio: 'Mixco', external_ref: `P-${numero}` }
+    const requests: RequestInput[] = [1, 2, 3].map((number) => ({ numero: number, tel: '+50231481676' }))
+    const creation = client().guias.crearMuchas(requests, {
+      aGuia: ({ numero: number, tel }) => {
+        if (number === 2) throw new Error('sin dirección')
+        return { telefono: tel, departamento: 'Guatemala', municipio: 'Mixco', external_ref: `P-${number}` }
       },
     })
-    const results = await all(creacion)
+    const results = await all(creation)
     expect(results.map((r) => [r.entrada.numero, r.ok ? r.guia : r.error.message])).toEqual([
       [1, 'G-P-1'],
       [2, 'aGuia lanzó Error: sin dirección'],
       [3, 'G-P-3'],
     ])
-    expect(results[1]!.entrada).toBe(pedidos[1])
+    expect(results[1]!.entrada).toBe(requests[1])
     expect(Object.keys(enviados[0]!.guias[0]!)).not.toContain('numero')
     // @ts-expect-error: these are no guides
-    const malas = () => client().guias.crearMuchas(pedidos)
-    expect(malas).toBeInstanceOf(Function)
+    const badCases = () => client().guias.crearMuchas(requests)
+    expect(badCases).toBeInstanceOf(Function)
   })
 
   it('says of a damaged row its fault alone, and no word about JSON', async () => {
     const csv = 'telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,A\n3.1E+07,Guatemala,Mixco,B\n'
-    const { filas } = await leerHoja(new TextEncoder().encode(csv))
-    const [good, bad] = await all(client().guias.crearMuchas(filas, { aGuia: guiaDeFila }))
+    const { filas: readTableRows } = await leerHoja(new TextEncoder().encode(csv))
+    const [good, bad] = await all(client().guias.crearMuchas(readTableRows, { aGuia: guiaDeFila }))
     expect(good!.ok).toBe(true)
     if (bad!.ok) throw new Error('the damaged row was sent')
     expect(bad!.error.message).toMatch(/^fila 3: telefono: es un número abreviado/)
@@ -316,13 +322,13 @@ describe('crearMuchas', () => {
 
   it('takes each as it was when it was read, and what cannot be written fails alone', async () => {
     function* source() {
-      const one = { ...numeradas(1)[0]! }
+      const one = { ...buildNumberedGuias(1)[0]! }
       for (const external_ref of ['A', 'B', 'C']) yield Object.assign(one, { external_ref })
     }
     expect((await all(client().guias.crearMuchas(source()))).map((r) => r.ok && r.guia)).toEqual(['G-A', 'G-B', 'G-C'])
-    const ciclo: Record<string, unknown> = { external_ref: 'Z' }
-    ciclo.ciclo = ciclo
-    const [bad, good] = await all(client().guias.crearMuchas([ciclo as never, numeradas(1)[0]!]))
+    const cycle: Record<string, unknown> = { external_ref: 'Z' }
+    cycle.ciclo = cycle
+    const [bad, good] = await all(client().guias.crearMuchas([cycle as never, buildNumberedGuias(1)[0]!]))
     expect([bad!.ok, good!.ok]).toEqual([false, true])
     expect(!bad!.ok && bad!.error.message).toMatch(/^La guía no se puede escribir como JSON: /)
   })
@@ -333,19 +339,19 @@ describe('crearMuchas', () => {
       release = listo
     })
     async function* source() {
-      yield* numeradas(2)
+      yield* buildNumberedGuias(2)
       await wait
     }
-    const recorrido = client().guias.crearMuchas(source(), { tamano: 1 })[Symbol.asyncIterator]()
-    expect(await recorrido.next()).toMatchObject({ value: { posicion: 0, ok: true } })
-    expect(await recorrido.next()).toMatchObject({ value: { posicion: 1, ok: true } })
+    const traversal = client().guias.crearMuchas(source(), { tamano: 1 })[Symbol.asyncIterator]()
+    expect(await traversal.next()).toMatchObject({ value: { posicion: 0, ok: true } })
+    expect(await traversal.next()).toMatchObject({ value: { posicion: 1, ok: true } })
     release()
-    expect(await recorrido.next()).toEqual({ done: true, value: undefined })
+    expect(await traversal.next()).toEqual({ done: true, value: undefined })
   })
 
   it('a source that fails: first what it gave, then its error', async () => {
     async function* source() {
-      yield* numeradas(15)
+      yield* buildNumberedGuias(15)
       throw new Error('se acabó el disco')
     }
     const seen: unknown[] = []
@@ -358,10 +364,10 @@ describe('crearMuchas', () => {
 
   it('aborted while the source makes wait: what was not sent gives no result', async () => {
     const cut = new AbortController()
-    let leidas = 0
+    let readItems = 0
     async function* source() {
-      for (const guia of numeradas(5)) {
-        leidas++
+      for (const guia of buildNumberedGuias(5)) {
+        readItems++
         yield guia
       }
       setImmediate(() => cut.abort('ya no'))
@@ -374,7 +380,7 @@ describe('crearMuchas', () => {
     })().catch((causa) => causa)
     expect(error).toBeInstanceOf(ErrorAbortado)
     expect(error.cause).toBe('ya no')
-    expect([results.length, leidas]).toEqual([4, 5])
+    expect([results.length, readItems]).toEqual([4, 5])
   })
 
   it('aborted in mid-request: its guides are told of', async () => {
@@ -384,24 +390,24 @@ describe('crearMuchas', () => {
       return new Promise(() => {})
     }
     const results: ResultadoDeMuchas<GuiaParaCrear>[] = []
-    const recorrer = async () => {
-      for await (const r of client().guias.crearMuchas(numeradas(3), { signal: cut.signal })) results.push(r)
+    const walk = async () => {
+      for await (const r of client().guias.crearMuchas(buildNumberedGuias(3), { signal: cut.signal })) results.push(r)
     }
-    await expect(recorrer()).rejects.toBeInstanceOf(ErrorAbortado)
+    await expect(walk()).rejects.toBeInstanceOf(ErrorAbortado)
     expect(results.map((r) => !r.ok && [r.error.name, r.pasajera])).toEqual(Array(3).fill(['ErrorAbortado', true]))
   })
 
   it('listens to its own signal, so that many creations may share one', async () => {
     const cut = new AbortController()
-    const escuchan = new Set<number>()
-    const count = () => escuchan.add(getEventListeners(cut.signal, 'abort').length)
+    const listenerCounts = new Set<number>()
+    const count = () => listenerCounts.add(getEventListeners(cut.signal, 'abort').length)
     const responder = answer
-    answer = (...dados) => {
+    answer = (...givenValues) => {
       count()
-      return responder(...dados)
+      return responder(...givenValues)
     }
     function* source() {
-      for (const guia of numeradas(4)) {
+      for (const guia of buildNumberedGuias(4)) {
         count()
         yield guia
       }
@@ -409,16 +415,16 @@ describe('crearMuchas', () => {
     const create = () => all(client().guias.crearMuchas(source(), { tamano: 2, signal: cut.signal }))
     expect((await Promise.all(Array.from({ length: 12 }, create))).flat().every(({ ok }) => ok)).toBe(true)
     count()
-    expect([...escuchan]).toEqual([0])
+    expect([...listenerCounts]).toEqual([0])
   })
 
   it('left early: the source is closed and no more is read', async () => {
     let cerrada = false
-    let leidas = 0
+    let readItems = 0
     function* source() {
       try {
-        for (const guia of numeradas(1_000)) {
-          leidas++
+        for (const guia of buildNumberedGuias(1_000)) {
+          readItems++
           yield guia
         }
       } finally {
@@ -427,18 +433,18 @@ describe('crearMuchas', () => {
     }
     for await (const { posicion } of client().guias.crearMuchas(source(), { tamano: 10 })) if (posicion === 5) break
     await waitUntil(async () => cerrada)
-    expect(leidas).toBeLessThanOrEqual(40)
+    expect(readItems).toBeLessThanOrEqual(40)
   })
 
   it('is of one use, looks at its options, and survives a callback that throws', async () => {
-    const creacion = client().guias.crearMuchas(new Set(numeradas(2)), {
+    const creation = client().guias.crearMuchas(new Set(buildNumberedGuias(2)), {
       alAvanzar: () => {
         throw new Error('no')
       },
     })
-    expect(await all(creacion)).toHaveLength(2)
-    expect(creacion.avance.total).toBe(2)
-    await expect(all(creacion)).rejects.toThrow('una sola vez')
+    expect(await all(creation)).toHaveLength(2)
+    expect(creation.avance.total).toBe(2)
+    await expect(all(creation)).rejects.toThrow('una sola vez')
     expect(await all(client().guias.crearMuchas([]))).toEqual([])
     for (const [options, dice] of [
       [{ tamano: 101 }, 'tamano'],
@@ -451,10 +457,10 @@ describe('crearMuchas', () => {
   })
 
   it('keeps the type of what it was given (this compiles)', () => {
-    type Pedido = GuiaParaCrear & { fila: number }
-    const creacion = client().guias.crearMuchas([] as Pedido[])
-    expectTypeOf(creacion).toExtend<AsyncIterable<ResultadoDeMuchas<Pedido>>>()
-    const read = (r: ResultadoDeMuchas<Pedido>) => (r.ok ? r.guia : `${r.entrada.fila}: ${r.error.message}`)
+    type RequestInput = GuiaParaCrear & { tableRow: number }
+    const creation = client().guias.crearMuchas([] as RequestInput[])
+    expectTypeOf(creation).toExtend<AsyncIterable<ResultadoDeMuchas<RequestInput>>>()
+    const read = (r: ResultadoDeMuchas<RequestInput>) => (r.ok ? r.guia : `${r.entrada.tableRow}: ${r.error.message}`)
     expectTypeOf(read).returns.toEqualTypeOf<string>()
   })
 })

@@ -13,11 +13,11 @@ const conAvisos = (options: OpcionesDeGuias = {}) => {
 }
 
 describe('Deprecation and Sunset', () => {
-  const RETIRO = { Deprecation: '@1795000000', Sunset: 'Sun, 21 Nov 2027 00:00:00 GMT' }
+  const RETIREMENT_HEADERS = { Deprecation: '@1795000000', Sunset: 'Sun, 21 Nov 2027 00:00:00 GMT' }
 
   it('are told once for each operation, not for each guide', async () => {
     const { api, avisos } = conAvisos()
-    answer(json(200, GUIA, RETIRO))
+    answer(json(200, GUIA, RETIREMENT_HEADERS))
     for (const codigo of ['A', 'B', 'B']) await api.guias.obtener(codigo)
     await api.post('/api/v1/guias/C/cancelar?a=1')
     await api.post('/api/v1/guias/D/cancelar')
@@ -29,7 +29,7 @@ describe('Deprecation and Sunset', () => {
     expect(avisos).toEqual([
       'El servicio retira GET /guias/{guia} (Deprecation: @1795000000, Sunset: Sun, 21 Nov 2027 00:00:00 GMT): actualice el paquete.',
     ])
-    answer(json(200, { datos: [], cursor_siguiente: null }, { Sunset: RETIRO.Sunset }))
+    answer(json(200, { datos: [], cursor_siguiente: null }, { Sunset: RETIREMENT_HEADERS.Sunset }))
     await api.guias.listar()
     expect(avisos[1]).toBe(
       'El servicio retira GET /guias (Deprecation: null, Sunset: Sun, 21 Nov 2027 00:00:00 GMT): actualice el paquete.',
@@ -42,7 +42,7 @@ describe('Deprecation and Sunset', () => {
   it('go to console.warn where nobody else asks for them', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     try {
-      answer(json(200, GUIA, RETIRO))
+      answer(json(200, GUIA, RETIREMENT_HEADERS))
       await client().guias.obtener('A')
       expect(warn.mock.calls).toEqual([[expect.stringContaining('GET /guias/{guia}')]])
     } finally {
@@ -57,12 +57,12 @@ describe('crear', () => {
     const { llave } = await environment.createComercio()
     const { Guias } = await import('@guias/sdk')
     const api = new Guias({ llave, baseUrl: environment.url, alAvisar: (aviso) => avisos.push(aviso) })
-    const pedido = buildGuia()
-    const { guia } = await api.guias.crear(pedido)
-    await api.guias.crear(pedido)
+    const requestData = buildGuia()
+    const { guia } = await api.guias.crear(requestData)
+    await api.guias.crear(requestData)
     expect(avisos).toEqual([])
     await api.guias.cancelar(guia)
-    const { datos, repetida } = await api.guias.crear(pedido).conRespuesta()
+    const { datos, repetida } = await api.guias.crear(requestData).conRespuesta()
     expect([datos.estado, repetida]).toEqual(['cancelado', true])
     expect(avisos).toEqual([
       `${guia}: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref.`,

@@ -40,15 +40,15 @@ describe('a request without a method of the SDK', () => {
     expect(await api.put('/api/v1/zonas/Z1?ensayo=true', { nombre: 'Sur' })).toEqual([])
     expect(await api.patch('/api/v1/zonas/Z1', {})).toBeNull()
     expect(await api.delete('/api/v1/zonas/Z1?a=1', { b: 2 })).toBeUndefined()
-    expect(received.map(({ method, path, cuerpo }) => [method, path, cuerpo])).toEqual([
+    expect(received.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['GET', '/api/v1/zonas?limite=2&tipo=a&tipo=b&desde=2026-11-20T15%3A04%3A05.000Z', ''],
       ['POST', '/api/v1/zonas', '{"nombre":"Norte"}'],
       ['PUT', '/api/v1/zonas/Z1?ensayo=true', '{"nombre":"Sur"}'],
       ['PATCH', '/api/v1/zonas/Z1', '{}'],
       ['DELETE', '/api/v1/zonas/Z1?a=1&b=2', ''],
     ])
-    for (const { cabeceras } of received)
-      expect(cabeceras).toMatchObject({
+    for (const { headers } of received)
+      expect(headers).toMatchObject({
         authorization: `Bearer ${LLAVE}`,
         'x-propia': '1',
         'user-agent': expect.stringMatching(/^guias-sdk\//),
@@ -64,12 +64,12 @@ describe('a request without a method of the SDK', () => {
     }
     answer(json(200, { zona: 'Z1' }))
     expect(await client().get('/api/v1/zonas').conRespuesta()).toMatchObject({ status: 200, idSolicitud: 'sol-1' })
-    const colgada = (options: object) => {
+    const hangingRequest = (options: object) => {
       answer(() => {})
       return fault(client().get('/api/v1/zonas', {}, options))
     }
-    expect(await colgada({ tiempoLimite: 30 })).toBeInstanceOf(ErrorTiempo)
-    expect(await colgada({ signal: AbortSignal.timeout(30) })).toBeInstanceOf(ErrorAbortado)
+    expect(await hangingRequest({ tiempoLimite: 30 })).toBeInstanceOf(ErrorTiempo)
+    expect(await hangingRequest({ signal: AbortSignal.timeout(30) })).toBeInstanceOf(ErrorAbortado)
     answer(text(304, '', { ETag: '"a"' }))
     expect(await client().get('/api/v1/zonas', {}, { cabeceras: { 'If-None-Match': '"a"' } })).toBeUndefined()
   })
@@ -107,7 +107,7 @@ describe('a request without a method of the SDK', () => {
 })
 
 describe('the number of attempts for', () => {
-  const { external_ref: _, ...SIN } = NEW_GUIA
+  const { external_ref: _, ...GUIA_WITHOUT_REFERENCIA } = NEW_GUIA
   type Api = ReturnType<typeof slow.server.client>
   it.each<[string, (api: Api) => PromiseLike<unknown>, number]>([
     ['get', (api) => api.get('/api/v1/zonas'), 3],
@@ -118,14 +118,18 @@ describe('the number of attempts for', () => {
     ['post, which is said to be safe', (api) => api.post('/api/v1/zonas', {}, { repetible: true }), 3],
     ['get, which is said not to be', (api) => api.get('/api/v1/zonas', {}, { repetible: false }), 1],
     ['a creation with a reference', (api) => api.post('/api/v1/guias', NEW_GUIA), 3],
-    ['a creation without one', (api) => api.post('/api/v1/guias', SIN), 3],
+    ['a creation without one', (api) => api.post('/api/v1/guias', GUIA_WITHOUT_REFERENCIA), 3],
     ['a batch, a reference in each', (api) => api.post('/api/v1/guias/bulk', { guias: [NEW_GUIA] }), 3],
-    ['a batch, one without', (api) => api.post('/api/v1/guias/bulk', { guias: [NEW_GUIA, SIN] }), 3],
+    [
+      'a batch, one without',
+      (api) => api.post('/api/v1/guias/bulk', { guias: [NEW_GUIA, GUIA_WITHOUT_REFERENCIA] }),
+      3,
+    ],
     ['cancelling', (api) => api.post('/api/v1/guias/7K3M9QX2A1B4/cancelar?x=1'), 3],
     ['a new secret', (api) => api.post('/api/v1/webhooks/wh_1/rotar-secreto'), 3],
     ['changing a webhook', (api) => api.patch('/api/v1/webhooks/wh_1', {}), 3],
     ['below a known path', (api) => api.post('/api/v1/guias/7K3M9QX2A1B4/cancelar/ya'), 1],
-  ])('%s', async (_cual, request, times) => {
+  ])('%s', async (_label, request, times) => {
     for (const response of [respondProblema(503, 'no_disponible'), cutConnection]) {
       slow.server.capturedRequests.length = 0
       slow.server.respondWith(response)
@@ -138,26 +142,24 @@ describe('the number of attempts for', () => {
 describe('a derived client', () => {
   it('is another, with what was changed and all the rest', async () => {
     answer(json(200, GUIA))
-    const pedidas: string[] = []
+    const sentRequests: string[] = []
     const seen: string[] = []
     const api = client({
       cabeceras: { 'X-Tienda': 'Norte', 'X-Caja': '1' },
       fetch: (url, init) => {
-        pedidas.push(url)
+        sentRequests.push(url)
         return fetch(url, init)
       },
-      registro: ({ ruta }) => seen.push(ruta),
+      registro: ({ ruta: path }) => seen.push(path),
     })
     const other = api.conOpciones({ llave: 'guia_test_otra', cabeceras: { 'X-Caja': '2' }, reintentos: undefined })
     await other.guias.crear(NEW_GUIA)
     await api.guias.obtener('A')
-    expect(
-      received.map(({ cabeceras }) => [cabeceras.authorization, cabeceras['x-tienda'], cabeceras['x-caja']]),
-    ).toEqual([
+    expect(received.map(({ headers }) => [headers.authorization, headers['x-tienda'], headers['x-caja']])).toEqual([
       ['Bearer guia_test_otra', 'Norte', '2'],
       [`Bearer ${LLAVE}`, 'Norte', '1'],
     ])
-    expect([pedidas.length, seen]).toEqual([2, ['/api/v1/guias', '/api/v1/guias/A']])
+    expect([sentRequests.length, seen]).toEqual([2, ['/api/v1/guias', '/api/v1/guias/A']])
   })
 
   it('may be derived of again, and is refused what any client is', async () => {
@@ -191,7 +193,7 @@ describe('a derived client', () => {
       const api = client({ llave: undefined })
       process.env.GUIAS_LLAVE = 'guia_test_segunda'
       await api.conOpciones({ reintentos: 0 }).guias.obtener('A')
-      expect(received[0]!.cabeceras.authorization).toBe('Bearer guia_test_primera')
+      expect(received[0]!.headers.authorization).toBe('Bearer guia_test_primera')
     } finally {
       delete process.env.GUIAS_LLAVE
     }

@@ -27,70 +27,72 @@ const server = useFakeServer()
 const { respondWith: answer } = server
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const sdk = join(root, 'sdk')
-const ejecutar = promisify(execFile)
-const correr = async (program: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) => {
+const execute = promisify(execFile)
+const runCommand = async (program: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) => {
   try {
-    return (await ejecutar(program, args, { maxBuffer: 1 << 24, ...options })).stdout
+    return (await execute(program, args, { maxBuffer: 1 << 24, ...options })).stdout
   } catch (causa) {
     const { stdout, stderr } = causa as { stdout: string; stderr: string }
     throw new Error(`${program} ${args.join(' ')}\n${stdout}${stderr}`)
   }
 }
-const node = (args: string[], options?: Parameters<typeof correr>[2]) => correr(process.execPath, args, options)
-const herramienta = (name: string) => join(root, 'node_modules', name)
+const node = (args: string[], options?: Parameters<typeof runCommand>[2]) => runCommand(process.execPath, args, options)
+const toolPath = (name: string) => join(root, 'node_modules', name)
 
 /** Modules of the package that a merchant imports. */
 const ENTRIES = ['index', 'telefono', 'hoja', 'verificar', 'webhooks', 'express', 'fastify', 'hono', 'next', 'pruebas']
 
 /** A project of a merchant's, in which the package is what npm would publish. */
-let proyecto = ''
-let paquete = ''
-let tgz = ''
+let project = ''
+let packageName = ''
+let tarball = ''
 let comercio: Comercio
 beforeAll(async () => {
-  proyecto = await realpath(await mkdtemp(join(tmpdir(), 'guias-consumidor-')))
+  project = await realpath(await mkdtemp(join(tmpdir(), 'guias-consumidor-')))
   const [{ filename }] = JSON.parse(
-    await correr('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', proyecto], { cwd: sdk }),
+    await runCommand('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', project], { cwd: sdk }),
   )
-  tgz = join(proyecto, filename)
-  paquete = join(proyecto, 'node_modules/@guias/sdk')
-  await mkdir(paquete, { recursive: true })
-  await correr('tar', ['-xzf', tgz, '-C', paquete, '--strip-components=1'])
-  await writeFile(join(proyecto, 'package.json'), '{ "private": true }')
-  await mkdir(join(proyecto, 'node_modules/@types'), { recursive: true })
+  tarball = join(project, filename)
+  packageName = join(project, 'node_modules/@guias/sdk')
+  await mkdir(packageName, { recursive: true })
+  await runCommand('tar', ['-xzf', tarball, '-C', packageName, '--strip-components=1'])
+  await writeFile(join(project, 'package.json'), '{ "private": true }')
+  await mkdir(join(project, 'node_modules/@types'), { recursive: true })
   for (const one of ['@types/node', 'undici-types']) {
-    await symlink(herramienta(one), join(proyecto, 'node_modules', one))
+    await symlink(toolPath(one), join(project, 'node_modules', one))
   }
   comercio = await environment.createComercio()
 })
-afterAll(() => rm(proyecto, { recursive: true, force: true }))
+afterAll(() => rm(project, { recursive: true, force: true }))
 const file = async (name: string, text: string) => {
-  await writeFile(join(proyecto, name), text)
+  await writeFile(join(project, name), text)
   return name
 }
 
 describe('the published package', () => {
   it('is what it takes, and depends on nothing', async () => {
-    const list = await readdir(paquete, { recursive: true, withFileTypes: true })
+    const list = await readdir(packageName, { recursive: true, withFileTypes: true })
     const archivos = list
       .filter((one) => one.isFile())
-      .map((one) => join(one.parentPath, one.name).slice(paquete.length + 1))
+      .map((one) => join(one.parentPath, one.name).slice(packageName.length + 1))
     expect(archivos.filter((one) => !/^(bin|dist|ejemplos)\//.test(one)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'package.json',
     ])
-    const iguales = { LICENSE: 'LICENSE', 'CHANGELOG.md': 'openapi/comercios/guia/15-cambios.md' }
-    for (const [suyo, nuestro] of Object.entries(iguales))
-      expect(await readFile(join(paquete, suyo), 'utf8')).toBe(await readFile(join(root, nuestro), 'utf8'))
+    const equalOnes = { LICENSE: 'LICENSE', 'CHANGELOG.md': 'openapi/comercios/guia/15-cambios.md' }
+    for (const [ownEntry, projectResult] of Object.entries(equalOnes))
+      expect(await readFile(join(packageName, ownEntry), 'utf8')).toBe(
+        await readFile(join(root, projectResult), 'utf8'),
+      )
     expect(archivos).toEqual(
       expect.arrayContaining(
         ENTRIES.flatMap((one) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${one}.${tipo}`)),
       ),
     )
     const { dependencies, peerDependencies, optionalDependencies, scripts } = JSON.parse(
-      await readFile(join(paquete, 'package.json'), 'utf8'),
+      await readFile(join(packageName, 'package.json'), 'utf8'),
     )
     expect([dependencies, peerDependencies, optionalDependencies, scripts.postinstall, scripts.install]).toEqual(
       Array(5).fill(undefined),
@@ -99,9 +101,9 @@ describe('the published package', () => {
 
   it('has the sources of its code in maps, and no address that is nobody’s', async () => {
     for (const name of ['cli.js', ...ENTRIES.flatMap((one) => [`${one}.js`, `${one}.cjs`])]) {
-      const codigo = await readFile(join(paquete, 'dist', name), 'utf8')
+      const codigo = await readFile(join(packageName, 'dist', name), 'utf8')
       const [, mapa = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(codigo) ?? []
-      const { sources, sourcesContent } = JSON.parse(await readFile(join(paquete, 'dist', mapa), 'utf8'))
+      const { sources, sourcesContent } = JSON.parse(await readFile(join(packageName, 'dist', mapa), 'utf8'))
       expect(sources.length).toBeGreaterThan(0)
       for (const [i, source] of (sources as string[]).entries())
         expect([source, sourcesContent[i]]).toEqual([
@@ -109,26 +111,28 @@ describe('the published package', () => {
           expect.any(String),
         ])
     }
-    const { repository, homepage, bugs } = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
+    const { repository, homepage, bugs } = JSON.parse(await readFile(join(packageName, 'package.json'), 'utf8'))
     expect([repository, homepage, bugs]).toEqual([undefined, undefined, undefined])
   })
 
   it('shows its sources to Node with --enable-source-maps', async () => {
     const codigo = `import { Guias } from '@guias/sdk'\ntry { new Guias({ llave: ' ' }) } catch (error) { console.log(error.stack) }`
-    const pila = await node(['--enable-source-maps', await file('pila.mjs', codigo)], { cwd: proyecto })
-    expect(pila).toMatch(/src\/guias\.ts:\d+/)
+    const stack = await node(['--enable-source-maps', await file('pila.mjs', codigo)], { cwd: project })
+    expect(stack).toMatch(/src\/guias\.ts:\d+/)
   })
 
   it('is what `npm publish` would send, under the name, version and access that it should have', async () => {
     // Nobody listens there: what exists already is no question of the content.
-    const sinRegistro = ['--registry=http://127.0.0.1:9/', '--fetch-retries=0', '--loglevel=error']
-    const args = ['publish', '--dry-run', '--json', '--access', 'public', ...sinRegistro]
-    const output = JSON.parse(await correr('npm', args, { cwd: sdk }))
+    const offlineRegistryArgs = ['--registry=http://127.0.0.1:9/', '--fetch-retries=0', '--loglevel=error']
+    const args = ['publish', '--dry-run', '--json', '--access', 'public', ...offlineRegistryArgs]
+    const output = JSON.parse(await runCommand('npm', args, { cwd: sdk }))
     const { id, files, bundled } = output['@guias/sdk'] ?? output // npm 11 names the package, npm 10 doesn't
     expect([id, bundled]).toEqual([`@guias/sdk@${VERSION}`, []])
-    const enPaquete = (await readdir(paquete, { recursive: true, withFileTypes: true })).filter((one) => one.isFile())
+    const filesInPackage = (await readdir(packageName, { recursive: true, withFileTypes: true })).filter((one) =>
+      one.isFile(),
+    )
     expect(files.map(({ path }: { path: string }) => path).sort()).toEqual(
-      enPaquete.map((one) => join(one.parentPath, one.name).slice(paquete.length + 1)).sort(),
+      filesInPackage.map((one) => join(one.parentPath, one.name).slice(packageName.length + 1)).sort(),
     )
   })
 
@@ -136,12 +140,12 @@ describe('the published package', () => {
     'is installed as its README says: from its file, or from a private registry, and never from the public one',
     FULL_RUN_ONLY,
     async () => {
-      const leeme = await readFile(join(paquete, 'README.md'), 'utf8')
-      const manifiesto = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
-      const [orden = '', porRegistro = ''] = leeme.match(/\bnpm install [^`\n]+/g) ?? []
-      const [, npmrc = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(leeme) ?? []
+      const readme = await readFile(join(packageName, 'README.md'), 'utf8')
+      const manifiesto = JSON.parse(await readFile(join(packageName, 'package.json'), 'utf8'))
+      const [command = '', porRegistro = ''] = readme.match(/\bnpm install [^`\n]+/g) ?? []
+      const [, npmrc = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(readme) ?? []
       const registro = createServer((req, res) => {
-        if (req.url === '/paquete.tgz') return void readFile(tgz).then((bytes) => res.end(bytes))
+        if (req.url === '/paquete.tgz') return void readFile(tarball).then((bytes) => res.end(bytes))
         const version = { ...manifiesto, dist: { tarball: `${url}paquete.tgz` } }
         const all = { name: '@guias/sdk', 'dist-tags': { latest: VERSION }, versions: { [VERSION]: version } }
         res.statusCode = req.url === '/@guias%2fsdk' ? 200 : 404
@@ -151,32 +155,34 @@ describe('the published package', () => {
       const url = `http://127.0.0.1:${(registro.address() as AddressInfo).port}/`
       // Whoever asked the public registry would find nobody.
       const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' }
-      for (const [como, comando] of [
-        ['archivo', orden],
+      for (const [asSpecified, comando] of [
+        ['archivo', command],
         ['registro', porRegistro],
       ] as const) {
-        const cwd = join(proyecto, como)
+        const cwd = join(project, asSpecified)
         await mkdir(cwd)
         await writeFile(join(cwd, 'package.json'), '{ "private": true }')
-        await copyFile(tgz, join(cwd, basename(tgz)))
-        if (como === 'registro') await writeFile(join(cwd, '.npmrc'), npmrc.replace(/https:\S+/, url))
+        await copyFile(tarball, join(cwd, basename(tarball)))
+        if (asSpecified === 'registro') await writeFile(join(cwd, '.npmrc'), npmrc.replace(/https:\S+/, url))
         const [program = '', ...args] = comando.split(' ')
-        await correr(program, [...args, '--no-audit', '--cache', join(proyecto, 'cache')], { cwd, env })
-        expect(await correr('npx', ['--no', '--', 'guias', '--version'], { cwd, env }), como).toBe(`${VERSION}\n`)
+        await runCommand(program, [...args, '--no-audit', '--cache', join(project, 'cache')], { cwd, env })
+        expect(await runCommand('npx', ['--no', '--', 'guias', '--version'], { cwd, env }), asSpecified).toBe(
+          `${VERSION}\n`,
+        )
       }
       registro.close()
     },
   )
 
   it('brings a command that runs from there', async () => {
-    expect(await node([join(paquete, 'bin/guias.js'), '--version'], { cwd: proyecto })).toBe(`${VERSION}\n`)
-    const { bin } = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
-    expect((await stat(join(paquete, bin.guias))).mode & 0o111).toBe(0o111)
+    expect(await node([join(packageName, 'bin/guias.js'), '--version'], { cwd: project })).toBe(`${VERSION}\n`)
+    const { bin } = JSON.parse(await readFile(join(packageName, 'package.json'), 'utf8'))
+    expect((await stat(join(packageName, bin.guias))).mode & 0o111).toBe(0o111)
   })
 
   it('is right for publint and for attw', FULL_RUN_ONLY, async () => {
-    expect((await publint({ pkgDir: paquete, strict: true, pack: false })).messages).toEqual([])
-    const output = await node([herramienta('@arethetypeswrong/cli/dist/index.js'), tgz, '--format', 'json'])
+    expect((await publint({ pkgDir: packageName, strict: true, pack: false })).messages).toEqual([])
+    const output = await node([toolPath('@arethetypeswrong/cli/dist/index.js'), tarball, '--format', 'json'])
     const { analysis } = JSON.parse(output)
     expect(analysis.problems).toEqual([])
     expect(analysis.types).toEqual({ kind: 'included' })
@@ -185,7 +191,7 @@ describe('the published package', () => {
   it.each(['index', 'telefono', 'hoja'].flatMap((one) => [`${one}.d.ts`, `${one}.d.cts`]))(
     'has no any in %s, and no code of a generator',
     async (name) => {
-      const tipos = (await readFile(join(paquete, 'dist', name), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+      const tipos = (await readFile(join(packageName, 'dist', name), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
       expect(tipos.match(/.*\bany\b.*/g) ?? []).toEqual([])
       expect(tipos.match(/^import .*/gm) ?? []).toEqual([])
       expect(tipos).not.toMatch(/\bClient\b|RequestResult|ThrowOnError/)
@@ -203,10 +209,10 @@ describe('the published package', () => {
     ["export * from '@guias/sdk/webhooks'", 3.5],
     ["export * from '@guias/sdk/express'", 3.6],
   ])('%s is at most %d KB, min+gz, bundled as a user would', async (codigo, kb) => {
-    const outDir = join(proyecto, 'salida')
+    const outDir = join(project, 'salida')
     await build({
       config: false,
-      cwd: proyecto,
+      cwd: project,
       entry: [await file('peso.js', codigo)],
       outDir,
       format: 'esm',
@@ -224,7 +230,7 @@ describe('the published package', () => {
 
   it('is at most 12,288 bytes, min+gz, bundled whole with esbuild', async () => {
     const { outputFiles } = await esbuild({
-      stdin: { contents: "export * from '@guias/sdk'", resolveDir: proyecto },
+      stdin: { contents: "export * from '@guias/sdk'", resolveDir: project },
       bundle: true,
       minify: true,
       platform: 'browser',
@@ -237,7 +243,7 @@ describe('the published package', () => {
   })
 })
 
-const USO = `
+const USAGE = `
 const { guia, external_ref } = await api.guias.crear(JSON.parse(entrada))
 const vistas = []
 for await (const una of api.guias.listar({ external_ref: external_ref ?? '' })) vistas.push(una.guia)
@@ -248,7 +254,7 @@ let falla = ''
 try { await api.guias.obtener('NADA') } catch (error) { falla = error instanceof ErrorNoEncontrado ? error.codigo : String(error) }
 const salida = JSON.stringify({ bien: vistas.length === 1 && vistas[0] === guia, tipo: aviso.tipo, falla, e164: leerTelefono('3148 1676', 'GT').e164 })
 `
-const ESPERADO = { bien: true, tipo: 'guia.nota', falla: 'guia_desconocida', e164: '+50231481676' }
+const EXPECTED = { bien: true, tipo: 'guia.nota', falla: 'guia_desconocida', e164: '+50231481676' }
 const NOMBRES = '{ ErrorNoEncontrado, firmarWebhook, Guias, verificarWebhook }'
 const SECRETO = "const secreto = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='"
 const ESM = `import ${NOMBRES} from '@guias/sdk'
@@ -256,7 +262,7 @@ import { leerTelefono } from '@guias/sdk/telefono'
 ${SECRETO}
 const entrada = process.env.ENTRADA
 const api = new Guias()
-${USO}
+${USAGE}
 console.log(salida)
 `
 const CJS = `const ${NOMBRES} = require('@guias/sdk')
@@ -264,14 +270,14 @@ const { leerTelefono } = require('@guias/sdk/telefono')
 ${SECRETO}
 const entrada = process.env.ENTRADA
 const api = new Guias()
-;(async () => {${USO}
+;(async () => {${USAGE}
 console.log(salida)
 })()
 `
 const env = () => ({
   PATH: process.env.PATH,
   ...CHILD_ENVIRONMENT,
-  HOME: proyecto,
+  HOME: project,
   GUIAS_LLAVE: comercio.llave,
   GUIAS_URL: environment.url,
   ENTRADA: JSON.stringify(buildGuia()),
@@ -282,7 +288,7 @@ describe('the package runs in', () => {
     ['uso.mjs', ESM],
     ['uso.cjs', CJS],
   ])('Node, %s', async (name, codigo) => {
-    expect(JSON.parse(await node([await file(name, codigo)], { cwd: proyecto, env: env() }))).toEqual(ESPERADO)
+    expect(JSON.parse(await node([await file(name, codigo)], { cwd: project, env: env() }))).toEqual(EXPECTED)
   })
 
   const enPath = (program: string) =>
@@ -294,19 +300,19 @@ describe('the package runs in', () => {
   }
   it.skipIf(!enPath('deno'))('Deno', async () => {
     const args = ['run', '--no-lock', '--node-modules-dir=manual', '--allow-env', '--allow-net', '--allow-read']
-    const output = await correr('deno', [...args, await file('uso.mjs', ESM)], { cwd: proyecto, env: env() })
-    expect(JSON.parse(output)).toEqual(ESPERADO)
+    const output = await runCommand('deno', [...args, await file('uso.mjs', ESM)], { cwd: project, env: env() })
+    expect(JSON.parse(output)).toEqual(EXPECTED)
   })
   it.skipIf(!enPath('bun'))('Bun', async () => {
-    const output = await correr('bun', ['run', await file('uso.mjs', ESM)], { cwd: proyecto, env: env() })
-    expect(JSON.parse(output)).toEqual(ESPERADO)
+    const output = await runCommand('bun', ['run', await file('uso.mjs', ESM)], { cwd: project, env: env() })
+    expect(JSON.parse(output)).toEqual(EXPECTED)
   })
 
   it.skipIf(!hasBrowser)('Chromium, bundled, in a page of the same origin as the service', async () => {
-    const outDir = join(proyecto, 'pagina')
+    const outDir = join(project, 'pagina')
     await build({
       config: false,
-      cwd: proyecto,
+      cwd: project,
       entry: [
         await file(
           'pagina.js',
@@ -315,7 +321,7 @@ describe('the package runs in', () => {
           ${SECRETO}
           window.probar = async (llave, entrada) => {
             const api = new Guias({ llave, baseUrl: location.origin })
-            ${USO}
+            ${USAGE}
             return salida
           }
           window.real = (llave) => { try { new Guias({ llave }) } catch (error) { return error.message } }`,
@@ -329,28 +335,28 @@ describe('the package runs in', () => {
       logLevel: 'silent',
       deps: { alwaysBundle: [/.*/], onlyBundle: false },
     })
-    const [guion = ''] = await readdir(outDir)
-    const codigo = await readFile(join(outDir, guion), 'utf8')
-    const pedidas: string[] = []
+    const [script = ''] = await readdir(outDir)
+    const codigo = await readFile(join(outDir, script), 'utf8')
+    const sentRequests: string[] = []
     const server = createServer(async (req, res) => {
       if (req.url === '/') {
         res.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>${codigo}</script>`)
       } else if (!req.url?.startsWith('/api/')) res.writeHead(204).end()
       else {
-        pedidas.push(
+        sentRequests.push(
           `${req.method} ${Object.keys(req.headers)
             .filter((name) => name.startsWith('x-guias'))
             .join()}`,
         )
         const chunks: Buffer[] = []
         for await (const chunk of req) chunks.push(chunk)
-        const { status, cabeceras, cuerpo } = await environment.request(req.method!, req.url, {
-          cabeceras: { authorization: String(req.headers.authorization), 'content-type': 'application/json' },
+        const { status, headers, body } = await environment.request(req.method!, req.url, {
+          headers: { authorization: String(req.headers.authorization), 'content-type': 'application/json' },
           ...(chunks.length > 0 ? { raw: Buffer.concat(chunks).toString() } : {}),
         })
         res
-          .writeHead(status, { 'Content-Type': cabeceras.get('content-type') ?? '' })
-          .end(cuerpo === undefined ? '' : JSON.stringify(cuerpo))
+          .writeHead(status, { 'Content-Type': headers.get('content-type') ?? '' })
+          .end(body === undefined ? '' : JSON.stringify(body))
       }
     })
     await new Promise<void>((listo) => server.listen(0, '127.0.0.1', listo))
@@ -364,8 +370,8 @@ describe('the package runs in', () => {
       const output = await page.evaluate(
         `probar(${JSON.stringify(comercio.llave)}, ${JSON.stringify(JSON.stringify(buildGuia()))})`,
       )
-      expect(JSON.parse(output as string)).toEqual(ESPERADO)
-      expect(pedidas).toEqual(['POST ', 'GET ', 'GET '])
+      expect(JSON.parse(output as string)).toEqual(EXPECTED)
+      expect(sentRequests).toEqual(['POST ', 'GET ', 'GET '])
       expect(await page.evaluate(`real('guia_live_x')`)).toContain('permitirNavegador')
       expect(errores).toEqual([])
     } finally {
@@ -426,19 +432,22 @@ void api.guias.borrar('x')
       noEmit: true,
       ...opciones,
     }
-    const { options, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, proyecto)
+    const { options, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, project)
     const program = ts.createProgram(
-      names.map((name) => join(proyecto, name)),
+      names.map((name) => join(project, name)),
       options,
     )
     // What the user writes and what the package declares; Node's own declarations are not ours to check.
-    const nuestros = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(proyecto))
-    expect(nuestros.filter(({ fileName }) => fileName.startsWith(paquete)).length).toBeGreaterThan(0)
+    const projectFiles = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(project))
+    expect(projectFiles.filter(({ fileName }) => fileName.startsWith(packageName)).length).toBeGreaterThan(0)
     const faults = [
       ...errors,
       ...program.getOptionsDiagnostics(),
       ...program.getGlobalDiagnostics(),
-      ...nuestros.flatMap((one) => [...program.getSyntacticDiagnostics(one), ...program.getSemanticDiagnostics(one)]),
+      ...projectFiles.flatMap((one) => [
+        ...program.getSyntacticDiagnostics(one),
+        ...program.getSemanticDiagnostics(one),
+      ]),
     ]
     expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([])
   })
@@ -452,10 +461,10 @@ describe('the package', () => {
     const cjs = createRequire(import.meta.url)('@guias/sdk') as typeof import('@guias/sdk')
     answer(json(200, GUIA))
     expect(await new cjs.Guias({ llave: LLAVE, baseUrl: server.baseUrl }).guias.obtener('A')).toEqual(GUIA)
-    const ajenos = (await Promise.all(['dist/index.js', 'dist/index.cjs'].map(codigo))).flatMap(
+    const foreignItems = (await Promise.all(['dist/index.js', 'dist/index.cjs'].map(codigo))).flatMap(
       (text) => text.match(/\b(require\(|from ["']|import\().*/g) ?? [],
     )
-    expect(ajenos).toEqual([])
+    expect(foreignItems).toEqual([])
   })
 
   it('has one version, and no any in what it declares', async () => {

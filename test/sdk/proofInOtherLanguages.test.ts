@@ -40,11 +40,11 @@ beforeAll(async () => {
 describe.each([
   ['prueba.py', PYTHON_CON_CRYPTOGRAPHY],
   ['prueba.php', PHP],
-])('%s', (program, interprete) => {
+])('%s', (program, interpreter) => {
   /** What it says of a proof of which something was changed. */
   function dice(cambios: { de?: string; jws?: string; claves?: object; archivos?: Uint8Array[] } = {}) {
-    const write = (name: string, que: string | Uint8Array) => {
-      writeFileSync(join(folder, name), que)
+    const write = (name: string, kind: string | Uint8Array) => {
+      writeFileSync(join(folder, name), kind)
       return join(folder, name)
     }
     const args = [
@@ -53,19 +53,19 @@ describe.each([
       write('jwks.json', JSON.stringify(cambios.claves ?? keys)),
       ...(cambios.archivos ?? archivos).map((bytes, i) => write(`archivo${i}`, bytes)),
     ]
-    const { status, stdout, stderr } = spawnSync(interprete!, [join(examples, program), ...args], {
+    const { status, stdout, stderr } = spawnSync(interpreter!, [join(examples, program), ...args], {
       encoding: 'utf8',
     })
     return [status, stdout + stderr]
   }
-  const base64url = (que: object) => Buffer.from(JSON.stringify(que)).toString('base64url')
+  const base64url = (kind: object) => Buffer.from(JSON.stringify(kind)).toString('base64url')
 
-  it.skipIf(!interprete)('takes a proof with its files', () => {
+  it.skipIf(!interpreter)('takes a proof with its files', () => {
     expect(dice()).toEqual([0, `vale: ${guia} ${entregado}\n`])
     expect(dice({ archivos: [] })[0]).toBe(0)
   })
 
-  it.skipIf(!interprete)('refuses an altered proof, and says what is wrong', () => {
+  it.skipIf(!interpreter)('refuses an altered proof, and says what is wrong', () => {
     const [head = '', body = '', firma = ''] = manifiesto.split('.')
     const contenido = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
     const header = JSON.parse(Buffer.from(head, 'base64url').toString()) as Record<string, unknown>
@@ -85,10 +85,10 @@ describe.each([
       [{ claves: { keys: [] } }, 'la clave que firmó no está'],
       [{ jws: createHash('sha256').update('x').digest('hex') }, 'el manifiesto no se puede leer'],
     ]
-    for (const [cambios, porque] of cases) {
-      const [status, dicho] = dice(cambios)
-      expect(status, porque).toBe(1)
-      expect(dicho).toContain(`NO VALE: ${porque}`)
+    for (const [cambios, explanation] of cases) {
+      const [status, message] = dice(cambios)
+      expect(status, explanation).toBe(1)
+      expect(message).toContain(`NO VALE: ${explanation}`)
     }
   })
 })

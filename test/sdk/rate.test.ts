@@ -21,8 +21,8 @@ afterEach(() => {
 
 describe('429 with Retry-After', () => {
   it('is waited for and leaves all retries to other failures', async () => {
-    const caido = respondProblema(503, 'no_disponible')
-    answer(limite, limite, limite, caido, limite, caido, json(200, GUIA))
+    const failingServer = respondProblema(503, 'no_disponible')
+    answer(limite, limite, limite, failingServer, limite, failingServer, json(200, GUIA))
     expect(await client({ reintentos: 2 }).guias.obtener('A')).toEqual(GUIA)
     expect(sucesos.map(({ status, esperaMs }) => [status, esperaMs])).toEqual([
       ...Array(3).fill([429, 1000]),
@@ -48,23 +48,23 @@ describe('429 with Retry-After', () => {
 })
 
 /** A service of 50 requests per second and 200 in a row, on the clock of the SDK, which jumps to what is due. */
-function conCubo() {
+function createWithBucket() {
   const { sdk, clock } = useSdkWithClock()
-  const seen = { rechazos: 0, quedan: 200, a: 0 }
+  const seen = { rechazos: 0, remaining: 200, a: 0 }
   const fetch = async () => {
-    seen.quedan = Math.min(200, seen.quedan + (clock.ahora - seen.a) / 20)
-    seen.a = clock.ahora
-    const admitida = seen.quedan >= 1
-    if (admitida) seen.quedan--
+    seen.remaining = Math.min(200, seen.remaining + (clock.now - seen.a) / 20)
+    seen.a = clock.now
+    const isAdmitted = seen.remaining >= 1
+    if (isAdmitted) seen.remaining--
     else seen.rechazos++
-    const quedan = Math.floor(seen.quedan)
+    const remaining = Math.floor(seen.remaining)
     const headers = {
-      RateLimit: `"solicitudes";r=${quedan};t=4, "guias";r=2000;t=0`,
+      RateLimit: `"solicitudes";r=${remaining};t=4, "guias";r=2000;t=0`,
       'RateLimit-Policy': '"solicitudes";q=200;w=4, "guias";q=2000;w=20',
       'Retry-After': '1',
     }
-    return new Response(JSON.stringify(admitida ? GUIA : problema(429, 'demasiadas_solicitudes')), {
-      status: admitida ? 200 : 429,
+    return new Response(JSON.stringify(isAdmitted ? GUIA : problema(429, 'demasiadas_solicitudes')), {
+      status: isAdmitted ? 200 : 429,
       headers,
     })
   }
@@ -73,31 +73,31 @@ function conCubo() {
 }
 
 /** Calls `hacer` as often as said, `ala` at a time. */
-const enParalelo = async (count: number, ala: number, act: () => PromiseLike<unknown>) => {
-  let quedan = count
+const runInParallel = async (count: number, ala: number, act: () => PromiseLike<unknown>) => {
+  let remaining = count
   await Promise.all(
     Array.from({ length: ala }, async () => {
-      while (quedan-- > 0) await act()
+      while (remaining-- > 0) await act()
     }),
   )
 }
 
 describe('RateLimit', () => {
   it('paces 600 requests, 40 at a time, so that none is refused', async () => {
-    const { api, clock: suyo, seen } = conCubo()
+    const { api, clock: ownEntry, seen } = createWithBucket()
     let listo = false
-    const all = enParalelo(600, 40, () => api.guias.obtener('A')).finally(() => {
+    const all = runInParallel(600, 40, () => api.guias.obtener('A')).finally(() => {
       listo = true
     })
     for (;;) {
       for (let i = 0; i < 10 && !listo; i++) await turno()
       if (listo) break
-      suyo.jumpToNext()
+      ownEntry.jumpToNext()
     }
     await all
     expect(seen.rechazos).toBe(0)
-    expect(suyo.ahora).toBeGreaterThan(7_000)
-    expect(suyo.ahora).toBeLessThan(9_500)
+    expect(ownEntry.now).toBeGreaterThan(7_000)
+    expect(ownEntry.now).toBeLessThan(9_500)
   })
 
   it('leaves requests alone while a quarter is left, or where nothing is said', async () => {
@@ -113,6 +113,6 @@ describe('RateLimit', () => {
   it('loses none of 600 requests to the service, 40 at a time', FULL_RUN_ONLY, async () => {
     const { api } = await environment.createComercio('test', { solicitudes: 50, guias: 100 })
     const { guia } = await api.guias.crear(buildGuia())
-    await enParalelo(600, 40, () => api.guias.obtener(guia))
+    await runInParallel(600, 40, () => api.guias.obtener(guia))
   })
 })

@@ -15,17 +15,17 @@ import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 const environment = shareEnvironment()
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(root, 'sdk/dist/cli.js')
-const leeme = await readFile(join(root, 'sdk/README.md'), 'utf8')
-const bloques = (lenguaje: string) =>
-  [...leeme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, clase, codigo = '']) =>
-    clase === lenguaje ? [codigo] : [],
+const readme = await readFile(join(root, 'sdk/README.md'), 'utf8')
+const blocks = (language: string) =>
+  [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, clase, codigo = '']) =>
+    clase === language ? [codigo] : [],
   )
-const TS = bloques('ts')
+const TS = blocks('ts')
 /** What the text shows whole is a file of the package, which is run as it is. */
 const EXPRESS = await readFile(join(root, 'sdk/ejemplos/express.mjs'), 'utf8')
 
 /** What the reader has around each block. */
-const ALREDEDOR = `
+const SURROUNDINGS = `
 const api = new Guias()
 const recogida = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
 interface Pedido { numero: string; telefono: string; departamento: string; municipio: string }
@@ -47,7 +47,7 @@ void [pedidos, codigo, webhook, cursor, aviso, anotar, atender, guardar, cerrarP
 `
 
 /** For who reads of proofs. */
-const ENTREGADA = `
+const DELIVERED_GUIA = `
 const { guia: entregada } = await api.guias.crear({ ...pedido, external_ref: unico + 'entregada' })
 for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(entregada, { estado })
 while (!(await api.guias.pruebaEntrega(entregada)).pdf) await new Promise((r) => setTimeout(r, 50))
@@ -55,9 +55,9 @@ while (!(await api.guias.pruebaEntrega(entregada)).pdf) await new Promise((r) =>
 
 let folder = ''
 let comercio: Comercio
-const llegadas: string[] = []
+const arrivals: string[] = []
 const receptor = createServer((req, res) => {
-  llegadas.push(req.url!)
+  arrivals.push(req.url!)
   res.writeHead(204).end()
 })
 let url = ''
@@ -87,17 +87,17 @@ afterAll(async () => {
 
 /** The block's own imports, and the rest in a scope of its own: it may name what stands around it anew. */
 function modulo(codigo: string): string {
-  const importados = new Set(['Guias', 'type CuerpoDeAviso', 'type Evento', 'type Guia', 'type GuiaDeAviso'])
+  const importedNames = new Set(['Guias', 'type CuerpoDeAviso', 'type Evento', 'type Guia', 'type GuiaDeAviso'])
   const body = codigo
     .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, names: string) => {
-      for (const name of names.split(', ')) importados.add(name)
+      for (const name of names.split(', ')) importedNames.add(name)
       return ''
     })
     .replaceAll('https://guias.ejemplo.com', environment.url)
     .replaceAll('https://tienda.ejemplo.com', url)
   const others = body.match(/^import .*\n/gm) ?? []
-  return `import { ${[...importados].join(', ')} } from '@guias/sdk'
-${others.join('')}${ALREDEDOR}${/\bentregada\b/.test(body) ? ENTREGADA : ''}
+  return `import { ${[...importedNames].join(', ')} } from '@guias/sdk'
+${others.join('')}${SURROUNDINGS}${/\bentregada\b/.test(body) ? DELIVERED_GUIA : ''}
 {
 ${body.replace(/^import .*\n/gm, '')}
 }
@@ -105,7 +105,7 @@ ${body.replace(/^import .*\n/gm, '')}
 }
 
 /** All blocks in one process, one after the other, each with the key of a merchant of its own; it says what each wrote. */
-const CORREDOR = `
+const RUNNER = `
 for (const [i, llave] of JSON.parse(process.env.LLAVES).entries()) {
   process.env.GUIAS_LLAVE = llave
   let dicho = ''
@@ -115,34 +115,34 @@ for (const [i, llave] of JSON.parse(process.env.LLAVES).entries()) {
 }
 process.disconnect()
 `
-interface Corrido {
+interface BlockRun {
   i: number
-  dicho: string
-  falla: string
+  message: string
+  fault: string
 }
-function correrBloques(llaves: string[]) {
-  const corridos = llaves.map(() => Promise.withResolvers<Corrido>())
+function runBlocks(llaves: string[]) {
+  const runs = llaves.map(() => Promise.withResolvers<BlockRun>())
   const child = fork(join(folder, 'corredor.mjs'), {
     cwd: folder,
     env: { ...env(), LLAVES: JSON.stringify(llaves) },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  child.on('message', (corrido: Corrido) => corridos[corrido.i]?.resolve(corrido))
+  child.on('message', (blockRun: BlockRun) => runs[blockRun.i]?.resolve(blockRun))
   const fin = once(child, 'exit')
   fin.then(() => {
-    for (const [i, { resolve }] of corridos.entries()) resolve({ i, dicho: '', falla: 'the process ended before it' })
+    for (const [i, { resolve }] of runs.entries()) resolve({ i, message: '', fault: 'the process ended before it' })
   })
-  return { corridos: corridos.map(({ promise }) => promise), fin }
+  return { runs: runs.map(({ promise }) => promise), fin }
 }
 
 describe('sdk/README.md', () => {
-  let bloquesCorridos: ReturnType<typeof correrBloques>
+  let blockRuns: ReturnType<typeof runBlocks>
   beforeAll(async () => {
-    await writeFile(join(folder, 'corredor.mjs'), CORREDOR)
+    await writeFile(join(folder, 'corredor.mjs'), RUNNER)
     // Each makes a webhook, of which a merchant has few.
     const comercios = await Promise.all(TS.map(() => environment.createComercio()))
-    bloquesCorridos = correrBloques(comercios.map(({ llave }) => llave))
+    blockRuns = runBlocks(comercios.map(({ llave }) => llave))
   })
 
   it('has its blocks', () => {
@@ -150,7 +150,7 @@ describe('sdk/README.md', () => {
   })
 
   it('shows the receiver that the package brings', () => {
-    expect(bloques('js')).toEqual([EXPRESS])
+    expect(blocks('js')).toEqual([EXPRESS])
   })
 
   it('shows TypeScript that compiles', FULL_RUN_ONLY, async () => {
@@ -181,19 +181,19 @@ describe('sdk/README.md', () => {
         .find((line) => !/^(import|$)/.test(line)),
     ]),
   )('block %i runs: %s', async (i) => {
-    const { dicho, falla } = (await bloquesCorridos.corridos[i])!
-    expect(falla).toBe('')
-    if (/\bverificarPrueba\b/.test(TS[i]!)) expect(dicho).toMatch(/ pdf$/m)
+    const { message, fault } = (await blockRuns.runs[i])!
+    expect(fault).toBe('')
+    if (/\bverificarPrueba\b/.test(TS[i]!)) expect(message).toMatch(/ pdf$/m)
     // What a block says in its comment that it writes.
     const [, expected] = /console\.log\(.*\) \/\/ (true)$/m.exec(TS[i]!) ?? []
-    if (expected) expect(dicho.trim()).toBe(expected)
+    if (expected) expect(message.trim()).toBe(expected)
   })
 
   it('and after its blocks nothing is left that runs', async () => {
-    expect(await bloquesCorridos.fin).toEqual([0, null])
+    expect(await blockRuns.fin).toEqual([0, null])
   })
 
-  const [, ordenes, escuchar] = bloques('bash')
+  const [, commands, listenForEvents] = blocks('bash')
 
   it('shows commands that work', FULL_RUN_ONLY, async () => {
     const { recogida: _, external_ref, ...guia } = buildGuia()
@@ -202,8 +202,8 @@ describe('sdk/README.md', () => {
       `${[...Object.keys(guia), 'external_ref'].join()}\n${[...Object.values(guia), external_ref].join()}\n`,
     )
     const { guia: codigo } = await comercio.api.guias.crear(buildGuia())
-    const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replaceAll('7K3M9QX2A1B4', codigo)}`
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: folder, env: env() })
+    const script = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${commands!.replaceAll('7K3M9QX2A1B4', codigo)}`
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', script], { cwd: folder, env: env() })
     expect(stdout).toMatch(
       /aceptado, ubicación solicitada\n1 leídas: 1 creadas, 0 fallidas.*\netiquetas.pdf {2}1 etiqueta\n\w+ {2}entregado/,
     )
@@ -214,7 +214,7 @@ describe('sdk/README.md', () => {
   })
 
   it('and a listener that listens', async () => {
-    const args = escuchar!.trim().replace('http://localhost:4000', url).split(' ').slice(2)
+    const args = listenForEvents!.trim().replace('http://localhost:4000', url).split(' ').slice(2)
     const child = spawn(process.execPath, [CLI, ...args], {
       cwd: folder,
       env: env(),
@@ -226,7 +226,7 @@ describe('sdk/README.md', () => {
     })
     await waitUntil(async () => errores.includes('Escuchando'))
     await comercio.api.guias.crear(buildGuia())
-    await waitUntil(async () => llegadas.includes('/webhooks'))
+    await waitUntil(async () => arrivals.includes('/webhooks'))
     child.kill('SIGINT')
     expect(await once(child, 'exit')).toEqual([0, null])
   })

@@ -116,11 +116,11 @@ describe.each(Object.entries(SHOPS))('%s', (name, open) => {
     }
     shop = await open(handle, { alFallar: (error) => faults.push(error), ...options }, parsed)
     const { url } = shop
-    const send = async (secreto: string | string[], changes: { cuerpo?: string; timestamp?: number } = {}) => {
-      const { cuerpo = CUERPO, timestamp } = changes
+    const send = async (secreto: string | string[], changes: { body?: string; timestamp?: number } = {}) => {
+      const { body = CUERPO, timestamp } = changes
       const firmas = await firmarWebhook(CUERPO, { id: ID, secreto, timestamp })
       const headers = { 'Content-Type': 'application/json', ...firmas }
-      return (await fetch(url, { method: 'POST', body: cuerpo, headers })).status
+      return (await fetch(url, { method: 'POST', body, headers })).status
     }
     return { url, got, faults, send }
   }
@@ -132,7 +132,7 @@ describe.each(Object.entries(SHOPS))('%s', (name, open) => {
     expect(await send(SECRETO)).toBe(204)
     expect(got).toEqual([AVISO])
     expect(await send(OTRO)).toBe(400)
-    expect(await send(SECRETO, { cuerpo: CUERPO.replace('Ñuño', 'Nuno') })).toBe(400)
+    expect(await send(SECRETO, { body: CUERPO.replace('Ñuño', 'Nuno') })).toBe(400)
     const now = Math.floor(Date.now() / 1000)
     for (const timestamp of [now - 301, now + 400]) expect(await send(SECRETO, { timestamp })).toBe(400)
     expect((await fetch(url, { method: 'POST' })).status).toBe(400)

@@ -17,7 +17,7 @@ import { buildGuia, RECOGIDA } from '../factories.ts'
 const environment = shareEnvironment()
 const DESTINO = { telefono: '3148 1676', departamento: 'Guatemala', municipio: 'Mixco' }
 
-const INCOMPLETAS: [que: string, guia: GuiaIndividual, campo: string][] = [
+const INCOMPLETE_GUIAS: [que: string, guia: GuiaIndividual, campo: string][] = [
   // @ts-expect-error: a pickup has coordinates or a link
   ['an empty pickup', { ...DESTINO, recogida: {} }, '/recogida'],
   // @ts-expect-error: lat and lng go together
@@ -29,11 +29,11 @@ const INCOMPLETAS: [que: string, guia: GuiaIndividual, campo: string][] = [
 ]
 
 describe('a request that does not compile', () => {
-  it.each(INCOMPLETAS)('is refused by the service too: %s', async (_que, guia, campo) => {
+  it.each(INCOMPLETE_GUIAS)('is refused by the service too: %s', async (_description, guia, field) => {
     const { api } = await environment.createComercio()
     const error = await api.guias.crear(guia).catch((other: unknown) => other)
     expect(error).toBeInstanceOf(ErrorValidacion)
-    expect((error as ErrorValidacion).errores.map((fault) => fault.campo)).toContain(campo)
+    expect((error as ErrorValidacion).errores.map((fault) => fault.campo)).toContain(field)
   })
 
   it('is refused by the service too: a location without a place, a correction or an answer with half of one', async () => {
@@ -116,8 +116,8 @@ describe('the suggestion of a warning', () => {
       { description: string; 'x-sugerencias': Record<string, string> }
     >
     const rows = [...CodigoDeAdvertencia!.description.matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)]
-    const conAlguna = rows.filter(([, , sugerencia]) => sugerencia !== 'nula').map(([, codigo]) => codigo)
-    expect(Object.keys(CodigoDeAdvertencia!['x-sugerencias']).sort()).toEqual(conAlguna.sort())
+    const withSuggestion = rows.filter(([, , sugerencia]) => sugerencia !== 'nula').map(([, codigo]) => codigo)
+    expect(Object.keys(CodigoDeAdvertencia!['x-sugerencias']).sort()).toEqual(withSuggestion.sort())
   })
 })
 

@@ -19,9 +19,9 @@ describe('requests', () => {
   it('creates: key, agent and JSON go out, the guide comes back', async () => {
     answer(json(201, GUIA))
     expect(await client().guias.crear(NEW_GUIA)).toEqual(GUIA)
-    const [{ method, path, cabeceras, cuerpo }] = received as [CapturedRequest]
-    expect([method, path, JSON.parse(cuerpo)]).toEqual(['POST', '/api/v1/guias', NEW_GUIA])
-    expect(cabeceras).toMatchObject({
+    const [{ method, path, headers, body }] = received as [CapturedRequest]
+    expect([method, path, JSON.parse(body)]).toEqual(['POST', '/api/v1/guias', NEW_GUIA])
+    expect(headers).toMatchObject({
       authorization: `Bearer ${LLAVE}`,
       accept: 'application/json',
       'content-type': 'application/json',
@@ -62,7 +62,7 @@ describe('requests', () => {
   })
 
   it('sends the object as it was at the call', async () => {
-    answer((res, { cuerpo }) => json(201, { ...GUIA, external_ref: JSON.parse(cuerpo).external_ref })(res))
+    answer((res, { body }) => json(201, { ...GUIA, external_ref: JSON.parse(body).external_ref })(res))
     const one = { ...NEW_GUIA }
     const enCurso = ['A', 'B', 'C'].map((external_ref) => client().guias.crear(Object.assign(one, { external_ref })))
     expect((await Promise.all(enCurso)).map((guia) => guia.external_ref)).toEqual(['A', 'B', 'C'])
@@ -103,23 +103,19 @@ describe('requests', () => {
     await guias.obtener('7k3m-9qx2 a1b4/..', { limite: 2, cursor: 'a+b&c' })
     await guias.cancelar(GUIA.guia)
     await guias.cancelar(GUIA.guia, { razon: 'El cliente desistió' })
-    expect(received.map(({ method, path, cuerpo }) => [method, path, cuerpo])).toEqual([
+    expect(received.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['GET', '/api/v1/guias/7k3m-9qx2%20a1b4%2F..?limite=2&cursor=a%2Bb%26c', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', '{"razon":"El cliente desistió"}'],
     ])
-    expect(received.map(({ cabeceras }) => cabeceras['content-type'])).toEqual([
-      undefined,
-      undefined,
-      'application/json',
-    ])
+    expect(received.map(({ headers }) => headers['content-type'])).toEqual([undefined, undefined, 'application/json'])
   })
 
   it('keeps each client to its own key and address', async () => {
     answer(json(200, GUIA))
     const other = client({ llave: ' guia_live_otra\n' })
     await Promise.all([client().guias.obtener('A'), other.guias.obtener('B')])
-    const llaves = Object.fromEntries(received.map(({ path, cabeceras }) => [path.at(-1), cabeceras.authorization]))
+    const llaves = Object.fromEntries(received.map(({ path, headers }) => [path.at(-1), headers.authorization]))
     expect(llaves).toEqual({ A: `Bearer ${LLAVE}`, B: 'Bearer guia_live_otra' })
   })
 
@@ -160,9 +156,9 @@ describe('requests', () => {
   })
 
   it('says so when the data cannot be sent', async () => {
-    const ciclo: Record<string, unknown> = {}
-    ciclo.ciclo = ciclo
-    expect(await fault(client().guias.crear(ciclo as never))).toMatchObject({
+    const cycle: Record<string, unknown> = {}
+    cycle.ciclo = cycle
+    expect(await fault(client().guias.crear(cycle as never))).toMatchObject({
       name: 'ErrorGuias',
       message: expect.stringContaining('armar la solicitud'),
     })
@@ -176,7 +172,7 @@ describe('headers', () => {
     await api.guias.crear(NEW_GUIA, {
       cabeceras: { 'x-ambas': 'b', Authorization: 'Bearer otra', 'content-type': 'text/plain', 'X-Rastro': 'c' },
     })
-    expect(received[0]!.cabeceras).toMatchObject({
+    expect(received[0]!.headers).toMatchObject({
       'x-de-siempre': 'a',
       'x-rastro': 'c',
       authorization: `Bearer ${LLAVE}`,
@@ -187,7 +183,7 @@ describe('headers', () => {
   it('carry no authorization where the request needs no key', async () => {
     answer(json(200, { keys: [] }))
     await client({ cabeceras: { Authorization: 'Bearer otra' } }).guias.clavesPublicas()
-    expect(received.map(({ cabeceras }) => cabeceras.authorization)).toEqual([undefined])
+    expect(received.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
   it('that cannot be sent are an error before anything is', async () => {

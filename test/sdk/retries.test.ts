@@ -20,9 +20,9 @@ const { sdk, clock, server, sucesos } = useRetries()
 const { client, respondWith: answer, capturedRequests: received } = server
 
 const CON = NEW_GUIA
-const { external_ref: _, ...SIN } = CON
+const { external_ref: _, ...GUIA_WITHOUT_REFERENCIA } = CON
 const bien = json(200, GUIA)
-const colgar: Responder = () => clock.jumpToNext()
+const hang: Responder = () => clock.jumpToNext()
 const slow: Responder = (res) =>
   res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{')
 
@@ -30,7 +30,7 @@ const slow: Responder = (res) =>
 const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => ErrorGuias][] = [
   ['the connection reset', cutConnection, true, false, sdk.ErrorConexion],
   ['half a body', aMedias(), true, false, sdk.ErrorConexion],
-  ['no answer', colgar, true, false, sdk.ErrorTiempo],
+  ['no answer', hang, true, false, sdk.ErrorTiempo],
   ['a body that never ends', slow, true, false, sdk.ErrorTiempo],
   ['408', respondProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
   ['500', respondProblema(500, 'error_interno'), true, false, sdk.ErrorServicio],
@@ -64,9 +64,9 @@ const REPETIBLES: Record<string, Pedir> = {
   'archivos.descargar': (api, o) => api.archivos.descargar(`${server.baseUrl}/archivos/A`, o),
   'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
   'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
-  'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
+  'guias.crear without a reference': (api, o) => api.guias.crear(GUIA_WITHOUT_REFERENCIA, o),
   'guias.crearLote, a reference in each': (api, o) => api.guias.crearLote(lote(CON, CON), o),
-  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, SIN), o),
+  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, GUIA_WITHOUT_REFERENCIA), o),
   'guias.reintentar': (api, o) => api.guias.reintentar('A', {}, o),
   'guias.devolver': (api, o) => api.guias.devolver('A', { razon: 'B' }, o),
   'guias.corregir': (api, o) => api.guias.corregir('A', { contenido: 'B' }, o),
@@ -97,35 +97,33 @@ const REPETIBLES: Record<string, Pedir> = {
   'simulador.decidir': (api, o) => api.simulador.decidir('A', { eleccion: 'otro_dia' }, o),
 }
 const CON_CLAVE = Object.fromEntries(
-  Object.entries(REPETIBLES).filter(([cual]) =>
+  Object.entries(REPETIBLES).filter(([target]) =>
     /without|reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|(ensayarR|r)ecuper(ar|acion))$|avanzar|decidir/.test(
-      cual,
+      target,
     ),
   ),
 )
-const DESCONOCIDA: Pedir = (api, o) => api.post('/api/v1/zonas', { nombre: 'Norte' }, o)
-const UNA_VEZ: Record<string, Pedir> = {
-  'a path that this version does not know': DESCONOCIDA,
+const UNKNOWN_ROUTE: Pedir = (api, o) => api.post('/api/v1/zonas', { nombre: 'Norte' }, o)
+const ONLY_ONCE: Record<string, Pedir> = {
+  'a path that this version does not know': UNKNOWN_ROUTE,
 }
 
 describe('the repetition of a request', () => {
-  describe.each(FALLAS)('%s', (_, response, repetible, siempre, Clase) => {
+  describe.each(FALLAS)('%s', (_, response, repetible, always, Clase) => {
     it.each([
       ['what is safe to repeat', REPETIBLES['guias.crear with a reference']!, repetible ? 3 : 1],
-      ['what is not', DESCONOCIDA, siempre ? 3 : 1],
-    ])('%s', async (_cual, request, times) => {
+      ['what is not', UNKNOWN_ROUTE, always ? 3 : 1],
+    ])('%s', async (_label, request, times) => {
       answer(response)
       const error = await fault(request(client()))
       expect(error).toBeInstanceOf(Clase)
       expect([received.length, error.intentos]).toEqual([times, times])
-      expect(received.map(({ cabeceras }) => cabeceras['x-guias-reintento'])).toEqual(
-        [undefined, '1', '2'].slice(0, times),
-      )
-      expect(new Set(received.map(({ method, path, cuerpo }) => method + path + cuerpo)).size).toBe(1)
+      expect(received.map(({ headers }) => headers['x-guias-reintento'])).toEqual([undefined, '1', '2'].slice(0, times))
+      expect(new Set(received.map(({ method, path, body }) => method + path + body)).size).toBe(1)
       expect(sucesos.map(({ tipo, intento }) => [tipo, intento])).toEqual(
-        Array.from({ length: times }, (_nada, i) => [i + 1 < times ? 'reintento' : 'falla', i + 1]),
+        Array.from({ length: times }, (_unused, i) => [i + 1 < times ? 'reintento' : 'falla', i + 1]),
       )
-      if (!repetible && !siempre) return
+      if (!repetible && !always) return
       answer(response, json(201, GUIA))
       received.length = 0
       const other = request(client())
@@ -141,7 +139,7 @@ describe('the repetition of a request', () => {
     expect(received).toHaveLength(3)
   })
 
-  it.each(Object.entries(UNA_VEZ))('%s: never, but when it was refused', async (_, request) => {
+  it.each(Object.entries(ONLY_ONCE))('%s: never, but when it was refused', async (_, request) => {
     for (const response of [respondProblema(503, 'no_disponible'), respondHtml, cutConnection]) {
       answer(response)
       received.length = 0
@@ -151,28 +149,28 @@ describe('the repetition of a request', () => {
     answer(respondProblema(429, 'codigo_de_manana'))
     expect(await fault(request(client()))).toMatchObject({ name: 'ErrorLimite', intentos: 3 })
     answer(cutConnection)
-    const conSuClave = request(client(), { claveDeIdempotencia: 'suya' })
-    expect(await fault(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
+    const requestWithOwnKey = request(client(), { claveDeIdempotencia: 'suya' })
+    expect(await fault(requestWithOwnKey)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
   })
 
   it('is tested for every method of the SDK', () => {
     const api = client()
-    const recursos = ['guias', 'archivos', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const
-    const metodos = recursos.flatMap((recurso) =>
-      Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((method) => `${recurso}.${method}`),
+    const resources = ['guias', 'archivos', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const
+    const metodos = resources.flatMap((resource) =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(api[resource])).map((method) => `${resource}.${method}`),
     )
-    const all = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].filter((cual) => cual.includes('.'))
-    const probados = all.map((cual) => cual.split(/[ ,]/)[0])
+    const all = [...Object.keys(REPETIBLES), ...Object.keys(ONLY_ONCE)].filter((target) => target.includes('.'))
+    const testedNames = all.map((target) => target.split(/[ ,]/)[0])
     // In requests of its own: test/sdk/many.test.ts.
-    const aparte = ['guias.crearMuchas']
-    expect(metodos.filter((one) => !one.endsWith('.constructor') && !aparte.includes(one)).sort()).toEqual(
-      [...new Set(probados)].sort(),
+    const separateOne = ['guias.crearMuchas']
+    expect(metodos.filter((one) => !one.endsWith('.constructor') && !separateOne.includes(one)).sort()).toEqual(
+      [...new Set(testedNames)].sort(),
     )
   })
 
   it('happens when nobody listened, since no request can have arrived', async () => {
     const api = client({ baseUrl: `http://127.0.0.1:${await findFreePort()}` })
-    const error = await fault<ErrorConexion>(api.guias.crear(SIN))
+    const error = await fault<ErrorConexion>(api.guias.crear(GUIA_WITHOUT_REFERENCIA))
     expect([error.name, error.intentos, error.pudoLlegar, String(error.message)]).toEqual([
       'ErrorConexion',
       3,
@@ -186,16 +184,16 @@ describe('the repetition of a request', () => {
     ['failed', respondProblema(503, 'no_disponible'), true],
     ['refused for its rate', respondProblema(429, 'demasiadas_solicitudes'), false],
     ['refused, too', undefined, false],
-  ])('refused after an attempt that was %s tells what that attempt may have done', async (_, first, pudoLlegar) => {
+  ])('refused after an attempt that was %s tells what that attempt may have done', async (_, first, mayHaveArrived) => {
     answer(first ?? bien)
-    const vieneDe = first ? [fetch] : []
+    const fetchQueue = first ? [fetch] : []
     const rechazar = async () => {
       throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
     }
-    const api = client({ fetch: (url, init) => (vieneDe.shift() ?? rechazar)(url, init) })
+    const api = client({ fetch: (url, init) => (fetchQueue.shift() ?? rechazar)(url, init) })
     const error = await fault<ErrorConexion>(api.guias.crear(CON))
-    expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, pudoLlegar])
-    expect(error.message.includes('pudo haber recibido')).toBe(pudoLlegar)
+    expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, mayHaveArrived])
+    expect(error.message.includes('pudo haber recibido')).toBe(mayHaveArrived)
   })
 
   it('remembers a failed attempt after another was refused for its rate', async () => {
@@ -225,39 +223,39 @@ describe('the repetition of a request', () => {
       answer(cutConnection, respondHtml, cutConnection)
       received.length = 0
       await fault(request(client()))
-      const suyas = received.map(({ cabeceras }) => cabeceras['idempotency-key'])
-      expect(suyas).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
-      expect(new Set(suyas).size).toBe(1)
-      keys.push(suyas[0])
+      const ownItems = received.map(({ headers }) => headers['idempotency-key'])
+      expect(ownItems).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
+      expect(new Set(ownItems).size).toBe(1)
+      keys.push(ownItems[0])
     }
     expect(new Set(keys).size).toBe(2)
   })
 
-  it.each(Object.entries(REPETIBLES).filter(([cual]) => !(cual in CON_CLAVE)))(
+  it.each(Object.entries(REPETIBLES).filter(([target]) => !(target in CON_CLAVE)))(
     '%s: without a key',
     async (_, request) => {
       answer(cutConnection)
       await fault(request(client()))
-      expect(received.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(Array(3).fill(undefined))
+      expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(3).fill(undefined))
     },
   )
 
   it('uses the key of the caller, also for a path that this version does not know', async () => {
     answer(respondProblema(409, 'idempotencia_en_conflicto'))
     const options: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
-    const pedidas = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, DESCONOCIDA]
-    for (const request of pedidas)
+    const sentRequests = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, UNKNOWN_ROUTE]
+    for (const request of sentRequests)
       expect(await fault(request(client(), options))).toMatchObject({
         codigo: 'idempotencia_en_conflicto',
         intentos: 1,
       })
-    expect(received.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(
-      Array(pedidas.length).fill('pedido-77'),
+    expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual(
+      Array(sentRequests.length).fill('pedido-77'),
     )
   })
 
   it('does not happen for a key that no header can carry', async () => {
-    const error = await fault(client().guias.crear(SIN, { claveDeIdempotencia: 'a\nb' }))
+    const error = await fault(client().guias.crear(GUIA_WITHOUT_REFERENCIA, { claveDeIdempotencia: 'a\nb' }))
     expect([error.name, error.intentos]).toEqual(['ErrorGuias', 0])
     expect(received).toEqual([])
   })
@@ -265,12 +263,12 @@ describe('the repetition of a request', () => {
   it('sends a body that is not an object as it is', async () => {
     answer(respondProblema(422, 'validacion'))
     for (const body of [[], 'x', 7]) await fault(client().webhooks.rotarSecreto('wh', body as never))
-    expect(received.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
+    expect(received.map(({ body }) => body)).toEqual(['[]', '"x"', '7'])
   })
 })
 
 describe('the pause', () => {
-  const pausas = async (n: number, headers?: Record<string, string>) => {
+  const measurePauses = async (n: number, headers?: Record<string, string>) => {
     answer(respondProblema(503, 'no_disponible', headers))
     await fault(client({ reintentos: n, plazoTotal: 60_000 }).guias.obtener('A'))
     return sucesos.map(({ esperaMs }) => esperaMs)
@@ -278,10 +276,10 @@ describe('the pause', () => {
 
   it('is random over a width that doubles, up to 8 s', async () => {
     vi.mocked(Math.random).mockReturnValue(0.01)
-    expect(await pausas(4)).toEqual([5, 10, 20, 40, null])
+    expect(await measurePauses(4)).toEqual([5, 10, 20, 40, null])
     sucesos.length = 0
     vi.mocked(Math.random).mockReturnValue(0.0001)
-    expect((await pausas(9)).at(-2)).toBe(Math.round(0.8))
+    expect((await measurePauses(9)).at(-2)).toBe(Math.round(0.8))
   })
 
   it.each<Record<string, string>>([
@@ -289,15 +287,15 @@ describe('the pause', () => {
     // A date is of the clock that wrote it, however wrong that goes.
     { 'Retry-After': 'Fri, 20 Nov 2020 10:00:01 GMT', Date: 'Fri, 20 Nov 2020 10:00:00 GMT' },
   ])('is at least what is asked for: %j', async (headers) => {
-    const llegadas: number[] = []
-    const al = (response: Responder) => (res: ServerResponse, recibida: CapturedRequest) => {
-      llegadas.push(clock.ahora)
-      response(res, recibida)
+    const arrivals: number[] = []
+    const recordArrival = (response: Responder) => (res: ServerResponse, receivedRequest: CapturedRequest) => {
+      arrivals.push(clock.now)
+      response(res, receivedRequest)
     }
-    answer(al(respondProblema(503, 'no_disponible', headers)), al(bien))
+    answer(recordArrival(respondProblema(503, 'no_disponible', headers)), recordArrival(bien))
     await client().guias.obtener('A')
     expect(sucesos[0]!.esperaMs).toBe(1000)
-    expect(llegadas[1]! - llegadas[0]!).toBe(1000)
+    expect(arrivals[1]! - arrivals[0]!).toBe(1000)
   })
 
   it.each([

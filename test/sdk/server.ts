@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 export interface CapturedRequest {
   method: string
   path: string
-  cabeceras: IncomingHttpHeaders
-  cuerpo: string
+  headers: IncomingHttpHeaders
+  body: string
 }
 export type Responder = (res: ServerResponse, capturedRequest: CapturedRequest) => unknown
 
@@ -36,12 +36,12 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: SdkParts 
   const capturedRequests: CapturedRequest[] = []
   let responderQueue: Responder[] = []
   const httpServer = createServer((req, res) => {
-    let cuerpo = ''
+    let body = ''
     req.setEncoding('utf8').on('data', (chunk: string) => {
-      cuerpo += chunk
+      body += chunk
     })
     req.on('end', () => {
-      const capturedRequest = { method: req.method ?? '', path: req.url ?? '', cabeceras: req.headers, cuerpo }
+      const capturedRequest = { method: req.method ?? '', path: req.url ?? '', headers: req.headers, body }
       capturedRequests.push(capturedRequest)
       const responder = responderQueue.length > 1 ? responderQueue.shift() : responderQueue[0]
       responder?.(res, capturedRequest)

@@ -12,7 +12,7 @@ import { waitUntil } from '../factories.ts'
 const environment = shareEnvironment()
 let guia: string
 let manifiesto: string
-let claves: ClavesPublicas
+let keys: ClavesPublicas
 /** Photo, signature and PDF. */
 let archivos: Uint8Array<ArrayBuffer>[]
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
     return read.pdf !== null && read
   })
   manifiesto = prueba.manifiesto!
-  claves = await comercio.api.guias.clavesPublicas()
+  keys = await comercio.api.guias.clavesPublicas()
   archivos = await Promise.all(
     [prueba.fotos[0]!, prueba.firma!, prueba.pdf!].map(
       async ({ url }) => new Uint8Array(await (await fetch(url)).arrayBuffer()),
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 const codigoDe = async (cambios: Partial<Record<keyof PruebaPorVerificar, unknown>>) => {
-  const error = await verificarPrueba({ manifiesto, claves, ...cambios } as PruebaPorVerificar).then(
+  const error = await verificarPrueba({ manifiesto, claves: keys, ...cambios } as PruebaPorVerificar).then(
     () => 'nothing was thrown',
     (motivo: unknown) => motivo,
   )
@@ -45,11 +45,11 @@ const codigoDe = async (cambios: Partial<Record<keyof PruebaPorVerificar, unknow
 
 /** A manifest that somebody else signed, or that we never would. */
 async function firmado(
-  cambios: { cabecera?: object; contenido?: unknown } = {},
+  cambios: { jwsHeader?: object; contenido?: unknown } = {},
   { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ed25519'),
 ) {
   const key = { ...(publicKey.export({ format: 'jwk' }) as { kty: string; crv: string; x: string }), kid: 'suya' }
-  const header = { alg: 'EdDSA', kid: 'suya', typ: 'prueba-entrega+jws', ...cambios.cabecera }
+  const header = { alg: 'EdDSA', kid: 'suya', typ: 'prueba-entrega+jws', ...cambios.jwsHeader }
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const contenido = cambios.contenido ?? JSON.parse(Buffer.from(manifiesto.split('.')[1]!, 'base64url').toString())
   const input = `${part(header)}.${part(contenido)}`
@@ -61,25 +61,25 @@ describe('verificarPrueba()', () => {
   it('says what was signed, and which file is which', async () => {
     const {
       manifiesto: contenido,
-      archivos: suyos,
+      archivos: ownEntries,
       kid,
-    } = await verificarPrueba({ guia, manifiesto, claves, archivos })
+    } = await verificarPrueba({ guia, manifiesto, claves: keys, archivos })
     expect(contenido).toMatchObject({ version: 1, guia, modo: 'test', emisor: environment.url })
-    expect(suyos.map(({ tipo }) => tipo)).toEqual(['foto', 'firma', 'pdf'])
-    expect(suyos.map(({ sha256 }) => sha256)).toEqual(
+    expect(ownEntries.map(({ tipo }) => tipo)).toEqual(['foto', 'firma', 'pdf'])
+    expect(ownEntries.map(({ sha256 }) => sha256)).toEqual(
       archivos.map((bytes) => createHash('sha256').update(bytes).digest('hex')),
     )
-    expect(kid).toBe(claves.keys[0]!.kid)
+    expect(kid).toBe(keys.keys[0]!.kid)
     // In any order, in any wrapping, or none at all.
     const others = await verificarPrueba({
       manifiesto,
-      claves,
+      claves: keys,
       archivos: [archivos[2]!.buffer, Buffer.from(archivos[0]!)],
     })
     expect(others.archivos.map(({ tipo }) => tipo)).toEqual(['pdf', 'foto'])
-    expect((await verificarPrueba({ manifiesto, claves })).archivos).toEqual([])
+    expect((await verificarPrueba({ manifiesto, claves: keys })).archivos).toEqual([])
     // As others see it.
-    const { payload } = await compactVerify(manifiesto, createLocalJWKSet(claves as never))
+    const { payload } = await compactVerify(manifiesto, createLocalJWKSet(keys as never))
     expect(JSON.parse(Buffer.from(payload).toString())).toEqual(contenido)
   })
 
@@ -87,11 +87,11 @@ describe('verificarPrueba()', () => {
     vi.stubGlobal('fetch', () => {
       throw new Error('offline')
     })
-    await verificarPrueba({ manifiesto, claves, archivos })
+    await verificarPrueba({ manifiesto, claves: keys, archivos })
     vi.unstubAllGlobals()
     // The built package, in a process of its own; CommonJS too.
     const codigo = `const { verificarPrueba } = require('@guias/sdk/verificar')
-      verificarPrueba(${JSON.stringify({ manifiesto, claves })}).then(({ manifiesto }) => console.log(manifiesto.guia))`
+      verificarPrueba(${JSON.stringify({ manifiesto, claves: keys })}).then(({ manifiesto }) => console.log(manifiesto.guia))`
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', codigo])
     expect(stdout.trim()).toBe(guia)
   })
@@ -101,8 +101,8 @@ describe('verificarPrueba()', () => {
     for (let i = 0; i < manifiesto.length; i++) {
       // The neighbour in the alphabet differs in the last bit: at the end of a part that bit may mean nothing.
       const letter = manifiesto[i]!
-      const ABECEDARIO = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-      const other = letter === '.' ? 'A' : ABECEDARIO[ABECEDARIO.indexOf(letter) ^ 1]!
+      const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+      const other = letter === '.' ? 'A' : ALPHABET[ALPHABET.indexOf(letter) ^ 1]!
       const codigo = await codigoDe({ manifiesto: manifiesto.slice(0, i) + other + manifiesto.slice(i + 1) })
       seen.set(codigo, (seen.get(codigo) ?? 0) + 1)
       if (i % 7 === 0) await codigoDe({ manifiesto: manifiesto.slice(0, i) + manifiesto.slice(i + 1) })
@@ -135,44 +135,44 @@ describe('verificarPrueba()', () => {
     expect((await verificarPrueba(foreign)).manifiesto.guia).toBe(guia)
     expect(await codigoDe({ manifiesto: foreign.manifiesto })).toBe('clave_desconocida')
     expect(await codigoDe({ claves: foreign.claves })).toBe('clave_desconocida')
-    const [suya] = foreign.claves.keys
-    const { kid } = claves.keys[0]!
-    expect(await codigoDe({ claves: { keys: [{ ...suya, kid }] } })).toBe('firma')
-    expect(await codigoDe({ ...(await firmado({ cabecera: { kid } })), claves })).toBe('firma')
-    for (const malas of [undefined, null, {}, [], 'x', { keys: {} }])
-      expect(await codigoDe({ claves: malas })).toBe('claves')
+    const [ownItem] = foreign.claves.keys
+    const { kid } = keys.keys[0]!
+    expect(await codigoDe({ claves: { keys: [{ ...ownItem, kid }] } })).toBe('firma')
+    expect(await codigoDe({ ...(await firmado({ jwsHeader: { kid } })), claves: keys })).toBe('firma')
+    for (const badCases of [undefined, null, {}, [], 'x', { keys: {} }])
+      expect(await codigoDe({ claves: badCases })).toBe('claves')
     for (const bad of [
       { kty: 'EC' },
       { crv: 'X25519' },
       { crv: 'Ed448' },
       { x: 'AAAA' },
       { x: 7 },
-      { x: `${claves.keys[0]!.x}=` },
+      { x: `${keys.keys[0]!.x}=` },
     ])
-      expect(await codigoDe({ claves: { keys: [{ ...claves.keys[0], ...bad }] } })).toBe('claves')
+      expect(await codigoDe({ claves: { keys: [{ ...keys.keys[0], ...bad }] } })).toBe('claves')
     expect(await codigoDe({ claves: { keys: [null, 'x'] } })).toBe('clave_desconocida')
   })
 
   it('lets the manifest choose neither algorithm nor meaning', async () => {
-    for (const cabecera of [
+    for (const jwsHeader of [
       ...['none', 'None', 'HS256', 'RS256', 'ES256', 'Ed448', 'EDDSA', '', null, 7, undefined].map((alg) => ({ alg })),
       ...['JWT', 'prueba-entrega+jwt', '', null, undefined].map((typ) => ({ typ })),
       { crit: ['b64'], b64: false },
     ])
-      expect([cabecera, await codigoDe(await firmado({ cabecera }))]).toEqual([cabecera, 'algoritmo'])
+      expect([jwsHeader, await codigoDe(await firmado({ jwsHeader }))]).toEqual([jwsHeader, 'algoritmo'])
     // The public key as the secret of an HMAC: the oldest of these tricks.
-    const secret = Buffer.from(claves.keys[0]!.x, 'base64url')
+    const secret = Buffer.from(keys.keys[0]!.x, 'base64url')
     const hmac = await new CompactSign(Buffer.from(manifiesto.split('.')[1]!, 'base64url'))
-      .setProtectedHeader({ alg: 'HS256', kid: claves.keys[0]!.kid, typ: 'prueba-entrega+jws' })
+      .setProtectedHeader({ alg: 'HS256', kid: keys.keys[0]!.kid, typ: 'prueba-entrega+jws' })
       .sign(secret)
     expect(await codigoDe({ manifiesto: hmac })).toBe('algoritmo')
     const [head, body] = manifiesto.split('.')
     expect(await codigoDe({ manifiesto: `${head}.${body}.` })).toBe('manifiesto_ilegible')
     expect(await codigoDe({ manifiesto: `${head}.${body}.${'A'.repeat(86)}` })).toBe('firma')
     for (const kid of [undefined, '', 7, null])
-      expect(await codigoDe(await firmado({ cabecera: { kid } }))).toBe('manifiesto_ilegible')
+      expect(await codigoDe(await firmado({ jwsHeader: { kid } }))).toBe('manifiesto_ilegible')
     // The newer name of the same algorithm is good, so that the service may go over to it.
-    await verificarPrueba(await firmado({ cabecera: { alg: 'Ed25519' } }))
+    await verificarPrueba(await firmado({ jwsHeader: { alg: 'Ed25519' } }))
   })
 
   it('knows what is no manifest', async () => {
@@ -213,17 +213,17 @@ describe('verificarPrueba()', () => {
 
 describe('api.guias.clavesPublicas()', () => {
   it('asks for them without the key', async () => {
-    const pedidas: [string, unknown][] = []
+    const sentRequests: [string, unknown][] = []
     const api = new Guias({
       llave: 'guia_test_secreta',
       baseUrl: environment.url,
       fetch: (url, init) => {
-        pedidas.push([url, init.headers])
+        sentRequests.push([url, init.headers])
         return fetch(url, init)
       },
     })
-    expect(await api.guias.clavesPublicas()).toEqual(claves)
-    expect(pedidas.map(([url]) => url)).toEqual([`${environment.url}/.well-known/jwks.json`])
-    expect(JSON.stringify(pedidas)).not.toContain('secreta')
+    expect(await api.guias.clavesPublicas()).toEqual(keys)
+    expect(sentRequests.map(([url]) => url)).toEqual([`${environment.url}/.well-known/jwks.json`])
+    expect(JSON.stringify(sentRequests)).not.toContain('secreta')
   })
 })

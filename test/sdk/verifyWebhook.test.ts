@@ -24,9 +24,9 @@ afterAll(() => {
 describe('the signature', () => {
   it('gives what was sent, as text, Buffer, part of a buffer, ArrayBuffer', async () => {
     const bytes = Buffer.from(SIGNED_BODY)
-    const holgado = Buffer.concat([Buffer.from('xxx'), bytes, Buffer.from('xxx')])
-    const suelto = new Uint8Array(bytes).buffer
-    for (const body of [SIGNED_BODY, bytes, holgado.subarray(3, -3), new Uint8Array(suelto), suelto]) {
+    const looseBuffer = Buffer.concat([Buffer.from('xxx'), bytes, Buffer.from('xxx')])
+    const isReleased = new Uint8Array(bytes).buffer
+    for (const body of [SIGNED_BODY, bytes, looseBuffer.subarray(3, -3), new Uint8Array(isReleased), isReleased]) {
       expect(await verificarWebhook(body, headers(), SECRETO)).toEqual(AVISO)
       expect((await firmarWebhook(body, { id: ID, timestamp: 7, secreto: SECRETO }))['webhook-signature']).toBe(
         mac(SECRETO, ID, 7, SIGNED_BODY),
@@ -50,42 +50,42 @@ describe('the signature', () => {
       fc.asyncProperty(llave, id, datos, fc.integer({ min: -290, max: 290 }), async (secreto, id, datos, hace) => {
         const body = JSON.stringify(datos)
         const timestamp = now() - hace
-        const propias = await firmarWebhook(body, { id, timestamp, secreto })
-        for (const Otra of [Estandar, Svix]) {
-          const other = new Otra(secreto)
-          expect(other.sign(id, new Date(timestamp * 1000), body)).toBe(propias['webhook-signature'])
-          expect(other.verify(body, propias)).toEqual(JSON.parse(body))
+        const ownValues = await firmarWebhook(body, { id, timestamp, secreto })
+        for (const OtherLibrary of [Estandar, Svix]) {
+          const other = new OtherLibrary(secreto)
+          expect(other.sign(id, new Date(timestamp * 1000), body)).toBe(ownValues['webhook-signature'])
+          expect(other.verify(body, ownValues)).toEqual(JSON.parse(body))
         }
-        expect(await verificarWebhook(body, propias, secreto)).toEqual(JSON.parse(body))
+        expect(await verificarWebhook(body, ownValues, secreto)).toEqual(JSON.parse(body))
       }),
       { numRuns: 150 },
     )
   })
 
   it('agrees with them about what is not to be accepted', async () => {
-    const unos = fc.constantFrom(SECRETO, OTHER_SECRETO)
+    const items = fc.constantFrom(SECRETO, OTHER_SECRETO)
     const firma = fc.constantFrom('buena', 'de otro', 'v1a', 'sin versión', 'vacía', 'cortada', 'basura')
     await fc.assert(
       fc.asyncProperty(
-        unos,
+        items,
         fc.array(firma, { minLength: 1, maxLength: 4 }),
         fc.integer({ min: -400, max: 400 }),
         fc.boolean(),
         async (secret, firmas, hace, altered) => {
           const timestamp = now() - hace
-          const buena = mac(secret, ID, timestamp, SIGNED_BODY)
-          const como: Record<string, string> = {
-            buena,
+          const goodOne = mac(secret, ID, timestamp, SIGNED_BODY)
+          const asSpecified: Record<string, string> = {
+            buena: goodOne,
             'de otro': mac(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, ID, timestamp, SIGNED_BODY),
-            v1a: buena.replace('v1,', 'v1a,'),
-            'sin versión': buena.slice(3),
+            v1a: goodOne.replace('v1,', 'v1a,'),
+            'sin versión': goodOne.slice(3),
             vacía: 'v1,',
-            cortada: buena.slice(0, -2),
+            cortada: goodOne.slice(0, -2),
             basura: 'v1,ñ=,=',
           }
-          const all = headers({ 'webhook-signature': firmas.map((f) => como[f]).join(' ') }, timestamp)
+          const all = headers({ 'webhook-signature': firmas.map((f) => asSpecified[f]).join(' ') }, timestamp)
           const body = altered ? SIGNED_BODY.replace('entregado', 'devuelto!') : SIGNED_BODY
-          const acepta = async (act: () => unknown) => {
+          const accepts = async (act: () => unknown) => {
             try {
               await act()
               return true
@@ -93,10 +93,10 @@ describe('the signature', () => {
               return false
             }
           }
-          const nuestro = await acepta(() => verificarWebhook(body, all, secret))
-          expect(nuestro).toBe(await acepta(() => new Estandar(secret).verify(body, all)))
-          expect(nuestro).toBe(await acepta(() => new Svix(secret).verify(body, all)))
-          expect(nuestro).toBe(firmas.includes('buena') && Math.abs(hace) <= 300 && !altered)
+          const projectResult = await accepts(() => verificarWebhook(body, all, secret))
+          expect(projectResult).toBe(await accepts(() => new Estandar(secret).verify(body, all)))
+          expect(projectResult).toBe(await accepts(() => new Svix(secret).verify(body, all)))
+          expect(projectResult).toBe(firmas.includes('buena') && Math.abs(hace) <= 300 && !altered)
         },
       ),
       { numRuns: 200 },
@@ -104,40 +104,40 @@ describe('the signature', () => {
   })
 
   it('fails with one bit of the body changed, wherever', async () => {
-    const buenas = headers()
+    const goodOnes = headers()
     const bytes = Buffer.from(SIGNED_BODY)
     for (let i = 0; i < bytes.length; i++) {
       const altered = Buffer.from(bytes)
       altered[i]! ^= 1 << (i % 8)
-      expect(await motivo(altered, buenas, SECRETO), `byte ${i}`).toBe('firma')
+      expect(await motivo(altered, goodOnes, SECRETO), `byte ${i}`).toBe('firma')
     }
     for (const other of [bytes.subarray(1), bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.from(' ')])]) {
-      expect(await motivo(other, buenas, SECRETO)).toBe('firma')
+      expect(await motivo(other, goodOnes, SECRETO)).toBe('firma')
     }
   })
 
   it('fails with one character of the signature, the id or the time changed, wherever', async () => {
     const timestamp = now() - 10
-    const buenas = headers({}, timestamp)
+    const goodOnes = headers({}, timestamp)
     for (const name of ['webhook-signature', 'webhook-id', 'webhook-timestamp'] as const) {
-      for (let i = 0; i < buenas[name].length; i++) {
-        const letter = buenas[name][i] as string
+      for (let i = 0; i < goodOnes[name].length; i++) {
+        const letter = goodOnes[name][i] as string
         // Also the last character before `=`, of whose bits base64 ignores two.
         const other = /\d/.test(letter) ? String((Number(letter) + 1) % 10) : letter === 'B' ? 'A' : 'B'
-        const alterada = buenas[name].slice(0, i) + other + buenas[name].slice(i + 1)
+        const alteredText = goodOnes[name].slice(0, i) + other + goodOnes[name].slice(i + 1)
         expect(['firma', 'marca_de_tiempo']).toContain(
-          await motivo(SIGNED_BODY, { ...buenas, [name]: alterada }, SECRETO),
+          await motivo(SIGNED_BODY, { ...goodOnes, [name]: alteredText }, SECRETO),
         )
       }
     }
-    const canonica = buenas['webhook-signature']
+    const canonicalFirma = goodOnes['webhook-signature']
     for (const other of [
-      `${canonica}=`,
-      canonica.slice(0, -1),
-      canonica.replace(/\+/g, '-').replace(/\//g, '_').slice(0, -1),
-      `${canonica},`,
+      `${canonicalFirma}=`,
+      canonicalFirma.slice(0, -1),
+      canonicalFirma.replace(/\+/g, '-').replace(/\//g, '_').slice(0, -1),
+      `${canonicalFirma},`,
     ]) {
-      expect(await motivo(SIGNED_BODY, { ...buenas, 'webhook-signature': other }, SECRETO)).toBe('firma')
+      expect(await motivo(SIGNED_BODY, { ...goodOnes, 'webhook-signature': other }, SECRETO)).toBe('firma')
     }
   })
 
@@ -155,8 +155,8 @@ describe('the signature', () => {
     ]) {
       expect(await verificarWebhook(SIGNED_BODY, con(firma), SECRETO), firma).toEqual(AVISO)
     }
-    const solos = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => good.replace('v1,', v))
-    for (const firma of [foreign, ...solos, ' '])
+    const loneSignatures = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => good.replace('v1,', v))
+    for (const firma of [foreign, ...loneSignatures, ' '])
       expect(await motivo(SIGNED_BODY, con(firma), SECRETO), firma).toBe('firma')
   })
 
@@ -220,24 +220,38 @@ describe('the time', () => {
 })
 
 describe('the headers', () => {
-  const buenas = headers()
-  const { 'webhook-id': wid, 'webhook-timestamp': wts, 'webhook-signature': wsig } = buenas
-  const pares = Object.entries(buenas) as [string, string][]
+  const goodOnes = headers()
+  const {
+    'webhook-id': webhookId,
+    'webhook-timestamp': webhookTimestamp,
+    'webhook-signature': webhookSignature,
+  } = goodOnes
+  const pairs = Object.entries(goodOnes) as [string, string][]
   it.each<[string, CabecerasRecibidas]>([
-    ['Headers', new Headers(buenas)],
-    ['a Map', new Map(pares)],
-    ['pairs', pares],
-    ['another case', { 'Webhook-Id': wid, 'WEBHOOK-TIMESTAMP': wts, 'webhook-Signature': wsig }],
-    ['lists, as in Lambda', { 'webhook-id': [wid], 'webhook-timestamp': [wts], 'webhook-signature': ['v1,x', wsig] }],
-    ['others that are undefined', { ...buenas, host: undefined, 'set-cookie': ['a', 'b'] }],
-    ['no prototype', Object.assign(Object.create(null), buenas)],
-    ['pairs of a signature that came twice', [...pares, ['Webhook-Signature', 'v1,x']]],
-  ])('come as %s', async (_, como) => {
-    expect(await verificarWebhook(SIGNED_BODY, como, SECRETO)).toEqual(AVISO)
+    ['Headers', new Headers(goodOnes)],
+    ['a Map', new Map(pairs)],
+    ['pairs', pairs],
+    [
+      'another case',
+      { 'Webhook-Id': webhookId, 'WEBHOOK-TIMESTAMP': webhookTimestamp, 'webhook-Signature': webhookSignature },
+    ],
+    [
+      'lists, as in Lambda',
+      {
+        'webhook-id': [webhookId],
+        'webhook-timestamp': [webhookTimestamp],
+        'webhook-signature': ['v1,x', webhookSignature],
+      },
+    ],
+    ['others that are undefined', { ...goodOnes, host: undefined, 'set-cookie': ['a', 'b'] }],
+    ['no prototype', Object.assign(Object.create(null), goodOnes)],
+    ['pairs of a signature that came twice', [...pairs, ['Webhook-Signature', 'v1,x']]],
+  ])('come as %s', async (_, asSpecified) => {
+    expect(await verificarWebhook(SIGNED_BODY, asSpecified, SECRETO)).toEqual(AVISO)
   })
 
   it('come as node:http gives them', async () => {
-    const llegadas = await new Promise<IncomingMessage>((listo) => {
+    const arrivals = await new Promise<IncomingMessage>((listo) => {
       const server = createServer((req, res) => {
         listo(req)
         res.end(() => server.close())
@@ -247,16 +261,16 @@ describe('the headers', () => {
           port,
           host: '127.0.0.1',
           method: 'POST',
-          headers: { ...buenas, 'webhook-signature': ['v1,x', wsig] },
+          headers: { ...goodOnes, 'webhook-signature': ['v1,x', webhookSignature] },
         }).end()
       })
     })
-    expect(await verificarWebhook(SIGNED_BODY, llegadas.headers, SECRETO)).toEqual(AVISO)
+    expect(await verificarWebhook(SIGNED_BODY, arrivals.headers, SECRETO)).toEqual(AVISO)
   })
 
-  it.each(Object.keys(buenas))('fail without %s', async (name) => {
+  it.each(Object.keys(goodOnes))('fail without %s', async (name) => {
     for (const value of [undefined, '']) {
-      const error = await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...buenas, [name]: value }, SECRETO))
+      const error = await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...goodOnes, [name]: value }, SECRETO))
       expect([error.motivo, error.message.includes(name)]).toEqual(['cabecera_ausente', true])
     }
   })
@@ -265,8 +279,10 @@ describe('the headers', () => {
     for (const nothing of [{}, [], new Headers(), undefined, null, 'webhook-id', 7, [['a']]]) {
       expect(await motivo(SIGNED_BODY, nothing as never, SECRETO)).toBe('cabecera_ausente')
     }
-    expect(await motivo(SIGNED_BODY, [...pares, ['webhook-id', ID]], SECRETO)).toBe('firma')
-    expect(await motivo(SIGNED_BODY, [...pares, ['webhook-timestamp', wts]], SECRETO)).toBe('marca_de_tiempo')
+    expect(await motivo(SIGNED_BODY, [...pairs, ['webhook-id', ID]], SECRETO)).toBe('firma')
+    expect(await motivo(SIGNED_BODY, [...pairs, ['webhook-timestamp', webhookTimestamp]], SECRETO)).toBe(
+      'marca_de_tiempo',
+    )
   })
 })
 
@@ -304,8 +320,8 @@ describe('the body and the secret', () => {
     ['without tipo', '{"id":"evt_1"}'],
     ['bytes that are no UTF-8', Buffer.concat([Buffer.from('{"tipo":"'), Buffer.of(0xff), Buffer.from('"}')])],
   ])('well signed, but %s', async (_, body) => {
-    const firmadas = await firmarWebhook(body, { id: ID, secreto: SECRETO })
-    expect(await motivo(body, firmadas, SECRETO)).toBe('cuerpo')
+    const signedHeaders = await firmarWebhook(body, { id: ID, secreto: SECRETO })
+    expect(await motivo(body, signedHeaders, SECRETO)).toBe('cuerpo')
   })
 
   it.each<[string, unknown]>([
@@ -357,9 +373,9 @@ describe('verificarWebhook outside Node', () => {
     const module = { exports: {} as typeof import('@guias/sdk') }
     const web = { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response, module }
     runInContext(`((exports) => {${codigo}\n})(module.exports)`, createContext(web))
-    const firmadas = await module.exports.firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO })
+    const signedHeaders = await module.exports.firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO })
     for (const body of [SIGNED_BODY, Buffer.from(SIGNED_BODY), new Uint8Array(Buffer.from(SIGNED_BODY)).buffer]) {
-      expect(JSON.stringify(await module.exports.verificarWebhook(body, new Headers(firmadas), [SECRETO]))).toBe(
+      expect(JSON.stringify(await module.exports.verificarWebhook(body, new Headers(signedHeaders), [SECRETO]))).toBe(
         SIGNED_BODY,
       )
     }

@@ -8,17 +8,17 @@ let api: ReturnType<typeof client>
 beforeAll(() => {
   api = client()
 })
-const responder = (status: number, que?: unknown, tipo = 'application/json') =>
+const responder = (status: number, kind?: unknown, tipo = 'application/json') =>
   answer((res) => {
-    res.writeHead(status, { 'X-Request-Id': 'sol-1', ...(que === undefined ? {} : { 'Content-Type': tipo }) })
-    res.end(typeof que === 'string' || que === undefined ? que : JSON.stringify(que))
+    res.writeHead(status, { 'X-Request-Id': 'sol-1', ...(kind === undefined ? {} : { 'Content-Type': tipo }) })
+    res.end(typeof kind === 'string' || kind === undefined ? kind : JSON.stringify(kind))
   })
-const llegadas = () =>
-  received.map(({ method, path, cabeceras, cuerpo }) => ({
+const arrivals = () =>
+  received.map(({ method, path, headers, body }) => ({
     method,
     path,
-    tipo: cabeceras['content-type'],
-    cuerpo: cuerpo ? JSON.parse(cuerpo) : undefined,
+    tipo: headers['content-type'],
+    body: body ? JSON.parse(body) : undefined,
   }))
 
 describe('api.webhooks', () => {
@@ -108,11 +108,11 @@ describe('api.webhooks', () => {
     ['reenviar', () => api.webhooks.reenviar('wh_1', 'avi_1'), 202, ENTREGA, 'POST', '/wh_1/avisos/avi_1/reenviar'],
   ]
 
-  it.each(OPERACIONES)('%s', async (_, request, status, datos, method, path, cuerpo) => {
+  it.each(OPERACIONES)('%s', async (_, request, status, datos, method, path, body) => {
     responder(status, datos)
     expect(await request()).toEqual(datos)
-    expect(llegadas()).toEqual([
-      { method, path: `/api/v1/webhooks${path}`, tipo: cuerpo ? 'application/json' : undefined, cuerpo },
+    expect(arrivals()).toEqual([
+      { method, path: `/api/v1/webhooks${path}`, tipo: body ? 'application/json' : undefined, body },
     ])
   })
 
@@ -159,7 +159,7 @@ describe('api.webhooks', () => {
   it.each(['', ' ', '.', '..', undefined, null, 7])('sends nothing for the id %j', async (bad) => {
     const id = bad as string
     const { webhooks } = api
-    const pedidas: [PromiseLike<unknown>, string][] = [
+    const sentRequests: [PromiseLike<unknown>, string][] = [
       ...[
         webhooks.obtener(id),
         webhooks.cambiar(id, {}),
@@ -172,13 +172,13 @@ describe('api.webhooks', () => {
         webhooks.avisos(id),
         webhooks.obtenerAviso(id, 'avi_1'),
         webhooks.reenviar(id, 'avi_1'),
-      ].map((pedida): [PromiseLike<unknown>, string] => [pedida, 'webhook debe ser un texto']),
+      ].map((sentRequest): [PromiseLike<unknown>, string] => [sentRequest, 'webhook debe ser un texto']),
       [webhooks.obtenerRecuperacion('wh_1', id), 'recuperacion debe ser un texto'],
       [webhooks.obtenerAviso('wh_1', id), 'aviso debe ser un texto'],
       [webhooks.reenviar('wh_1', id), 'aviso debe ser un texto'],
     ]
-    for (const [pedida, dice] of pedidas) {
-      expect(await fault(pedida)).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining(dice) })
+    for (const [sentRequest, dice] of sentRequests) {
+      expect(await fault(sentRequest)).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining(dice) })
     }
     expect(received).toEqual([])
   })

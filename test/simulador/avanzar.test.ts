@@ -21,8 +21,8 @@ import {
 const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
 const DE_REPARTO = Object.entries(MOTIVOS).filter(([estado]) => estado !== 'cancelado')
-const MOTIVOS_DE_CADA = DE_REPARTO.flatMap(([estado, suyos]) =>
-  Object.entries<{ requiere_accion: boolean }>(suyos).map(
+const MOTIVO_CASES = DE_REPARTO.flatMap(([estado, ownEntries]) =>
+  Object.entries<{ requiere_accion: boolean }>(ownEntries).map(
     ([motivo, { requiere_accion }]) => [estado as Estado, motivo as never, requiere_accion] as const,
   ),
 )
@@ -40,13 +40,13 @@ describe('avanzar', () => {
     const admitidos = transiciones[estado]!.filter((other) => other !== 'cancelado')
     for (const other of ALL_ESTADOS) {
       if (admitidos.some((one) => one === other)) {
-        const movida = await comercio.api.simulador.avanzar(await fresh(), {
+        const relocation = await comercio.api.simulador.avanzar(await fresh(), {
           estado: other as SimulatorEstado,
           motivo: findReason(other),
         })
         // A failed attempt also opens a decision, with an event of its own.
         const eventos = other === 'intento_fallido' ? 2 : 1
-        expect(movida).toMatchObject({ estado: other, secuencia: secuencia + eventos, modo: 'test' })
+        expect(relocation).toMatchObject({ estado: other, secuencia: secuencia + eventos, modo: 'test' })
       } else {
         const error = await catchProblema(
           comercio.api.simulador.avanzar(quieta, { estado: other as SimulatorEstado, motivo: findReason(other) }),
@@ -65,12 +65,12 @@ describe('avanzar', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado })
     const descripcion = 'No había nadie; se dejó aviso'
-    const tras = await comercio.api.simulador.avanzar(guia, {
+    const afterStep = await comercio.api.simulador.avanzar(guia, {
       estado: 'intento_fallido',
       motivo: 'direccion_incorrecta',
       descripcion,
     })
-    expect(tras).toMatchObject({ guia, estado: 'intento_fallido', intentos: 1, secuencia: 5 })
+    expect(afterStep).toMatchObject({ guia, estado: 'intento_fallido', intentos: 1, secuencia: 5 })
     await comercio.api.simulador.avanzar(guia, { estado: 'en_ruta' })
     await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
     const { datos } = await comercio.api.guias.eventos(guia)
@@ -96,11 +96,11 @@ describe('avanzar', () => {
     expect(porSecuencia).toEqual(datos)
   })
 
-  it.each(MOTIVOS_DE_CADA)('%s for %s: with what the merchant has to do', async (estado, motivo, requiere_accion) => {
+  it.each(MOTIVO_CASES)('%s for %s: with what the merchant has to do', async (estado, motivo, requiere_accion) => {
     const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const camino = findPathTo(estado)
-    for (const other of camino.slice(0, -1)) await simulateStep(comercio, guia, other)
+    const route = findPathTo(estado)
+    for (const other of route.slice(0, -1)) await simulateStep(comercio, guia, other)
     expect(await comercio.api.simulador.avanzar(guia, { estado: estado as SimulatorEstado, motivo })).toMatchObject({
       estado,
     })
@@ -152,17 +152,19 @@ describe('avanzar', () => {
 
   it.each(['no_puede_firmar', 'se_nego', 'sin_contacto'] as const)(
     'delivers without a signature, and the proof says %s',
-    async (sin_firma) => {
+    async (noFirmaReason) => {
       const comercio = await environment.createComercio()
       await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
       const { guia } = await comercio.api.guias.crear(buildGuia())
       await moveGuiaTo(comercio, guia, 'en_ruta')
-      const fault = await catchProblema(comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma }))
+      const fault = await catchProblema(
+        comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma: noFirmaReason }),
+      )
       expect(fault).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
-      await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma })
+      await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: noFirmaReason })
       expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
         firma: null,
-        sin_firma,
+        sin_firma: noFirmaReason,
         fotos: [{ tipo: 'foto' }],
         evidencia: { firma: 'obligatoria', faltas: [] },
       })
@@ -184,12 +186,12 @@ describe('avanzar', () => {
   it('delivers somewhere else without a place, and nowhere where there is none', async () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
-    const sinCoordenadas = { maps_url: 'https://www.google.com/maps/place/Mixco' }
-    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Mixco', ...sinCoordenadas }))
+    const linkWithoutCoordinates = { maps_url: 'https://www.google.com/maps/place/Mixco' }
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Mixco', ...linkWithoutCoordinates }))
     await moveGuiaTo(comercio, guia, 'entregado')
     expect(await api.guias.pruebaEntrega(guia)).toMatchObject({ lat: expect.closeTo(14.63, 1), distancia_m: null })
     const other = await api.guias.crear(
-      buildGuiaWithoutDestino({ municipio: 'Villa Inexistente del Monte', ...sinCoordenadas }),
+      buildGuiaWithoutDestino({ municipio: 'Villa Inexistente del Monte', ...linkWithoutCoordinates }),
     )
     await moveGuiaTo(comercio, other.guia, 'entregado')
     expect(await api.guias.pruebaEntrega(other.guia)).toMatchObject({ lat: null, lng: null, precision_m: null })
@@ -199,8 +201,8 @@ describe('avanzar', () => {
     const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await moveGuiaTo(comercio, guia, 'intento_fallido')
-    const [intento, ...demas] = (await comercio.api.guias.intentos(guia)).datos
-    expect([demas, intento]).toMatchObject([[], { numero_intento: 1, fotos: [{ ancho: 1_280, alto: 960 }] }])
+    const [intento, ...remainder] = (await comercio.api.guias.intentos(guia)).datos
+    expect([remainder, intento]).toMatchObject([[], { numero_intento: 1, fotos: [{ ancho: 1_280, alto: 960 }] }])
     expect((await fetch(intento!.fotos[0]!.url)).status).toBe(200)
   })
 
@@ -263,12 +265,12 @@ describe('avanzar', () => {
     ['why a note has none', { tipo: 'guia.nota', descripcion: 'x', sin_firma: 'se_nego' }, '/sin_firma'],
     ['a reason that nobody knows', { estado: 'entregado', sin_firma: 'prisa' }, '/sin_firma'],
     ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
-  ])('refuses %s', async (_que, cambio, campo) => {
+  ])('refuses %s', async (_description, cambio, field) => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const error = await catchProblema(api.simulador.avanzar(guia, cambio as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
-    expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo })]) })
+    expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo: field })]) })
     expect((await api.guias.obtener(guia)).secuencia).toBe(1)
   })
 

@@ -86,11 +86,11 @@ describe('confirmar-ubicacion', () => {
       for (const guia of guias) {
         expect(await readEventoTypes(comercio, guia)).toEqual(tipos)
         expect((await comercio.api.guias.obtener(guia)).ubicacion.estado).toBe(resultado)
-        const suyos = await waitUntil(async () => {
+        const ownEntries = await waitUntil(async () => {
           const recibidos = receptor.receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia)
           return recibidos.length >= 2 && recibidos
         })
-        expect(suyos.map(({ json }) => json.tipo).sort()).toEqual(tipos.slice(1).sort())
+        expect(ownEntries.map(({ json }) => json.tipo).sort()).toEqual(tipos.slice(1).sort())
       }
     },
   )
@@ -104,8 +104,8 @@ describe('confirmar-ubicacion', () => {
     expect(Date.parse(expired.ubicacion.solicitud!.vence_en!)).toBeLessThanOrEqual(Date.now())
     expect((await fetch(await enlaceDe(guia))).status).toBe(410)
     expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(expired)
-    const imposible = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
-    expect([imposible.status, imposible.codigo]).toEqual([409, 'transicion_invalida'])
+    const impossibleProblema = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
+    expect([impossibleProblema.status, impossibleProblema.codigo]).toEqual([409, 'transicion_invalida'])
     await api.guias.reenviarSolicitud(guia)
     const fallida = await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })
     expect(fallida.ubicacion.solicitud).toMatchObject({ estado: 'fallido', numero: 2 })
@@ -118,7 +118,7 @@ describe('confirmar-ubicacion', () => {
     expect(await readEventoTypes(comercio, guia)).toEqual([
       'guia.aceptado',
       ...['solicitada', 'vencida', 'solicitada', 'fallida', 'solicitada', 'confirmada'].map(
-        (que) => `ubicacion.${que}`,
+        (kind) => `ubicacion.${kind}`,
       ),
     ])
   })
@@ -131,7 +131,7 @@ describe('confirmar-ubicacion', () => {
       const error = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...place }))
       expect(error).toMatchObject({
         status: 422,
-        errores: Object.keys(place).map((campo) => ({ campo: `/${campo}`, codigo: 'incompatible' })),
+        errores: Object.keys(place).map((field) => ({ campo: `/${field}`, codigo: 'incompatible' })),
       })
     },
   )

@@ -11,12 +11,12 @@ import { moveGuiaTo } from './simulate.ts'
 const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
 const { createComercio: shop, politica, enlaceDe, ver, send, mensajes } = useQuestions(environment)
-const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
+const BY_DESTINATARIO = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
 
 /** A guide after a failed attempt; by default its recipient is not asked. */
-async function fallida(comercioDado?: Awaited<ReturnType<typeof environment.createComercio>>) {
-  const comercio = comercioDado ?? (await environment.createComercio())
+async function fallida(givenComercio?: Awaited<ReturnType<typeof environment.createComercio>>) {
+  const comercio = givenComercio ?? (await environment.createComercio())
   const { api } = comercio
   const { guia } = await api.guias.crear(buildGuia())
   await moveGuiaTo(comercio, guia, 'intento_fallido')
@@ -24,50 +24,50 @@ async function fallida(comercioDado?: Awaited<ReturnType<typeof environment.crea
     comercio,
     api,
     guia,
-    leer: () => api.guias.obtener(guia, { limite: 100 }),
+    read: () => api.guias.obtener(guia, { limite: 100 }),
     /** The last events, as a courier's page or a webhook would tell them. */
     ultimos: async (count: number) => (await api.guias.eventos(guia)).datos.slice(-count),
   }
 }
-const problema = async (pedida: PromiseLike<unknown>) => {
-  const error = await catchProblema(pedida)
+const problema = async (sentRequest: PromiseLike<unknown>) => {
+  const error = await catchProblema(sentRequest)
   return [error.status, error.codigo]
 }
 
 describe('decidir', () => {
   it('asks for another day, whether or not the merchant lets recipients decide', async () => {
-    const { api, guia, leer, ultimos } = await fallida()
-    const { fecha_desde, vence_en } = (await leer()).decision!
+    const { api, guia, read, ultimos } = await fallida()
+    const { fecha_desde, vence_en } = (await read()).decision!
     const fecha = addDays(fecha_desde!, 2)
     expect(await api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha })).toMatchObject({
       estado: 'intento_fallido',
-      decision: { ...POR_EL, fecha, franja: null, vence_en },
+      decision: { ...BY_DESTINATARIO, fecha, franja: null, vence_en },
     })
     const [tomada] = await ultimos(1)
     expect(tomada).toMatchObject({
       tipo: 'guia.decision_tomada',
       descripcion: 'El destinatario pidió otro día',
-      decision: POR_EL,
+      decision: BY_DESTINATARIO,
     })
     expect(await mensajes(guia)).toEqual([])
   })
 
   it('does what the page of the link does, and the link then shows it', async () => {
     const comercio = await shop()
-    const [simulada, deVerdad] = [await fallida(comercio), await fallida(comercio)]
+    const [simulada, realOne] = [await fallida(comercio), await fallida(comercio)]
     await simulada.api.simulador.decidir(simulada.guia, { eleccion: 'vecino', vecino: ROSA })
     await environment.waitForQuiet(comercio)
-    expect((await send(await enlaceDe(deVerdad.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
-    const [one, other] = [await simulada.leer(), await deVerdad.leer()]
-    const dicho = ({ datos }: typeof one.eventos) =>
-      datos.map(({ tipo, descripcion, motivo, campos, decision }) => [
+    expect((await send(await enlaceDe(realOne.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
+    const [one, other] = [await simulada.read(), await realOne.read()]
+    const message = ({ datos }: typeof one.eventos) =>
+      datos.map(({ tipo, descripcion, motivo, campos: fields, decision }) => [
         tipo,
         descripcion,
         motivo,
-        campos,
+        fields,
         decision && { ...decision, vence_en: null },
       ])
-    expect(dicho(one.eventos)).toEqual(dicho(other.eventos))
+    expect(message(one.eventos)).toEqual(message(other.eventos))
     expect([one.indicaciones, one.secuencia]).toEqual([other.indicaciones, other.secuencia])
     expect(one.indicaciones).toBe('Dejar con un vecino: Rosa Caal, casa verde de enfrente')
     // The message left before, so the mailbox has it.
@@ -86,11 +86,11 @@ describe('decidir', () => {
       { lat: 16.93, lng: -89.89 },
       { lat: 16.93, lng: -89.89 },
     ],
-  ])('takes it to another place: %o', async (lugar, ubicacion) => {
+  ])('takes it to another place: %o', async (place, ubicacion) => {
     const { api, guia, ultimos } = await fallida()
-    const movida = await api.simulador.decidir(guia, { eleccion: 'otro_lugar', lugar })
-    expect(movida).toMatchObject({
-      decision: POR_EL,
+    const relocation = await api.simulador.decidir(guia, { eleccion: 'otro_lugar', lugar: place })
+    expect(relocation).toMatchObject({
+      decision: BY_DESTINATARIO,
       ubicacion: { estado: 'confirmada', origen: 'destinatario', ...ubicacion },
     })
     expect((await ultimos(2)).map(({ tipo }) => tipo)).toEqual(['ubicacion.confirmada', 'guia.decision_tomada'])
@@ -114,12 +114,12 @@ describe('decidir', () => {
   })
 
   it('takes the first decision alone', async () => {
-    const { comercio, api, guia, leer } = await fallida()
+    const { comercio, api, guia, read } = await fallida()
     await api.simulador.decidir(guia, { eleccion: 'otro_dia' })
     for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const) {
       const error = await catchProblema(api.simulador.decidir(guia, { eleccion }))
       expect(error).toBeInstanceOf(ErrorConflicto)
-      expect([error.codigo, (error as ErrorConflicto).decision]).toMatchObject(['decision_tomada', POR_EL])
+      expect([error.codigo, (error as ErrorConflicto).decision]).toMatchObject(['decision_tomada', BY_DESTINATARIO])
     }
     expect(await problema(api.guias.devolver(guia, { razon: 'x' }))).toEqual([409, 'decision_tomada'])
     const other = await fallida(comercio)
@@ -127,9 +127,9 @@ describe('decidir', () => {
     expect(await problema(api.simulador.decidir(other.guia, { eleccion: 'rechazo' }))).toEqual([409, 'decision_tomada'])
     // What was carried out leaves nothing to decide.
     await api.simulador.avanzar(guia, { estado: 'en_ruta' })
-    const { secuencia } = await leer()
+    const { secuencia } = await read()
     expect(await problema(api.simulador.decidir(guia, { eleccion: 'rechazo' }))).toEqual([409, 'decision_no_admitida'])
-    expect((await leer()).secuencia).toBe(secuencia)
+    expect((await read()).secuencia).toBe(secuencia)
   })
 
   it.each(['recolectado', 'en_ruta', 'entregado', 'en_devolucion'] as const)(
@@ -151,16 +151,16 @@ describe('decidir', () => {
   )
 
   it('decides nothing about a lost parcel, and no attempt after the last one', async () => {
-    const { api, guia, leer } = await fallida()
+    const { api, guia, read } = await fallida()
     await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
     expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
-    expect((await leer()).decision).toMatchObject({ estado: 'pendiente' })
+    expect((await read()).decision).toMatchObject({ estado: 'pendiente' })
     const comercio = await environment.createComercio()
     await politica(comercio, { maximos: 1, al_vencer: 'esperar' })
     const last = await fallida(comercio)
     const error = await catchProblema(comercio.api.simulador.decidir(last.guia, { eleccion: 'vecino', vecino: ROSA }))
     expect(error).toMatchObject({ codigo: 'decision_no_admitida', opciones: ['devolver'] })
-    expect((await last.leer()).indicaciones).toBeNull()
+    expect((await last.read()).indicaciones).toBeNull()
     const rechazada = await comercio.api.simulador.decidir(last.guia, { eleccion: 'rechazo' })
     expect(rechazada.estado).toBe('en_devolucion')
   })
@@ -184,21 +184,23 @@ describe('decidir', () => {
     [{ eleccion: 'ninguna', fecha: '2026-12-01' }, '/fecha', 'incompatible'],
     [{ eleccion: 'otro_dia', fecha: '2026-02-30' }, '/fecha', 'formato_invalido'],
     [{ eleccion: 'otro_dia', fecha: '2020-01-01' }, '/fecha', 'fuera_de_rango'],
-  ])('returns 422 for %o', async (decision, campo, codigo) => {
-    const { api, guia, leer } = await fallida()
+  ])('returns 422 for %o', async (decision, field, codigo) => {
+    const { api, guia, read } = await fallida()
     const error = await catchProblema(api.simulador.decidir(guia, decision as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
-    expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]) })
-    expect((await leer()).decision).toMatchObject({ estado: 'pendiente' })
+    expect(error).toMatchObject({
+      errores: expect.arrayContaining([expect.objectContaining({ campo: field, codigo })]),
+    })
+    expect((await read()).decision).toMatchObject({ estado: 'pendiente' })
   })
 
   it('takes one of many decisions at once', async () => {
-    const { api, guia, leer } = await fallida()
+    const { api, guia, read } = await fallida()
     const all = await Promise.allSettled(
       Array.from({ length: 6 }, () => api.simulador.decidir(guia, { eleccion: 'otro_dia' })),
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const tipos = (await leer()).eventos.datos.map(({ tipo }) => tipo)
+    const tipos = (await read()).eventos.datos.map(({ tipo }) => tipo)
     expect(tipos.filter((tipo) => tipo === 'guia.decision_tomada')).toHaveLength(1)
   })
 })
@@ -206,31 +208,31 @@ describe('decidir', () => {
 describe('decidir, if nobody does', () => {
   it('returns the parcel now, as the policy says, and once', async () => {
     const comercio = await shop()
-    const { api, guia, leer, ultimos } = await fallida(comercio)
-    const vuelve = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
-    expect(vuelve).toMatchObject({
+    const { api, guia, read, ultimos } = await fallida(comercio)
+    const returningGuia = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
+    expect(returningGuia).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
     })
-    expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(environment.clock().getTime())
-    const [tomada, regreso] = await ultimos(2)
-    expect([tomada!.descripcion, regreso!.tipo, regreso!.motivo]).toEqual([
+    expect(Date.parse(returningGuia.decision!.vence_en!)).toBeLessThanOrEqual(environment.clock().getTime())
+    const [tomada, returnEvento] = await ultimos(2)
+    expect([tomada!.descripcion, returnEvento!.tipo, returnEvento!.motivo]).toEqual([
       'Nadie decidió a tiempo qué hacer con el paquete',
       'guia.en_devolucion',
       'sin_decision',
     ])
-    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vuelve)
+    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(returningGuia)
     await environment.waitForQuiet(comercio)
-    expect((await leer()).secuencia).toBe(vuelve.secuencia)
+    expect((await read()).secuencia).toBe(returningGuia.secuencia)
     expect((await ver(await enlaceDe(guia))).html).toContain('Nadie decidió a tiempo')
   })
 
   it('waits with a policy that waits: the link ends, and the merchant may still decide', async () => {
     const comercio = await shop({ al_vencer: 'esperar' })
-    const { api, guia, leer } = await fallida(comercio)
+    const { api, guia, read } = await fallida(comercio)
     const expired = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
     expect(expired).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', por: null } })
-    expect(await leer()).toMatchObject({ decision: expired.decision })
+    expect(await read()).toMatchObject({ decision: expired.decision })
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(expired)
     expect((await ver(await enlaceDe(guia))).status).toBe(410)
     const { rows } = await environment.db.pool.query(

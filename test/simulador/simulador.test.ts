@@ -10,13 +10,13 @@ describe('all', () => {
   it('are for test keys alone, for every guide', async () => {
     const { api } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    for (const cual of [guia, '000000000000']) {
-      for (const intentar of [
-        () => api.simulador.avanzar(cual, { estado: 'recolectado' }),
-        () => api.simulador.confirmarUbicacion(cual),
-        () => api.simulador.decidir(cual, { eleccion: 'rechazo' }),
+    for (const target of [guia, '000000000000']) {
+      for (const attempt of [
+        () => api.simulador.avanzar(target, { estado: 'recolectado' }),
+        () => api.simulador.confirmarUbicacion(target),
+        () => api.simulador.decidir(target, { eleccion: 'rechazo' }),
       ]) {
-        const error = await catchProblema(intentar())
+        const error = await catchProblema(attempt())
         expect(error).toBeInstanceOf(ErrorAlcance)
         expect([error.status, error.codigo]).toEqual([403, 'solo_en_test'])
       }
@@ -28,14 +28,14 @@ describe('all', () => {
   it('know no guide but one’s own', async () => {
     const [one, other] = [await environment.createComercio(), await environment.createComercio()]
     const { guia } = await one.api.guias.crear(buildGuiaWithoutDestino())
-    for (const intentar of [
+    for (const attempt of [
       () => other.api.simulador.avanzar(guia, { estado: 'recolectado' }),
       () => other.api.simulador.confirmarUbicacion(guia),
       () => other.api.simulador.decidir(guia, { eleccion: 'rechazo' }),
     ])
-      expect(await catchProblema(intentar())).toBeInstanceOf(ErrorNoEncontrado)
+      expect(await catchProblema(attempt())).toBeInstanceOf(ErrorNoEncontrado)
     // As it is typed.
-    const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
-    expect((await one.api.simulador.avanzar(tecleada, { estado: 'recolectado' })).guia).toBe(guia)
+    const typedGuia = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
+    expect((await one.api.simulador.avanzar(typedGuia, { estado: 'recolectado' })).guia).toBe(guia)
   })
 })

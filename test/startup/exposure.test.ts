@@ -41,16 +41,16 @@ let child: TestProcess
 let url: string
 let demo: Demo
 /** Keys that somebody made for the demo merchant. */
-let propias: { test: string; live: string }
+let ownValues: { test: string; live: string }
 /** The cookie of a session that was opened on this machine. */
 let sesion: string
 
-async function iniciar(env: Record<string, string> = {}) {
+async function startChild(env: Record<string, string> = {}) {
   child = processes.startService({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
   await waitUntil(async () => (await probeUrl(`${url}/readyz`))?.status === 200 || child.fin)
   await listo(child)
 }
-async function detener() {
+async function stopService() {
   child.signalAll('SIGTERM')
   await child.waitForEnd()
 }
@@ -59,20 +59,20 @@ const readDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
 const entrar = (base: string, headers: Record<string, string> = {}) =>
   requestSeparately(`${base}/repartidor/v1/sesion`, {
     method: 'POST',
-    cuerpo: { codigo: demo.codigo_repartidor },
-    cabeceras: { Origin: url, ...headers },
+    body: { codigo: demo.codigo_repartidor },
+    headers: { Origin: url, ...headers },
   })
-const registrar = (base: string, llave: string, cabeceras: Record<string, string> = {}) =>
+const registrar = (base: string, llave: string, headers: Record<string, string> = {}) =>
   requestSeparately(`${base}/api/v1/webhooks`, {
     method: 'POST',
     llave,
-    cuerpo: { url: `${LOCAL}/${Math.random()}` },
-    cabeceras,
+    body: { url: `${LOCAL}/${Math.random()}` },
+    headers,
   })
 
 /** What whoever asks that address finds of what is for this machine alone; `propia` is a key that isn't the demo's. */
-async function search(base: string, cabeceras: Record<string, string> = {}, cookie = sesion) {
-  const con = { cabeceras }
+async function search(base: string, headers: Record<string, string> = {}, cookie = sesion) {
+  const con = { headers }
   const buzon = await requestSeparately(`${base}/buzon`, con)
   expect(buzon.texto).not.toContain(written(REAL))
   return {
@@ -81,14 +81,14 @@ async function search(base: string, cabeceras: Record<string, string> = {}, cook
     llave: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
     operador: (await requestSeparately(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones }))
       .status,
-    codigo: (await entrar(base, cabeceras)).status,
-    sesion: (await requestSeparately(`${base}/repartidor/v1/sesion`, { cabeceras: { ...cabeceras, Cookie: cookie } }))
+    codigo: (await entrar(base, headers)).status,
+    sesion: (await requestSeparately(`${base}/repartidor/v1/sesion`, { headers: { ...headers, Cookie: cookie } }))
       .status,
-    webhook: (await registrar(base, propias.test, cabeceras)).status,
-    propia: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: propias.live })).status,
+    webhook: (await registrar(base, ownValues.test, headers)).status,
+    propia: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: ownValues.live })).status,
   }
 }
-const ABIERTO = {
+const OPEN_ACCESS = {
   buzon: 200,
   telefonos: true,
   llave: 200,
@@ -98,7 +98,7 @@ const ABIERTO = {
   webhook: 201,
   propia: 200,
 }
-const CERRADO = {
+const CLOSED_ACCESS = {
   buzon: 404,
   telefonos: false,
   llave: 401,
@@ -111,48 +111,48 @@ const CERRADO = {
 
 beforeAll(async () => {
   url = `http://127.0.0.1:${await findFreePort()}`
-  await iniciar()
+  await startChild()
   demo = JSON.parse(readDemo())
   const env = { DATA_DIR: dataDir }
   const create = async (modo: string) => {
-    const orden = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
-    return JSON.parse((await processes.admin(orden, env)).output).llave as string
+    const command = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
+    return JSON.parse((await processes.admin(command, env)).output).llave as string
   }
-  propias = { test: await create('test'), live: await create('live') }
+  ownValues = { test: await create('test'), live: await create('live') }
   for (const [llave, telefono] of [
-    [propias.test, DE_PRUEBA],
-    [propias.live, REAL],
+    [ownValues.test, DE_PRUEBA],
+    [ownValues.live, REAL],
   ] as const) {
     const created = await requestSeparately(`${url}/api/v1/guias`, {
       method: 'POST',
       llave,
-      cuerpo: buildGuiaWithoutDestino({ telefono }),
+      body: buildGuiaWithoutDestino({ telefono }),
     })
     expect(created.status).toBe(201)
   }
   await waitUntil(async () => (await requestSeparately(`${url}/buzon`)).texto.includes(written(DE_PRUEBA)))
   const abierta = await entrar(url)
-  sesion = [abierta.cabeceras['set-cookie']].flat()[0]!.split(';')[0]!
+  sesion = [abierta.headers['set-cookie']].flat()[0]!.split(';')[0]!
 })
 
 describe('on this machine alone', () => {
   it('everything is as the README says, and the mailbox shows no live message', async () => {
-    expect(await search(url)).toEqual(ABIERTO)
+    expect(await search(url)).toEqual(OPEN_ACCESS)
     expect(child.output).toContain(demo.llave)
     expect(child.output).not.toContain('Apagado')
-    const { cuerpo } = await requestSeparately(`${url}/api/v1/guias`, { llave: propias.live })
-    expect(cuerpo.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
+    const { body } = await requestSeparately(`${url}/api/v1/guias`, { llave: ownValues.live })
+    expect(body.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
   })
 })
 
 /** A reverse proxy that asks by the service's own name, as most do unless told otherwise, and says for whom. */
-async function ponerProxy(poner: (caller: string) => Record<string, string>): Promise<string> {
+async function startProxy(add: (caller: string) => Record<string, string>): Promise<string> {
   const proxy = createServer((req, res) => {
     const { method, headers } = req
     const caller = req.socket.remoteAddress ?? ''
     const inside = request(url + req.url, {
       method: method!,
-      headers: { ...headers, host: new URL(url).host, ...poner(caller) },
+      headers: { ...headers, host: new URL(url).host, ...add(caller) },
     })
     inside.once('response', (de) => de.pipe(res.writeHead(de.statusCode!, de.headers)))
     inside.once('error', () => res.destroy())
@@ -165,17 +165,17 @@ async function ponerProxy(poner: (caller: string) => Record<string, string>): Pr
 
 describe('behind a proxy that asks by the service’s own name', () => {
   it('nothing of it is there, and what isn’t the demo’s works', async () => {
-    const proxy = await ponerProxy((caller) => ({ 'x-forwarded-for': caller }))
-    expect(await search(proxy)).toEqual(CERRADO)
-    const { cuerpo } = await requestSeparately(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
-    expect(cuerpo).toMatchObject({ codigo: 'no_autenticado', mensaje: expect.stringMatching(NO_VALE) })
-    expect((await entrar(proxy)).cuerpo).toMatchObject({
+    const proxy = await startProxy((caller) => ({ 'x-forwarded-for': caller }))
+    expect(await search(proxy)).toEqual(CLOSED_ACCESS)
+    const { body } = await requestSeparately(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
+    expect(body).toMatchObject({ codigo: 'no_autenticado', mensaje: expect.stringMatching(NO_VALE) })
+    expect((await entrar(proxy)).body).toMatchObject({
       codigo: 'codigo_incorrecto',
       mensaje: expect.stringMatching(NO_VALE),
     })
-    expect((await registrar(proxy, propias.test)).cuerpo.codigo).toBe('url_no_permitida')
+    expect((await registrar(proxy, ownValues.test)).body.codigo).toBe('url_no_permitida')
     // Whoever asks directly isn't locked out by it.
-    expect(await search(url)).toEqual(ABIERTO)
+    expect(await search(url)).toEqual(OPEN_ACCESS)
   })
 
   it.each([
@@ -196,26 +196,26 @@ describe('behind a proxy that asks by the service’s own name', () => {
     ['Fly-Client-IP', '203.0.113.7'],
     ['Fastly-Client-IP', '203.0.113.7'],
   ])('nothing of it is there when the proxy says so by %s', async (name, value) => {
-    expect((await requestSeparately(`${url}/buzon`, { cabeceras: { [name]: value } })).status).toBe(404)
+    expect((await requestSeparately(`${url}/buzon`, { headers: { [name]: value } })).status).toBe(404)
     const { status } = await requestSeparately(`${url}/api/v1/cuenta`, {
       llave: demo.llave,
-      cabeceras: { [name]: value },
+      headers: { [name]: value },
     })
     expect(status).toBe(401)
   })
 
   it('nothing of it is there when the proxy says nothing, and speaks HTTP/1.0 as nginx does', async () => {
     const { port, host } = new URL(url)
-    const preguntar = async (path: string, ...headers: string[]) => {
+    const ask = async (path: string, ...headers: string[]) => {
       const connection = connect(Number(port), '127.0.0.1')
       connection.write([`GET ${path} HTTP/1.0`, `Host: ${host}`, ...headers, '', ''].join('\r\n'))
       const [response] = (await once(connection.setEncoding('utf8'), 'data')) as [string]
       connection.destroy()
       return response.slice(0, response.indexOf('\r\n'))
     }
-    expect(await preguntar('/buzon')).toContain(' 404 ')
-    expect(await preguntar('/api/v1/cuenta', `Authorization: Bearer ${demo.llave}`)).toContain(' 401 ')
-    expect(await preguntar('/api/v1/cuenta', `Authorization: Bearer ${propias.test}`)).toContain(' 200 ')
+    expect(await ask('/buzon')).toContain(' 404 ')
+    expect(await ask('/api/v1/cuenta', `Authorization: Bearer ${demo.llave}`)).toContain(' 401 ')
+    expect(await ask('/api/v1/cuenta', `Authorization: Bearer ${ownValues.test}`)).toContain(' 200 ')
   })
 
   it.skipIf(!HAS_CADDY)('nothing of it is there behind Caddy', async () => {
@@ -225,8 +225,8 @@ describe('behind a proxy that asks by the service’s own name', () => {
     const file = join(folder, 'Caddyfile')
     // It makes no certificates, and installs none on this machine.
     const global = '{\nadmin off\nauto_https off\nskip_install_trust\n}'
-    const sitio = `http://127.0.0.1:${port} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
-    await writeFile(file, `${global}\n${sitio}\n`)
+    const site = `http://127.0.0.1:${port} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
+    await writeFile(file, `${global}\n${site}\n`)
     const own = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
     const env = { PATH: process.env.PATH, ...CHILD_ENVIRONMENT, ...own }
     const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', file], { env, stdio: 'ignore' })
@@ -240,7 +240,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
       if (caddy.exitCode !== null) throw new Error('caddy ended instead of serving')
       return (await probeUrl(`${proxy}/readyz`))?.status === 200
     })
-    expect(await search(proxy)).toEqual(CERRADO)
+    expect(await search(proxy)).toEqual(CLOSED_ACCESS)
   })
 })
 
@@ -250,15 +250,15 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
 
   beforeAll(async () => {
     before = readDemo()
-    await detener()
-    await iniciar({ PUBLIC_URL: 'https://guias.ejemplo.com' })
+    await stopService()
+    await startChild({ PUBLIC_URL: 'https://guias.ejemplo.com' })
   })
 
   it('demo keys and the mailbox of an earlier local start stop working, and the start says what is off and why', async () => {
     const Origin = 'https://guias.ejemplo.com'
     // The cookie of an https service has another name.
     const Cookie = `__Secure-${sesion}`
-    expect(await search(url, { Origin }, Cookie)).toEqual(CERRADO)
+    expect(await search(url, { Origin }, Cookie)).toEqual(CLOSED_ACCESS)
     expect(child.output).toContain(
       'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://guias.ejemplo.com llegan otras máquinas. Cree sus llaves con «npm run admin».\n',
     )
@@ -267,33 +267,33 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
   })
 
   it('demo keys and the mailbox work again after a local start', async () => {
-    await detener()
-    await iniciar()
+    await stopService()
+    await startChild()
     expect(readDemo()).toBe(before)
-    expect(await search(url)).toEqual(ABIERTO)
+    expect(await search(url)).toEqual(OPEN_ACCESS)
   })
 })
 
 it('a courier of the demo whose code somebody renewed is anybody’s', async () => {
   const env = { DATA_DIR: dataDir }
   const [{ repartidor }] = JSON.parse((await processes.admin(['repartidores', 'listar', '--json'], env)).output)
-  const orden = ['repartidores', 'codigo', '--repartidor', repartidor, '--json']
-  const { codigo } = JSON.parse((await processes.admin(orden, env)).output)
+  const command = ['repartidores', 'codigo', '--repartidor', repartidor, '--json']
+  const { codigo } = JSON.parse((await processes.admin(command, env)).output)
   const { status } = await requestSeparately(`${url}/repartidor/v1/sesion`, {
     method: 'POST',
-    cuerpo: { codigo },
-    cabeceras: { Origin: url, 'X-Forwarded-For': '203.0.113.7' },
+    body: { codigo },
+    headers: { Origin: url, 'X-Forwarded-For': '203.0.113.7' },
   })
   expect(status).toBe(201)
 })
 
 it('a first start with TRUST_PROXY makes no demo', async () => {
-  const suya = processes.nextFolder()
-  const first = processes.startService({ DATA_DIR: suya, TRUST_PROXY: '1' })
+  const ownItem = processes.nextFolder()
+  const first = processes.startService({ DATA_DIR: ownItem, TRUST_PROXY: '1' })
   const base = await listo(first)
-  expect(existsSync(join(suya, 'demo.json'))).toBe(false)
+  expect(existsSync(join(ownItem, 'demo.json'))).toBe(false)
   expect(first.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
-  const { output } = await processes.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
+  const { output } = await processes.admin(['comercios', 'listar', '--json'], { DATA_DIR: ownItem })
   expect(JSON.parse(output)).toEqual([])
   expect((await requestSeparately(`${base}/buzon`)).status).toBe(404)
   first.signalAll('SIGTERM')
@@ -301,7 +301,7 @@ it('a first start with TRUST_PROXY makes no demo', async () => {
 })
 
 describe('the explanation of the parts that are off', () => {
-  const explicar = (env: Record<string, string>) => explainShutdown(readConfig(env, '/'))
+  const explain = (env: Record<string, string>) => explainShutdown(readConfig(env, '/'))
 
   it.each([
     [{}, undefined],
@@ -318,6 +318,6 @@ describe('the explanation of the parts that are off', () => {
     ],
     [{ DATABASE_URL: 'postgres://a@b/c', MASTER_KEYS: CLAVE, MESSAGING: 'buzon', TRUST_PROXY: '1' }, undefined],
   ])('with %o', (env, expected) => {
-    expect(explicar(env)).toBe(expected)
+    expect(explain(env)).toBe(expected)
   })
 })

@@ -17,11 +17,11 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
   afterAll(() => pooler?.stop())
 
   /** What a merchant's system does all day; the codes of the guides that it made. */
-  async function unDia({ api }: Comercio): Promise<string[]> {
-    const suyas = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(buildGuia())))
+  async function runDay({ api }: Comercio): Promise<string[]> {
+    const ownItems = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(buildGuia())))
     const lote = await api.guias.crearLote({ guias: Array.from({ length: 10 }, () => buildGuia()) })
     const deLote = lote.resultados.flatMap((one) => (one.ok ? [one.guia] : []))
-    const codigos = [...suyas.map(({ guia }) => guia), ...deLote]
+    const codigos = [...ownItems.map(({ guia }) => guia), ...deLote]
     await Promise.all(codigos.map((guia) => api.guias.obtener(guia)))
     for (const estado of ['recolectado', 'en_ruta'] as const) await api.simulador.avanzar(codigos[0]!, { estado })
     return codigos
@@ -31,7 +31,7 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
     const receptor = await openReceiver()
     const comercios = await Promise.all(Array.from({ length: 6 }, () => environment.createComercio()))
     for (const { api } of comercios) await api.webhooks.crear({ url: receptor.url })
-    const hechas = await Promise.all(comercios.map(unDia))
+    const hechas = await Promise.all(comercios.map(runDay))
     for (const [i, { api }] of comercios.entries()) {
       const seen = []
       for await (const { guia } of api.guias.listar()) seen.push(guia)
@@ -41,9 +41,9 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
     }
     await environment.waitForQuiet()
     // Each creation and each state, once.
-    const oidos = receptor.receivedWebhooks.map(({ json }) => json.tipo)
-    expect(oidos.filter((tipo) => tipo === 'guia.aceptado')).toHaveLength(6 * 20)
-    expect(oidos.filter((tipo) => tipo === 'guia.en_ruta')).toHaveLength(6)
+    const receivedTypes = receptor.receivedWebhooks.map(({ json }) => json.tipo)
+    expect(receivedTypes.filter((tipo) => tipo === 'guia.aceptado')).toHaveLength(6 * 20)
+    expect(receivedTypes.filter((tipo) => tipo === 'guia.en_ruta')).toHaveLength(6)
     await receptor.close()
   })
 

@@ -10,59 +10,59 @@ import { findFreePort } from '../ports.ts'
 import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../processes.ts'
 
 const processes = useProcesses()
-const CUANTOS = 2
+const COUNT = 2
 
 describe('two processes on one port', FULL_RUN_ONLY, () => {
   let principal: TestProcess
-  let colector: Awaited<ReturnType<typeof openCollector>>
+  let collector: Awaited<ReturnType<typeof openCollector>>
   let dataDir: string
   let url: string
-  let metricas: string
+  let metrics: string
   let demo: { llave: string; llave_operaciones: string; comercio: string }
 
   async function start() {
     const [PORT, METRICS_PORT] = [`${await findFreePort()}`, `${await findFreePort()}`]
     url = `http://127.0.0.1:${PORT}`
-    metricas = `http://127.0.0.1:${METRICS_PORT}`
+    metrics = `http://127.0.0.1:${METRICS_PORT}`
     const variables = {
       DATA_DIR: dataDir,
       PORT,
       METRICS_PORT,
-      API_PROCESSES: `${CUANTOS}`,
+      API_PROCESSES: `${COUNT}`,
       LOG_LEVEL: 'info',
-      OTEL_EXPORTER_OTLP_ENDPOINT: colector.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_METRICS_EXPORTER: 'none',
       OTEL_LOGS_EXPORTER: 'none',
     }
     principal = processes.startService(variables)
-    await waitUntil(async () => principal.output.includes(`Guías está listo con ${CUANTOS} procesos`))
+    await waitUntil(async () => principal.output.includes(`Guías está listo con ${COUNT} procesos`))
   }
 
   beforeAll(async () => {
-    colector = await openCollector()
+    collector = await openCollector()
     dataDir = processes.nextFolder()
     await start()
     demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
   })
-  afterAll(() => colector.close())
+  afterAll(() => collector.close())
 
   /** Those that serve, without the one that looks after them. */
   const deApi = () =>
     [...findProcesses(dataDir)]
-      .filter(([pid, orden]) => orden.includes('server/generated/main.mjs') && pid !== principal.pid)
+      .filter(([pid, command]) => command.includes('server/generated/main.mjs') && pid !== principal.pid)
       .map(([pid]) => pid)
-  const vueltas = () => principal.output.match(/"msg":"rolling restart finished"/g)?.length ?? 0
-  const completos = () =>
-    waitUntil(async () => deApi().length === CUANTOS && (await requestSeparately(`${metricas}/readyz`)).status === 200)
+  const turns = () => principal.output.match(/"msg":"rolling restart finished"/g)?.length ?? 0
+  const waitForAllProcesses = () =>
+    waitUntil(async () => deApi().length === COUNT && (await requestSeparately(`${metrics}/readyz`)).status === 200)
 
   /** Creates guides over kept connections while something happens; what each was answered. */
-  async function creandoMientras(act: () => Promise<unknown>): Promise<number[]> {
+  async function createDuring(act: () => Promise<unknown>): Promise<number[]> {
     const pool = new Pool(url, { connections: 6 })
     const responses: number[] = []
-    let sigue = true
+    let isRunning = true
     const client = async () => {
-      while (sigue) {
+      while (isRunning) {
         const { statusCode, body } = await pool.request({
           path: '/api/v1/guias',
           method: 'POST',
@@ -78,7 +78,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
     try {
       await act()
     } finally {
-      sigue = false
+      isRunning = false
     }
     await clientes
     await pool.close()
@@ -86,90 +86,90 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
   }
 
   it('serve both, and are looked after by one', async () => {
-    await completos()
-    const { texto } = await requestSeparately(`${metricas}/metrics`)
-    expect(texto).toMatch(/^guias_webhook_intento_segundos_count 0$/m)
+    await waitForAllProcesses()
+    const { texto: text } = await requestSeparately(`${metrics}/metrics`)
+    expect(text).toMatch(/^guias_webhook_intento_segundos_count 0$/m)
     // What all say of one database is said once; each one's own is added up.
-    expect(texto.match(/^guias_webhook_avisos_pendientes \d+$/gm)).toHaveLength(1)
+    expect(text.match(/^guias_webhook_avisos_pendientes \d+$/gm)).toHaveLength(1)
   })
 
   it('have the trace of a request in its bucket, also after the process that answered has ended', async () => {
-    await completos()
+    await waitForAllProcesses()
     const traza = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
-    const cabeceras = { traceparent: `00-${traza}-00f067aa0ba902b7-01` }
-    await requestSeparately(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras })
-    const EN_SU_CUBETA = new RegExp(
+    const headers = { traceparent: `00-${traza}-00f067aa0ba902b7-01` }
+    await requestSeparately(`${url}/api/v1/cuenta`, { llave: demo.llave, headers })
+    const IN_ITS_BUCKET = new RegExp(
       `^guias_solicitud_segundos_bucket\\{le="[\\d.]+",operacion="obtenerCuenta"\\} 1 # \\{trace_id="${traza}"\\}`,
       'm',
     )
-    const read = () => requestSeparately(`${metricas}/metrics`)
-    const { texto, cabeceras: suyas } = await read()
-    expect(suyas['content-type']).toContain('application/openmetrics-text')
-    expect(texto).toMatch(EN_SU_CUBETA)
-    expect(texto).toMatch(/^guias_solicitudes_total\{operacion="obtenerCuenta",status="200"\} 1$/m)
+    const read = () => requestSeparately(`${metrics}/metrics`)
+    const { texto: text, headers: ownItems } = await read()
+    expect(ownItems['content-type']).toContain('application/openmetrics-text')
+    expect(text).toMatch(IN_ITS_BUCKET)
+    expect(text).toMatch(/^guias_solicitudes_total\{operacion="obtenerCuenta",status="200"\} 1$/m)
     process.kill(principal.pid, 'SIGHUP')
-    await waitUntil(async () => vueltas() === 1)
-    expect((await read()).texto).toMatch(EN_SU_CUBETA)
+    await waitUntil(async () => turns() === 1)
+    expect((await read()).texto).toMatch(IN_ITS_BUCKET)
   })
 
   it('are renewed on SIGHUP one after the other, and refuse nothing meanwhile', async () => {
-    await completos()
+    await waitForAllProcesses()
     // So that a slow renewal has no more requests than the merchant may make.
-    const cambiado = await requestSeparately(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
+    const changedResult = await requestSeparately(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
       llave: demo.llave_operaciones,
       method: 'PATCH',
-      cuerpo: { ritmos: { solicitudes: 1_000, guias: 1_000 } },
+      body: { ritmos: { solicitudes: 1_000, guias: 1_000 } },
     })
-    expect(cambiado.status, cambiado.texto).toBe(200)
+    expect(changedResult.status, changedResult.texto).toBe(200)
     const before = deApi()
-    const responses = await creandoMientras(async () => {
-      const before = vueltas()
+    const responses = await createDuring(async () => {
+      const before = turns()
       process.kill(principal.pid, 'SIGHUP')
-      await waitUntil(async () => vueltas() > before)
+      await waitUntil(async () => turns() > before)
     })
     expect(responses.length).toBeGreaterThan(50)
     expect(new Set(responses)).toEqual(new Set([201]))
-    await completos()
+    await waitForAllProcesses()
     for (const pid of before) expect(deApi()).not.toContain(pid)
   })
 
   it('are replaced when they die', async () => {
-    await completos()
+    await waitForAllProcesses()
     const [one, other] = deApi() as [number, number]
     process.kill(one, 'SIGKILL')
     await waitUntil(async () => principal.output.includes('API process exited unexpectedly'))
     expect((await requestSeparately(`${url}/readyz`)).status).toBe(200)
-    await completos()
+    await waitForAllProcesses()
     expect(deApi()).toContain(other)
   })
 
   it('know within a second that a key was revoked, all of them', async () => {
-    await completos()
+    await waitForAllProcesses()
     const operador = { llave: demo.llave_operaciones }
     const created = await requestSeparately(`${url}/operaciones/v1/comercios/${demo.comercio}/llaves`, {
       ...operador,
       method: 'POST',
-      cuerpo: { modo: 'test', alcances: ['guias:leer'] },
+      body: { modo: 'test', alcances: ['guias:leer'] },
     })
     expect(created.status, created.texto).toBe(201)
-    const { llave, id } = created.cuerpo
-    const pedirVarias = async () => {
+    const { llave, id } = created.body
+    const requestSeveral = async () => {
       const all = await Promise.all(
         Array.from({ length: 8 }, () => requestSeparately(`${url}/api/v1/guias`, { llave })),
       )
       return new Set(all.map(({ status }) => status))
     }
-    expect(await pedirVarias()).toEqual(new Set([200]))
-    const revocada = await requestSeparately(`${url}/operaciones/v1/llaves/${id}/revocar`, {
+    expect(await requestSeveral()).toEqual(new Set([200]))
+    const revokedLlave = await requestSeparately(`${url}/operaciones/v1/llaves/${id}/revocar`, {
       ...operador,
       method: 'POST',
     })
-    expect(revocada.status, revocada.texto).toBeLessThan(300)
-    await waitUntil(async () => (await pedirVarias()).size === 1 && (await pedirVarias()).has(401))
+    expect(revokedLlave.status, revokedLlave.texto).toBeLessThan(300)
+    await waitUntil(async () => (await requestSeveral()).size === 1 && (await requestSeveral()).has(401))
   })
 
   it('end with the one that looks after them, whether it is asked to or killed', async () => {
-    await completos()
+    await waitForAllProcesses()
     process.kill(principal.pid, 'SIGTERM')
     expect(await principal.waitForEnd()).toEqual({ codigo: 0, signal: null })
     await waitUntil(async () => findProcesses(dataDir).size === 0)

@@ -13,34 +13,34 @@ const processes = useProcesses()
 it('`npm ci --omit=dev` and the built output are a service, with its console', FULL_RUN_ONLY, async () => {
   const folder = join(processes.base, 'produccion')
   await mkdir(folder)
-  const libro = await readFile(new URL('docs/operacion/installing.md', ROOT), 'utf8')
-  const [, list = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(libro) ?? []
+  const manual = await readFile(new URL('docs/operacion/installing.md', ROOT), 'utf8')
+  const [, list = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(manual) ?? []
   for (const one of list.split(' ')) await cp(fileURLToPath(new URL(one, ROOT)), join(folder, one), { recursive: true })
-  const [instalar = ''] = /^npm ci .+$/m.exec(libro) ?? []
+  const [install = ''] = /^npm ci .+$/m.exec(manual) ?? []
   const env = { NODE_ENV: 'production', DATA_DIR: join(folder, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
-  const instalacion = processes.runCommand([...instalar.split(' '), '--prefer-offline'], env, folder)
-  expect(await instalacion.waitForEnd(), instalacion.errores).toEqual({ codigo: 0, signal: null })
+  const installation = processes.runCommand([...install.split(' '), '--prefer-offline'], env, folder)
+  expect(await installation.waitForEnd(), installation.errores).toEqual({ codigo: 0, signal: null })
 
-  const instalados = await readdir(join(folder, 'node_modules'))
-  expect(instalados).toEqual(expect.arrayContaining(['express', 'node', 'pg-boss', 'sharp']))
+  const installedPackages = await readdir(join(folder, 'node_modules'))
+  expect(installedPackages).toEqual(expect.arrayContaining(['express', 'node', 'pg-boss', 'sharp']))
   for (const foreign of ['prisma-cli', 'tsdown', 'vitest', '@redocly', '@biomejs', '@guias'])
-    expect(instalados).not.toContain(foreign)
+    expect(installedPackages).not.toContain(foreign)
 
   const service = processes.runCommand(['npm', 'start', '--ignore-scripts'], env, folder)
   const url = await listo(service)
   const { llave } = JSON.parse(await readFile(join(folder, 'datos/demo.json'), 'utf8'))
-  const created = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, cuerpo: buildGuia() })
-  expect(created).toMatchObject({ status: 201, cuerpo: { estado: 'aceptado' } })
-  const { guia } = created.cuerpo
+  const created = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, body: buildGuia() })
+  expect(created).toMatchObject({ status: 201, body: { estado: 'aceptado' } })
+  const { guia } = created.body
   for (const estado of ['recolectado', 'en_ruta', 'entregado'])
     await requestSeparately(`${url}/api/v1/simulador/guias/${guia}/avanzar`, {
       method: 'POST',
       llave,
-      cuerpo: { estado },
+      body: { estado },
     })
   const prueba = await waitUntil(async () => {
-    const { cuerpo } = await requestSeparately(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
-    return cuerpo.pdf && cuerpo
+    const { body } = await requestSeparately(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    return body.pdf && body
   })
   expect((await requestSeparately(prueba.pdf.url)).texto.slice(0, 5)).toBe('%PDF-')
   expect((await requestSeparately(`${url}/docs`)).status).toBe(200)

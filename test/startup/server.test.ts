@@ -15,14 +15,14 @@ afterEach(async () => {
   for (const close of porCerrar.splice(0).reverse()) await close()
 })
 
-async function servir({ proxies = 0, conexionesPorRed = 500 } = {}) {
+async function serve({ proxies = 0, conexionesPorRed = 500 } = {}) {
   const server = new ApiServer({ publicUrl: undefined, proxies, connectionsPerNetwork: conexionesPorRed })
   await server.listen(0, '127.0.0.1')
   porCerrar.push(() => server.close())
   return server
 }
 
-async function conectar(url: string): Promise<Socket> {
+async function connectSocket(url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {})
   porCerrar.push(() => socket.destroy())
@@ -30,11 +30,11 @@ async function conectar(url: string): Promise<Socket> {
   return socket
 }
 
-const pedido = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+const requestData = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
 /** The first answer's status; undefined if the connection ended without one. */
-async function preguntar(socket: Socket, path = '/healthz'): Promise<number | undefined> {
-  socket.write(pedido(path))
+async function ask(socket: Socket, path = '/healthz'): Promise<number | undefined> {
+  socket.write(requestData(path))
   const [chunk] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])
   const status = /^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1]
   return status === undefined ? undefined : Number(status)
@@ -42,22 +42,22 @@ async function preguntar(socket: Socket, path = '/healthz'): Promise<number | un
 
 describe('the server', () => {
   it('holds so many connections of one network, and takes another once one is gone', async () => {
-    const { url } = await servir({ conexionesPorRed: 3 })
+    const { url } = await serve({ conexionesPorRed: 3 })
     const tres = []
-    for (let i = 0; i < 3; i++) tres.push(await conectar(url))
-    for (const socket of tres) expect(await preguntar(socket)).toBe(200)
-    expect(await preguntar(await conectar(url))).toBeUndefined()
+    for (let i = 0; i < 3; i++) tres.push(await connectSocket(url))
+    for (const socket of tres) expect(await ask(socket)).toBe(200)
+    expect(await ask(await connectSocket(url))).toBeUndefined()
     tres[0]!.destroy()
-    await waitUntil(async () => (await preguntar(await conectar(url))) === 200)
-    expect(await preguntar(tres[1]!)).toBe(200)
+    await waitUntil(async () => (await ask(await connectSocket(url))) === 200)
+    expect(await ask(tres[1]!)).toBe(200)
   })
 
   it('serves a network again however many of its connections have ended', async () => {
-    const { url } = await servir({ conexionesPorRed: 1 })
+    const { url } = await serve({ conexionesPorRed: 1 })
     for (let i = 0; i <= SITE_FACTOR; i++) {
       await waitUntil(async () => {
-        const socket = await conectar(url)
-        const status = await preguntar(socket)
+        const socket = await connectSocket(url)
+        const status = await ask(socket)
         socket.destroy()
         return status === 200
       })
@@ -74,52 +74,52 @@ describe('the server', () => {
   })
 
   it('counts no connections behind a proxy, whose all of them are', async () => {
-    const { url } = await servir({ conexionesPorRed: 1, proxies: 1 })
-    for (let i = 0; i < 3; i++) expect(await preguntar(await conectar(url))).toBe(200)
+    const { url } = await serve({ conexionesPorRed: 1, proxies: 1 })
+    for (let i = 0; i < 3; i++) expect(await ask(await connectSocket(url))).toBe(200)
   })
 
   it('answers 503 at once when more is under way than it could do soon, but for its health, and reports it', async () => {
-    const server = await servir({ conexionesPorRed: 2_000 })
-    let saturadas = 0
-    server.onSaturated = () => saturadas++
-    const retenidas: ServerResponse[] = []
+    const server = await serve({ conexionesPorRed: 2_000 })
+    let saturatedCount = 0
+    server.onSaturated = () => saturatedCount++
+    const heldResponses: ServerResponse[] = []
     server.serve = (req, res) => {
-      if (req.url === '/lenta') retenidas.push(res)
+      if (req.url === '/lenta') heldResponses.push(res)
       else res.writeHead(200).end('{}')
     }
-    for (let i = 0; i < 1_000; i++) (await conectar(server.url)).write(pedido('/lenta'))
-    await waitUntil(async () => retenidas.length === 1_000)
-    const other = await conectar(server.url)
-    expect(await preguntar(other, '/api/v1/guias')).toBe(503)
-    expect(await preguntar(other, '/healthz')).toBe(200)
+    for (let i = 0; i < 1_000; i++) (await connectSocket(server.url)).write(requestData('/lenta'))
+    await waitUntil(async () => heldResponses.length === 1_000)
+    const other = await connectSocket(server.url)
+    expect(await ask(other, '/api/v1/guias')).toBe(503)
+    expect(await ask(other, '/healthz')).toBe(200)
     const { headers } = await fetch(`${server.url}/api/v1/guias`)
     expect(headers.get('retry-after')).toBe('1')
-    expect(saturadas).toBe(2)
-    for (const res of retenidas) res.end()
-    await waitUntil(async () => (await preguntar(await conectar(server.url), '/api/v1/guias')) === 200)
+    expect(saturatedCount).toBe(2)
+    for (const res of heldResponses) res.end()
+    await waitUntil(async () => (await ask(await connectSocket(server.url), '/api/v1/guias')) === 200)
   })
 
   it('ends a connection that asks for more and more without waiting for an answer', async () => {
-    const server = await servir()
-    const retenidas: ServerResponse[] = []
+    const server = await serve()
+    const heldResponses: ServerResponse[] = []
     let seen = 0
     server.serve = (_req, res) => {
       seen++
-      retenidas.push(res)
+      heldResponses.push(res)
     }
-    const avida = await conectar(server.url)
-    const end = once(avida, 'close')
-    avida.resume().write(pedido('/lenta').repeat(2_000))
+    const greedySocket = await connectSocket(server.url)
+    const end = once(greedySocket, 'close')
+    greedySocket.resume().write(requestData('/lenta').repeat(2_000))
     await end
     expect(seen).toBe(1)
     // A client that waits for each answer goes on for as long as it likes.
     server.serve = (_req, res) => void res.end('{}')
-    const paciente = await conectar(server.url)
-    for (let i = 0; i < 40; i++) expect(await preguntar(paciente, '/otra')).toBe(200)
+    const patientClient = await connectSocket(server.url)
+    for (let i = 0; i < 40; i++) expect(await ask(patientClient, '/otra')).toBe(200)
   })
 
   it('answers pipelined requests one after another, in their order', async () => {
-    const server = await servir()
+    const server = await serve()
     let underWay = 0
     let most = 0
     server.serve = (req, res) => {
@@ -129,61 +129,61 @@ describe('the server', () => {
         res.end(req.url)
       })
     }
-    const socket = await conectar(server.url)
+    const socket = await connectSocket(server.url)
     let received = ''
     socket.on('data', (chunk) => {
       received += chunk
     })
     const paths = Array.from({ length: 15 }, (_, i) => `/p${i}.`)
-    socket.write(paths.map(pedido).join(''))
+    socket.write(paths.map(requestData).join(''))
     await waitUntil(async () => received.includes('/p14.'))
     expect(received.match(/\/p\d+\./g)).toEqual(paths)
     expect(most).toBe(1)
   })
 
   it('answers nothing more on a connection that an answer closed', async () => {
-    const server = await servir()
+    const server = await serve()
     let seen = 0
     server.serve = (_req, res) => {
       seen++
       res.writeHead(429, { Connection: 'close' }).end()
     }
-    const socket = await conectar(server.url)
+    const socket = await connectSocket(server.url)
     const end = once(socket, 'close')
-    socket.resume().write(pedido('/x').repeat(5))
+    socket.resume().write(requestData('/x').repeat(5))
     await end
     expect(seen).toBe(1)
   })
 
   it('refuses new connections of a network while told so, but not behind a proxy', async () => {
-    const server = await servir()
-    const abierta = await conectar(server.url)
+    const server = await serve()
+    const abierta = await connectSocket(server.url)
     server.isBanned = () => true
-    expect(await preguntar(await conectar(server.url))).toBeUndefined()
-    expect(await preguntar(abierta)).toBe(200)
-    const trasProxy = await servir({ proxies: 1 })
-    trasProxy.isBanned = () => true
-    expect(await preguntar(await conectar(trasProxy.url))).toBe(200)
+    expect(await ask(await connectSocket(server.url))).toBeUndefined()
+    expect(await ask(abierta)).toBe(200)
+    const proxiedServer = await serve({ proxies: 1 })
+    proxiedServer.isBanned = () => true
+    expect(await ask(await connectSocket(proxiedServer.url))).toBe(200)
   })
 
   it('serves others while more than it could do is still being sent', async () => {
-    const server = await servir({ conexionesPorRed: 2_000 })
-    let llegadas = 0
+    const server = await serve({ conexionesPorRed: 2_000 })
+    let arrivals = 0
     server.serve = (req, res) => {
       if (req.method === 'GET') return void res.end('{}')
-      llegadas++
+      arrivals++
       req.resume().once('end', () => res.end('{}'))
     }
-    const largos = []
+    const longItems = []
     for (let i = 0; i < 1_100; i++) {
-      const socket = await conectar(server.url)
+      const socket = await connectSocket(server.url)
       socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{')
-      largos.push(socket)
+      longItems.push(socket)
     }
-    await waitUntil(async () => llegadas === 1_100)
-    expect(await preguntar(await conectar(server.url), '/api/v1/guias')).toBe(200)
-    largos[0]!.write('}')
-    const [chunk] = await once(largos[0]!, 'data')
+    await waitUntil(async () => arrivals === 1_100)
+    expect(await ask(await connectSocket(server.url), '/api/v1/guias')).toBe(200)
+    longItems[0]!.write('}')
+    const [chunk] = await once(longItems[0]!, 'data')
     expect(String(chunk)).toMatch(/^HTTP\/1\.1 200/)
   })
 })
@@ -215,9 +215,9 @@ describe('a reader', () => {
   }
 
   async function connectAndIgnore(url: string): Promise<Socket> {
-    const socket = await conectar(url)
+    const socket = await connectSocket(url)
     socket.pause()
-    socket.write(pedido('/'))
+    socket.write(requestData('/'))
     return socket
   }
 
@@ -252,14 +252,14 @@ describe('a reader', () => {
 
   it('that takes what it can gets all of it', async () => {
     const { url, seen } = await serveLarge(32 * 2 ** 20, { interval: 2_000 })
-    const socket = await conectar(url)
+    const socket = await connectSocket(url)
     let taken = 0
     socket.on('data', ({ length }) => {
       taken += length
       socket.pause()
       setTimeout(() => socket.resume(), 1)
     })
-    socket.write(pedido('/'))
+    socket.write(requestData('/'))
     await waitUntil(async () => taken > 32 * 2 ** 20)
     expect(seen.cut).toBe(0)
   })

@@ -32,17 +32,17 @@ interface Demo {
   codigo_repartidor: string
 }
 const readDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
-const noQuedaNada = (dataDir: string) =>
+const expectNoProcesses = (dataDir: string) =>
   waitUntil(async () => findProcesses(dataDir).size === 0).catch(() =>
     expect([...findProcesses(dataDir).values()], 'still running').toEqual([]),
   )
-const PILA = /^\s+at .*[:(]/m
+const STACK = /^\s+at .*[:(]/m
 
 /** What the first start did, seen from outside from its first moment on. */
 const first = { dataDir: '', url: '', proceso: undefined as unknown as TestProcess }
 /** What an operation answers while the service starts. */
-const rechazos: { tipo: string | null; cuerpo: object }[] = []
-const sondeos: { readyz: number | undefined; cuerpo: unknown; demo: string | undefined; hora: number }[] = []
+const rechazos: { tipo: string | null; body: object }[] = []
+const polls: { readyz: number | undefined; body: unknown; demo: string | undefined; hour: number }[] = []
 let guia: string
 
 beforeAll(async () => {
@@ -53,16 +53,16 @@ beforeAll(async () => {
   const file = join(first.dataDir, 'demo.json')
   await waitUntil(async () => {
     const response = await probeUrl(`${first.url}/readyz`)
-    const hora = Date.now()
+    const hour = Date.now()
     if (response?.status === 503) {
       for (const Accept of ['application/json', 'application/problem+json']) {
         const refusal = await fetch(`${first.url}/api/v1/guias`, { headers: { Accept, Connection: 'close' } })
         if (refusal.status === 503)
-          rechazos.push({ tipo: refusal.headers.get('content-type'), cuerpo: (await refusal.json()) as object })
+          rechazos.push({ tipo: refusal.headers.get('content-type'), body: (await refusal.json()) as object })
       }
     }
     const demo = existsSync(file) ? readFileSync(file, 'utf8') : undefined
-    sondeos.push({ readyz: response?.status, cuerpo: response?.cuerpo, demo, hora })
+    polls.push({ readyz: response?.status, body: response?.body, demo, hour })
     return response?.status === 200 || first.proceso.fin
   })
   await listo(first.proceso)
@@ -70,22 +70,22 @@ beforeAll(async () => {
 
 describe('the first start', () => {
   it('is ready in the end, and says 503 with every part before', () => {
-    expect(sondeos.at(-1)).toMatchObject({
+    expect(polls.at(-1)).toMatchObject({
       readyz: 200,
-      cuerpo: { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true },
+      body: { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true },
     })
-    const arrancando = sondeos.filter(({ readyz }) => readyz === 503)
-    expect(arrancando.length).toBeGreaterThan(0)
-    for (const { cuerpo } of arrancando) expect(cuerpo).toMatchObject({ ok: false })
-    expect(new Set(sondeos.map(({ readyz }) => readyz))).toEqual(new Set([undefined, 503, 200]))
+    const probesDuringStart = polls.filter(({ readyz }) => readyz === 503)
+    expect(probesDuringStart.length).toBeGreaterThan(0)
+    for (const { body } of probesDuringStart) expect(body).toMatchObject({ ok: false })
+    expect(new Set(polls.map(({ readyz }) => readyz))).toEqual(new Set([undefined, 503, 200]))
   })
 
   it('refuses operations meanwhile, in Spanish or with the names of RFC 9457', () => {
     expect(new Set(rechazos.map(({ tipo }) => tipo))).toEqual(new Set(['application/json', 'application/problem+json']))
     const documentacion = `${first.url}/docs#error-no_disponible`
-    for (const { tipo, cuerpo } of rechazos) {
+    for (const { tipo, body } of rechazos) {
       const estado = tipo === 'application/json' ? { estado_http: 503 } : { status: 503, title: expect.any(String) }
-      expect(cuerpo).toMatchObject({ codigo: 'no_disponible', documentacion, ...estado })
+      expect(body).toMatchObject({ codigo: 'no_disponible', documentacion, ...estado })
     }
   })
 
@@ -102,9 +102,9 @@ describe('the first start', () => {
       codigo_repartidor: expect.stringMatching(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/),
     })
     // The rename that put it there happened before the first 200 arrived, and nobody ever saw half a file.
-    expect(ctimeMs).toBeLessThanOrEqual(sondeos.at(-1)!.hora)
-    expect(sondeos.at(-1)!.demo).toBeDefined()
-    for (const { demo: seen } of sondeos) if (seen !== undefined) expect(JSON.parse(seen)).toEqual(demo)
+    expect(ctimeMs).toBeLessThanOrEqual(polls.at(-1)!.hour)
+    expect(polls.at(-1)!.demo).toBeDefined()
+    for (const { demo: seen } of polls) if (seen !== undefined) expect(JSON.parse(seen)).toEqual(demo)
   })
 
   it('shows address, documentation and key, and a curl line that creates a guide when pasted', async () => {
@@ -119,10 +119,10 @@ describe('the first start', () => {
     const lines = output.split('\n').filter((line) => /^\s*(export|curl) /.test(line))
     expect(lines).toHaveLength(2)
     // The line itself is left as it is; the function only makes curl say the status.
-    const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lines.join('\n')}`
-    const pegado = processes.runCommand(['bash', '-c', guion])
-    expect(await pegado.waitForEnd()).toMatchObject({ codigo: 0 })
-    const [body = '', status] = pegado.output.split('\n')
+    const script = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lines.join('\n')}`
+    const pastedRun = processes.runCommand(['bash', '-c', script])
+    expect(await pastedRun.waitForEnd()).toMatchObject({ codigo: 0 })
+    const [body = '', status] = pastedRun.output.split('\n')
     expect(status).toBe('201')
     guia = JSON.parse(body).guia
     expect(guia).toBeTruthy()
@@ -132,37 +132,37 @@ describe('the first start', () => {
   it('draws labels and proofs in the thread that was built with it', async () => {
     const { llave } = readDemo(first.dataDir)
     const api = `${first.url}/api/v1`
-    const inicioDe = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
+    const startOf = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
     const etiqueta = await requestSeparately(`${api}/guias/${guia}/etiqueta`, { llave })
-    expect(await inicioDe(etiqueta.cuerpo.url)).toBe('%PDF-1.7')
+    expect(await startOf(etiqueta.body.url)).toBe('%PDF-1.7')
     for (const estado of ['recolectado', 'en_ruta', 'entregado'])
-      await requestSeparately(`${api}/simulador/guias/${guia}/avanzar`, { llave, method: 'POST', cuerpo: { estado } })
+      await requestSeparately(`${api}/simulador/guias/${guia}/avanzar`, { llave, method: 'POST', body: { estado } })
     const pdf = await waitUntil(
-      async () => (await requestSeparately(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf,
+      async () => (await requestSeparately(`${api}/guias/${guia}/prueba-entrega`, { llave })).body?.pdf,
     )
-    expect(await inicioDe(pdf.url)).toBe('%PDF-1.7')
+    expect(await startOf(pdf.url)).toBe('%PDF-1.7')
   })
 
   it.each([
     ['/healthz', { ok: true }],
     ['/readyz', { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }],
-  ])('answers GET and HEAD %s', async (path, cuerpo) => {
+  ])('answers GET and HEAD %s', async (path, body) => {
     const get = await requestSeparately(first.url + path)
-    expect(get).toMatchObject({ status: 200, cuerpo })
+    expect(get).toMatchObject({ status: 200, body })
     const head = await requestSeparately(first.url + path, { method: 'HEAD' })
     expect(head).toMatchObject({ status: 200, texto: '' })
     for (const name of ['content-type', 'content-length', 'cache-control', 'content-language'])
-      expect([name, head.cabeceras[name]]).toEqual([name, get.cabeceras[name]])
+      expect([name, head.headers[name]]).toEqual([name, get.headers[name]])
     expect((await requestSeparately(first.url + path, { method: 'POST' })).status).toBe(405)
   })
 })
 
 describe('while one runs', () => {
-  const intacto = async () => {
+  const expectIntact = async () => {
     expect(await requestSeparately(`${first.url}/readyz`)).toMatchObject({ status: 200 })
     const { llave } = readDemo(first.dataDir)
     expect(
-      await requestSeparately(`${first.url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
+      await requestSeparately(`${first.url}/api/v1/guias`, { llave, method: 'POST', body: buildGuia() }),
     ).toMatchObject({
       status: 201,
     })
@@ -176,14 +176,14 @@ describe('while one runs', () => {
     expect((await second.waitForEnd()).codigo).toBe(1)
     expect(second.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
     expect(second.errores).toContain(`PID ${node}`)
-    expect(second.errores).not.toMatch(PILA)
+    expect(second.errores).not.toMatch(STACK)
     expect(second.output).not.toContain('Guías está listo')
     expect(readDemo(first.dataDir)).toEqual(demo)
     const now = findProcesses(first.dataDir)
     // Connections and workers of PostgreSQL come and go; the service and the server itself stay.
     expect(now.has(node)).toBe(true)
     expect(before.filter((pid) => now.get(pid)?.includes(' -D ')).length).toBe(1)
-    await intacto()
+    await expectIntact()
   })
 
   it('refuses a second one on the same PORT, before it makes anything', async () => {
@@ -192,10 +192,10 @@ describe('while one runs', () => {
     const second = processes.startService({ DATA_DIR: dataDir, PORT: port })
     expect((await second.waitForEnd()).codigo).toBe(1)
     expect(second.errores).toMatch(new RegExp(`El puerto ${port} .* ya está en uso\\..* otro puerto`))
-    expect(second.errores).not.toMatch(PILA)
+    expect(second.errores).not.toMatch(STACK)
     expect(existsSync(dataDir)).toBe(false)
     expect(findProcesses(dataDir).size).toBe(0)
-    await intacto()
+    await expectIntact()
   })
 })
 
@@ -215,7 +215,7 @@ describe('a start that must fail', () => {
     expect(bad.errores).toContain('La configuración no es válida')
     for (const name of ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'LOG_LEVEL', 'MASTER_KEYS'])
       expect(bad.errores).toMatch(new RegExp(`^ *- ${name}: `, 'm'))
-    expect(bad.errores).not.toMatch(PILA)
+    expect(bad.errores).not.toMatch(STACK)
     expect(bad.errores).not.toContain('corta')
     expect(bad.output).not.toContain('Guías está listo')
     expect(existsSync(dataDir)).toBe(false)
@@ -227,13 +227,13 @@ describe('a start that must fail', () => {
     expect((await bad.waitForEnd()).codigo).toBe(1)
     expect(bad.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
     expect(bad.errores).toMatch(/MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .*«buzon»/)
-    expect(bad.errores).not.toMatch(PILA)
+    expect(bad.errores).not.toMatch(STACK)
   })
 
   it('says what is wrong with a DATABASE_URL that leads nowhere', FULL_RUN_ONLY, async () => {
-    const mudo = createServer(() => {}).listen(0, '127.0.0.1')
+    const silentServer = createServer(() => {}).listen(0, '127.0.0.1')
     try {
-      await new Promise((resolve) => mudo.once('listening', resolve))
+      await new Promise((resolve) => silentServer.once('listening', resolve))
       const bien = new URL(inject('postgres'))
       const con = (cambios: Partial<URL>) => Object.assign(new URL(bien), cambios).href
       const cases = {
@@ -241,7 +241,7 @@ describe('a start that must fail', () => {
         'no such server': con({ hostname: 'no-existe.invalid' }),
         'a wrong password': con({ password: 'equivocada' }),
         'no such database': con({ pathname: '/no_existe' }),
-        'a server that never answers': con({ port: `${(mudo.address() as { port: number }).port}` }),
+        'a server that never answers': con({ port: `${(silentServer.address() as { port: number }).port}` }),
       }
       const seen: Record<string, unknown> = {}
       // One after the other, but for the one that only waits.
@@ -257,20 +257,20 @@ describe('a start that must fail', () => {
         seen[testCase] = {
           codigo,
           clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(bad.errores),
-          pila: PILA.test(bad.errores),
+          pila: STACK.test(bad.errores),
           clave: bad.errores.includes('equivocada') || bad.errores.includes(bien.password),
           queda: findProcesses(dataDir).size,
           carpeta: existsSync(dataDir),
         }
       }
       const list = Object.entries(cases)
-      const callado = probar(list.pop()!)
+      const silentOne = probar(list.pop()!)
       for (const testCase of list) await probar(testCase)
-      await callado
+      await silentOne
       const expected = { codigo: 1, clara: true, pila: false, clave: false, queda: 0, carpeta: false }
       expect(seen).toEqual(Object.fromEntries(Object.keys(cases).map((testCase) => [testCase, expected])))
     } finally {
-      mudo.close()
+      silentServer.close()
     }
   })
 })
@@ -284,7 +284,7 @@ describe('a damaged file of the service', () => {
     expect((await bad.waitForEnd()).codigo).toBe(1)
     expect([...findProcesses(dataDir).values()]).toEqual([])
     expect(bad.errores).toContain(join(dataDir, 'master_keys'))
-    expect(bad.errores).not.toMatch(PILA)
+    expect(bad.errores).not.toMatch(STACK)
   })
 })
 
@@ -301,25 +301,25 @@ describe('somebody else’s PostgreSQL', () => {
     const base = await listo(child)
     expect(await requestSeparately(`${base}/readyz`)).toMatchObject({
       status: 200,
-      cuerpo: { ok: true, migraciones: true },
+      body: { ok: true, migraciones: true },
     })
     expect(await requestSeparately(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
     expect(child.output).not.toMatch(/Llave|guia_test_|curl/)
     expect(child.output).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
     expect(existsSync(join(dataDir, 'demo.json'))).toBe(false)
     expect(existsSync(dataDir)).toBe(false)
-    expect([...findProcesses(dataDir).values()].filter((orden) => orden.includes('postgres'))).toEqual([])
+    expect([...findProcesses(dataDir).values()].filter((command) => command.includes('postgres'))).toEqual([])
 
     const comercio = JSON.parse((await processes.admin(['comercios', 'crear', '--nombre', 'X', '--json'], env)).output)
     const create = ['llaves', 'crear', '--comercio', comercio.comercio, '--modo', 'live', '--json']
     const { llave } = JSON.parse((await processes.admin(create, env)).output)
-    expect(
-      await requestSeparately(`${base}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
-    ).toMatchObject({
-      status: 201,
-    })
+    expect(await requestSeparately(`${base}/api/v1/guias`, { llave, method: 'POST', body: buildGuia() })).toMatchObject(
+      {
+        status: 201,
+      },
+    )
     child.signalAll('SIGINT')
-    await noQuedaNada(dataDir)
+    await expectNoProcesses(dataDir)
     const connection = new pg.Client({ connectionString: url })
     await connection.connect()
     const { rows } = await connection.query(
@@ -334,12 +334,12 @@ describe('somebody else’s PostgreSQL', () => {
 
 // From here on the first one is stopped, in one way after the other, and started again on what it left.
 describe('stopping and starting again', () => {
-  const otraVez = async () => {
+  const repetition = async () => {
     const child = processes.npmStart({ DATA_DIR: first.dataDir, PORT: new URL(first.url).port })
     expect(await listo(child)).toBe(first.url)
     return child
   }
-  const conservaTodo = async (demo: Demo) => {
+  const expectAllKept = async (demo: Demo) => {
     expect(readDemo(first.dataDir)).toEqual(demo)
     expect(await requestSeparately(`${first.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
       status: 200,
@@ -351,19 +351,19 @@ describe('stopping and starting again', () => {
   it('Ctrl-C stops everything that was started', async () => {
     demo = readDemo(first.dataDir)
     const before = [...findProcesses(first.dataDir).values()]
-    expect(before.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
+    expect(before.filter((command) => command.includes('postgres')).length).toBeGreaterThan(1)
     first.proceso.signalAll('SIGINT')
-    await noQuedaNada(first.dataDir)
+    await expectNoProcesses(first.dataDir)
     await first.proceso.waitForEnd()
-    expect(first.proceso.errores).not.toMatch(PILA)
+    expect(first.proceso.errores).not.toMatch(STACK)
     expect(await probeUrl(`${first.url}/healthz`)).toBeUndefined()
     expect(existsSync(join(first.dataDir, 'pgdata', 'postmaster.pid'))).toBe(false)
   })
 
   it('a second start keeps data and key; SIGTERM lets the request under way end', async () => {
-    const child = await otraVez()
+    const child = await repetition()
     expect(child.output).toContain(demo.llave)
-    await conservaTodo(demo)
+    await expectAllKept(demo)
 
     const body = JSON.stringify(buildGuia())
     const connection = connect(Number(new URL(first.url).port), '127.0.0.1')
@@ -386,12 +386,12 @@ describe('stopping and starting again', () => {
     await waitUntil(async () => received.includes('100 Continue'))
     connection.write(body.slice(0, 20))
     process.kill(findNodeProcess(first.dataDir), 'SIGTERM')
-    const drenando = await waitUntil(async () => {
+    const drainingResponse = await waitUntil(async () => {
       const response = await requestSeparately(`${first.url}/readyz`)
       return response.status === 503 && response
     })
-    expect(drenando.cuerpo).toMatchObject({ ok: false })
-    expect(drenando.cabeceras['retry-after']).toBeDefined()
+    expect(drainingResponse.body).toMatchObject({ ok: false })
+    expect(drainingResponse.headers['retry-after']).toBeDefined()
     expect(await requestSeparately(`${first.url}/healthz`)).toMatchObject({ status: 200 })
     expect(child.fin).toBeUndefined()
     connection.write(body.slice(20))
@@ -400,7 +400,7 @@ describe('stopping and starting again', () => {
     expect(header).toMatch(/^HTTP\/1\.1 201 /)
     ultimaRespuesta = header
     expect(await child.waitForEnd()).toEqual({ codigo: 0, signal: null })
-    await noQuedaNada(first.dataDir)
+    await expectNoProcesses(first.dataDir)
     guia = JSON.parse(response).guia
   })
 
@@ -409,25 +409,25 @@ describe('stopping and starting again', () => {
   })
 
   it('a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all', async () => {
-    const muerto = await otraVez()
-    await conservaTodo(demo) // with the guide of the request that was drained
+    const deadChild = await repetition()
+    await expectAllKept(demo) // with the guide of the request that was drained
     process.kill(findNodeProcess(first.dataDir), 'SIGKILL')
-    expect((await muerto.waitForEnd()).codigo).not.toBe(0)
-    const child = await otraVez()
-    await conservaTodo(demo)
+    expect((await deadChild.waitForEnd()).codigo).not.toBe(0)
+    const child = await repetition()
+    await expectAllKept(demo)
     process.kill(child.pid, 'SIGTERM')
-    await noQuedaNada(first.dataDir)
+    await expectNoProcesses(first.dataDir)
     await child.waitForEnd()
-    expect(child.errores).not.toMatch(PILA)
+    expect(child.errores).not.toMatch(STACK)
   })
 
   it('Ctrl-C while it starts stops everything, too', async () => {
     const child = processes.npmStart({ DATA_DIR: first.dataDir })
-    const cerrojo = join(first.dataDir, 'pgdata', 'postmaster.pid')
-    while (!existsSync(cerrojo) && !child.fin) await sleep(2)
+    const lockFile = join(first.dataDir, 'pgdata', 'postmaster.pid')
+    while (!existsSync(lockFile) && !child.fin) await sleep(2)
     child.signalAll('SIGINT')
-    await noQuedaNada(first.dataDir)
-    expect(child.errores).not.toMatch(PILA)
+    await expectNoProcesses(first.dataDir)
+    expect(child.errores).not.toMatch(STACK)
   })
 
   it('closing the terminal stops everything, too', FULL_RUN_ONLY, async () => {
@@ -435,26 +435,24 @@ describe('stopping and starting again', () => {
     const child = processes.npmStart({ DATA_DIR: dataDir })
     await listo(child)
     child.signalAll('SIGHUP')
-    await noQuedaNada(dataDir)
+    await expectNoProcesses(dataDir)
   })
 
   it('two at once on the same DATA_DIR: one serves, the other says why not', FULL_RUN_ONLY, async () => {
     const dataDir = processes.nextFolder()
     const ambos = [processes.npmStart({ DATA_DIR: dataDir }), processes.npmStart({ DATA_DIR: dataDir })]
-    const perdedor = await waitUntil(async () => ambos.find(({ fin }) => fin))
-    const ganador = ambos.find((one) => one !== perdedor)!
-    expect(perdedor.fin?.codigo).toBe(1)
-    expect(perdedor.errores).toMatch(/Ya hay otro `npm start` usando los datos de /)
-    expect(perdedor.errores).not.toMatch(PILA)
-    const url = await listo(ganador)
+    const loser = await waitUntil(async () => ambos.find(({ fin }) => fin))
+    const winner = ambos.find((one) => one !== loser)!
+    expect(loser.fin?.codigo).toBe(1)
+    expect(loser.errores).toMatch(/Ya hay otro `npm start` usando los datos de /)
+    expect(loser.errores).not.toMatch(STACK)
+    const url = await listo(winner)
     const { llave, ...demo } = readDemo(dataDir)
     expect(demo.url).toBe(url)
-    expect(
-      await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
-    ).toMatchObject({
+    expect(await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', body: buildGuia() })).toMatchObject({
       status: 201,
     })
-    ganador.signalAll('SIGINT')
-    await noQuedaNada(dataDir)
+    winner.signalAll('SIGINT')
+    await expectNoProcesses(dataDir)
   })
 })

@@ -6,15 +6,15 @@ import { sumMetrics } from '../../server/startup/processes/sums.ts'
 type Con = { exemplar?: { timestamp: number } | null }
 
 /** Metrics of a process that answered these requests; its exemplars are as old as told. */
-async function child(exemplars: boolean, edad: number, ...solicitudes: [segundos: number, traza: string][]) {
-  const metricas = createMetrics(exemplars)
-  for (const [seconds, traza] of solicitudes) metricas.solicitud('crearGuia', 201, seconds, traza)
+async function child(exemplars: boolean, age: number, ...solicitudes: [segundos: number, traza: string][]) {
+  const metrics = createMetrics(exemplars)
+  for (const [seconds, traza] of solicitudes) metrics.solicitud('crearGuia', 201, seconds, traza)
   // As another process gets them.
-  const valores = JSON.parse(JSON.stringify(await metricas.values())) as MetricValues
-  for (const { values } of valores) for (const { exemplar } of values as Con[]) if (exemplar) exemplar.timestamp -= edad
+  const valores = JSON.parse(JSON.stringify(await metrics.values())) as MetricValues
+  for (const { values } of valores) for (const { exemplar } of values as Con[]) if (exemplar) exemplar.timestamp -= age
   return valores
 }
-const cubeta = (le: string) =>
+const bucketPattern = (le: string) =>
   new RegExp(`^guias_solicitud_segundos_bucket\\{le="${le}",operacion="crearGuia"\\} .*$`, 'm')
 
 describe('the sum of the metrics of processes', () => {
@@ -26,16 +26,16 @@ describe('the sum of the metrics of processes', () => {
       [old, nuevo],
     ]) {
       const text = await (await sumMetrics(processes, true)).metrics()
-      expect(cubeta('0.005').exec(text)![0]).toMatch(/\} 2 # \{trace_id="a"\} 0\.004 /)
-      expect(cubeta('2.5').exec(text)![0]).toMatch(/\} 3 # \{trace_id="c"\} 2 /)
-      expect(cubeta('0.01').exec(text)![0]).toMatch(/\} 2$/)
+      expect(bucketPattern('0.005').exec(text)![0]).toMatch(/\} 2 # \{trace_id="a"\} 0\.004 /)
+      expect(bucketPattern('2.5').exec(text)![0]).toMatch(/\} 3 # \{trace_id="c"\} 2 /)
+      expect(bucketPattern('0.01').exec(text)![0]).toMatch(/\} 2$/)
     }
   })
 
   it('keeps them when it is added up again', async () => {
     const first = await sumMetrics([await child(true, 60, [0.004, 'a'])], true)
     const text = await (await sumMetrics([await first.getMetricsAsJSON(), await child(true, 0)], true)).metrics()
-    expect(cubeta('0.005').exec(text)![0]).toMatch(/\} 1 # \{trace_id="a"\}/)
+    expect(bucketPattern('0.005').exec(text)![0]).toMatch(/\} 1 # \{trace_id="a"\}/)
   })
 
   it.each([true, false])('names counters as one process does (exemplars: %s)', async (exemplars) => {

@@ -9,57 +9,57 @@ import { createRandom } from '../random.ts'
 import { COPIED_TELEFONOS } from './spellings.ts'
 
 /** Digits that may be a number of a served country, with its code or without, of lengths that fit nearly. */
-function* numeros(count: number, semilla: number) {
-  const next = createRandom(semilla)
-  const azar = (n: number) => Math.floor(next() * n)
+function* numbers(count: number, seed: number) {
+  const next = createRandom(seed)
+  const random = (n: number) => Math.floor(next() * n)
   for (let i = 0; i < count; i++) {
-    const plan = NUMBERING_PLANS[azar(NUMBERING_PLANS.length)]!
-    let nacional = ''
-    for (let length = 6 + azar(7); length > 0; length--) nacional += azar(10)
-    yield { plan, national: nacional, random: azar }
+    const plan = NUMBERING_PLANS[random(NUMBERING_PLANS.length)]!
+    let nationalNumber = ''
+    for (let length = 6 + random(7); length > 0; length--) nationalNumber += random(10)
+    yield { plan, national: nationalNumber, random }
   }
 }
 
-const ESCRITURAS: ((codigo: string, nacional: string) => string)[] = [
-  (codigo, nacional) => `+${codigo}${nacional}`,
-  (codigo, nacional) => `+${codigo} ${nacional.slice(0, 4)}-${nacional.slice(4)}`,
-  (codigo, nacional) => `00${codigo}${nacional}`,
-  (codigo, nacional) => `${codigo} ${nacional}`,
-  (codigo, nacional) => `(${codigo}) ${nacional}`,
-  (_codigo, nacional) => nacional,
-  (_codigo, nacional) => `${nacional.slice(0, 4)} ${nacional.slice(4)}`,
+const ESCRITURAS: ((codigo: string, nationalNumber: string) => string)[] = [
+  (codigo, nationalNumber) => `+${codigo}${nationalNumber}`,
+  (codigo, nationalNumber) => `+${codigo} ${nationalNumber.slice(0, 4)}-${nationalNumber.slice(4)}`,
+  (codigo, nationalNumber) => `00${codigo}${nationalNumber}`,
+  (codigo, nationalNumber) => `${codigo} ${nationalNumber}`,
+  (codigo, nationalNumber) => `(${codigo}) ${nationalNumber}`,
+  (_codigo, nationalNumber) => nationalNumber,
+  (_codigo, nationalNumber) => `${nationalNumber.slice(0, 4)} ${nationalNumber.slice(4)}`,
 ]
 
 /** How the library reads E.164 of the served countries, and how we do. */
-function compararConLaBiblioteca(count: number, semilla: number) {
+function compareWithLibrary(count: number, seed: number) {
   let validos = 0
   const distintos: string[] = []
-  for (const { plan, national: nacional } of numeros(count, semilla)) {
-    const text = `+${plan.callingCode}${nacional}`
-    const suyo = parsePhoneNumberFromString(text)
+  for (const { plan, national: nationalNumber } of numbers(count, seed)) {
+    const text = `+${plan.callingCode}${nationalNumber}`
+    const ownEntry = parsePhoneNumberFromString(text)
     // The old prefixes of Mexico are ours: the library knows them no more.
-    if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nacional)) continue
+    if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nationalNumber)) continue
     // What it gives and reads as yet another number is none for us.
-    const seLeeIgual = suyo && parsePhoneNumberFromString(suyo.number)?.number === suyo.number
-    const ella = seLeeIgual && suyo.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
-    const nuestra = readTelephone(text)
-    if (!('error' in nuestra) && !nuestra.dudoso) validos++
+    const isReadSame = ownEntry && parsePhoneNumberFromString(ownEntry.number)?.number === ownEntry.number
+    const ella = isReadSame && ownEntry.isPossible() ? { e164: ownEntry.number, dudoso: !ownEntry.isValid() } : 'error'
+    const projectReading = readTelephone(text)
+    if (!('error' in projectReading) && !projectReading.dudoso) validos++
     const same =
-      'error' in nuestra
+      'error' in projectReading
         ? ella === 'error'
-        : ella !== 'error' && ella.e164 === nuestra.e164 && ella.dudoso === nuestra.dudoso
+        : ella !== 'error' && ella.e164 === projectReading.e164 && ella.dudoso === projectReading.dudoso
     if (!same) distintos.push(text)
   }
   return { validos, distintos: distintos.slice(0, 10) }
 }
 
 /** What the SDK's own copy says offline, of any writing, and what the server says. */
-function compararConElSdk(count: number, semilla: number) {
+function compareWithSdk(count: number, seed: number) {
   const distintos: string[] = []
-  let leidos = 0
-  for (const { plan, national: nacional, random: azar } of numeros(count, semilla)) {
-    const text = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.callingCode, nacional)
-    const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
+  let readValues = 0
+  for (const { plan, national: nationalNumber, random } of numbers(count, seed)) {
+    const text = ESCRITURAS[random(ESCRITURAS.length)]!(plan.callingCode, nationalNumber)
+    const pais = [plan.pais, plan.pais, 'GT', undefined][random(4)]
     // Of other countries only the server's library knows the plans.
     if ('foreign' in parseTelephone(text, pais)) continue
     const server = readTelephone(text, pais)
@@ -68,38 +68,38 @@ function compararConElSdk(count: number, semilla: number) {
       if (JSON.stringify(server) !== JSON.stringify(sdk)) distintos.push(text)
       continue
     }
-    leidos++
+    readValues++
     if (sdk.pais === null || sdk.e164 !== server.e164 || sdk.dudoso !== server.dudoso) distintos.push(text)
   }
-  return { leidos, distintos: distintos.slice(0, 10) }
+  return { readValues, distintos: distintos.slice(0, 10) }
 }
 
 describe('numbers of the served countries', () => {
   it('are in E.164 what they are for the library', () => {
-    const { validos, distintos } = compararConLaBiblioteca(30_000, 1)
+    const { validos, distintos } = compareWithLibrary(30_000, 1)
     expect(distintos).toEqual([])
     expect(validos).toBeGreaterThan(1_000)
   })
 
   it('are in E.164 what they are for the library, a million of them', FULL_RUN_ONLY, () => {
-    expect(compararConLaBiblioteca(1_000_000, 2).distintos).toEqual([])
+    expect(compareWithLibrary(1_000_000, 2).distintos).toEqual([])
   })
 
   it('are in any writing for the SDK, offline, what they are for the server', () => {
-    const { leidos, distintos } = compararConElSdk(30_000, 3)
+    const { readValues, distintos } = compareWithSdk(30_000, 3)
     expect(distintos).toEqual([])
-    expect(leidos).toBeGreaterThan(5_000)
+    expect(readValues).toBeGreaterThan(5_000)
   })
 
   it('are in any writing for the SDK what they are for the server, a million of them', FULL_RUN_ONLY, () => {
-    expect(compararConElSdk(1_000_000, 4).distintos).toEqual([])
+    expect(compareWithSdk(1_000_000, 4).distintos).toEqual([])
   })
 
   it('are landlines where the library says so', () => {
     let fijos = 0
     const distintos: string[] = []
-    for (const { plan, national: nacional } of numeros(30_000, 5)) {
-      const text = `+${plan.callingCode}${nacional}`
+    for (const { plan, national: nationalNumber } of numbers(30_000, 5)) {
+      const text = `+${plan.callingCode}${nationalNumber}`
       const number = parsePhoneNumberFromString(text)
       if (!number?.isValid() || number.number !== text) continue
       const fijo = number.getType() === 'FIXED_LINE'
@@ -143,9 +143,9 @@ describe('a number in every writing', () => {
       [clase(/\p{Pd}/u), (one) => `3148${one}1676`],
       [clase(/\p{Zs}/u), (one) => `${one}3148${one}1676${one}`],
     ]
-    for (const [caracteres, write] of cases) {
-      expect(caracteres.length).toBeGreaterThan(10)
-      const ilegibles = caracteres.filter((one) => !('e164' in parseTelephone(write(one), 'GT')))
+    for (const [characters, write] of cases) {
+      expect(characters.length).toBeGreaterThan(10)
+      const ilegibles = characters.filter((one) => !('e164' in parseTelephone(write(one), 'GT')))
       expect(ilegibles.map((one) => one.charCodeAt(0).toString(16))).toEqual([])
     }
   })
@@ -192,20 +192,20 @@ describe('a number in every writing', () => {
     ['hotel:3148 1676', /solo puede llevar/],
     ['https://wa.me/message/ABC31481676', /solo puede llevar/],
     ['https://example.com/50231481676', /solo puede llevar/],
-  ])('%o says why it is none', (text, porque) =>
-    expect(parseTelephone(text, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
+  ])('%o says why it is none', (text, explanation) =>
+    expect(parseTelephone(text, 'GT')).toEqual({ error: expect.stringMatching(explanation) }),
   )
 
   it.each([
     ['+57 00776234567', 'GT', /le sobran dígitos/],
     ['0551235678', 'CO', /le faltan dígitos: un número de Colombia tiene 10/],
-  ])('%s is none, for what would be kept of it would read as another number', (text, pais, porque) =>
-    expect(parseTelephone(text, pais)).toEqual({ error: expect.stringMatching(porque) }),
+  ])('%s is none, for what would be kept of it would read as another number', (text, pais, explanation) =>
+    expect(parseTelephone(text, pais)).toEqual({ error: expect.stringMatching(explanation) }),
   )
 
   it('is looked for in time that grows with its length alone', () => {
-    for (const relleno of [' ', '(', ' (', '1', '-'])
-      expect(parseTelephone(`${relleno.repeat(100_000)}x`, 'GT')).toEqual({
+    for (const padding of [' ', '(', ' (', '1', '-'])
+      expect(parseTelephone(`${padding.repeat(100_000)}x`, 'GT')).toEqual({
         error: expect.stringMatching(/solo puede/),
       })
   })

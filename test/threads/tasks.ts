@@ -6,9 +6,9 @@ const TASKS = {
   quien: async () => Buffer.from(`${threadId}`),
   eco: async (text: string) => Buffer.from(text),
   /** Does nothing until its door is opened, and then what `eco` does. */
-  echoAfterDoor: async ({ door, texto }: { door: Int32Array; texto: string }) => {
+  echoAfterDoor: async ({ door, texto: text }: { door: Int32Array; texto: string }) => {
     Atomics.wait(door, 0, 0)
-    return Buffer.from(texto)
+    return Buffer.from(text)
   },
   /** Says in its door that it has begun. Never ends, and never lets anything else of its thread run. */
   hang: async (door: Int32Array) => {

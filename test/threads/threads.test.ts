@@ -9,11 +9,11 @@ import type { TestTasks } from './tasks.ts'
 const DEADLINE = 60_000
 const deadlines = useDeadlines(DEADLINE)
 
-let abiertos: ThreadPool<TestTasks>[] = []
+let openResources: ThreadPool<TestTasks>[] = []
 let lines: string[] = []
 
 /** A pool of one thread that is patient, unless it is told otherwise. */
-function open(reglas: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {}): ThreadPool<TestTasks> {
+function open(rules: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {}): ThreadPool<TestTasks> {
   lines = []
   const threads = new ThreadPool<TestTasks>(createLog('warn', { write: (line) => lines.push(line) }), {
     moduleUrl: new URL('tasks.ts', import.meta.url),
@@ -22,22 +22,22 @@ function open(reglas: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {})
     patience: 120_000,
     timeout: 120_000,
     idleMs: 120_000,
-    ...reglas,
+    ...rules,
   })
-  abiertos.push(threads)
+  openResources.push(threads)
   return threads
 }
 
-const nuevaPuerta = () => new Int32Array(new SharedArrayBuffer(8))
-const abrirPuerta = (door: Int32Array) => {
+const createDoor = () => new Int32Array(new SharedArrayBuffer(8))
+const openDoor = (door: Int32Array) => {
   Atomics.store(door, 0, 1)
   Atomics.notify(door, 0)
 }
-const ocupado = { codigo: 'no_disponible', details: { cabeceras: { 'Retry-After': '2' } } }
+const ocupado = { codigo: 'no_disponible', details: { headers: { 'Retry-After': '2' } } }
 
 afterEach(async () => {
-  for (const threads of abiertos) await threads.stop()
-  abiertos = []
+  for (const threads of openResources) await threads.stop()
+  openResources = []
 })
 
 describe('threads', () => {
@@ -54,30 +54,28 @@ describe('threads', () => {
 
   it('work side by side, as many as there may be', async () => {
     const threads = open({ count: 2 })
-    const door = nuevaPuerta()
+    const door = createDoor()
     const first = threads.run('a', 'echoAfterDoor', { door, texto: 'primera' })
     expect((await threads.run('a', 'eco', 'segunda')).toString()).toBe('segunda')
-    abrirPuerta(door)
+    openDoor(door)
     expect((await first).toString()).toBe('primera')
   })
 
   it.each([
     ['ends itself', 'die'],
     ['runs out of memory', 'exhaustMemory'],
-  ] as const)('a thread that %s is replaced: its task fails, those that wait are done', async (_como, tarea) => {
+  ] as const)('a thread that %s is replaced: its task fails, those that wait are done', async (_manner, task) => {
     const threads = open()
-    const bad = threads.run('a', tarea, undefined as never)
+    const bad = threads.run('a', task, undefined as never)
     const good = threads.run('a', 'eco', 'buena')
     await expect(bad).rejects.toMatchObject(ocupado)
     expect((await good).toString()).toBe('buena')
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ msg: 'thread lost', task: tarea }),
-    ])
+    expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ msg: 'thread lost', task })])
   })
 
   it('a thread that never ends is replaced at the deadline: its task fails, those that wait are done', async () => {
     const threads = open({ timeout: DEADLINE })
-    const door = nuevaPuerta()
+    const door = createDoor()
     const bad = threads.run('a', 'hang', door)
     const good = threads.run('a', 'eco', 'buena')
     await waitUntil(async () => Atomics.load(door, 1) === 1)
@@ -116,61 +114,61 @@ describe('threads', () => {
 describe('a request that waits for a thread', () => {
   it('gets it in turn with the other owners, however much one of them asks for', async () => {
     const threads = open()
-    const door = nuevaPuerta()
-    const orden: string[] = []
-    const request = (dueno: string, text: string) =>
-      threads.run(dueno, 'eco', text).then((bytes) => orden.push(bytes.toString()))
+    const door = createDoor()
+    const command: string[] = []
+    const request = (owner: string, text: string) =>
+      threads.run(owner, 'eco', text).then((bytes) => command.push(bytes.toString()))
     const first = threads.run('a', 'echoAfterDoor', { door, texto: 'primera' })
     const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((text) => request(text[0]!, text))
-    abrirPuerta(door)
+    openDoor(door)
     await Promise.all([first, ...all])
-    expect(orden).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+    expect(command).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
   it('is told to come back where too many wait: of the owner with most of them, the last', async () => {
     const threads = open({ waiting: 3 })
-    const door = nuevaPuerta()
+    const door = createDoor()
     const first = threads.run('a', 'echoAfterDoor', { door, texto: 'primera' })
     const deA = ['a1', 'a2', 'a3', 'a4'].map((text) => threads.run('a', 'eco', text))
     await expect(deA[3]).rejects.toMatchObject(ocupado)
     const deB = threads.run('b', 'eco', 'b1')
     await expect(deA[2]).rejects.toMatchObject(ocupado)
-    abrirPuerta(door)
+    openDoor(door)
     expect((await Promise.all([first, deA[0], deA[1], deB])).map(String)).toEqual(['primera', 'a1', 'a2', 'b1'])
   })
 
   it('is told to come back when its patience ends', async () => {
     const threads = open({ patience: 50 })
-    const door = nuevaPuerta()
+    const door = createDoor()
     const first = threads.run('a', 'echoAfterDoor', { door, texto: 'primera' })
     await expect(threads.run('b', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
-    abrirPuerta(door)
+    openDoor(door)
     // Whose turn has come is no longer waiting.
     expect((await first).toString()).toBe('primera')
   })
 
   it('gives up its place when nobody wants it any more', async () => {
     const threads = open({ waiting: 1 })
-    const door = nuevaPuerta()
+    const door = createDoor()
     const control = new AbortController()
     const first = threads.run('a', 'echoAfterDoor', { door, texto: 'primera' })
-    const dejada = threads.run('a', 'eco', 'dejada', control.signal)
+    const abandonedTask = threads.run('a', 'eco', 'dejada', control.signal)
     control.abort()
-    await expect(dejada).rejects.toMatchObject(ocupado)
+    await expect(abandonedTask).rejects.toMatchObject(ocupado)
     const other = threads.run('a', 'eco', 'otra')
-    abrirPuerta(door)
+    openDoor(door)
     expect((await Promise.all([first, other])).map(String)).toEqual(['primera', 'otra'])
     await expect(threads.run('a', 'eco', 'ya no', control.signal)).rejects.toMatchObject(ocupado)
   })
 
   it('stops its task when nobody wants it any more', async () => {
     const threads = open()
-    const door = nuevaPuerta()
+    const door = createDoor()
     const control = new AbortController()
-    const dejada = threads.run('a', 'runUntilAbandoned', door, control.signal)
+    const abandonedTask = threads.run('a', 'runUntilAbandoned', door, control.signal)
     await waitUntil(async () => Atomics.load(door, 1) === 1)
     control.abort()
-    await expect(dejada).rejects.toMatchObject(ocupado)
+    await expect(abandonedTask).rejects.toMatchObject(ocupado)
     expect((await threads.run('b', 'eco', 'otra')).toString()).toBe('otra')
     expect(Atomics.load(door, 0)).toBe(1)
   })

@@ -12,14 +12,14 @@ test('the waiting list is never too long, loses nobody, and drops only from the 
     fc.property(fc.array(accion, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (acciones, maximo) => {
       const wait = new WaitingList<string>(maximo)
       let inside: string[] = []
-      const length = (dueno: string) => inside.filter((caller) => caller[0] === dueno).length
+      const length = (owner: string) => inside.filter((caller) => caller[0] === owner).length
       for (const [i, accion] of acciones.entries()) {
         if ('add' in accion) {
           inside.push(`${accion.add}${i}`)
-          const sobra = wait.add(accion.add, `${accion.add}${i}`)
-          expect(sobra !== undefined).toBe(inside.length > maximo)
-          if (sobra) expect(length(sobra[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(length)))
-          inside = inside.filter((caller) => caller !== sobra)
+          const surplus = wait.add(accion.add, `${accion.add}${i}`)
+          expect(surplus !== undefined).toBe(inside.length > maximo)
+          if (surplus) expect(length(surplus[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(length)))
+          inside = inside.filter((caller) => caller !== surplus)
         } else if ('remove' in accion) {
           const caller = wait.next()
           expect(caller === undefined).toBe(inside.length === 0)

@@ -31,7 +31,7 @@ test('names the zone as people do', () => {
 })
 
 test('tells the hour of an instant', () => {
-  const { hora } = createClock('America/Guatemala')
-  const leidas = ['18:05', '05:59', '06:05'].map((utc) => hora(`2026-11-21T${utc}:00Z`))
-  expect(leidas).toEqual(['12:05', '23:59', '00:05'])
+  const { hora: hour } = createClock('America/Guatemala')
+  const readItems = ['18:05', '05:59', '06:05'].map((utc) => hour(`2026-11-21T${utc}:00Z`))
+  expect(readItems).toEqual(['12:05', '23:59', '00:05'])
 })

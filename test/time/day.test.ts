@@ -8,6 +8,6 @@ test.each([
   ['2026-10-25T20:00:00Z', 'Europe/Madrid', '2026-10-24T22:00:00.000Z'],
   ['2026-03-29T20:00:00Z', 'Europe/Madrid', '2026-03-28T23:00:00.000Z'],
   ['2026-11-25T00:00:00Z', 'UTC', '2026-11-25T00:00:00.000Z'],
-])('the day of %s in %s began at %s', (instante, zone, from) => {
-  expect(startOfDay(new Date(instante), zone).toISOString()).toBe(from)
+])('the day of %s in %s began at %s', (instant, zone, from) => {
+  expect(startOfDay(new Date(instant), zone).toISOString()).toBe(from)
 })

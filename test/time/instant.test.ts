@@ -4,15 +4,15 @@ import { iso, readInstant } from '../../server/platform/time/instant.ts'
 
 describe('instants', () => {
   it('are shown as they are, from a Date and from any text of PostgreSQL', () => {
-    const momentos = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
+    const moments = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
     fc.assert(
-      fc.property(momentos, (momento) => {
-        const written = momento.toISOString()
-        const corto = written.slice(0, -1).replace(/\.?0+$/, '')
+      fc.property(moments, (moment) => {
+        const written = moment.toISOString()
+        const shortForm = written.slice(0, -1).replace(/\.?0+$/, '')
         // Zeros at the end of a second that has no fraction belong to it.
-        const justo = corto.length < 19 ? written.slice(0, 19) : corto
-        const texts = [`${justo.replace('T', ' ')}+00`, `${justo}+00:00`, written]
-        expect([iso(momento), ...texts.map(iso)]).toEqual(Array(4).fill(written))
+        const exactFit = shortForm.length < 19 ? written.slice(0, 19) : shortForm
+        const texts = [`${exactFit.replace('T', ' ')}+00`, `${exactFit}+00:00`, written]
+        expect([iso(moment), ...texts.map(iso)]).toEqual(Array(4).fill(written))
       }),
     )
     expect(iso('2026-11-20 09:04:05.5-06')).toBe('2026-11-20T15:04:05.500Z')

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { departamentos, municipiosOf } from '../../server/domain/catalogo/catalogo.ts'
 import { EXCEPTIONS, timeZoneOf } from '../../server/domain/catalogo/timeZone.ts'
 
-const zona = (departamento: string, municipio: string, fija?: string) => timeZoneOf({ departamento, municipio }, fija)
+const zona = (departamento: string, municipio: string, fixedOne?: string) =>
+  timeZoneOf({ departamento, municipio }, fixedOne)
 
 test.each([
   ['America/Guatemala', 'Sacatepéquez', 'Antigua Guatemala'],

@@ -6,12 +6,12 @@ import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const { enlaceDe, send, leer, esperar, createGuia: fresh, scanEstados, rows } = useUbicacionRequests(environment)
+const { enlaceDe, send, read, esperar, createGuia: fresh, scanEstados, rows } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
 const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
-const CORTO = 'https://maps.app.goo.gl/abc123'
+const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 const conflicto = (codigo: string) => ({ status: 409, codigo })
 
 describe('the merchant', () => {
@@ -36,27 +36,30 @@ describe('the merchant', () => {
     })
     const porEnlace = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: ENLACE })
     expect(porEnlace.ubicacion).toMatchObject({ origen: 'comercio', lat: 14.6341, lng: -90.6055, maps_url: ENLACE })
-    const porCorto = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: CORTO })
-    expect(porCorto).toMatchObject({
+    const shortLinkResult = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: SHORT_LINK })
+    expect(shortLinkResult).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }],
-      ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: CORTO },
+      ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: SHORT_LINK },
     })
-    const porAmbos = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { ...PUNTO, maps_url: CORTO })
+    const porAmbos = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), {
+      ...PUNTO,
+      maps_url: SHORT_LINK,
+    })
     expect(porAmbos).toMatchObject({ advertencias: [], ubicacion: { ...PUNTO } })
     expect((await rows(porAmbos.guia)).enlace_corto).toEqual([])
-    const { ubicacion } = await leer(comercio, porAmbos.guia)
+    const { ubicacion } = await read(comercio, porAmbos.guia)
     expect(ubicacion).toEqual(porAmbos.ubicacion)
   })
 
   it('says the same again without an event, even when it is too late to say something else', async () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
-    for (const place of [PUNTO, { maps_url: ENLACE }, { maps_url: CORTO }, { ...PUNTO, referencia: 'Portón' }]) {
+    for (const place of [PUNTO, { maps_url: ENLACE }, { maps_url: SHORT_LINK }, { ...PUNTO, referencia: 'Portón' }]) {
       const guia = await fresh(comercio, MIXCO)
       const first = await api.guias.confirmarUbicacion(guia, place)
       const all = await Promise.all(Array.from({ length: 5 }, () => api.guias.confirmarUbicacion(guia, place)))
       for (const other of all) expect(other).toEqual(first)
-      expect((await leer(comercio, guia)).secuencia).toBe(3)
+      expect((await read(comercio, guia)).secuencia).toBe(3)
       await scanEstados(guia, 'recolectado', 'en_ruta')
       expect((await api.guias.confirmarUbicacion(guia, place)).secuencia).toBe(5)
     }
@@ -93,13 +96,13 @@ describe('the merchant', () => {
     await cerrada('en_ruta')
     await scanEstados(guia, 'entregado')
     await cerrada('entregado')
-    checkHistory(await leer(comercio, guia), 'confirmada')
-    for (const [last, ...camino] of [
+    checkHistory(await read(comercio, guia), 'confirmada')
+    for (const [last, ...route] of [
       ['en_devolucion', 'recolectado'],
       ['devuelto', 'recolectado', 'en_devolucion'],
     ]) {
       const { guia: other } = await api.guias.crear(buildGuia())
-      await scanEstados(other, ...camino, last!)
+      await scanEstados(other, ...route, last!)
       await expect(api.guias.confirmarUbicacion(other, { lat: 14, lng: -90 })).rejects.toMatchObject(
         conflicto('ubicacion_cerrada'),
       )
@@ -114,7 +117,7 @@ describe('the merchant', () => {
     const guia = await fresh(comercio)
     const before = await rows(guia)
     const { llave } = comercio
-    for (const [cuerpo, campo] of [
+    for (const [body, field] of [
       [{}, ''],
       [{ lat: 14 }, ''],
       [{ lat: 14, lng: 181 }, '/lng'],
@@ -126,9 +129,9 @@ describe('the merchant', () => {
       [{ ...PUNTO, referencia: 'x'.repeat(201) }, '/referencia'],
       [{ ...PUNTO, precision_m: 3 }, '/precision_m'],
     ] as const) {
-      const response = await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo })
-      expect([cuerpo, response.status, response.cuerpo.codigo]).toEqual([cuerpo, 422, 'validacion'])
-      if (campo) expect(response.cuerpo.errores.map((one: { campo: string }) => one.campo)).toContain(campo)
+      const response = await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, body })
+      expect([body, response.status, response.body.codigo]).toEqual([body, 422, 'validacion'])
+      if (field) expect(response.body.errores.map((one: { campo: string }) => one.campo)).toContain(field)
     }
     expect((await environment.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave })).status).toBeOneOf([
       400, 415, 422,
@@ -142,14 +145,14 @@ describe('the merchant', () => {
     const guia = await fresh(comercio)
     const before = await rows(guia)
     const alive = await environment.createLlave(comercio, { modo: 'live' })
-    const lectora = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
+    const readOnlyLlave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
     for (const [llave, status] of [
       [other.llave, 404],
       [alive, 404],
-      [lectora, 403],
+      [readOnlyLlave, 403],
     ] as const) {
-      for (const [operacion, cuerpo] of [['ubicacion', PUNTO], ['reenviar-solicitud']] as const) {
-        const response = await environment.request('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, cuerpo })
+      for (const [operacion, body] of [['ubicacion', PUNTO], ['reenviar-solicitud']] as const) {
+        const response = await environment.request('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, body })
         expect([operacion, response.status]).toEqual([operacion, status])
       }
     }
@@ -161,22 +164,22 @@ describe('the merchant', () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio)
     await scanEstados(guia, 'recolectado')
-    const salir = () => environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
-    expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
+    const leave = () => environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+    expect(await leave()).toMatchObject({ status: 409, body: { codigo: 'ubicacion_sin_confirmar' } })
     environment.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
-    expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
+    expect(await leave()).toMatchObject({ status: 409, body: { codigo: 'ubicacion_sin_confirmar' } })
     await comercio.api.guias.confirmarUbicacion(guia, PUNTO)
-    expect((await salir()).status).toBe(201)
+    expect((await leave()).status).toBe(201)
     // Who leaves all the same, for a reason, may still be told.
-    const forzada = await fresh(comercio)
-    await scanEstados(forzada, 'recolectado')
+    const forcedOne = await fresh(comercio)
+    await scanEstados(forcedOne, 'recolectado')
     const forzar = { estado: 'en_ruta', forzar: { razon: 'El repartidor conoce la casa' } }
-    expect((await environment.operar('POST', `/guias/${forzada}/eventos`, forzar)).status).toBe(201)
-    expect((await send(await enlaceDe(forzada), AHI)).status).toBe(303)
-    await expect(comercio.api.guias.confirmarUbicacion(forzada, PUNTO)).rejects.toMatchObject(
+    expect((await environment.operar('POST', `/guias/${forcedOne}/eventos`, forzar)).status).toBe(201)
+    expect((await send(await enlaceDe(forcedOne), THERE)).status).toBe(303)
+    await expect(comercio.api.guias.confirmarUbicacion(forcedOne, PUNTO)).rejects.toMatchObject(
       conflicto('ubicacion_cerrada'),
     )
-    checkHistory(await leer(comercio, forzada))
+    checkHistory(await read(comercio, forcedOne))
   })
 })

@@ -13,7 +13,7 @@ const {
   enlaceDe,
   ver,
   send,
-  leer,
+  read,
   esperar,
   createGuia: fresh,
   scanEstados,
@@ -22,11 +22,11 @@ const {
 } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
-const ALLA = { lat: '14.64', lng: '-90.61', metodo: 'mapa', cambiar: '1' }
-let serie = 0
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
+const OVER_THERE = { lat: '14.64', lng: '-90.61', method: 'mapa', cambiar: '1' }
+let seriesId = 0
 /** A phone that nobody else was asked at. */
-const telefono = () => `+5023${String(3_000_000 + ++serie)}`
+const telefono = () => `+5023${String(3_000_000 + ++seriesId)}`
 
 describe('the recipient says the place anew', () => {
   it('by the same link until the courier is on his way: an event each, as of any correction', async () => {
@@ -35,29 +35,29 @@ describe('the recipient says the place anew', () => {
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.confirmada'] })
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
-    await send(path, AHI)
+    await send(path, THERE)
     // The link's own time doesn't end it.
     environment.advance(80 * HOUR_MS)
     expect(await (await ver(path)).text()).toContain('href="?cambiar"')
     expect(await (await ver(`${path}?cambiar`)).text()).toContain('Diga otra vez el lugar')
-    expect((await send(path, ALLA)).status).toBe(303)
+    expect((await send(path, OVER_THERE)).status).toBe(303)
     // Sent twice over a bad line.
-    expect((await send(path, ALLA)).status).toBe(303)
-    const cambiada = await leer(comercio, guia)
-    checkHistory(cambiada)
-    expect(cambiada.secuencia).toBe(4)
-    expect(cambiada.ubicacion).toMatchObject({ origen: 'destinatario', lat: 14.64, lng: -90.61, precision_m: null })
-    expect(cambiada.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.64, lng: -90.61 })
+    expect((await send(path, OVER_THERE)).status).toBe(303)
+    const afterChange = await read(comercio, guia)
+    checkHistory(afterChange)
+    expect(afterChange.secuencia).toBe(4)
+    expect(afterChange.ubicacion).toMatchObject({ origen: 'destinatario', lat: 14.64, lng: -90.61, precision_m: null })
+    expect(afterChange.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.64, lng: -90.61 })
     await waitUntil(async () => receptor.receivedWebhooks.length === 2)
     await scanEstados(guia, 'recolectado', 'en_ruta')
     const before = await rows(guia)
     expect(await (await ver(path)).text()).not.toContain('?cambiar')
-    const late = await send(path, { ...AHI, cambiar: '1' })
+    const late = await send(path, { ...THERE, cambiar: '1' })
     expect([late.status, (await late.text()).includes('Ya no se puede cambiar aquí')]).toEqual([200, true])
     expect(await rows(guia)).toEqual(before)
     await scanEstados(guia, 'en_bodega')
-    expect((await send(path, { ...AHI, cambiar: '1' })).status).toBe(303)
-    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, precision_m: 12 })
+    expect((await send(path, { ...THERE, cambiar: '1' })).status).toBe(303)
+    expect((await read(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, precision_m: 12 })
   })
 
   it('ten times in all, and never in the place of what the merchant said', async () => {
@@ -69,14 +69,14 @@ describe('the recipient says the place anew', () => {
     const paths = [...Array(10).fill(await enlaceDe(guia, 1)), await enlaceDe(guia, 2)]
     const estados: number[] = []
     for (const [i, path] of paths.entries())
-      estados.push((await send(path, { ...ALLA, lat: String(14.64 + i / 10_000) })).status)
+      estados.push((await send(path, { ...OVER_THERE, lat: String(14.64 + i / 10_000) })).status)
     expect(estados).toEqual([...Array(10).fill(303), 409])
-    expect((await leer(comercio, guia)).secuencia).toBe(13)
+    expect((await read(comercio, guia)).secuencia).toBe(13)
     const other = await fresh(comercio, MIXCO)
-    const suya = await enlaceDe(other)
+    const ownItem = await enlaceDe(other)
     await comercio.api.guias.confirmarUbicacion(other, { lat: 14.7, lng: -90.6 })
     const before = await rows(other)
-    expect(await (await send(suya, ALLA)).text()).toContain('Ya no hace falta')
+    expect(await (await send(ownItem, OVER_THERE)).text()).toContain('Ya no hace falta')
     expect(await rows(other)).toEqual(before)
   })
 })
@@ -87,10 +87,10 @@ describe('a place in words', () => {
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
-    expect((await send(path, { metodo: 'descripcion', referencia })).status).toBe(303)
-    const descrita = await leer(comercio, guia)
-    checkHistory(descrita)
-    expect(descrita.ubicacion).toMatchObject({
+    expect((await send(path, { method: 'descripcion', referencia })).status).toBe(303)
+    const describedPlace = await read(comercio, guia)
+    checkHistory(describedPlace)
+    expect(describedPlace.ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
       lat: null,
@@ -98,10 +98,10 @@ describe('a place in words', () => {
       maps_url: null,
       referencia,
     })
-    expect(descrita.advertencias).toMatchObject([{ codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }])
+    expect(describedPlace.advertencias).toMatchObject([{ codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }])
     expect(await (await ver(path)).text()).toContain('El que nos describió')
-    await send(path, ALLA)
-    expect((await leer(comercio, guia)).advertencias).toEqual([])
+    await send(path, OVER_THERE)
+    expect((await read(comercio, guia)).advertencias).toEqual([])
   })
 })
 
@@ -115,61 +115,64 @@ describe('a short link', () => {
     await waitUntil(async () => (await rows(guia)).enlace_corto[0].intentos === 1)
     const page = async () => (await ver(path)).text()
     expect(await page()).toContain('el mapa todavía no contesta')
-    const deLaGuia = 'where (comercio_id, guia_id) = (select comercio_id, id from guia where guia = $1)'
-    await environment.db.pool.query(`update enlace_corto set intentos = 0 ${deLaGuia}`, [guia])
+    const ofGuia = 'where (comercio_id, guia_id) = (select comercio_id, id from guia where guia = $1)'
+    await environment.db.pool.query(`update enlace_corto set intentos = 0 ${ofGuia}`, [guia])
     expect(await page()).toContain('Estamos leyendo su enlace')
     // Words do not end the reading.
     expect((await send(path, { accion: 'senas', referencia: 'Portón negro' })).status).toBe(303)
     expect(await page()).toContain('Estamos leyendo su enlace')
-    await environment.db.pool.query(`delete from enlace_corto ${deLaGuia}`, [guia])
-    const otraVez = await page()
-    expect(otraVez).toContain('no lleva a un lugar del mapa')
-    expect(otraVez).toContain('name="cambiar" value="1"')
-    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ maps_url: enlace, referencia: 'Portón negro' })
-    await send(path, ALLA)
-    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.64, maps_url: null })
+    await environment.db.pool.query(`delete from enlace_corto ${ofGuia}`, [guia])
+    const repetition = await page()
+    expect(repetition).toContain('no lleva a un lugar del mapa')
+    expect(repetition).toContain('name="cambiar" value="1"')
+    expect((await read(comercio, guia)).ubicacion).toMatchObject({ maps_url: enlace, referencia: 'Portón negro' })
+    await send(path, OVER_THERE)
+    expect((await read(comercio, guia)).ubicacion).toMatchObject({ lat: 14.64, maps_url: null })
   })
 })
 
 describe('words beside a confirmed place', () => {
-  const SENAS = { accion: 'senas', referencia: 'Portón negro' }
+  const DOOR_HINTS = { accion: 'senas', referencia: 'Portón negro' }
 
   it('keep its point, and are an event; the same again is none', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
-    expect((await send(path, SENAS)).status).toBe(422)
-    await send(path, { ...AHI, referencia: '' })
+    expect((await send(path, DOOR_HINTS)).status).toBe(422)
+    await send(path, { ...THERE, referencia: '' })
     expect(await (await ver(path)).text()).toContain('¿Cómo se reconoce la puerta?')
-    for (const _vez of [1, 2]) expect((await send(path, SENAS)).status).toBe(303)
-    const con = await leer(comercio, guia)
+    for (const _round of [1, 2]) expect((await send(path, DOOR_HINTS)).status).toBe(303)
+    const con = await read(comercio, guia)
     checkHistory(con)
     expect(con.secuencia).toBe(4)
     expect(con.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 12, referencia: 'Portón negro' })
     expect(con.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.6333, lng: -90.6064 })
-    expect((await send(path, { ...SENAS, referencia: 'x'.repeat(201) })).status).toBe(422)
-    expect((await send(path, { ...SENAS, referencia: '' })).status).toBe(303)
-    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, referencia: null })
+    expect((await send(path, { ...DOOR_HINTS, referencia: 'x'.repeat(201) })).status).toBe(422)
+    expect((await send(path, { ...DOOR_HINTS, referencia: '' })).status).toBe(303)
+    expect((await read(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, referencia: null })
     await scanEstados(guia, 'recolectado', 'en_ruta')
     const before = await rows(guia)
-    expect(await (await send(path, SENAS)).text()).not.toContain('Guardar las señas')
+    expect(await (await send(path, DOOR_HINTS)).text()).not.toContain('Guardar las señas')
     expect(await rows(guia)).toEqual(before)
   })
 
   it('take its point away only if the recipient says so once more', async () => {
     const comercio = await environment.createComercio()
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
-    const describir = { metodo: 'descripcion', cambiar: '1', referencia }
-    for (const place of [AHI, { enlace: 'https://maps.app.goo.gl/abc123' }] as Record<string, string>[]) {
+    const describeText = { method: 'descripcion', cambiar: '1', referencia }
+    for (const place of [THERE, { enlace: 'https://maps.app.goo.gl/abc123' }] as Record<string, string>[]) {
       const guia = await fresh(comercio, MIXCO)
       const path = await enlaceDe(guia)
       await send(path, place)
-      const { secuencia } = await leer(comercio, guia)
-      const pregunta = await send(path, describir)
-      expect([pregunta.status, (await pregunta.text()).includes('¿Quitamos el lugar del mapa?')]).toEqual([422, true])
-      expect((await leer(comercio, guia)).secuencia).toBe(secuencia)
-      expect((await send(path, { ...describir, sin_punto: '1' })).status).toBe(303)
-      const { ubicacion } = await leer(comercio, guia)
+      const { secuencia } = await read(comercio, guia)
+      const askedQuestion = await send(path, describeText)
+      expect([askedQuestion.status, (await askedQuestion.text()).includes('¿Quitamos el lugar del mapa?')]).toEqual([
+        422,
+        true,
+      ])
+      expect((await read(comercio, guia)).secuencia).toBe(secuencia)
+      expect((await send(path, { ...describeText, sin_punto: '1' })).status).toBe(303)
+      const { ubicacion } = await read(comercio, guia)
       expect(ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: null, referencia })
     }
   })
@@ -180,15 +183,15 @@ describe('a position that is no door', () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
-    const lejana = { ...AHI, precision_m: '1800' }
+    const lejana = { ...THERE, precision_m: '1800' }
     expect((await send(path, lejana)).status).toBe(422)
-    expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
+    expect((await read(comercio, guia)).ubicacion.estado).toBe('solicitada')
     expect((await send(path, { ...lejana, aproximado: '1' })).status).toBe(303)
-    expect((await leer(comercio, guia)).ubicacion.precision_m).toBe(1_800)
+    expect((await read(comercio, guia)).ubicacion.precision_m).toBe(1_800)
     const phone = await createMobile(environment)
     await phone.registrar(guia, { estado: 'recolectado', idempotencia: 'recoger' })
-    const { cuerpo } = await phone.request('GET', `/guias/${guia}`)
-    expect(cuerpo.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 1_800 })
+    const { body } = await phone.request('GET', `/guias/${guia}`)
+    expect(body.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 1_800 })
   })
 })
 
@@ -211,8 +214,8 @@ describe('another link in the place of one whose time is over', () => {
     const text = await response.text()
     expect(text).toContain(`termina en <strong>${row.telefono.slice(-2)}</strong>`)
     for (const html of [page, text]) expect(html).not.toMatch(new RegExp(`\\b\\d*${row.telefono.slice(-3)}\\b`))
-    const pedida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
-    checkHistory(pedida)
+    const sentRequest = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
+    checkHistory(sentRequest)
     expect((await mensajes(comercio)).map((one) => [one.numero, one.telefono])).toEqual([
       [1, row.telefono],
       [2, row.telefono],
@@ -221,7 +224,7 @@ describe('another link in the place of one whose time is over', () => {
     expect(await (await send(path, { accion: 'otro' })).text()).toContain('Ya le mandamos otro enlace')
     expect(await mensajes(comercio)).toHaveLength(2)
     expect([(await ver(path)).status, (await ver(await enlaceDe(guia, 2))).status]).toEqual([410, 200])
-    expect((await send(await enlaceDe(guia, 2), AHI)).status).toBe(303)
+    expect((await send(await enlaceDe(guia, 2), THERE)).status).toBe(303)
   })
 
   it('is one, though it is asked for several times at once', async () => {

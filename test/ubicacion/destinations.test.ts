@@ -4,8 +4,8 @@ import { buildGuia } from '../factories.ts'
 import { useUbicacionRequests } from './requests.ts'
 
 const environment = shareEnvironment()
-const { enlaceDe, ver, send, leer, createGuia: fresh } = useUbicacionRequests(environment)
-const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
+const { enlaceDe, ver, send, read, createGuia: fresh } = useUbicacionRequests(environment)
+const IN_PETEN = { lat: '16.9306', lng: '-89.8925', method: 'mapa' }
 
 describe('the catalogue', () => {
   it('warns of what it doesn’t know, suggests, and stops nobody', async () => {
@@ -22,25 +22,25 @@ describe('the catalogue', () => {
       },
     ])
     expect(created.ubicacion.distancia_km).toBeNull()
-    const { eventos: _eventos, ...detalle } = await leer(comercio, created.guia)
+    const { eventos: _eventos, ...detalle } = await read(comercio, created.guia)
     expect(detalle).toEqual(created)
     expect((await comercio.api.guias.listar()).datos).toEqual([created])
     const { resultados } = await comercio.api.guias.crearLote({
       guias: [buildGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
     })
-    const deMarte = {
+    const marsWarning = {
       codigo: 'destino_desconocido',
       campo: '/departamento',
       mensaje: expect.stringContaining('«Marte»'),
     }
-    expect(resultados[0]).toMatchObject({ ok: true, advertencias: [deMarte] })
+    expect(resultados[0]).toMatchObject({ ok: true, advertencias: [marsWarning] })
     // It is asked for all the same, and confirmed without a question.
     const guia = await fresh(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
     const path = await enlaceDe(guia)
     expect(await (await ver(path)).text()).toContain('Olimpo, Marte')
-    expect((await send(path, EN_PETEN)).status).toBe(303)
-    expect(await leer(comercio, guia)).toMatchObject({
-      advertencias: [deMarte],
+    expect((await send(path, IN_PETEN)).status).toBe(303)
+    expect(await read(comercio, guia)).toMatchObject({
+      advertencias: [marsWarning],
       ubicacion: { estado: 'confirmada', distancia_km: null },
     })
   })
@@ -62,11 +62,11 @@ describe('the catalogue', () => {
     const comercio = await environment.createComercio()
     const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
     const derecha = await comercio.api.guias.crear(buildGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
-    const alReves = await comercio.api.guias.crear(buildGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
+    const reversedOrder = await comercio.api.guias.crear(buildGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
     expect(derecha.advertencias).toEqual([])
-    expect(alReves.ubicacion.distancia_km).toBeGreaterThan(9_000)
-    const mensaje = expect.stringContaining(` ${alReves.ubicacion.distancia_km} km `)
-    expect(alReves.advertencias).toEqual([
+    expect(reversedOrder.ubicacion.distancia_km).toBeGreaterThan(9_000)
+    const mensaje = expect.stringContaining(` ${reversedOrder.ubicacion.distancia_km} km `)
+    expect(reversedOrder.advertencias).toEqual([
       {
         codigo: 'coordenadas_invertidas',
         campo: '/ubicacion',

@@ -20,16 +20,16 @@ const {
   enlaceDe,
   ver,
   send,
-  leer,
+  read: leer,
   createGuia: fresh,
   scanEstados,
-  rows: filas,
+  rows: readTableRows,
   mensajes,
 } = useUbicacionRequests(environment)
 
 const clock = () => environment.clock()
-const adelantar = (ms: number) => environment.advance(ms)
-const olvidar = () => eraseUbicaciones({ db: environment.db, clock, settings: readTestSettings(env) })
+const advance = (ms: number) => environment.advance(ms)
+const erase = () => eraseUbicaciones({ db: environment.db, clock, settings: readTestSettings(env) })
 
 /** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */
 async function all(): Promise<string[]> {
@@ -38,19 +38,19 @@ async function all(): Promise<string[]> {
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
   )
   const texts: string[] = []
-  for (const { tabla } of tables) {
-    const rest = tabla === 'public.guia' ? "to_jsonb(t) - 'telefono'" : 'to_jsonb(t)'
-    const { rows } = await environment.db.pool.query(`select (${rest})::text as texto from ${tabla} t`)
-    texts.push(...rows.map(({ texto }) => `${tabla} ${texto}`))
+  for (const { tabla: tableName } of tables) {
+    const rest = tableName === 'public.guia' ? "to_jsonb(t) - 'telefono'" : 'to_jsonb(t)'
+    const { rows } = await environment.db.pool.query(`select (${rest})::text as texto from ${tableName} t`)
+    texts.push(...rows.map(({ texto: text }) => `${tableName} ${text}`))
   }
   return texts
 }
 const donde = async (mark: RegExp) =>
   [...new Set((await all()).filter((text) => mark.test(text)).map((text) => text.split(' ')[0]))].sort()
 
-const EN_CAMINO = ['recolectado', 'en_ruta', 'entregado']
+const ON_THE_WAY = ['recolectado', 'en_ruta', 'entregado']
 const ENLACE = 'https://www.google.com/maps?q=14.6155551,-90.6155551'
-const MARCAS = /(?<!\d:)14\.61|-90\.61|\b6155551\b|Portón|corto61|502377700/
+const MARKS = /(?<!\d:)14\.61|-90\.61|\b6155551\b|Portón|corto61|502377700/
 
 describe('after the retention', () => {
   it('places, links and phones are gone from every table; what remains still answers', async () => {
@@ -62,7 +62,7 @@ describe('after the retention', () => {
     let n = 0
     const de = (cambios: Partial<GuiaIndividual>) =>
       ({ ...base, telefono: `+5023777000${++n}`, external_ref: `OLVIDO-${n}`, ...cambios }) as GuiaIndividual
-    const pedidos = {
+    const requests = {
       coordenadas: de({ lat: 14.6155552, lng: -90.6155552 }),
       enlace: de({ maps_url: ENLACE }),
       corto: de({ maps_url: 'https://maps.app.goo.gl/corto61' }),
@@ -71,30 +71,30 @@ describe('after the retention', () => {
       cancelada: de({}),
     }
     const guias: Record<string, string> = {}
-    for (const [name, pedido] of Object.entries(pedidos)) guias[name] = (await api.guias.crear(pedido)).guia
+    for (const [name, requestData] of Object.entries(requests)) guias[name] = (await api.guias.crear(requestData)).guia
     const pendientes = ['recipiente', 'comercio', 'cancelada'].map((name) => guias[name]!)
     await waitUntil(async () =>
       (await Promise.all(pendientes.map((g) => leer(comercio, g)))).every((g) => g.secuencia === 2),
     )
     const path = await enlaceDe(guias.recipiente!)
-    const suya = {
+    const ownItem = {
       lat: '14.6155553',
       lng: '-90.6155553',
       precision_m: '61555',
       aproximado: '1',
-      metodo: 'gps',
+      method: 'gps',
       referencia: 'Portón verde',
     }
-    expect((await send(path, suya)).status).toBe(303)
+    expect((await send(path, ownItem)).status).toBe(303)
     await api.guias.confirmarUbicacion(guias.comercio!, { maps_url: ENLACE, referencia: 'Portón azul' })
     for (const [name, guia] of Object.entries(guias)) {
       if (name === 'cancelada') await api.guias.cancelar(guia)
-      else await scanEstados(guia, ...EN_CAMINO)
+      else await scanEstados(guia, ...ON_THE_WAY)
     }
     // Ended a day later; and not at all.
-    adelantar(24 * HOUR_MS)
+    advance(24 * HOUR_MS)
     const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
-    await scanEstados(posterior.guia, ...EN_CAMINO)
+    await scanEstados(posterior.guia, ...ON_THE_WAY)
     const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
     await waitUntil(async () => {
       const { rows } = await environment.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
@@ -106,21 +106,21 @@ describe('after the retention', () => {
     const entregas = (await api.webhooks.avisos(webhook.webhook, { limite: 100 })).datos
 
     // Not a moment too early.
-    adelantar((DIAS - 1) * 24 * HOUR_MS - 60_000)
+    advance((DIAS - 1) * 24 * HOUR_MS - 60_000)
     const saved = () =>
       Promise.all(
         Object.values(guias).map(async (guia) => {
           // The short link is tried again meanwhile.
-          const { enlace_corto, ...rest } = await filas(guia)
-          return { ...rest, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
+          const { enlace_corto: shortLinks, ...rest } = await readTableRows(guia)
+          return { ...rest, enlaces: shortLinks.map(({ maps_url }) => maps_url) }
         }),
       )
     await environment.waitForQuiet()
-    const intactas = await saved()
-    await olvidar()
-    expect(await saved()).toEqual(intactas)
-    adelantar(61_000)
-    await Promise.all([olvidar(), olvidar()])
+    const untouchedRows = await saved()
+    await erase()
+    expect(await saved()).toEqual(untouchedRows)
+    advance(61_000)
+    await Promise.all([erase(), erase()])
 
     for (const guia of [posterior, abierta]) {
       const { eventos: _eventos, ...read } = await leer(comercio, guia.guia)
@@ -128,7 +128,7 @@ describe('after the retention', () => {
       expect(read.lat).toBe(guia.lat)
     }
     const rest = (await all()).filter((text) => !text.includes(posterior.guia) && !text.includes(abierta.guia))
-    expect(rest.filter((text) => MARCAS.test(text)).map((text) => text.slice(0, 400))).toEqual([])
+    expect(rest.filter((text) => MARKS.test(text)).map((text) => text.slice(0, 400))).toEqual([])
     for (const [name, guia] of Object.entries(guias)) {
       const { eventos, ubicacion, ...read } = await leer(comercio, guia)
       const old = before.get(name)!
@@ -161,24 +161,24 @@ describe('after the retention', () => {
       expect(eventos.datos).toEqual(old.eventos.datos.map((evento) => ({ ...evento, lat: null, lng: null })))
     }
     expect((await ver(path)).status).toBe(404)
-    expect((await send(path, suya)).status).toBe(404)
+    expect((await send(path, ownItem)).status).toBe(404)
 
     // Once is enough.
-    const after = await Promise.all(Object.values(guias).map(filas))
-    await olvidar()
-    expect(await Promise.all(Object.values(guias).map(filas))).toEqual(after)
+    const after = await Promise.all(Object.values(guias).map(readTableRows))
+    await erase()
+    expect(await Promise.all(Object.values(guias).map(readTableRows))).toEqual(after)
 
     // The same request is still the same, another is still another.
-    for (const [name, pedido] of Object.entries(pedidos)) {
-      const repeated = await api.guias.crear(pedido).conRespuesta()
+    for (const [name, requestData] of Object.entries(requests)) {
+      const repeated = await api.guias.crear(requestData).conRespuesta()
       expect([name, repeated.status, repeated.repetida, repeated.datos.guia]).toEqual([name, 200, true, guias[name]])
-      const distinta = { ...pedido, lat: 14.9, lng: -90.9 }
-      await expect(api.guias.crear(distinta)).rejects.toMatchObject({
+      const differentOne = { ...requestData, lat: 14.9, lng: -90.9 }
+      await expect(api.guias.crear(differentOne)).rejects.toMatchObject({
         status: 409,
         codigo: 'external_ref_en_conflicto',
       })
     }
-    expect((await api.guias.crearLote({ guias: Object.values(pedidos) })).repetidas).toBe(6)
+    expect((await api.guias.crearLote({ guias: Object.values(requests) })).repetidas).toBe(6)
     await expect(api.guias.confirmarUbicacion(guias.corto!, { lat: 1, lng: 1 })).rejects.toMatchObject({ status: 409 })
     await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ status: 409 })
 
@@ -186,13 +186,13 @@ describe('after the retention', () => {
     receptor.receivedWebhooks.length = 0
     for (const { aviso } of entregas) await api.webhooks.reenviar(webhook.webhook, aviso)
     await waitUntil(async () => receptor.receivedWebhooks.length >= entregas.length)
-    const suyas = receptor.receivedWebhooks.filter(({ cuerpo }) =>
-      Object.values(guias).some((guia) => cuerpo.includes(guia)),
+    const ownItems = receptor.receivedWebhooks.filter(({ body }) =>
+      Object.values(guias).some((guia) => body.includes(guia)),
     )
-    expect(suyas.length).toBeGreaterThan(20)
-    for (const { json, cuerpo } of suyas) {
+    expect(ownItems.length).toBeGreaterThan(20)
+    for (const { json, body } of ownItems) {
       expect(json.datos.guia.telefono).toMatch(/^\+5023777000\d$/)
-      expect(cuerpo.replaceAll(json.datos.guia.telefono, '')).not.toMatch(MARCAS)
+      expect(body.replaceAll(json.datos.guia.telefono, '')).not.toMatch(MARKS)
     }
     expect(await donde(/Portón|corto61|502377700/)).toEqual([])
   })
@@ -201,9 +201,9 @@ describe('after the retention', () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, { telefono: '+50237770009' })
     await comercio.api.guias.cancelar(guia)
-    adelantar((DIAS + 1) * 24 * HOUR_MS)
-    await olvidar()
-    const [suyo] = (await filas(guia)).mensaje as [MensajeKey]
+    advance((DIAS + 1) * 24 * HOUR_MS)
+    await erase()
+    const [ownEntry] = (await readTableRows(guia)).mensaje as [MensajeKey]
     const deps = {
       db: environment.db,
       clock,
@@ -211,29 +211,33 @@ describe('after the retention', () => {
       notifyJobs: () => {},
       settings: readTestSettings(),
     }
-    await recordStatus(deps, suyo, 'leido', clock(), 'wamid.x')
-    await sendToMailbox(deps, [suyo])
-    await expireRequests(deps, [suyo])
+    await recordStatus(deps, ownEntry, 'leido', clock(), 'wamid.x')
+    await sendToMailbox(deps, [ownEntry])
+    await expireRequests(deps, [ownEntry])
     const read = await leer(comercio, guia)
     expect([read.ubicacion.solicitud, read.secuencia]).toEqual([null, 3])
     expect((await environment.operar('GET', `/guias/${guia}`)).status).toBe(200)
     // The provider tells that it did send a message without an answer.
-    await environment.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [suyo.id])
-    await markSent(deps, 'whatsapp', ['dudoso'], [{ ...suyo, proveedor_id: 'wamid.x' }])
-    expect((await filas(guia)).mensaje).toMatchObject([{ estado: 'enviado', telefono: null, proveedor_id: null }])
+    await environment.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [
+      ownEntry.id,
+    ])
+    await markSent(deps, 'whatsapp', ['dudoso'], [{ ...ownEntry, proveedor_id: 'wamid.x' }])
+    expect((await readTableRows(guia)).mensaje).toMatchObject([
+      { estado: 'enviado', telefono: null, proveedor_id: null },
+    ])
   })
 
   it('links that expired a month ago are gone in any state of their guide, and newer links stay', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio)
     const path = await enlaceDe(guia)
-    adelantar(72 * HOUR_MS + 29 * 24 * HOUR_MS)
-    await olvidar()
+    advance(72 * HOUR_MS + 29 * 24 * HOUR_MS)
+    await erase()
     expect((await ver(path)).status).toBe(410)
-    adelantar(25 * HOUR_MS)
-    await olvidar()
+    advance(25 * HOUR_MS)
+    await erase()
     expect((await ver(path)).status).toBe(404)
-    expect((await filas(guia)).mensaje).toMatchObject([{ telefono: '+50231481676' }])
+    expect((await readTableRows(guia)).mensaje).toMatchObject([{ telefono: '+50231481676' }])
   })
 
   it('more than a thousand at once', async () => {
@@ -253,7 +257,7 @@ describe('after the retention', () => {
         )
       ).rows[0].n
     expect(await con()).toBe(1_100)
-    expect([await olvidar(), await olvidar()]).toEqual([true, false])
+    expect([await erase(), await erase()]).toEqual([true, false])
     expect(await con()).toBe(0)
   })
 })

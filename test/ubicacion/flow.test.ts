@@ -25,7 +25,7 @@ const {
   enlaceDe,
   ver,
   send,
-  leer,
+  read: leer,
   esperar,
   createGuia: fresh,
   scanEstados,
@@ -34,10 +34,10 @@ const {
 } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
-const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
+const IN_PETEN = { lat: '16.9306', lng: '-89.8925', method: 'mapa' }
 const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
-const CORTO = 'https://maps.app.goo.gl/abc123'
+const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 
 describe('a guide without a place', () => {
   it('is one message, one event, and says in every answer how it goes', async () => {
@@ -46,7 +46,7 @@ describe('a guide without a place', () => {
     await comercio.api.webhooks.crear({ url: receptor.url })
     const created = await comercio.api.guias.crear(buildGuiaWithoutDestino(MIXCO))
     const { guia } = created
-    const pedida = {
+    const sentRequest = {
       canal: 'buzon',
       estado: 'pendiente',
       numero: 1,
@@ -68,11 +68,11 @@ describe('a guide without a place', () => {
       referencia: null,
       distancia_km: null,
       confirmado_en: null,
-      solicitud: pedida,
+      solicitud: sentRequest,
     })
     const { eventos, ...detalle } = await esperar(comercio, guia, ({ secuencia }) => secuencia === 2)
     const { enviado_en, vence_en, ...rest } = detalle.ubicacion.solicitud!
-    expect({ ...rest, enviado_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
+    expect({ ...rest, enviado_en: null, vence_en: null }).toEqual({ ...sentRequest, estado: 'enviado' })
     expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HOUR_MS)
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviado_en })
@@ -80,8 +80,8 @@ describe('a guide without a place', () => {
     expect(list.datos).toEqual([detalle])
     await waitUntil(async () => receptor.receivedWebhooks.length === 2)
     const [first, second] = receptor.receivedWebhooks.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
-    const { url_rastreo: _, zona_horaria: __, ...sinRastreo } = created
-    expect([first.tipo, first.datos.guia]).toEqual(['guia.aceptado', sinRastreo])
+    const { url_rastreo: _, zona_horaria: __, ...guiaWithoutTracking } = created
+    expect([first.tipo, first.datos.guia]).toEqual(['guia.aceptado', guiaWithoutTracking])
     expect(second).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
     expect(second.datos).toEqual({
       guia: { ...detalle, url_rastreo: undefined, zona_horaria: undefined },
@@ -109,12 +109,12 @@ describe('a guide without a place', () => {
       recogida: RECOGIDA,
       guias: [one, ...Array.from({ length: 30 }, () => buildGuiaWithoutDestino()), one],
     }
-    const repetir = () =>
+    const repeat = () =>
       Promise.all([
         ...Array.from({ length: 8 }, () => comercio.api.guias.crear(one)),
         ...Array.from({ length: 3 }, () => comercio.api.guias.crearLote(lote)),
       ])
-    await repetir()
+    await repeat()
     // The same jobs by others' hands at the same time, as when a queue delivers twice or a process dies half-way.
     const ids = (await mensajes(comercio)).map(({ id }) => id as string)
     const deps = {
@@ -131,7 +131,7 @@ describe('a guide without a place', () => {
     await Promise.all([1, 2, 3, 4].map(() => sendMensajes(deps, jobs)))
     await environment.reset()
     comercio.api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
-    await repetir()
+    await repeat()
     await Promise.all([1, 2].map(() => sendMensajes(deps, jobs)))
     await waitUntil(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
     await environment.waitForQuiet()
@@ -165,7 +165,7 @@ describe('the recipient’s page', () => {
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
     const before = await leer(comercio, guia)
-    const response = await send(path, AHI)
+    const response = await send(path, THERE)
     expect(response.status).toBe(303)
     expect(new URL(response.headers.get('location')!, environment.url + path).pathname).toBe(path)
     const after = await leer(comercio, guia)
@@ -191,16 +191,16 @@ describe('the recipient’s page', () => {
     })
     // As sent stays as sent.
     expect([after.lat, after.lng, after.maps_url, after.advertencias]).toEqual([null, null, null, []])
-    const gracias = await (await ver(path)).text()
-    expect(gracias).toContain('Gracias')
-    expect(gracias).toContain('Portón verde')
+    const thanksPage = await (await ver(path)).text()
+    expect(thanksPage).toContain('Gracias')
+    expect(thanksPage).toContain('Portón verde')
   })
 
   it('confirms with a link, and with a short one whose place comes later', async () => {
     const comercio = await environment.createComercio()
-    const [larga, corta] = [await fresh(comercio, MIXCO), await fresh(comercio, MIXCO)]
-    expect((await send(await enlaceDe(larga), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
-    expect((await leer(comercio, larga)).ubicacion).toMatchObject({
+    const [longOne, shortOne] = [await fresh(comercio, MIXCO), await fresh(comercio, MIXCO)]
+    expect((await send(await enlaceDe(longOne), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
+    expect((await leer(comercio, longOne)).ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
       lat: 14.6341,
@@ -208,11 +208,11 @@ describe('the recipient’s page', () => {
       maps_url: ENLACE,
       precision_m: null,
     })
-    expect((await send(await enlaceDe(corta), { enlace: CORTO })).status).toBe(303)
-    const guia = await leer(comercio, corta)
-    expect(guia.ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: CORTO })
+    expect((await send(await enlaceDe(shortOne), { enlace: SHORT_LINK })).status).toBe(303)
+    const guia = await leer(comercio, shortOne)
+    expect(guia.ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: SHORT_LINK })
     expect(guia.advertencias).toMatchObject([{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }])
-    expect((await rows(corta)).enlace_corto).toMatchObject([{ maps_url: CORTO }])
+    expect((await rows(shortOne)).enlace_corto).toMatchObject([{ maps_url: SHORT_LINK }])
   })
 
   it('refuses what names no place, and keeps what was filled in', async () => {
@@ -224,16 +224,16 @@ describe('the recipient’s page', () => {
       {},
       { enlace: 'https://evil.example/x' },
       { enlace: 'la casa verde' },
-      { lat: '91', lng: '0', metodo: 'gps' },
-      { lat: 'NaN', lng: '0', metodo: 'mapa' },
-      { ...AHI, referencia: 'x'.repeat(201) },
+      { lat: '91', lng: '0', method: 'gps' },
+      { lat: 'NaN', lng: '0', method: 'mapa' },
+      { ...THERE, referencia: 'x'.repeat(201) },
     ]
-    for (const campos of bad) {
-      const response = await send(path, { referencia: 'Portón <verde>', ...campos })
-      expect([campos, response.status]).toEqual([campos, 422])
-      if (!('referencia' in campos)) expect(await response.text()).toContain('Portón &lt;verde&gt;')
+    for (const fields of bad) {
+      const response = await send(path, { referencia: 'Portón <verde>', ...fields })
+      expect([fields, response.status]).toEqual([fields, 422])
+      if (!('referencia' in fields)) expect(await response.text()).toContain('Portón &lt;verde&gt;')
     }
-    expect((await send(path, { ...AHI, otro: '1' })).status).toBe(400)
+    expect((await send(path, { ...THERE, otro: '1' })).status).toBe(400)
     expect(await rows(guia)).toEqual(before)
   })
 
@@ -242,30 +242,30 @@ describe('the recipient’s page', () => {
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
     const before = await rows(guia)
-    const pregunta = await send(path, EN_PETEN)
-    expect(pregunta.status).toBe(422)
-    expect(await pregunta.text()).toMatch(/¿Seguro que es ahí\?[\s\S]*26\d\u00a0km/)
-    expect((await send(path, { ...EN_PETEN, accion: 'corregir' })).status).toBe(200)
+    const askedQuestion = await send(path, IN_PETEN)
+    expect(askedQuestion.status).toBe(422)
+    expect(await askedQuestion.text()).toMatch(/¿Seguro que es ahí\?[\s\S]*26\d\u00a0km/)
+    expect((await send(path, { ...IN_PETEN, accion: 'corregir' })).status).toBe(200)
     expect(await rows(guia)).toEqual(before)
-    expect((await send(path, { ...EN_PETEN, seguro: '1' })).status).toBe(303)
+    expect((await send(path, { ...IN_PETEN, seguro: '1' })).status).toBe(303)
     const lejana = await leer(comercio, guia)
     expect(lejana.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
     expect(lejana.ubicacion.distancia_km).toBeCloseTo(266, -1)
     // The warning goes with the place.
-    const cerca = await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
-    expect(cerca.advertencias).toEqual([])
-    expect(cerca.ubicacion.distancia_km).toBeLessThan(10)
+    const nearby = await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
+    expect(nearby.advertencias).toEqual([])
+    expect(nearby.ubicacion.distancia_km).toBeLessThan(10)
   })
 
   it('takes the same answer twice, over a bad line or at once', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
-    const varias = await Promise.all(Array.from({ length: 5 }, () => send(path, AHI)))
-    expect(varias.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303])
-    expect((await send(path, AHI)).status).toBe(303)
+    const severalResults = await Promise.all(Array.from({ length: 5 }, () => send(path, THERE)))
+    expect(severalResults.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303])
+    expect((await send(path, THERE)).status).toBe(303)
     // Nor does another place change what is confirmed.
-    expect((await send(path, { ...AHI, lat: '14.7' })).status).toBe(303)
+    expect((await send(path, { ...THERE, lat: '14.7' })).status).toBe(303)
     const read = await leer(comercio, guia)
     expect([read.secuencia, read.ubicacion.lat]).toEqual([3, 14.6333])
   })
@@ -277,25 +277,25 @@ describe('the recipient’s page', () => {
     const enRuta = await fresh(comercio)
     await comercio.api.guias.confirmarUbicacion(enRuta, { lat: 14.7, lng: -90.6 })
     await scanEstados(enRuta, 'recolectado', 'en_ruta')
-    const delComercio = await fresh(comercio)
-    await comercio.api.guias.confirmarUbicacion(delComercio, { lat: 14.7, lng: -90.6 })
+    const confirmedByComercio = await fresh(comercio)
+    await comercio.api.guias.confirmarUbicacion(confirmedByComercio, { lat: 14.7, lng: -90.6 })
     const paths: [string, number, number, string, string?][] = [
       ['/u/AAAAAAAAAAAAAAAAAAAAAA', 404, 404, 'No encontramos'],
       ['/u/corto', 404, 404, 'No encontramos'],
       ['/u/', 404, 404, 'No encontramos'],
       [await enlaceDe(cancelled), 200, 200, 'Ya no hace falta', cancelled],
       [await enlaceDe(enRuta), 200, 200, 'Ya no hace falta', enRuta],
-      [await enlaceDe(delComercio), 200, 200, 'Ya no hace falta', delComercio],
+      [await enlaceDe(confirmedByComercio), 200, 200, 'Ya no hace falta', confirmedByComercio],
     ]
-    for (const [path, alVer, alEnviar, text, guia] of paths) {
+    for (const [path, onView, statusOnSubmit, text, guia] of paths) {
       const before = guia && (await rows(guia))
       const view = await ver(path)
-      expect([path, view.status]).toEqual([path, alVer])
+      expect([path, view.status]).toEqual([path, onView])
       const body = await view.text()
       expect(body).toContain(text)
       expect(body).not.toContain('Ceiba')
-      const sent = await send(path, AHI)
-      expect([path, sent.status, (await sent.text()).includes(text)]).toEqual([path, alEnviar, true])
+      const sent = await send(path, THERE)
+      expect([path, sent.status, (await sent.text()).includes(text)]).toEqual([path, statusOnSubmit, true])
       if (guia) expect(await rows(guia)).toEqual(before)
     }
   })
@@ -310,24 +310,24 @@ describe('the recipient’s page', () => {
       await ver('/u/desconocido'),
       await send(path, {}),
       await send(path, { nada: '1' }),
-      await send(path, AHI),
+      await send(path, THERE),
       await ver(path),
     ]
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 405, 404, 422, 400, 303, 200])
     while (responses.at(-1)!.status !== 429) {
-      responses.push(await send(path, AHI))
+      responses.push(await send(path, THERE))
       expect(responses.length).toBeLessThan(30)
     }
     expect(Number(responses.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0)
     for (const { headers, status } of responses) {
       const csp = headers.get('content-security-policy') ?? ''
-      const reglas = Object.fromEntries(
-        csp.split('; ').map((regla) => {
-          const [name, ...fuentes] = regla.split(' ')
-          return [name, fuentes.join(' ')]
+      const rules = Object.fromEntries(
+        csp.split('; ').map((rule) => {
+          const [name, ...sources] = rule.split(' ')
+          return [name, sources.join(' ')]
         }),
       )
-      expect([status, reglas]).toMatchObject([
+      expect([status, rules]).toMatchObject([
         status,
         {
           'default-src': "'none'",
@@ -353,7 +353,7 @@ describe('a request’s end', () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
-    const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
+    const sentRequest = (await leer(comercio, guia)).ubicacion.solicitud!
     environment.advance(71 * HOUR_MS)
     await environment.waitForQuiet()
     expect((await ver(path)).status).toBe(200)
@@ -361,12 +361,12 @@ describe('a request’s end', () => {
     environment.advance(HOUR_MS)
     const expired = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     checkHistory(expired)
-    expect(expired.ubicacion.solicitud).toEqual(pedida)
+    expect(expired.ubicacion.solicitud).toEqual(sentRequest)
     const evento = expired.eventos.datos[2]!
     expect(evento).toMatchObject({ tipo: 'ubicacion.vencida', secuencia: 3, lat: null, lng: null })
-    expect(Date.parse(evento.registrado_en)).toBeGreaterThanOrEqual(Date.parse(pedida.vence_en!))
+    expect(Date.parse(evento.registrado_en)).toBeGreaterThanOrEqual(Date.parse(sentRequest.vence_en!))
     const before = await rows(guia)
-    for (const response of [await ver(path), await send(path, AHI)]) {
+    for (const response of [await ver(path), await send(path, THERE)]) {
       expect(response.status).toBe(410)
       expect(await response.text()).toContain('Este enlace ya venció')
     }
@@ -390,7 +390,7 @@ describe('a request’s end', () => {
     const comercio = await environment.createComercio()
     const [cancelled, confirmed] = [await fresh(comercio), await fresh(comercio)]
     await comercio.api.guias.cancelar(cancelled)
-    await send(await enlaceDe(confirmed), AHI)
+    await send(await enlaceDe(confirmed), THERE)
     environment.advance(73 * HOUR_MS)
     await waitUntil(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
     for (const guia of [cancelled, confirmed]) expect((await leer(comercio, guia)).secuencia).toBe(3)
@@ -400,17 +400,17 @@ describe('a request’s end', () => {
   it('done twice at once is one event', async () => {
     const comercio = await environment.createComercio()
     const guias = await Promise.all(Array.from({ length: 20 }, () => fresh(comercio)))
-    const suyos = (await mensajes(comercio)) as unknown as MensajeKey[]
-    const vencen = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
+    const ownEntries = (await mensajes(comercio)) as unknown as MensajeKey[]
+    const lastExpiry = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
     const deps = {
       db: environment.db,
-      clock: () => new Date(vencen),
+      clock: () => new Date(lastExpiry),
       secretos: SECRETOS,
       notifyJobs: () => {},
       settings: readTestSettings(),
     }
-    await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, suyos)))
-    await expireRequests(deps, suyos)
+    await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, ownEntries)))
+    await expireRequests(deps, ownEntries)
     for (const guia of guias) {
       const read = await leer(comercio, guia)
       checkHistory(read)
@@ -444,7 +444,7 @@ describe('location events', () => {
     await comercio.api.guias.reenviarSolicitud(guia)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
     await anotar(guia)
-    await send(await enlaceDe(guia), { ...EN_PETEN, seguro: '1' })
+    await send(await enlaceDe(guia), { ...IN_PETEN, seguro: '1' })
     await anotar(guia)
     await comercio.api.guias.confirmarUbicacion(guia, { maps_url: ENLACE, referencia: 'Casa «3»' })
     await anotar(guia)

@@ -15,11 +15,11 @@ import { checkHistory, SECRETOS, useUbicacionRequests } from './requests.ts'
 
 // Jobs are done by hand here, so that they meet the requests.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
-const { enlaceDe, send, leer, mensajes } = useUbicacionRequests(environment)
+const { enlaceDe, send, read: leer, mensajes } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
-const ALLA = { lat: 14.65, lng: -90.61 }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
+const OVER_THERE = { lat: 14.65, lng: -90.61 }
 const deps = (clock = () => new Date()) => ({
   db: environment.db,
   clock,
@@ -38,13 +38,13 @@ async function create(comercio: Comercio, count: number) {
   const rows = await mensajes(comercio)
   return { guias, own: guias.map((guia) => rows.find((row) => row.guia === guia)! as MensajeKey) }
 }
-async function pedidas(comercio: Comercio, count: number) {
-  const { guias, own: suyos } = await create(comercio, count)
-  await sendToMailbox(deps(), suyos)
-  return { guias, own: suyos }
+async function sentRequests(comercio: Comercio, count: number) {
+  const { guias, own: ownEntries } = await create(comercio, count)
+  await sendToMailbox(deps(), ownEntries)
+  return { guias, own: ownEntries }
 }
-const codigoDe = (promesa: Promise<unknown>) =>
-  promesa.then(
+const codigoDe = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'si',
     (error) => error.codigo as string,
   )
@@ -54,23 +54,23 @@ describe('at the same time', () => {
     const comercio = await environment.createComercio()
     const seen = new Set<string>()
     for (let tanda = 0; tanda < 5; tanda++) {
-      const guias = (await pedidas(comercio, 20)).guias
+      const guias = (await sentRequests(comercio, 20)).guias
       const paths = await Promise.all(guias.map((guia) => enlaceDe(guia)))
       const finales = await Promise.all(
         guias.map(async (guia, i) => {
-          const actos = [
-            () => send(paths[i]!, AHI).then(({ status }) => String(status)),
-            () => codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA)),
+          const actions = [
+            () => send(paths[i]!, THERE).then(({ status }) => String(status)),
+            () => codigoDe(comercio.api.guias.confirmarUbicacion(guia, OVER_THERE)),
             () => codigoDe(comercio.api.guias.cancelar(guia)),
           ]
-          const orden = [0, 1, 2].map((n) => (n + i) % 3)
+          const command = [0, 1, 2].map((n) => (n + i) % 3)
           const responses: string[] = []
           const act = async (n: number) => {
-            responses[n] = await actos[n]!()
+            responses[n] = await actions[n]!()
           }
           // On a loaded machine the first asked is the first served: half of them wait for each other.
-          if (i % 2) for (const n of orden) await act(n)
-          else await Promise.all(orden.map(act))
+          if (i % 2) for (const n of command) await act(n)
+          else await Promise.all(command.map(act))
           return responses
         }),
       )
@@ -95,26 +95,26 @@ describe('at the same time', () => {
 
   it.each(['confirmed', 'cancelled'])(
     'a message handed over while its guide is being %s comes too late',
-    async (como) => {
+    async (asSpecified) => {
       const comercio = await environment.createComercio()
-      const { guias, own: suyos } = await create(comercio, 1)
+      const { guias, own: ownEntries } = await create(comercio, 1)
       const guia = guias[0]!
       const row = await findGuia(environment.db, 'todos', guia)
       const now = new Date()
-      let envio: Promise<void> | undefined
+      let submission: Promise<void> | undefined
       await inTransaction(environment.db.forComercio(row.comercio_id), async (query) => {
-        const place = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
+        const place = { enlace: null, ...OVER_THERE, precision_m: null, referencia: null, origen: 'comercio' as const }
         await takeStep(
           { db: { query }, notifyJobs: () => {} },
           row,
-          como === 'confirmed'
+          asSpecified === 'confirmed'
             ? placeStep(row, place, now)
             : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: now, registrado_en: now },
         )
-        envio = sendToMailbox(deps(), suyos)
+        submission = sendToMailbox(deps(), ownEntries)
         await waitForLock(environment.db)
       })
-      await envio
+      await submission
       const read = await leer(comercio, guia)
       checkHistory(read)
       expect(read.secuencia).toBe(2)
@@ -127,37 +127,41 @@ describe('at the same time', () => {
     const comercio = await environment.createComercio()
     await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, own: suyos } = await create(comercio, 60)
-      const alReves = suyos.toReversed()
+      const { guias, own: ownEntries } = await create(comercio, 60)
+      const reversedOrder = ownEntries.toReversed()
       const hechos = await Promise.all([
         ...guias.map((guia, i) =>
-          codigoDe(i % 4 === 3 ? comercio.api.guias.cancelar(guia) : comercio.api.guias.confirmarUbicacion(guia, ALLA)),
+          codigoDe(
+            i % 4 === 3 ? comercio.api.guias.cancelar(guia) : comercio.api.guias.confirmarUbicacion(guia, OVER_THERE),
+          ),
         ),
-        ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) => codigoDe(sendToMailbox(deps(), unos))),
+        ...[ownEntries, reversedOrder, ownEntries.slice(20), reversedOrder.slice(20)].map((items) =>
+          codigoDe(sendToMailbox(deps(), items)),
+        ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
       for (const [i, guia] of guias.entries()) {
         const read = await leer(comercio, guia)
         checkHistory(read)
         if (i % 4 === 3) expect(read.estado).toBe('cancelado')
-        else expect(read.ubicacion).toMatchObject({ estado: 'confirmada', ...ALLA })
+        else expect(read.ubicacion).toMatchObject({ estado: 'confirmada', ...OVER_THERE })
         expect(['enviado', 'descartado']).toContain(read.ubicacion.solicitud?.estado)
       }
     }
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, own: suyos } = await pedidas(comercio, 60)
+      const { guias, own: ownEntries } = await sentRequests(comercio, 60)
       const paths = await Promise.all(guias.map((guia) => enlaceDe(guia)))
-      const alReves = suyos.toReversed()
+      const reversedOrder = ownEntries.toReversed()
       const hechos = await Promise.all([
         ...guias.map(async (guia, i) => {
-          if (i % 3 === 0) return codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA))
-          if (i % 3 === 1) return (await send(paths[i]!, AHI)).status === 303 ? 'si' : 'no'
+          if (i % 3 === 0) return codigoDe(comercio.api.guias.confirmarUbicacion(guia, OVER_THERE))
+          if (i % 3 === 1) return (await send(paths[i]!, THERE)).status === 303 ? 'si' : 'no'
           return codigoDe(comercio.api.guias.reenviarSolicitud(guia)).then((codigo) =>
             codigo === 'limite_de_solicitudes' ? 'si' : codigo,
           )
         }),
-        ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) =>
-          codigoDe(expireRequests(deps(days(3.01)), unos)),
+        ...[ownEntries, reversedOrder, ownEntries.slice(20), reversedOrder.slice(20)].map((items) =>
+          codigoDe(expireRequests(deps(days(3.01)), items)),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
@@ -173,15 +177,15 @@ describe('at the same time', () => {
 describe('a guide of before the migration', () => {
   it('says of its request what is known', async () => {
     const comercio = await environment.createComercio()
-    const { guias, own: suyos } = await create(comercio, 2)
+    const { guias, own: ownEntries } = await create(comercio, 2)
     await environment.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
     await comercio.api.guias.cancelar(guias[1]!)
     expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
-    await sendToMailbox(deps(), suyos)
-    const [pedida, cancelled] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
-    checkHistory(pedida)
-    const comun = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }
-    expect(pedida.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'enviado' })
-    expect(cancelled.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'descartado' })
+    await sendToMailbox(deps(), ownEntries)
+    const [sentRequest, cancelled] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
+    checkHistory(sentRequest)
+    const commonPart = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }
+    expect(sentRequest.ubicacion.solicitud).toMatchObject({ ...commonPart, estado: 'enviado' })
+    expect(cancelled.ubicacion.solicitud).toMatchObject({ ...commonPart, estado: 'descartado' })
   })
 })

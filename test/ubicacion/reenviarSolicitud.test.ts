@@ -27,27 +27,27 @@ const {
   enlaceDe,
   ver,
   send,
-  leer,
+  read: leer,
   esperar,
   createGuia: fresh,
   scanEstados,
   mensajes,
-  rows: filas,
+  rows: readTableRows,
   tokens,
 } = useUbicacionRequests(environment)
 
-const AHI = { lat: '14.71889', lng: '-90.64417', metodo: 'gps' }
-let serie = 0
+const THERE = { lat: '14.71889', lng: '-90.64417', method: 'gps' }
+let seriesId = 0
 /** A phone that nobody else was asked at. */
-const telefono = () => `+5023${String(2_000_000 + ++serie)}`
+const telefono = () => `+5023${String(2_000_000 + ++seriesId)}`
 const sent = ({ ubicacion }: Guia) => ubicacion.solicitud?.estado === 'enviado'
 const limite = { status: 409, codigo: 'limite_de_solicitudes' }
 const vencer = async (comercio: Comercio, guia: string) => {
   environment.advance(73 * HOUR_MS)
   return esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
 }
-const codigoDe = (promesa: Promise<unknown>) =>
-  promesa.then(
+const codigoDe = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'si',
     (error) => error.codigo as string,
   )
@@ -72,15 +72,15 @@ describe('a request is made again', () => {
       vence_en: null,
       motivo: null,
     })
-    const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 4)
-    expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, estado: 'enviado' } })
-    const { enviado_en, vence_en } = pedida.ubicacion.solicitud!
+    const sentRequest = await esperar(comercio, guia, ({ secuencia }) => secuencia === 4)
+    expect(sentRequest.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, estado: 'enviado' } })
+    const { enviado_en, vence_en } = sentRequest.ubicacion.solicitud!
     expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HOUR_MS)
-    checkHistory(pedida)
+    checkHistory(sentRequest)
     const nuevo = await enlaceDe(guia)
     expect(nuevo).not.toBe(old)
     expect([(await ver(old)).status, (await ver(nuevo)).status]).toEqual([410, 200])
-    expect((await send(nuevo, AHI)).status).toBe(303)
+    expect((await send(nuevo, THERE)).status).toBe(303)
     const confirmed = await leer(comercio, guia)
     checkHistory(confirmed)
     expect(confirmed.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
@@ -98,8 +98,8 @@ describe('a request is made again', () => {
     const guia = await fresh(comercio, { telefono: telefono() })
     environment.advance(40 * HOUR_MS)
     await comercio.api.guias.reenviarSolicitud(guia)
-    const pedida = await esperar(comercio, guia, (one) => one.secuencia === 3 && sent(one))
-    expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
+    const sentRequest = await esperar(comercio, guia, (one) => one.secuencia === 3 && sent(one))
+    expect(sentRequest.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
     const [old, nuevo] = [await enlaceDe(guia, 1), await enlaceDe(guia, 2)]
     expect([(await ver(old)).status, (await ver(nuevo)).status]).toEqual([200, 200])
     // The first one's time is over, the guide's isn't.
@@ -118,7 +118,7 @@ describe('a request is made again', () => {
     const guia = await fresh(comercio, { telefono: telefono() })
     await comercio.api.guias.reenviarSolicitud(guia)
     await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
-    expect((await send(await enlaceDe(guia, 1), AHI)).status).toBe(303)
+    expect((await send(await enlaceDe(guia, 1), THERE)).status).toBe(303)
     expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
     checkHistory(await leer(comercio, guia))
     environment.advance(73 * HOUR_MS)
@@ -141,11 +141,11 @@ describe('a request is made again', () => {
       estado: 'fallida',
       solicitud: { numero: 2, estado: 'pendiente', motivo: null },
     })
-    const pedida = await esperar(comercio, guia, sent)
-    checkHistory(pedida)
-    expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, motivo: null } })
+    const sentRequest = await esperar(comercio, guia, sent)
+    checkHistory(sentRequest)
+    expect(sentRequest.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, motivo: null } })
     expect(provider.acceptedMensajes.filter(({ recipient }) => recipient === number.slice(1))).toHaveLength(1)
-    expect((await send(await enlaceDe(guia), AHI)).status).toBe(303)
+    expect((await send(await enlaceDe(guia), THERE)).status).toBe(303)
     checkHistory(await leer(comercio, guia))
   })
 
@@ -154,8 +154,8 @@ describe('a request is made again', () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: telefono() }))
     const { ubicacion } = await comercio.api.guias.reenviarSolicitud(guia)
     expect(ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'pendiente' })
-    const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
-    expect(pedida.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+    const sentRequest = await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
+    expect(sentRequest.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
     expect((await mensajes(comercio)).map(({ estado }) => estado)).toEqual(['enviado', 'enviado'])
   })
 })
@@ -167,22 +167,22 @@ describe('nothing is asked', () => {
     const confirmed = (await api.guias.crear(buildGuia())).guia
     const cancelled = await fresh(comercio, { telefono: telefono() })
     await api.guias.cancelar(cancelled)
-    const entregada = (await api.guias.crear(buildGuia())).guia
-    await scanEstados(entregada, 'recolectado', 'en_ruta', 'entregado')
+    const deliveredGuia = (await api.guias.crear(buildGuia())).guia
+    await scanEstados(deliveredGuia, 'recolectado', 'en_ruta', 'entregado')
     const devuelta = await fresh(comercio, { telefono: telefono() })
     await scanEstados(devuelta, 'recolectado', 'en_devolucion')
-    const suya = await fresh(comercio, { telefono: telefono() })
-    await send(await enlaceDe(suya), AHI)
+    const ownItem = await fresh(comercio, { telefono: telefono() })
+    await send(await enlaceDe(ownItem), THERE)
     for (const [guia, codigo] of [
       [confirmed, 'ubicacion_ya_confirmada'],
-      [entregada, 'ubicacion_ya_confirmada'],
-      [suya, 'ubicacion_ya_confirmada'],
+      [deliveredGuia, 'ubicacion_ya_confirmada'],
+      [ownItem, 'ubicacion_ya_confirmada'],
       [cancelled, 'ubicacion_cerrada'],
       [devuelta, 'ubicacion_cerrada'],
     ] as const) {
-      const before = await filas(guia)
+      const before = await readTableRows(guia)
       await expect(api.guias.reenviarSolicitud(guia)).rejects.toMatchObject({ status: 409, codigo })
-      expect(await filas(guia)).toEqual(before)
+      expect(await readTableRows(guia)).toEqual(before)
     }
     await expect(api.guias.reenviarSolicitud('000000000000')).rejects.toMatchObject({ status: 404 })
   })
@@ -203,7 +203,7 @@ describe('nothing is asked', () => {
   })
 
   it('a sixth time in a day at one phone, over all merchants; test and live are counted apart', async () => {
-    const [one, other, vivo] = [
+    const [one, other, liveEntry] = [
       await environment.createComercio(),
       await environment.createComercio(),
       await environment.createComercio('live'),
@@ -216,16 +216,16 @@ describe('nothing is asked', () => {
     await one.api.guias.reenviarSolicitud(a)
     await expect(one.api.guias.reenviarSolicitud(a)).rejects.toMatchObject(limite)
     await expect(other.api.guias.reenviarSolicitud(b)).rejects.toMatchObject(limite)
-    const c = await fresh(vivo, { telefono: number })
-    await vivo.api.guias.reenviarSolicitud(c)
-    await esperar(vivo, c, (one) => one.secuencia === 3)
+    const c = await fresh(liveEntry, { telefono: number })
+    await liveEntry.api.guias.reenviarSolicitud(c)
+    await esperar(liveEntry, c, (one) => one.secuencia === 3)
     // A new guide asks its once, all the same; and a day later there is room again.
     const d = await fresh(other, { telefono: number })
     await expect(other.api.guias.reenviarSolicitud(d)).rejects.toMatchObject(limite)
     environment.advance(24 * HOUR_MS + 1_000)
     await other.api.guias.reenviarSolicitud(d)
     const porLlave = async (comercio: Comercio) => (await mensajes(comercio)).length
-    expect([await porLlave(one), await porLlave(other), await porLlave(vivo)]).toEqual([3, 4, 2])
+    expect([await porLlave(one), await porLlave(other), await porLlave(liveEntry)]).toEqual([3, 4, 2])
   })
 })
 
@@ -250,12 +250,12 @@ describe('at once', () => {
     const codigos = await Promise.all(
       Array.from({ length: 10 }, () => codigoDe(comercio.api.guias.reenviarSolicitud(guia))),
     )
-    const aceptadas = codigos.filter((codigo) => codigo === 'si').length
+    const acceptedResults = codigos.filter((codigo) => codigo === 'si').length
     expect(new Set(codigos)).toEqual(new Set(['si', 'limite_de_solicitudes']))
-    expect(aceptadas).toBe(3)
+    expect(acceptedResults).toBe(3)
     await waitUntil(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
     const read = await leer(comercio, guia)
-    expect((await mensajes(comercio)).map(({ numero }) => numero)).toEqual([1, 2, 3, 4])
+    expect((await mensajes(comercio)).map(({ numero: number }) => number)).toEqual([1, 2, 3, 4])
     expect(read.secuencia).toBe(5)
     expect(read.ubicacion.solicitud!.numero).toBe(4)
     checkHistory(read)
@@ -265,11 +265,11 @@ describe('at once', () => {
     const comercios = await Promise.all([1, 2, 3].map(() => environment.createComercio()))
     for (let tanda = 0; tanda < 3; tanda++) {
       const number = telefono()
-      const pares = await Promise.all(
+      const pairs = await Promise.all(
         comercios.map(async (comercio) => ({ comercio, guia: await fresh(comercio, { telefono: number }) })),
       )
       const codigos = await Promise.all(
-        [...pares, ...pares, ...pares, ...pares].map(({ comercio, guia }) =>
+        [...pairs, ...pairs, ...pairs, ...pairs].map(({ comercio, guia }) =>
           codigoDe(comercio.api.guias.reenviarSolicitud(guia)),
         ),
       )

@@ -26,30 +26,30 @@ export function useUbicacionRequests(environment: TestEnvironment) {
     },
     ver: (path: string, method = 'GET') => fetch(environment.url + path, { method }),
     /** As the page's form does. */
-    send: (path: string, campos: Record<string, string>) =>
+    send: (path: string, fields: Record<string, string>) =>
       fetch(environment.url + path, {
         method: 'POST',
         redirect: 'manual',
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams(campos),
+        body: new URLSearchParams(fields),
       }),
-    leer: (comercio: Comercio, guia: string) => comercio.api.guias.obtener(guia, { limite: 100 }),
+    read: (comercio: Comercio, guia: string) => comercio.api.guias.obtener(guia, { limite: 100 }),
     /** Waits until the guide is so. */
     esperar: (comercio: Comercio, guia: string, isExpected: (guia: Guia) => boolean) =>
       waitUntil(async () => {
-        const readGuia = await helpers.leer(comercio, guia)
+        const readGuia = await helpers.read(comercio, guia)
         return isExpected(readGuia) && readGuia
       }),
     /** A guide whose message was handed over. */
-    async createGuia(comercio: Comercio, campos: Partial<GuiaIndividual> = {}) {
-      const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino(campos))
+    async createGuia(comercio: Comercio, fields: Partial<GuiaIndividual> = {}) {
+      const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino(fields))
       await helpers.esperar(comercio, guia, ({ ubicacion }) => ubicacion.solicitud?.estado === 'enviado')
       return guia
     },
     async scanEstados(guia: string, ...estados: string[]) {
       for (const estado of estados) {
-        const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
-        expect([estado, status, cuerpo.codigo]).toEqual([estado, 201, undefined])
+        const { status, body } = await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+        expect([estado, status, body.codigo]).toEqual([estado, 201, undefined])
       }
     },
     mensajes: async (comercio: Comercio) =>

@@ -18,29 +18,29 @@ const environment = useEnvironment(
   () => ({ WORKERS: '0' }),
 )
 const nuevoReceptor = useReceivers()
-const { leer, rows: filas, scanEstados } = useUbicacionRequests(environment)
+const { read: leer, rows: readTableRows, scanEstados } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const CORTO = 'https://maps.app.goo.gl/abc123'
+const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 const OTRO = 'https://maps.app.goo.gl/xyz789'
 const PUNTO = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.6069'
-const SIN_PUNTO = 'https://www.google.com/maps/place/Mixco'
+const LINK_WITHOUT_POINT = 'https://www.google.com/maps/place/Mixco'
 
 // --- maps.app.goo.gl, as a real https server: only the last step of the way to it is bent ---
 
 const pair = createCertificate(['maps.app.goo.gl', 'www.google.com'].map(encodeDnsName))
 const paths = new Map<string, string | number>()
 const seen: string[] = []
-let alVer: () => Promise<unknown> = async () => {}
+let onView: () => Promise<unknown> = async () => {}
 const server = https.createServer(pair, async (req, res) => {
   const link = `https://${req.headers.host}${req.url}`
   seen.push(link)
-  await alVer()
+  await onView()
   const response = paths.get(link) ?? 404
   if (typeof response === 'number') res.writeHead(response).end()
   else res.writeHead(302, { location: response }).end()
 })
-let resolutor: ShortLinkResolver
+let resolver: ShortLinkResolver
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening')
 })
@@ -51,12 +51,12 @@ afterAll(() => {
 beforeEach(() => {
   paths.clear()
   seen.length = 0
-  alVer = async () => {}
+  onView = async () => {}
   const original = tls.connect as (options: tls.ConnectionOptions) => tls.TLSSocket
   const { port } = server.address() as net.AddressInfo
   vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) =>
     original({ ...options, socket: net.connect(port, '127.0.0.1') })) as typeof tls.connect)
-  resolutor = createShortLinkResolver({
+  resolver = createShortLinkResolver({
     resolver: async () => [{ address: '142.250.1.1', family: 4 }],
     timeout: 2_000,
     ca: pair.cert,
@@ -64,7 +64,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   vi.restoreAllMocks()
-  await resolutor.close()
+  await resolver.close()
 })
 
 const lines: unknown[] = []
@@ -73,10 +73,10 @@ const deps = () => ({
   log: { info: (...parts: unknown[]) => lines.push(parts) } as never,
   clock: environment.clock,
   notifyJobs: () => {},
-  shortLinks: resolutor,
+  shortLinks: resolver,
 })
 /** A round of the feeder and what it feeds. */
-async function ronda() {
+async function round() {
   const jobs = await readPendingLinks(deps(), 1_000)
   await resolveLinks(
     deps(),
@@ -84,32 +84,39 @@ async function ronda() {
   )
   return jobs.length
 }
-const adelantar = (ms: number) => environment.advance(ms)
+const advance = (ms: number) => environment.advance(ms)
 async function conEnlace(comercio: Comercio, maps_url: string) {
-  const { lat: _lat, lng: _lng, ...sin } = buildGuia({ ...MIXCO, maps_url })
-  return comercio.api.guias.crear(sin)
+  const { lat: _lat, lng: _lng, ...caseWithout } = buildGuia({ ...MIXCO, maps_url })
+  return comercio.api.guias.crear(caseWithout)
 }
 
 describe('a guide with a short link', () => {
   it('gets its coordinates later, as an event that webhooks tell', async () => {
     const comercio = await environment.createComercio()
     await comercio.api.webhooks.crear({ url: (await nuevoReceptor()).url, tipos: ['ubicacion.*'] })
-    const created = await conEnlace(comercio, CORTO)
+    const created = await conEnlace(comercio, SHORT_LINK)
     expect(created).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
-      maps_url: CORTO,
-      ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null, lng: null, maps_url: CORTO, solicitud: null },
+      maps_url: SHORT_LINK,
+      ubicacion: {
+        estado: 'confirmada',
+        origen: 'maps_url',
+        lat: null,
+        lng: null,
+        maps_url: SHORT_LINK,
+        solicitud: null,
+      },
     })
-    paths.set(CORTO, PUNTO)
-    expect(await ronda()).toBe(1)
+    paths.set(SHORT_LINK, PUNTO)
+    expect(await round()).toBe(1)
     const guia = await leer(comercio, created.guia)
     checkHistory(guia, 'confirmada')
     expect(guia).toMatchObject({
       advertencias: [],
       lat: null,
       lng: null,
-      maps_url: CORTO,
-      ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.6349, lng: -90.6069, maps_url: CORTO },
+      maps_url: SHORT_LINK,
+      ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.6349, lng: -90.6069, maps_url: SHORT_LINK },
     })
     expect(guia.ubicacion.distancia_km).toBeLessThan(5)
     expect(guia.eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
@@ -119,33 +126,33 @@ describe('a guide with a short link', () => {
     ])
     expect(rows).toEqual([{ tipo: 'ubicacion.confirmada' }])
     // Nothing is left to do, and asking again changes nothing.
-    expect(await ronda()).toBe(0)
-    expect((await filas(created.guia)).enlace_corto).toEqual([])
-    const { eventos: _eventos, ...como } = guia
+    expect(await round()).toBe(0)
+    expect((await readTableRows(created.guia)).enlace_corto).toEqual([])
+    const { eventos: _eventos, ...asSpecified } = guia
     const {
       lat: _lat,
       lng: _lng,
       ...other
-    } = buildGuia({ ...MIXCO, maps_url: CORTO, external_ref: guia.external_ref! })
-    expect(await comercio.api.guias.crear(other)).toEqual(como)
+    } = buildGuia({ ...MIXCO, maps_url: SHORT_LINK, external_ref: guia.external_ref! })
+    expect(await comercio.api.guias.crear(other)).toEqual(asSpecified)
   })
 
   it('keeps the warning that the address was corrected meanwhile', async () => {
-    paths.set(CORTO, PUNTO)
+    paths.set(SHORT_LINK, PUNTO)
     const { api } = await environment.createComercio()
-    const { lat: _lat, lng: _lng, ...sinLugar } = buildGuia(MIXCO)
-    const { guia } = await api.guias.crear({ ...sinLugar, maps_url: CORTO })
+    const { lat: _lat, lng: _lng, ...guiaWithoutPlace } = buildGuia(MIXCO)
+    const { guia } = await api.guias.crear({ ...guiaWithoutPlace, maps_url: SHORT_LINK })
     await api.guias.corregir(guia, { direccion: 'Calle 9' })
-    await ronda()
+    await round()
     const { ubicacion, advertencias } = await api.guias.obtener(guia)
     expect([ubicacion.lat, advertencias.map(({ codigo }) => codigo)]).toEqual([14.6349, ['lugar_por_revisar']])
   })
 
   it('that leads far away is flagged', async () => {
     const comercio = await environment.createComercio()
-    const { guia } = await conEnlace(comercio, CORTO)
-    paths.set(CORTO, 'https://www.google.com/maps?q=16.93,-89.89')
-    await ronda()
+    const { guia } = await conEnlace(comercio, SHORT_LINK)
+    paths.set(SHORT_LINK, 'https://www.google.com/maps?q=16.93,-89.89')
+    await round()
     expect(await leer(comercio, guia)).toMatchObject({
       advertencias: [{ codigo: 'fuera_del_departamento' }],
       ubicacion: { lat: 16.93 },
@@ -153,62 +160,62 @@ describe('a guide with a short link', () => {
   })
 
   it.each([
-    ['leads to no point', () => paths.set(CORTO, SIN_PUNTO).set(SIN_PUNTO, 204)],
-    ['doesn’t exist', () => paths.set(CORTO, 404)],
-    ['leaves the maps', () => paths.set(CORTO, 'https://evil.example/maps')],
-  ])('that %s keeps the link, and is left alone', async (_caso, prepare) => {
+    ['leads to no point', () => paths.set(SHORT_LINK, LINK_WITHOUT_POINT).set(LINK_WITHOUT_POINT, 204)],
+    ['doesn’t exist', () => paths.set(SHORT_LINK, 404)],
+    ['leaves the maps', () => paths.set(SHORT_LINK, 'https://evil.example/maps')],
+  ])('that %s keeps the link, and is left alone', async (_case, prepare) => {
     const comercio = await environment.createComercio()
-    const created = await conEnlace(comercio, CORTO)
+    const created = await conEnlace(comercio, SHORT_LINK)
     prepare()
-    expect(await ronda()).toBe(1)
+    expect(await round()).toBe(1)
     const { eventos: _eventos, ...guia } = await leer(comercio, created.guia)
     expect(guia).toEqual(created)
-    adelantar(240 * HOUR_MS)
-    expect(await ronda()).toBe(0)
+    advance(240 * HOUR_MS)
+    expect(await round()).toBe(0)
   })
 
   it('that fails for now is tried again, later and later, for two days, and then no more', async () => {
     const comercio = await environment.createComercio()
-    const created = await conEnlace(comercio, CORTO)
-    paths.set(CORTO, 503)
+    const created = await conEnlace(comercio, SHORT_LINK)
+    paths.set(SHORT_LINK, 503)
     const esperas: number[] = []
     for (let intentos = 1; ; intentos++) {
-      expect(await ronda()).toBe(1)
+      expect(await round()).toBe(1)
       expect(seen).toHaveLength(intentos)
-      const [row] = (await filas(created.guia)).enlace_corto
+      const [row] = (await readTableRows(created.guia)).enlace_corto
       if (!row) break
       const wait = row.proximo_en.getTime() - deps().clock().getTime()
       esperas.push(Math.round(wait / 1_000))
-      adelantar(wait - 1_500)
-      expect(await ronda()).toBe(0)
-      adelantar(1_600)
+      advance(wait - 1_500)
+      expect(await round()).toBe(0)
+      advance(1_600)
     }
     expect(esperas).toEqual([60, 600, 3_600, 14_400, 43_200, 86_400])
     const { eventos: _eventos, ...guia } = await leer(comercio, created.guia)
     expect(guia).toEqual(created)
-    adelantar(240 * HOUR_MS)
-    expect(await ronda()).toBe(0)
+    advance(240 * HOUR_MS)
+    expect(await round()).toBe(0)
   })
 
   it('that fails once gets its coordinates at the second try', async () => {
     const comercio = await environment.createComercio()
-    const { guia } = await conEnlace(comercio, CORTO)
-    paths.set(CORTO, 503)
-    await ronda()
-    paths.set(CORTO, PUNTO)
-    adelantar(61_000)
-    await ronda()
+    const { guia } = await conEnlace(comercio, SHORT_LINK)
+    paths.set(SHORT_LINK, 503)
+    await round()
+    paths.set(SHORT_LINK, PUNTO)
+    advance(61_000)
+    await round()
     expect((await leer(comercio, guia)).ubicacion.lat).toBe(14.6349)
   })
 
   it('followed twice at once is one event', async () => {
     const comercio = await environment.createComercio()
-    const guias = await Promise.all(Array.from({ length: 20 }, () => conEnlace(comercio, CORTO)))
-    paths.set(CORTO, PUNTO)
-    await Promise.allSettled([ronda(), ronda(), ronda()])
+    const guias = await Promise.all(Array.from({ length: 20 }, () => conEnlace(comercio, SHORT_LINK)))
+    paths.set(SHORT_LINK, PUNTO)
+    await Promise.allSettled([round(), round(), round()])
     // On a busy machine some of the 60 exchanges run into their deadline, and are tried again later.
-    do adelantar(24 * HOUR_MS)
-    while ((await ronda()) > 0)
+    do advance(24 * HOUR_MS)
+    while ((await round()) > 0)
     for (const { guia } of guias) {
       const read = await leer(comercio, guia)
       checkHistory(read, 'confirmada')
@@ -220,38 +227,38 @@ describe('a guide with a short link', () => {
 describe('a newer answer in the meantime wins', () => {
   it('with coordinates, before or while the link is followed', async () => {
     const comercio = await environment.createComercio()
-    paths.set(CORTO, PUNTO)
-    const { guia: before } = await conEnlace(comercio, CORTO)
+    paths.set(SHORT_LINK, PUNTO)
+    const { guia: before } = await conEnlace(comercio, SHORT_LINK)
     await comercio.api.guias.confirmarUbicacion(before, { lat: 14.7, lng: -90.6 })
-    await ronda()
-    const { guia: durante } = await conEnlace(comercio, CORTO)
-    alVer = () => comercio.api.guias.confirmarUbicacion(durante, { lat: 14.7, lng: -90.6 })
-    await ronda().catch(() => {})
-    alVer = async () => {}
-    await ronda()
-    for (const guia of [before, durante]) {
+    await round()
+    const { guia: duringGuia } = await conEnlace(comercio, SHORT_LINK)
+    onView = () => comercio.api.guias.confirmarUbicacion(duringGuia, { lat: 14.7, lng: -90.6 })
+    await round().catch(() => {})
+    onView = async () => {}
+    await round()
+    for (const guia of [before, duringGuia]) {
       const read = await leer(comercio, guia)
       checkHistory(read, 'confirmada')
       expect(read).toMatchObject({ secuencia: 2, advertencias: [], ubicacion: { lat: 14.7, origen: 'comercio' } })
-      expect((await filas(guia)).enlace_corto).toEqual([])
+      expect((await readTableRows(guia)).enlace_corto).toEqual([])
     }
   })
 
   it('with another short link, before or while the first is followed', async () => {
     const comercio = await environment.createComercio()
-    paths.set(CORTO, 'https://www.google.com/maps?q=14.1,-90.1')
+    paths.set(SHORT_LINK, 'https://www.google.com/maps?q=14.1,-90.1')
     paths.set(OTRO, PUNTO)
-    const { guia: before } = await conEnlace(comercio, CORTO)
+    const { guia: before } = await conEnlace(comercio, SHORT_LINK)
     await comercio.api.guias.confirmarUbicacion(before, { maps_url: OTRO })
-    await ronda()
-    const { guia: durante } = await conEnlace(comercio, CORTO)
-    alVer = async () => {
-      alVer = async () => {}
-      await comercio.api.guias.confirmarUbicacion(durante, { maps_url: OTRO })
+    await round()
+    const { guia: duringGuia } = await conEnlace(comercio, SHORT_LINK)
+    onView = async () => {
+      onView = async () => {}
+      await comercio.api.guias.confirmarUbicacion(duringGuia, { maps_url: OTRO })
     }
-    await ronda().catch(() => {})
-    await ronda()
-    for (const guia of [before, durante]) {
+    await round().catch(() => {})
+    await round()
+    for (const guia of [before, duringGuia]) {
       const read = await leer(comercio, guia)
       checkHistory(read, 'confirmada')
       expect(read.ubicacion).toMatchObject({ lat: 14.6349, maps_url: OTRO, origen: 'comercio' })
@@ -260,33 +267,36 @@ describe('a newer answer in the meantime wins', () => {
 
   it('with a link that has no point', async () => {
     const comercio = await environment.createComercio()
-    paths.set(CORTO, 503)
-    const { guia } = await conEnlace(comercio, CORTO)
-    await ronda()
-    await comercio.api.guias.confirmarUbicacion(guia, { maps_url: SIN_PUNTO })
-    paths.set(CORTO, PUNTO)
-    adelantar(61_000)
-    await ronda()
+    paths.set(SHORT_LINK, 503)
+    const { guia } = await conEnlace(comercio, SHORT_LINK)
+    await round()
+    await comercio.api.guias.confirmarUbicacion(guia, { maps_url: LINK_WITHOUT_POINT })
+    paths.set(SHORT_LINK, PUNTO)
+    advance(61_000)
+    await round()
     expect(await leer(comercio, guia)).toMatchObject({
       secuencia: 2,
       advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
-      ubicacion: { lat: null, lng: null, maps_url: SIN_PUNTO },
+      ubicacion: { lat: null, lng: null, maps_url: LINK_WITHOUT_POINT },
     })
-    expect((await filas(guia)).enlace_corto).toEqual([])
+    expect((await readTableRows(guia)).enlace_corto).toEqual([])
   })
 
   it('and a guide that is over is left alone; one on its way is not', async () => {
     const comercio = await environment.createComercio()
-    paths.set(CORTO, PUNTO)
-    const [{ guia: cancelled }, { guia: enRuta }] = [await conEnlace(comercio, CORTO), await conEnlace(comercio, CORTO)]
+    paths.set(SHORT_LINK, PUNTO)
+    const [{ guia: cancelled }, { guia: enRuta }] = [
+      await conEnlace(comercio, SHORT_LINK),
+      await conEnlace(comercio, SHORT_LINK),
+    ]
     await comercio.api.guias.cancelar(cancelled)
     await scanEstados(enRuta, 'recolectado', 'en_ruta')
-    await ronda()
+    await round()
     const read = await leer(comercio, cancelled)
     checkHistory(read, 'confirmada')
     expect([read.secuencia, read.ubicacion.lat]).toEqual([2, null])
     expect((await leer(comercio, enRuta)).ubicacion.lat).toBe(14.6349)
-    expect((await filas(cancelled)).enlace_corto).toEqual([])
+    expect((await readTableRows(cancelled)).enlace_corto).toEqual([])
   })
 })
 

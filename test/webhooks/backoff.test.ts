@@ -5,18 +5,18 @@ import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, advance: adelantar, nuevo } = useWebhooks()
+const { environment, advance, nuevo } = useWebhooks()
 const ms = (text: string | null) => Date.parse(text!)
 
 it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
   environment.freezeClock()
   const { api, webhook, receptor } = await nuevo(answerWith(500))
-  adelantar(HOUR_MS)
-  const adelantada = (await api.guias.crear(buildGuia())).guia
-  const key = buildAvisoCode(webhook, adelantada)
+  advance(HOUR_MS)
+  const earlyGuia = (await api.guias.crear(buildGuia())).guia
+  const key = buildAvisoCode(webhook, earlyGuia)
   const fallida = await waitForIntentos(api, webhook, key, 1)
   expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(environment.clock().getTime() + 4_000)
-  adelantar(-HOUR_MS)
+  advance(-HOUR_MS)
 
   // What was put off by the clock ahead is due as soon as it would have been.
   receptor.responder = answerWith(204)
@@ -24,22 +24,22 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
     const { proximo_intento_en } = await api.webhooks.obtenerAviso(webhook, key)
     return ms(proximo_intento_en) < environment.clock().getTime() + 10_000
   })
-  adelantar(10_000)
+  advance(10_000)
   expect(await terminada(api, webhook, key, 2)).toMatchObject({ estado: 'entregado' })
 
   // The guide goes on behind its last date, and its webhooks leave at once.
-  await environment.operar('POST', `/guias/${adelantada}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
-  await api.guias.cancelar(adelantada)
-  const { datos } = await api.guias.eventos(adelantada)
+  await environment.operar('POST', `/guias/${earlyGuia}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
+  await api.guias.cancelar(earlyGuia)
+  const { datos } = await api.guias.eventos(earlyGuia)
   const registrados = datos.map(({ registrado_en }) => ms(registrado_en))
   expect(registrados).toEqual(registrados.toSorted((a, b) => a - b))
   const ocurridos = datos.map(({ ocurrido_en }) => ms(ocurrido_en))
   expect(ocurridos).toEqual(ocurridos.toSorted((a, b) => a - b))
-  for (const { secuencia } of datos) await terminada(api, webhook, buildAvisoCode(webhook, adelantada, secuencia))
+  for (const { secuencia } of datos) await terminada(api, webhook, buildAvisoCode(webhook, earlyGuia, secuencia))
 
   // What is new is dated by the clock as it is.
-  const { guia, creado_en } = await api.guias.crear(buildGuia())
-  expect(ms(creado_en)).toBeLessThanOrEqual(environment.clock().getTime() + 1_000)
+  const { guia, creado_en: createdAt } = await api.guias.crear(buildGuia())
+  expect(ms(createdAt)).toBeLessThanOrEqual(environment.clock().getTime() + 1_000)
   await terminada(api, webhook, buildAvisoCode(webhook, guia))
 })
 

@@ -21,7 +21,7 @@ async function conEndpoint() {
 }
 
 /** Puts a guide's message into the mailbox, as sent: versions without `sin_mensajeria` did so with live guides, too. */
-async function tragar(guia: string) {
+async function markMensajesSent(guia: string) {
   const { rows } = await environment.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
   await markSent(buildMensajeDeps(environment), 'buzon', ['pendiente'], rows)
 }
@@ -29,8 +29,8 @@ async function tragar(guia: string) {
 describe('the body of an event of a version without `sin_mensajeria`', () => {
   it.each(['pendiente', 'enviado'] as const)('is the same today, byte for byte (%s)', async (estado) => {
     const { api, webhook } = await conEndpoint()
-    const { guia, external_ref, telefono, creado_en } = await api.guias.crear(buildGuiaWithoutDestino())
-    if (estado === 'enviado') await tragar(guia)
+    const { guia, external_ref, telefono, creado_en: createdAt } = await api.guias.crear(buildGuiaWithoutDestino())
+    if (estado === 'enviado') await markMensajesSent(guia)
     await api.guias.cancelar(guia)
     const vence_en = new Date(environment.clock().getTime() + 72 * HOUR_MS).toISOString()
 
@@ -38,11 +38,11 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
     expect(eventos).toHaveLength(estado === 'enviado' ? 3 : 2)
     for (const evento of eventos) {
       const { secuencia } = evento
-      const salio = estado === 'enviado' && secuencia > 1
+      const wasSent = estado === 'enviado' && secuencia > 1
       const body = JSON.stringify({
         id: evento.id,
         tipo: evento.tipo,
-        creado_en,
+        creado_en: createdAt,
         datos: {
           guia: {
             guia,
@@ -73,13 +73,13 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
               confirmado_en: null,
               solicitud: {
                 canal: 'buzon',
-                estado: salio ? 'enviado' : 'pendiente',
+                estado: wasSent ? 'enviado' : 'pendiente',
                 numero: 1,
-                creado_en,
-                enviado_en: salio ? creado_en : null,
+                creado_en: createdAt,
+                enviado_en: wasSent ? createdAt : null,
                 entregado_en: null,
                 leido_en: null,
-                vence_en: salio ? vence_en : null,
+                vence_en: wasSent ? vence_en : null,
                 motivo: null,
               },
             },
@@ -87,8 +87,8 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
             decision: null,
             advertencias: [],
             secuencia,
-            creado_en,
-            actualizado_en: creado_en,
+            creado_en: createdAt,
+            actualizado_en: createdAt,
             datos_borrados_en: null,
           },
           evento,

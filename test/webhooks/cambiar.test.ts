@@ -4,7 +4,7 @@ import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { type Api, buildAvisoCode, fallaDeApi, nobody, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevoReceptor, advance: adelantar, create, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, advance, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -12,8 +12,8 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
   it('changes what it names and nothing else', async () => {
     const { api, webhook, ...created } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
     const { comercio: _c, receptor: _r, secreto: _s, ...before } = created
-    adelantar(1_000)
-    let previo: object = { webhook, ...before }
+    advance(1_000)
+    let previousState: object = { webhook, ...before }
     const other = await nuevoReceptor()
     for (const cambio of [
       { descripcion: 'Otra' },
@@ -22,10 +22,10 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       { url: other.url, descripcion: 'Tercera', tipos: ['ubicacion.*'] },
     ] as Parameters<Api['webhooks']['cambiar']>[1][]) {
       const after = await api.webhooks.cambiar(webhook, cambio)
-      expect(after).toEqual({ ...previo, ...cambio, actualizado_en: after.actualizado_en })
+      expect(after).toEqual({ ...previousState, ...cambio, actualizado_en: after.actualizado_en })
       expect(after.actualizado_en > before.actualizado_en).toBe(true)
       expect(await api.webhooks.obtener(webhook)).toEqual(after)
-      previo = after
+      previousState = after
     }
   })
 
@@ -35,7 +35,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     await waitForIntentos(api, webhook, buildAvisoCode(webhook, guia), 1)
     const other = await nuevoReceptor()
     await api.webhooks.cambiar(webhook, { url: other.url, tipos: ['guia.cancelado'] })
-    adelantar(6_000)
+    advance(6_000)
     const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia), 2)
     expect(aviso.historial.map(({ url }) => url)).toEqual([other.url, receptor.url])
     const { guia: second } = await api.guias.crear(buildGuia())
@@ -95,8 +95,8 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const other = await create(comercio, nobody())
     const destino = nobody()
     const codigos = await Promise.all(
-      [webhook, other.webhook].map((cual) =>
-        api.webhooks.cambiar(cual, destino).then(
+      [webhook, other.webhook].map((target) =>
+        api.webhooks.cambiar(target, destino).then(
           () => '200',
           ({ codigo }) => codigo,
         ),
@@ -110,28 +110,30 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const pausado = await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     expect(pausado).toMatchObject({ estado: 'pausado', motivo: null })
     const [a, b] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
-    adelantar(60_000)
+    advance(60_000)
     // Pausing again is no news.
     expect((await api.webhooks.cambiar(webhook, { estado: 'pausado' })).estado_en).toBe(pausado.estado_en)
     const guias: string[] = [a.guia, b.guia]
     for (let n = 0; n < 150; n++) {
       guias.push((await api.guias.crear(buildGuia())).guia)
-      adelantar(1)
+      advance(1)
     }
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toEqual([])
     const aviso = await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, a.guia))
     expect(aviso).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
-    const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
-    expect(despierto.estado_en > pausado.estado_en).toBe(true)
+    const resumedWebhook = await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    expect(resumedWebhook.estado_en > pausado.estado_en).toBe(true)
     await waitUntil(async () => receptor.receivedWebhooks.length >= 152)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toHaveLength(152)
     // Those in the queue at a time overtake each other, and one may have to wait for a retry of its round: most keep
     // their place, which at random would be 51 away on average.
-    const puesto = new Map(receptor.receivedWebhooks.map(({ json }, n) => [json.datos.guia.guia, n]))
-    expect(puesto.size).toBe(152)
-    const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
-    expect(corridas.reduce((sum, corrida) => sum + corrida) / corridas.length).toBeLessThan(MAX_WAITING_PER_WEBHOOK / 2)
+    const positions = new Map(receptor.receivedWebhooks.map(({ json }, n) => [json.datos.guia.guia, n]))
+    expect(positions.size).toBe(152)
+    const displacements = guias.map((guia, n) => Math.abs(positions.get(guia)! - n))
+    expect(displacements.reduce((sum, displacement) => sum + displacement) / displacements.length).toBeLessThan(
+      MAX_WAITING_PER_WEBHOOK / 2,
+    )
   })
 })

@@ -6,9 +6,9 @@ import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 // Live endpoints are public addresses, which no test has: what is sent is looked at on endpoints of this machine that are
 // made to be like them.
 
-const { environment, advance: adelantar, nuevo } = useWebhooks()
+const { environment, advance, nuevo } = useWebhooks()
 
-const sinComprobar = (webhook: string) =>
+const markUnchecked = (webhook: string) =>
   environment.db.pool.query('update webhook set comprobado_en = null where webhook = $1', [webhook])
 
 describe('a live endpoint', () => {
@@ -35,8 +35,8 @@ describe('a live endpoint', () => {
       `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = $1 and causa = 'prueba'`,
       [webhook],
     )
-    const movido = await api.webhooks.cambiar(webhook, { url: 'https://tienda.ejemplo.com/otra' })
-    expect(movido).toMatchObject({ estado: 'por_comprobar', comprobado_en: null })
+    const movedWebhook = await api.webhooks.cambiar(webhook, { url: 'https://tienda.ejemplo.com/otra' })
+    expect(movedWebhook).toMatchObject({ estado: 'por_comprobar', comprobado_en: null })
     expect(await pruebas()).toHaveLength(2)
   })
 
@@ -51,12 +51,12 @@ describe('a live endpoint', () => {
 describe('an endpoint that has not proved itself', () => {
   it('gets nothing but its tests, loses nothing, and everything in its order once one goes well', async () => {
     const { api, comercio, webhook, receptor } = await nuevo(answerWith(500))
-    await sinComprobar(webhook)
+    await markUnchecked(webhook)
     await waitUntil(async () => (await api.webhooks.obtener(webhook)).estado === 'por_comprobar')
     const guias = []
     for (let n = 0; n < 3; n++) guias.push((await api.guias.crear(buildGuia())).guia)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
-    adelantar(60_000)
+    advance(60_000)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['webhook.prueba'])
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'por_comprobar', fallas: null })

@@ -13,7 +13,7 @@ import {
   useSender,
 } from './sender.ts'
 
-const { send, deadlines: plazos } = useSender()
+const { send, deadlines } = useSender()
 
 describe('connections', () => {
   test('one is reused by its endpoint, and its phases are not told again', async () => {
@@ -51,7 +51,7 @@ describe('connections', () => {
   test.each([
     ['64 at once on one endpoint', () => 'uno', 64],
     ['64 at once on many', (i: number) => `c${i}`, 64],
-  ])('%s', async (_caso, canal, esperadas) => {
+  ])('%s', async (_case, canal, expectedItems) => {
     const pendientes: http.ServerResponse[] = []
     await using receptor = await conHttp((req, res) => {
       req.resume().on('end', () => {
@@ -59,27 +59,27 @@ describe('connections', () => {
       })
     })
     const responses = await Promise.all(Array.from({ length: 64 }, (_, i) => send(receptor.url, { canal: canal(i) })))
-    expect(new Set(responses.map(({ status, cuerpo }) => `${status} ${cuerpo}`)).size).toBe(64)
-    expect(receptor.connections()).toBe(esperadas)
+    expect(new Set(responses.map(({ status, cuerpo: body }) => `${status} ${body}`)).size).toBe(64)
+    expect(receptor.connections()).toBe(expectedItems)
   })
 
   test('a name with several addresses: the next one when the first does not answer', async () => {
     await using receptor = await conHttp(responder(204))
-    const varios = createSender({
+    const severalItems = createSender({
       resolver: async () => [
         { address: '::1', family: 6 },
         { address: '127.0.0.1', family: 4 },
       ],
     })
-    const response = await send(`http://localhost:${receptor.port}/`, {}, varios)
-    await varios.close()
+    const response = await send(`http://localhost:${receptor.port}/`, {}, severalItems)
+    await severalItems.close()
     expect(response).toMatchObject({ status: 204, ip: '127.0.0.1' })
   })
 
   test('an exchange that has ended leaves no timer behind', async () => {
     await using receptor = await conHttp(responder(204))
     for (let i = 0; i < 50; i++) await send(receptor.url)
-    expect(plazos()).toBe(0)
+    expect(deadlines()).toBe(0)
   })
 
   test('an idle one that the receiver closed is replaced unnoticed', async () => {
@@ -97,9 +97,9 @@ describe('connections', () => {
   test.each<[string, (socket: net.Socket) => void]>([
     ['closed', (socket) => socket.end()],
     ['reset', (socket) => socket.resetAndDestroy()],
-  ])('a reused one %s as the request arrives: once more on a fresh one', async (_caso, cortar) => {
+  ])('a reused one %s as the request arrives: once more on a fresh one', async (_case, cut) => {
     await using receptor = await openRawReceiver((socket, solicitudes) =>
-      solicitudes === 1 ? socket.write(EMPTY_RESPONSE) : cortar(socket),
+      solicitudes === 1 ? socket.write(EMPTY_RESPONSE) : cut(socket),
     )
     await send(receptor.url)
     const response = await send(receptor.url)
@@ -129,8 +129,8 @@ describe('connections', () => {
     ['garbage', 'basura basura'],
     ['a second answer', 'HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n'],
     ['half a second answer', 'HTTP/1.1 500 X\r\nContent-'],
-  ])('%s after the answer does not reach the next exchange', async (_caso, sobra) => {
-    await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE + sobra))
+  ])('%s after the answer does not reach the next exchange', async (_case, surplus) => {
+    await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE + surplus))
     for (let i = 1; i <= 3; i++) {
       expect(await send(receptor.url)).toMatchObject({ status: 204, error: null })
       await expect.poll(() => receptor.openSockets.size).toBe(0)
@@ -138,7 +138,7 @@ describe('connections', () => {
     await using late = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
     for (let i = 1; i <= 3; i++) {
       expect(await send(late.url)).toMatchObject({ status: 204, error: null })
-      for (const socket of late.openSockets) socket.write(sobra)
+      for (const socket of late.openSockets) socket.write(surplus)
       await expect.poll(() => late.openSockets.size).toBe(0)
     }
     expect(late.connections()).toBe(3)
@@ -147,10 +147,10 @@ describe('connections', () => {
   test('an idle one closes when the receiver says so, and nothing of it is kept', async () => {
     // Neither of them closes anything itself; one says that it will soon.
     const server = http.createServer(responder(204, '', { connection: 'keep-alive', 'keep-alive': 'timeout=2' }))
-    const callado = http.createServer(responder(204, '', { connection: 'keep-alive' }))
-    for (const cual of [server, callado]) cual.keepAliveTimeout = 0
+    const silentOne = http.createServer(responder(204, '', { connection: 'keep-alive' }))
+    for (const target of [server, silentOne]) target.keepAliveTimeout = 0
     await using receptor = await listenAsReceiver(server)
-    await using other = await listenAsReceiver(callado)
+    await using other = await listenAsReceiver(silentOne)
     await send(other.url)
     const { connect } = net
     const digests: WeakRef<net.Socket>[] = []
@@ -172,43 +172,43 @@ describe('connections', () => {
 })
 
 test('the latest idle connections of many endpoints stay open, and so do all connections in use', async () => {
-  const sueltas = Promise.withResolvers<void>()
+  const releaseGate = Promise.withResolvers<void>()
   await using receptor = await conHttp(async (req, res) => {
-    if (req.url === '/lenta') await sueltas.promise
+    if (req.url === '/lenta') await releaseGate.promise
     res.writeHead(204).end()
   })
   // As many as stay are few here: they would be closed for their age before thousands are made on a slow machine.
-  const paciente = createSender({ resolver: resolverLocal, maxIdle: 20 })
-  await send(receptor.url, { canal: 'lenta' }, paciente)
-  const lenta = send(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
-  const all = Array.from({ length: 30 }, (_, i) => send(receptor.url, { canal: `c${i}` }, paciente))
+  const patientClient = createSender({ resolver: resolverLocal, maxIdle: 20 })
+  await send(receptor.url, { canal: 'lenta' }, patientClient)
+  const slowOne = send(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, patientClient)
+  const all = Array.from({ length: 30 }, (_, i) => send(receptor.url, { canal: `c${i}` }, patientClient))
   expect((await Promise.all(all)).every(({ status }) => status === 204)).toBe(true)
   await expect.poll(() => receptor.openSockets.size).toBe(21)
   expect(receptor.connections()).toBe(31)
-  expect(await send(receptor.url, { canal: 'c29' }, paciente)).toMatchObject({ status: 204, conexion_ms: null })
+  expect(await send(receptor.url, { canal: 'c29' }, patientClient)).toMatchObject({ status: 204, conexion_ms: null })
   expect(receptor.connections()).toBe(31)
-  await send(receptor.url, { canal: 'c0' }, paciente)
+  await send(receptor.url, { canal: 'c0' }, patientClient)
   expect(receptor.connections()).toBe(32)
-  sueltas.resolve()
-  expect(await lenta).toMatchObject({ status: 204, conexion_ms: null })
-  await paciente.close()
+  releaseGate.resolve()
+  expect(await slowOne).toMatchObject({ status: 204, conexion_ms: null })
+  await patientClient.close()
 })
 
 describe('closing', () => {
   test('ends the requests under way, and leaves no socket', async () => {
     const other = createSender({ resolver: resolverLocal })
-    await using colgado = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
-    await using rapido = await conHttp(responder(204))
-    for (let i = 0; i < 20; i++) await send(rapido.url, { canal: `r${i}` }, other)
-    const colgados = Array.from({ length: 20 }, () => send(colgado.url, {}, other))
-    await expect.poll(() => colgado.openSockets.size).toBe(20)
-    expect(rapido.openSockets.size).toBe(20)
+    await using hangingReceiver = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
+    await using fastServer = await conHttp(responder(204))
+    for (let i = 0; i < 20; i++) await send(fastServer.url, { canal: `r${i}` }, other)
+    const hangingExchanges = Array.from({ length: 20 }, () => send(hangingReceiver.url, {}, other))
+    await expect.poll(() => hangingReceiver.openSockets.size).toBe(20)
+    expect(fastServer.openSockets.size).toBe(20)
     await other.close()
-    for (const response of await Promise.all(colgados)) {
+    for (const response of await Promise.all(hangingExchanges)) {
       expect(response).toMatchObject({ status: null, error: 'conexion' })
       expect(response.detalle).toContain('se repetirá')
     }
-    await expect.poll(() => colgado.openSockets.size + rapido.openSockets.size).toBe(0)
+    await expect.poll(() => hangingReceiver.openSockets.size + fastServer.openSockets.size).toBe(0)
   })
 
   test('ends a request that still looks up a name, too, and nothing starts afterwards', async () => {

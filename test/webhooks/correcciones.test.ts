@@ -30,7 +30,7 @@ async function corrected() {
     indicaciones: null,
     recogida: { ...RECOGIDA, nombre: 'Bodega Norte', maps_url: null },
   })
-  const enviados = receptor.receivedWebhooks.map(({ cuerpo }) => cuerpo)
+  const enviados = receptor.receivedWebhooks.map(({ body }) => body)
   return { id: comercio.id, api, webhook, receptor, guia, sent: enviados }
 }
 
@@ -42,7 +42,7 @@ describe('a body of an event before corrections', () => {
       expect(await cuerpoDe(api, webhook, guia, secuencia)).toBe(enviados[i])
       await api.webhooks.reenviar(webhook, entrega)
       await terminada(api, webhook, entrega, 2)
-      expect(receptor.receivedWebhooks.at(-1)!.cuerpo).toBe(enviados[i])
+      expect(receptor.receivedWebhooks.at(-1)!.body).toBe(enviados[i])
     }
     expect(JSON.parse(enviados[0]!).datos.guia).toMatchObject({
       destinatario: 'Ana Pérez',
@@ -70,24 +70,24 @@ describe('a body of an event before corrections', () => {
     const { api, webhook, guia, sent: enviados } = await corrected()
     const [old, fresh] = [Buffer.from(MASTER_KEY, 'base64'), Buffer.alloc(32, 9)]
     const deps = buildMensajeDeps(environment)
-    const recifrar = (...keys: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(keys) })
+    const reencrypt = (...keys: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(keys) })
     const read = async () =>
       (await environment.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia]))
         .rows
-    const primeros = await read()
+    const firstEntries = await read()
     // Without the old key they stay as they are.
-    await recifrar(fresh)
-    expect(await read()).toEqual(primeros)
-    await recifrar(fresh, old)
-    expect(await read()).not.toEqual(primeros)
-    await recifrar(old, fresh)
+    await reencrypt(fresh)
+    expect(await read()).toEqual(firstEntries)
+    await reencrypt(fresh, old)
+    expect(await read()).not.toEqual(firstEntries)
+    await reencrypt(old, fresh)
     expect(await cuerpoDe(api, webhook, guia, 1)).toBe(enviados[0])
   })
 
   it('has the present values, and the log an error, if no master key decrypts a correction', async () => {
     const { id, webhook, guia } = await corrected()
     const errores: object[] = []
-    const log = { error: (que: object) => errores.push(que) } as never
+    const log = { error: (kind: object) => errores.push(kind) } as never
     const deps = { db: environment.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
     const scope = { comercioId: id, modo: 'test' } as const
     const entrega = await requireWebhookAviso(environment.db, scope, webhook, buildAvisoCode(webhook, guia, 1))

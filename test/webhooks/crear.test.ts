@@ -8,10 +8,10 @@ describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint for every type of event and shows its secret once', async () => {
     const comercio = await environment.createComercio()
     const { url } = await nuevoReceptor()
-    const { datos: created, status, cabeceras } = await comercio.api.webhooks.crear({ url }).conRespuesta()
+    const { datos: created, status, cabeceras: headers } = await comercio.api.webhooks.crear({ url }).conRespuesta()
     secretos.push(created.secreto)
     expect(status).toBe(201)
-    expect(cabeceras.get('location')).toBe(`/api/v1/webhooks/${created.webhook}`)
+    expect(headers.get('location')).toBe(`/api/v1/webhooks/${created.webhook}`)
     const { secreto, ...rest } = created
     expect(secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(rest).toEqual({
@@ -29,8 +29,8 @@ describe('POST /api/v1/webhooks', () => {
       creado_en: expect.any(String),
       actualizado_en: rest.creado_en,
     })
-    const path = cabeceras.get('location')!
-    expect((await environment.request('GET', path, { llave: comercio.llave })).cuerpo).toEqual(rest)
+    const path = headers.get('location')!
+    expect((await environment.request('GET', path, { llave: comercio.llave })).body).toEqual(rest)
     expect((await comercio.api.webhooks.listar()).datos).toEqual([rest])
   })
 
@@ -71,10 +71,10 @@ describe('POST /api/v1/webhooks', () => {
 
   it('takes exactly one of many equal ones at once', async () => {
     const { api } = await environment.createComercio()
-    for (let ronda = 0; ronda < 5; ronda++) {
+    for (let round = 0; round < 5; round++) {
       const destino = nobody()
       const codigos = await Promise.all(
-        Array.from({ length: ronda === 0 ? 10 : 2 }, () =>
+        Array.from({ length: round === 0 ? 10 : 2 }, () =>
           api.webhooks.crear(destino).then(
             () => '201',
             ({ codigo }) => codigo,
@@ -105,7 +105,7 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('leaves twenty of thirty at once', async () => {
-    for (let ronda = 0; ronda < 5; ronda++) {
+    for (let round = 0; round < 5; round++) {
       const { api } = await environment.createComercio()
       const codigos = await Promise.all(
         Array.from({ length: 30 }, () =>
@@ -250,11 +250,11 @@ describe('POST /api/v1/webhooks', () => {
     ['an empty address', { url: '' }, '/url'],
     ['a long address', { url: `https://tienda.ejemplo.com/${'a'.repeat(2_048)}` }, '/url'],
     ['no address', { url: undefined }, '/url'],
-  ])('refuses %s', async (_que, datos, campo) => {
+  ])('refuses %s', async (_description, datos, field) => {
     const { api } = await environment.createComercio()
     const error = await fallaDeApi(api.webhooks.crear({ ...nobody(), ...datos } as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
-    expect(error.errores.map((one: { campo: string }) => one.campo)).toContain(campo)
+    expect(error.errores.map((one: { campo: string }) => one.campo)).toContain(field)
     expect((await api.webhooks.listar()).datos).toEqual([])
   })
 })

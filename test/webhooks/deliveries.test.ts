@@ -13,11 +13,11 @@ const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
 
 type Nodo = { [key: string]: unknown }
-const esNodo = (value: unknown): value is Nodo => value !== null && typeof value === 'object' && !Array.isArray(value)
+const isNode = (value: unknown): value is Nodo => value !== null && typeof value === 'object' && !Array.isArray(value)
 /** The contract's objects are open, for what may come; here they are closed, so that nothing is sent that it doesn't tell. */
 function close(node: unknown, enAllOf = false): unknown {
   if (Array.isArray(node)) return node.map((child) => close(child, enAllOf))
-  if (!esNodo(node)) return node
+  if (!isNode(node)) return node
   const copia: Nodo = {}
   for (const [key, value] of Object.entries(node)) {
     // Among properties any name may be a property's.
@@ -25,8 +25,8 @@ function close(node: unknown, enAllOf = false): unknown {
       copia[key] = Object.fromEntries(Object.entries(value as Nodo).map(([name, child]) => [name, close(child)]))
     else copia[key] = close(value, key === 'allOf')
   }
-  const cierra = !enAllOf && ('properties' in node || 'allOf' in node)
-  return cierra && !('additionalProperties' in node) ? { ...copia, unevaluatedProperties: false } : copia
+  const closes = !enAllOf && ('properties' in node || 'allOf' in node)
+  return closes && !('additionalProperties' in node) ? { ...copia, unevaluatedProperties: false } : copia
 }
 const contract = JSON.parse(
   readFileSync(new URL('../../server/generated/contract/comercios.json', import.meta.url), 'utf8'),
@@ -35,21 +35,21 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false 
 addFormats.default(ajv)
 for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
 ajv.addSchema({ components: { schemas: close(contract.components.schemas) } }, 'contrato')
-const validar = (schema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
-  const valido = ajv.validate(`contrato#/components/schemas/${schema}`, aviso)
-  expect(valido, `${ajv.errorsText()}\n${JSON.stringify(aviso, null, 1)}`).toBe(true)
+const validate = (schema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
+  const isValid = ajv.validate(`contrato#/components/schemas/${schema}`, aviso)
+  expect(isValid, `${ajv.errorsText()}\n${JSON.stringify(aviso, null, 1)}`).toBe(true)
 }
 
 type Datos = Partial<Parameters<Comercio['api']['webhooks']['crear']>[0]>
 const registrar = ({ api }: Comercio, { url }: Pick<TestReceiver, 'url'>, more: Datos = {}) =>
   api.webhooks.crear({ url, ...more })
 const scan = async (guia: string, body: object) => {
-  const { status, cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
+  const { status, body: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
   expect([body, status]).toEqual([body, 201])
   return evento as { id: string; tipo: string }
 }
 /** Nothing waits and nothing is under way. */
-const quieto = () =>
+const waitUntilQuiet = () =>
   waitUntil(async () => {
     const { rows } = await environment.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
     return rows.length === 0
@@ -67,10 +67,10 @@ describe('a webhook', () => {
       tipo: 'guia.aceptado',
       datos: { guia, evento: { secuencia: 1 } },
     })
-    const headers = received.cabeceras as Record<string, string>
-    expect(new Webhook(secreto).verify(received.cuerpo, headers)).toEqual(received.json)
-    expect(new Svix(secreto).verify(received.cuerpo, headers)).toEqual(received.json)
-    expect(() => new Webhook(secreto).verify(`${received.cuerpo} `, headers)).toThrow()
+    const headers = received.headers as Record<string, string>
+    expect(new Webhook(secreto).verify(received.body, headers)).toEqual(received.json)
+    expect(new Svix(secreto).verify(received.body, headers)).toEqual(received.json)
+    expect(() => new Webhook(secreto).verify(`${received.body} `, headers)).toThrow()
     await waitUntil(async () =>
       (await unleasedDeliveries({ db: environment.db, clock: () => new Date() })) === 0 ? true : undefined,
     )
@@ -86,7 +86,7 @@ describe('a webhook', () => {
     receptor.responder = answerWith(204)
     environment.advance(8_000)
     await waitUntil(async () => receptor.receivedWebhooks[1])
-    expect(receptor.receivedWebhooks[1]!.cuerpo).toBe(receptor.receivedWebhooks[0]!.cuerpo)
+    expect(receptor.receivedWebhooks[1]!.body).toBe(receptor.receivedWebhooks[0]!.body)
     const entrega = await waitUntil(async () => {
       const read = await comercio.api.webhooks.obtenerAviso(webhook, key)
       return read.estado === 'entregado' && read
@@ -96,14 +96,14 @@ describe('a webhook', () => {
       ultimo_estado_http: 204,
       historial: [
         { numero: 2, estado_http: 204, error: null },
-        { numero: 1, estado_http: 500, error: 'http', respuesta: { cuerpo: '', cuerpo_truncado: true } },
+        { numero: 1, estado_http: 500, error: 'http', respuesta: { body: '', cuerpo_truncado: true } },
       ],
     })
   })
 })
 
 /** What a merchant would have read right after each event. */
-class Diario {
+class Journal {
   readonly fotos = new Map<string, { tipo: string; guia: unknown; evento: unknown }>()
   readonly #comercio: Comercio
   /** Latest decision of each guide. */
@@ -134,7 +134,7 @@ class Diario {
   }
   check(recibidos: readonly ReceivedWebhook[]) {
     for (const { id, json } of recibidos) {
-      validar('AvisoDeGuia', json)
+      validate('AvisoDeGuia', json)
       const { tipo, guia, evento } = this.fotos.get(id)!
       expect(json).toEqual({
         id,
@@ -147,18 +147,18 @@ class Diario {
 }
 
 /** Everything that can happen to a guide, by operators and its merchant. */
-async function vivir(comercio: Comercio, diario: Diario) {
+async function runLifecycle(comercio: Comercio, journal: Journal) {
   const { api } = comercio
   const hace = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
   const fresh = async () => {
     const { guia } = await api.guias.crear(buildGuia())
-    await diario.record(guia)
+    await journal.record(guia)
     return guia
   }
   const steps = async (guia: string, ...cuerpos: object[]) => {
     for (const body of cuerpos) {
       await scan(guia, body)
-      await diario.record(guia)
+      await journal.record(guia)
     }
   }
   const a = await fresh()
@@ -180,13 +180,13 @@ async function vivir(comercio: Comercio, diario: Diario) {
   await steps(await fresh(), { estado: 'recolectado' }, { estado: 'extraviado' })
   const d = await fresh()
   await api.guias.cancelar(d)
-  await diario.record(d)
+  await journal.record(d)
   // Its request for the place follows by itself: what was between is what creation answered.
   const { guia: e, url_rastreo: _, zona_horaria: __, ...rest } = await api.guias.crear(buildGuiaWithoutDestino())
   await waitUntil(async () => (await api.guias.obtener(e)).secuencia === 2)
   const { datos } = await api.guias.eventos(e)
-  diario.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...rest }, evento: datos[0] })
-  await diario.record(e)
+  journal.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...rest }, evento: datos[0] })
+  await journal.record(e)
 }
 
 const TIPOS = [
@@ -211,19 +211,19 @@ describe('every event', () => {
     const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor()
     await registrar(comercio, receptor)
-    const diario = new Diario(comercio)
-    await vivir(comercio, diario)
-    expect(new Set([...diario.fotos.values()].map(({ tipo }) => tipo))).toEqual(
+    const journal = new Journal(comercio)
+    await runLifecycle(comercio, journal)
+    expect(new Set([...journal.fotos.values()].map(({ tipo }) => tipo))).toEqual(
       new Set([...TIPOS, 'ubicacion.solicitada']),
     )
-    await waitUntil(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
-    await quieto()
+    await waitUntil(async () => receptor.receivedWebhooks.length >= journal.fotos.size)
+    await waitUntilQuiet()
     await environment.waitForQuiet()
-    expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
-    diario.check(receptor.receivedWebhooks)
-    for (const { id, json, cabeceras } of receptor.receivedWebhooks) {
-      expect([cabeceras['webhook-id'], json.datos.evento.id]).toEqual([id, id])
-      expect([cabeceras['content-type'], cabeceras['transfer-encoding']]).toEqual(['application/json', undefined])
+    expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([...journal.fotos.keys()].sort())
+    journal.check(receptor.receivedWebhooks)
+    for (const { id, json, headers } of receptor.receivedWebhooks) {
+      expect([headers['webhook-id'], json.datos.evento.id]).toEqual([id, id])
+      expect([headers['content-type'], headers['transfer-encoding']]).toEqual(['application/json', undefined])
     }
   })
 
@@ -231,8 +231,8 @@ describe('every event', () => {
     const comercio = await environment.createComercio()
     const receptor = await nuevoReceptor(answerWith(500))
     const { webhook } = await registrar(comercio, receptor)
-    const diario = new Diario(comercio)
-    await vivir(comercio, diario)
+    const journal = new Journal(comercio)
+    await runLifecycle(comercio, journal)
     // The first ones were tried in vain, the others wait behind them.
     await waitUntil(async () => receptor.receivedWebhooks.length >= 3)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
@@ -241,13 +241,13 @@ describe('every event', () => {
     receptor.responder = answerWith(204)
     environment.advance(10 * 60_000)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
-    await waitUntil(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
-    await quieto()
+    await waitUntil(async () => receptor.receivedWebhooks.length >= journal.fotos.size)
+    await waitUntilQuiet()
     await environment.waitForQuiet()
-    expect(receptor.receivedWebhooks.map((one) => one.id).sort()).toEqual([...diario.fotos.keys()].sort())
-    diario.check([...fallidos, ...receptor.receivedWebhooks])
-    for (const { id: evento, cuerpo } of fallidos)
-      expect(receptor.receivedWebhooks.find((one) => one.id === evento)!.cuerpo).toBe(cuerpo)
+    expect(receptor.receivedWebhooks.map((one) => one.id).sort()).toEqual([...journal.fotos.keys()].sort())
+    journal.check([...fallidos, ...receptor.receivedWebhooks])
+    for (const { id: evento, body } of fallidos)
+      expect(receptor.receivedWebhooks.find((one) => one.id === evento)!.body).toBe(body)
   })
 
   it('that the endpoint itself causes is as the contract says, too', async () => {
@@ -256,27 +256,27 @@ describe('every event', () => {
     const { webhook, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
     const { evento } = await comercio.api.webhooks.probar(webhook)
     await waitUntil(async () => receptor.receivedWebhooks.length > 0)
-    await quieto()
+    await waitUntilQuiet()
     await environment.waitForQuiet()
     expect(receptor.receivedWebhooks).toHaveLength(1)
-    const [{ json, cuerpo, cabeceras }] = receptor.receivedWebhooks as [ReceivedWebhook]
-    validar('AvisoDePrueba', json)
+    const [{ json, body, headers }] = receptor.receivedWebhooks as [ReceivedWebhook]
+    validate('AvisoDePrueba', json)
     expect(json).toMatchObject({ id: evento, tipo: 'webhook.prueba' })
     expect(json.datos.webhook).toEqual(await comercio.api.webhooks.obtener(webhook))
-    expect(cuerpo).not.toContain(secreto.slice(6))
-    expect(cabeceras['webhook-id']).toBe(evento)
+    expect(body).not.toContain(secreto.slice(6))
+    expect(headers['webhook-id']).toBe(evento)
   })
 })
 
 describe('batches', () => {
   it('with 100 guides for 3 endpoints make 300 deliveries, even when they are sent repeatedly', async () => {
     const comercio = await environment.createComercio()
-    const receptores = await Promise.all([nuevoReceptor(), nuevoReceptor(), nuevoReceptor()])
-    for (const receptor of receptores) await registrar(comercio, receptor, { tipos: ['guia.*'] })
+    const receivers = await Promise.all([nuevoReceptor(), nuevoReceptor(), nuevoReceptor()])
+    for (const receptor of receivers) await registrar(comercio, receptor, { tipos: ['guia.*'] })
     const lote = lote100()
     const { resultados } = await comercio.api.guias.crearLote(lote)
-    const esperados = resultados.map((result) => `evt_${'guia' in result ? result.guia : ''}_1`).sort()
-    expect(new Set(esperados).size).toBe(100)
+    const expectedItems = resultados.map((result) => `evt_${'guia' in result ? result.guia : ''}_1`).sort()
+    expect(new Set(expectedItems).size).toBe(100)
     const count = async () => {
       const { rows } = await environment.db.pool.query(
         'select estado, count(*)::int as n from webhook_aviso where comercio_id = $1 group by estado',
@@ -284,7 +284,7 @@ describe('batches', () => {
       )
       return rows
     }
-    await quieto()
+    await waitUntilQuiet()
     // The same again, whole, in part and one by one, in turn and at once.
     await comercio.api.guias.crearLote(lote)
     await Promise.all([
@@ -296,11 +296,11 @@ describe('batches', () => {
         >[0]),
       ),
     ])
-    await quieto()
+    await waitUntilQuiet()
     await environment.waitForQuiet()
     expect(await count()).toEqual([{ estado: 'entregado', n: 300 }])
-    for (const { receivedWebhooks: recibidos } of receptores)
-      expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
+    for (const { receivedWebhooks: recibidos } of receivers)
+      expect(recibidos.map(({ id }) => id).sort()).toEqual(expectedItems)
   })
 
   it('and single guides replayed at once are one event, and one delivery', async () => {
@@ -310,12 +310,12 @@ describe('batches', () => {
     const guia = buildGuia()
     const created = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
     const codigo = created[0]!.guia
-    const recoger = () =>
+    const collect = () =>
       environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')
-    await Promise.all(Array.from({ length: 10 }, recoger))
+    await Promise.all(Array.from({ length: 10 }, collect))
     // A refused step sends nothing.
     expect((await environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
-    await quieto()
+    await waitUntilQuiet()
     await environment.waitForQuiet()
     expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])
   })

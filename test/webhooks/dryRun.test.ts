@@ -5,11 +5,11 @@ import { buildGuia, RECOGIDA } from '../factories.ts'
 import { nobody, useWebhooks } from './webhooks.ts'
 
 const { environment, create: registrar } = useWebhooks()
-const SIN_PRISA = new AbortController().signal
+const UNHURRIED_SIGNAL = new AbortController().signal
 const EXACTO = { eventos: 1_100, avisos: 1_100, exacto: true }
 
 /** A merchant with 1,100 events, more than one step looks at, and what a dry run of his is asked about. */
-async function muchos() {
+async function manyItems() {
   const comercio = await environment.createComercio()
   const desde = new Date(environment.clock().getTime() - 1_000)
   for (let lote = 0; lote < 11; lote++)
@@ -17,20 +17,20 @@ async function muchos() {
   const { webhook } = await registrar(comercio, nobody())
   const hasta = new Date(environment.clock().getTime() + 1_000)
   const { id: comercio_id, modo } = comercio
-  const pedida: DryRunInput = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
-  return { comercio, webhook, desde, requested: pedida }
+  const sentRequest: DryRunInput = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
+  return { comercio, webhook, desde, requested: sentRequest }
 }
 
 /** The database, with what is asked of it counted: the most at once in all, and of one merchant. */
-function contada() {
+function createCountingDb() {
   const enCurso = new Map<string, number>()
-  const seen = { todas: 0, ownItems: 0, consultas: 0 }
+  const seen = { todas: 0, ownItems: 0, queries: 0 }
   const db: object = {
     asRole: () => db,
     async query(sql: unknown, values: { comercio_id: string }) {
       const { comercio_id } = values
       enCurso.set(comercio_id, (enCurso.get(comercio_id) ?? 0) + 1)
-      seen.consultas++
+      seen.queries++
       seen.ownItems = Math.max(seen.ownItems, enCurso.get(comercio_id)!)
       seen.todas = Math.max(
         seen.todas,
@@ -48,12 +48,12 @@ function contada() {
 
 describe('a dry run', () => {
   it('counts in steps, one at a time for a merchant and two for all, and stops when it takes too long', async () => {
-    const [one, other, tercero] = [await muchos(), await muchos(), await muchos()]
-    const { db, seen } = contada()
-    const ensayar = createDryRuns(db)
+    const [one, other, thirdOne] = [await manyItems(), await manyItems(), await manyItems()]
+    const { db, seen } = createCountingDb()
+    const runDry = createDryRuns(db)
     const all = await Promise.all(
-      [one, other, tercero].flatMap(({ requested: pedida }) =>
-        Array.from({ length: 5 }, () => ensayar(pedida, SIN_PRISA)),
+      [one, other, thirdOne].flatMap(({ requested: sentRequest }) =>
+        Array.from({ length: 5 }, () => runDry(sentRequest, UNHURRIED_SIGNAL)),
       ),
     )
     expect(all).toEqual(Array.from({ length: 15 }, () => EXACTO))
@@ -63,7 +63,7 @@ describe('a dry run', () => {
     ).toEqual(EXACTO)
     let ms = 0
     const slow = createDryRuns(db, () => (ms += 1_000))
-    expect(await slow(one.requested, SIN_PRISA)).toEqual({ eventos: 1_000, avisos: 1_000, exacto: false })
+    expect(await slow(one.requested, UNHURRIED_SIGNAL)).toEqual({ eventos: 1_000, avisos: 1_000, exacto: false })
   })
 
   it('counts what is there, although a transaction that began before it is still open', async () => {
@@ -71,8 +71,8 @@ describe('a dry run', () => {
     try {
       await abierta.query('begin')
       await abierta.query('select pg_current_xact_id()')
-      const { requested: pedida } = await muchos()
-      expect(await createDryRuns(environment.db)(pedida, SIN_PRISA)).toEqual(EXACTO)
+      const { requested: sentRequest } = await manyItems()
+      expect(await createDryRuns(environment.db)(sentRequest, UNHURRIED_SIGNAL)).toEqual(EXACTO)
     } finally {
       await abierta.query('rollback')
       abierta.release()
@@ -80,9 +80,9 @@ describe('a dry run', () => {
   })
 
   it('is never begun for who went away', async () => {
-    const { requested: pedida } = await muchos()
-    const { db, seen } = contada()
-    await expect(createDryRuns(db)(pedida, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
-    expect(seen.consultas).toBe(0)
+    const { requested: sentRequest } = await manyItems()
+    const { db, seen } = createCountingDb()
+    await expect(createDryRuns(db)(sentRequest, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
+    expect(seen.queries).toBe(0)
   })
 })

@@ -3,7 +3,7 @@ import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, advance: adelantar, cleanUp, create, nuevo } = useWebhooks()
+const { environment, advance, cleanUp, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -29,13 +29,13 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     receptor.responder = answerWith(204)
     const nuevoId = (await create(comercio, { url })).webhook
     expect(nuevoId).not.toBe(webhook)
-    adelantar(6_000)
+    advance(6_000)
     const { guia: other } = await api.guias.crear(buildGuia())
     await terminada(api, nuevoId, buildAvisoCode(nuevoId, other))
     expect(receptor.receivedWebhooks.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${other}_1`])
     await cleanUp()
     expect(await count()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
-    adelantar(11 * 60_000)
+    advance(11 * 60_000)
     await cleanUp()
     expect(await count()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
     expect((await api.webhooks.obtenerAviso(nuevoId, buildAvisoCode(nuevoId, other))).estado).toBe('entregado')

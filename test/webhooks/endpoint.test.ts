@@ -20,12 +20,12 @@ describe('a due delivery of an endpoint', () => {
     for (let n = 0; n < 2; n++) await api.guias.crear(buildGuia())
     const prueba = await api.webhooks.probar(webhook)
     const key = { comercio_id: id, modo: 'test', webhook } as const
-    const [leidas] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], new Date())
-    const cupos = new Admission<ReadyDelivery, Endpoint>()
-    const endpoint = new Endpoint(key, cupos.open(id), 0)
+    const [readItems] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], new Date())
+    const quotas = new Admission<ReadyDelivery, Endpoint>()
+    const endpoint = new Endpoint(key, quotas.open(id), 0)
     const admitidas = (receptor: Partial<Receiver>) => {
       endpoint.refresh({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receiver, 0)
-      const listas = leidas!.map((contenido) => toReady(contenido, 0))
+      const listas = readItems!.map((contenido) => toReady(contenido, 0))
       return listas.filter((list) => endpoint.accepts(list, new Date())).map(({ evento }) => evento)
     }
     expect(admitidas({ estado: 'activo' })).toHaveLength(3)
@@ -34,7 +34,7 @@ describe('a due delivery of an endpoint', () => {
     // A pause far ahead was written before the clock stepped back, and does not count.
     for (const [minutes, eventos] of [
       [1, [prueba.evento]],
-      [3, leidas!.map(({ aviso: entrega }) => entrega.evento)],
+      [3, readItems!.map(({ aviso: entrega }) => entrega.evento)],
     ] as const) {
       const now = new Date()
       const freno_vence_en = new Date(now.getTime() + minutes * 60_000)
@@ -43,25 +43,25 @@ describe('a due delivery of an endpoint', () => {
         freno_vence_en,
         webhook,
       ])
-      const [pausadas] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], now)
-      expect([minutes, pausadas!.map(({ aviso: entrega }) => entrega.evento)]).toEqual([minutes, eventos])
+      const [pausedDeliveries] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], now)
+      expect([minutes, pausedDeliveries!.map(({ aviso: entrega }) => entrega.evento)]).toEqual([minutes, eventos])
     }
   })
 })
 
 describe('an event that its own process has just committed', () => {
   const evento = 'evt_00000000000A_1'
-  const tomado = () =>
+  const takeOne = () =>
     new Endpoint({ comercio_id: '', modo: 'test', webhook: '' }, new Admission<ReadyDelivery, Endpoint>().open(''), 100)
 
   it('is new to an endpoint that was held before it was written, and not read since', () => {
-    const endpoint = tomado()
+    const endpoint = takeOne()
     expect(endpoint.isNew(evento, 99)).toBe(false)
     expect(endpoint.isNew(evento, 101)).toBe(true)
   })
 
   it('isn’t if a read brought it first: a commit is seen by others before its own process hears of it', () => {
-    const endpoint = tomado()
+    const endpoint = takeOne()
     endpoint.startRead()
     endpoint.endRead([evento], 200)
     expect(endpoint.isNew(evento, 150)).toBe(false)
@@ -69,7 +69,7 @@ describe('an event that its own process has just committed', () => {
   })
 
   it('isn’t where more than one read was over since, since the one before the last isn’t remembered', () => {
-    const endpoint = tomado()
+    const endpoint = takeOne()
     endpoint.startRead()
     endpoint.endRead([evento], 200)
     endpoint.startRead()

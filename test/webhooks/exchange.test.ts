@@ -4,11 +4,11 @@ import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
 import { exchange } from '../../server/domain/webhooks/sending/exchange.ts'
 import type { Receiver } from '../../server/domain/webhooks/sending/receiver.ts'
 
-const CONTESTADA = {
+const ANSWERED_EXCHANGE = {
   status: 503,
   error: 'http',
-  cabeceras: { server: 'interno/1.2', 'set-cookie': '***' },
-  cuerpo: 'secreto',
+  headers: { server: 'interno/1.2', 'set-cookie': '***' },
+  body: 'secreto',
   cuerpo_truncado: false,
 } as unknown as ExchangeResult
 
@@ -36,20 +36,20 @@ async function saved(url: string, response: ExchangeResult) {
 
 describe('an exchange', () => {
   it('keeps headers and body of a public receiver', async () => {
-    expect(await saved('https://tienda.ejemplo.com/', CONTESTADA)).toEqual(CONTESTADA)
+    expect(await saved('https://tienda.ejemplo.com/', ANSWERED_EXCHANGE)).toEqual(ANSWERED_EXCHANGE)
   })
 
   it.each(['http://127.0.0.1:4000/', 'http://localhost/', 'http://[::1]:1/'])(
     'keeps neither headers nor body of %s',
     async (url) => {
-      const vacia = { ...CONTESTADA, cabeceras: {}, cuerpo: '', cuerpo_truncado: true }
-      expect(await saved(url, CONTESTADA)).toEqual(vacia)
-      expect(await saved(url, { ...CONTESTADA, cuerpo: '' })).toEqual({ ...vacia, cuerpo_truncado: false })
+      const emptyCase = { ...ANSWERED_EXCHANGE, headers: {}, body: '', cuerpo_truncado: true }
+      expect(await saved(url, ANSWERED_EXCHANGE)).toEqual(emptyCase)
+      expect(await saved(url, { ...ANSWERED_EXCHANGE, cuerpo: '' })).toEqual({ ...emptyCase, cuerpo_truncado: false })
     },
   )
 
   it('tells that no answer came from a receiver on this machine', async () => {
-    const sin = { ...CONTESTADA, status: null, cabeceras: null, cuerpo: null }
-    expect(await saved('http://localhost/', sin)).toEqual(sin)
+    const caseWithout = { ...ANSWERED_EXCHANGE, status: null, headers: null, body: null }
+    expect(await saved('http://localhost/', caseWithout)).toEqual(caseWithout)
   })
 })

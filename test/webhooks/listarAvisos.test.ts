@@ -14,7 +14,7 @@ import {
   waitForIntentos,
 } from './webhooks.ts'
 
-const { environment, advance: adelantar, create, nuevo } = useWebhooks()
+const { environment, advance, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -23,15 +23,15 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
     const { api, webhook, receptor } = await nuevo()
     const { guia: a } = await api.guias.crear(buildGuia())
     await terminada(api, webhook, buildAvisoCode(webhook, a))
-    adelantar(5)
+    advance(5)
     receptor.responder = answerWith(500)
     const { guia: b } = await api.guias.crear(buildGuia())
     await waitForIntentos(api, webhook, buildAvisoCode(webhook, b), 1)
-    adelantar(5)
+    advance(5)
     const { aviso: prueba } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
     receptor.responder = answerWith(204)
-    adelantar(5)
+    advance(5)
     await api.guias.cancelar(a)
     const cancelled = buildAvisoCode(webhook, a, 2)
     await terminada(api, webhook, cancelled)
@@ -69,18 +69,18 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
     await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => buildGuia()) })
     const created = await collectCodes('aviso', api.webhooks.avisos(webhook))
     expect(new Set(created).size).toBe(23)
-    const leidas: string[] = []
+    const readItems: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await api.webhooks.avisos(webhook, {
-        limite: leidas.length % 2 === 0 ? 4 : 3,
+        limite: readItems.length % 2 === 0 ? 4 : 3,
         tipo: 'guia.aceptado',
         ...(cursor ? { cursor } : {}),
       })
-      leidas.push(...page.datos.map(({ aviso }) => aviso))
+      readItems.push(...page.datos.map(({ aviso }) => aviso))
       cursor = page.cursor_siguiente
       await api.guias.crear(buildGuia())
     }
-    expect(leidas).toEqual(created)
+    expect(readItems).toEqual(created)
     const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 2, tipo: 'guia.aceptado' })
     const cursor = cursor_siguiente!
     const other = await create(comercio, nobody())

@@ -9,12 +9,12 @@ beforeAll(async () => {
   comercio = await environment.createComercio()
 })
 
-interface Vista {
+interface View {
   webhook: string
   desde: string
 }
-const listar = async (query = '?modo=test') => (await environment.operar('GET', `/webhooks${query}`)).cuerpo
-const names = ({ datos }: { datos: Vista[] }) => datos.map(({ webhook }) => webhook)
+const listar = async (query = '?modo=test') => (await environment.operar('GET', `/webhooks${query}`)).body
+const names = ({ datos }: { datos: View[] }) => datos.map(({ webhook }) => webhook)
 /** An endpoint where nobody listens, once it has failed. */
 async function conFalla(): Promise<string> {
   const { webhook } = await comercio.api.webhooks.crear(nobody())
@@ -22,16 +22,16 @@ async function conFalla(): Promise<string> {
   await waitUntil(async () => (await comercio.api.webhooks.obtener(webhook)).fallas)
   return webhook
 }
-const poner = (webhook: string, cambio: string) =>
+const add = (webhook: string, cambio: string) =>
   environment.db.pool.query(`update webhook set ${cambio} where webhook = $1`, [webhook])
 
 describe('GET /operaciones/v1/webhooks', () => {
   it('lists the endpoints that fail, of all merchants of a mode, with their last fault and what waits', async () => {
     const webhook = await conFalla()
     await comercio.api.webhooks.crear({ ...nobody(), tipos: ['guia.entregado'] })
-    const { datos, hay_mas } = await listar()
+    const { datos, hay_mas: hasMore } = await listar()
     const { primera_falla_en, intentos } = (await comercio.api.webhooks.obtener(webhook)).fallas!
-    expect(hay_mas).toBe(false)
+    expect(hasMore).toBe(false)
     expect(datos).toEqual([
       {
         comercio: comercio.comercio,
@@ -54,8 +54,8 @@ describe('GET /operaciones/v1/webhooks', () => {
 
   it('lists those that fail longest first, and tells the disabled ones apart', async () => {
     const [one, other, deshabilitado] = [await conFalla(), await conFalla(), await conFalla()]
-    await poner(other, `primera_falla_en = now() - interval '2 days'`)
-    await poner(deshabilitado, `estado = 'deshabilitado', motivo = 'respondio_410', primera_falla_en = null`)
+    await add(other, `primera_falla_en = now() - interval '2 days'`)
+    await add(deshabilitado, `estado = 'deshabilitado', motivo = 'respondio_410', primera_falla_en = null`)
     expect(names(await listar())).toEqual([other, one, deshabilitado])
     expect(names(await listar('?modo=test&estado=fallando'))).toEqual([other, one])
     const { datos } = await listar('?modo=test&estado=deshabilitado')
@@ -71,7 +71,7 @@ describe('GET /operaciones/v1/webhooks', () => {
       [webhook],
     )
     const { datos } = await listar()
-    expect(datos.find((one: Vista) => one.webhook === webhook)).toMatchObject({
+    expect(datos.find((one: View) => one.webhook === webhook)).toMatchObject({
       ultima_falla: { error: 'http', estado_http: 503 },
       pendientes: 0,
     })

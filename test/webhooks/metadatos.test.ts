@@ -18,29 +18,29 @@ async function sent() {
   const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
   const entrega = buildAvisoCode(webhook, guia)
   await terminada(api, webhook, entrega)
-  const cuerpo = async () => (await api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
-  return { api, webhook, receptor, guia, aviso: entrega, cuerpo }
+  const body = async () => (await api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
+  return { api, webhook, receptor, guia, aviso: entrega, body }
 }
 
 describe('metadata in the body of a webhook', () => {
   it('are the same byte for byte when it is sent again, and it has no URL of the tracking page', async () => {
-    const { api, webhook, receptor, aviso: entrega, cuerpo } = await sent()
+    const { api, webhook, receptor, aviso: entrega, body } = await sent()
     const [first] = receptor.receivedWebhooks
-    const { guia } = JSON.parse(first!.cuerpo).datos
+    const { guia } = JSON.parse(first!.body).datos
     expect(guia).toMatchObject({ metadatos: METADATOS })
-    for (const solo of ['url_rastreo', 'zona_horaria']) expect(guia).not.toHaveProperty(solo)
+    for (const single of ['url_rastreo', 'zona_horaria']) expect(guia).not.toHaveProperty(single)
     // The first sending may come from memory, in the order of the request.
     expect(Object.keys(guia.metadatos)).toEqual(['9', '10', 'campaña', 'canal', 'tienda', 'z'])
     await api.webhooks.reenviar(webhook, entrega)
     await terminada(api, webhook, entrega, 2)
-    expect([await cuerpo(), receptor.receivedWebhooks[1]!.cuerpo]).toEqual([first!.cuerpo, first!.cuerpo])
+    expect([await body(), receptor.receivedWebhooks[1]!.body]).toEqual([first!.body, first!.body])
   })
 
   it('are in the body of each event, unless a later version of bodies added them', async ({ onTestFinished }) => {
     const [first, second] = [await sent(), await sent()]
     await environment.db.pool.query('update evento set forma = 2 where guia = $1', [second.guia])
     const withMetadata = async () =>
-      (await Promise.all([first.cuerpo(), second.cuerpo()])).map((body) => body.includes('metadatos'))
+      (await Promise.all([first.body(), second.body()])).map((body) => body.includes('metadatos'))
     expect(await withMetadata()).toEqual([true, true])
     const versions = MEMBERS_SINCE as Record<string, number>
     versions['guia.metadatos'] = 2
@@ -51,10 +51,10 @@ describe('metadata in the body of a webhook', () => {
   })
 
   it('are gone after the erasure', async () => {
-    const { guia, cuerpo } = await sent()
+    const { guia, body } = await sent()
     await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
     const clock = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
-    expect(JSON.parse(await cuerpo()).datos.guia.metadatos).toEqual({})
+    expect(JSON.parse(await body()).datos.guia.metadatos).toEqual({})
   })
 })

@@ -8,9 +8,9 @@ const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()
 
 /** A merchant with as many endpoints as there may be, at a receiver that took one and answers nothing any more. */
-async function pesado() {
+async function createHeavyComercio() {
   const comercio = await environment.createComercio()
-  const retenedor = holdAnswers()
+  const answerHolder = holdAnswers()
   const receptor = await nuevoReceptor()
   const webhooks: string[] = []
   for (let i = 0; i < 20; i++)
@@ -18,12 +18,15 @@ async function pesado() {
   // A host that never took anything would be sent less.
   const { aviso } = await comercio.api.webhooks.probar(webhooks[0]!)
   await terminada(comercio.api, webhooks[0]!, aviso)
-  receptor.responder = retenedor.responder
-  return { comercio, receptor, retenedor, webhooks }
+  receptor.responder = answerHolder.responder
+  return { comercio, receptor, answerHolder, webhooks }
 }
 
 /** A healthy merchant's deliveries arrive while those of the other one are still under way. */
-async function llegan(count: number, { retenedor }: Pick<Awaited<ReturnType<typeof pesado>>, 'retenedor'>) {
+async function expectArrivals(
+  count: number,
+  { answerHolder }: Pick<Awaited<ReturnType<typeof createHeavyComercio>>, 'answerHolder'>,
+) {
   const vecino = await environment.createComercio()
   const receptor = await nuevoReceptor()
   await vecino.api.webhooks.crear({ url: receptor.url })
@@ -31,40 +34,40 @@ async function llegan(count: number, { retenedor }: Pick<Awaited<ReturnType<type
     await vecino.api.guias.crear(buildGuia())
     await waitUntil(async () => receptor.receivedWebhooks.length === i)
   }
-  expect(retenedor.abandonedCount).toBe(0)
-  retenedor.release()
+  expect(answerHolder.abandonedCount).toBe(0)
+  answerHolder.release()
 }
 
 describe('one merchant', () => {
   it('with 20 slow endpoints and a backlog for each holds up nobody else', async () => {
-    const lleno = await pesado()
-    await Promise.all(Array.from({ length: 60 }, () => lleno.comercio.api.guias.crear(buildGuia())))
-    await waitUntil(async () => lleno.receptor.receivedWebhooks.length >= 20)
-    await llegan(10, lleno)
+    const fullCase = await createHeavyComercio()
+    await Promise.all(Array.from({ length: 60 }, () => fullCase.comercio.api.guias.crear(buildGuia())))
+    await waitUntil(async () => fullCase.receptor.receivedWebhooks.length >= 20)
+    await expectArrivals(10, fullCase)
   })
 
   it('that asks for hundreds of tests holds up nobody', async () => {
-    const lleno = await pesado()
-    const { comercio, receptor, webhooks } = lleno
+    const fullCase = await createHeavyComercio()
+    const { comercio, receptor, webhooks } = fullCase
     await Promise.all(
       Array.from({ length: 200 }, (_, i) => comercio.api.webhooks.probar(webhooks[i % webhooks.length]!)),
     )
     await waitUntil(async () => receptor.receivedWebhooks.length > 0)
-    await llegan(10, lleno)
+    await expectArrivals(10, fullCase)
   })
 })
 
 describe('an endpoint that moved', () => {
   it('isn’t judged by what its old address answers afterwards', async () => {
     const { api } = await environment.createComercio()
-    const retenedor = holdAnswers()
-    const old = await nuevoReceptor(retenedor.responder)
+    const answerHolder = holdAnswers()
+    const old = await nuevoReceptor(answerHolder.responder)
     const nuevo = await nuevoReceptor(answerWith(204))
     const { webhook } = await api.webhooks.crear({ url: old.url })
     await api.guias.crear(buildGuia())
     await waitUntil(async () => old.receivedWebhooks[0])
     await api.webhooks.cambiar(webhook, { url: nuevo.url })
-    retenedor.release(410)
+    answerHolder.release(410)
     await waitUntil(async () =>
       (await api.webhooks.avisos(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
     )
@@ -90,8 +93,8 @@ describe('a resend', () => {
     const { historial, intentos } = await api.webhooks.obtenerAviso(webhook, aviso)
     expect(receptor.receivedWebhooks.length).toBeGreaterThan(1)
     // Every attempt that counts has a number of its own.
-    const numeros = historial.filter(({ tardio }) => !tardio).map(({ numero }) => numero)
-    expect(new Set(numeros).size).toBe(numeros.length)
-    expect(intentos).toBe(numeros.length)
+    const numbers = historial.filter(({ tardio }) => !tardio).map(({ numero: number }) => number)
+    expect(new Set(numbers).size).toBe(numbers.length)
+    expect(intentos).toBe(numbers.length)
   })
 })

@@ -3,14 +3,14 @@ import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, DNS_NAMES, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevoReceptor, advance: adelantar, create, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, advance, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
 describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
     const length = 'ñ'.repeat(9_000)
-    const { api, webhook, secreto, receptor } = await nuevo((_recibido, res) => {
+    const { api, webhook, secreto, receptor } = await nuevo((_received, res) => {
       res.writeHead(503, {
         'Content-Type': 'text/plain; charset=utf-8',
         'Set-Cookie': ['sesion=SECRETISIMO', 'otra=SECRETISIMO'],
@@ -26,7 +26,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
     const key = buildAvisoCode(webhook, guia)
     await waitForIntentos(api, webhook, key, 1)
     receptor.responder = answerWith(200, {}, 'ok')
-    adelantar(6_000)
+    advance(6_000)
     const aviso = await terminada(api, webhook, key, 2)
     const { rows } = await environment.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
     expect(JSON.stringify([aviso, rows])).not.toContain('SECRETISIMO')
@@ -45,7 +45,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       ultimo_error: null,
       terminado_en: expect.any(String),
     })
-    expect(receptor.receivedWebhooks.map(({ cuerpo }) => cuerpo)).toEqual([aviso.cuerpo, aviso.cuerpo])
+    expect(receptor.receivedWebhooks.map(({ body }) => body)).toEqual([aviso.cuerpo, aviso.cuerpo])
     const [good, bad] = aviso.historial
     expect(bad).toMatchObject({
       numero: 1,
@@ -59,37 +59,37 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       detalle: expect.stringContaining('503'),
     })
     // Headers and body of a server on this machine are kept from whoever can only call us.
-    expect(bad!.respuesta).toEqual({ cabeceras: {}, cuerpo: '', cuerpo_truncado: true })
+    expect(bad!.respuesta).toEqual({ headers: {}, body: '', cuerpo_truncado: true })
     expect(good).toMatchObject({
       numero: 2,
       estado_http: 200,
       error: null,
       detalle: null,
-      respuesta: { cabeceras: {}, cuerpo: '', cuerpo_truncado: true },
+      respuesta: { headers: {}, body: '', cuerpo_truncado: true },
     })
     for (const [n, intento] of [bad!, good!].entries()) {
-      const { cabeceras } = receptor.receivedWebhooks[n]!
+      const { headers } = receptor.receivedWebhooks[n]!
       expect(intento.cabeceras).toEqual({
         'content-type': 'application/json',
-        'user-agent': cabeceras['user-agent'],
-        'webhook-id': cabeceras['webhook-id'],
-        'webhook-timestamp': cabeceras['webhook-timestamp'],
+        'user-agent': headers['user-agent'],
+        'webhook-id': headers['webhook-id'],
+        'webhook-timestamp': headers['webhook-timestamp'],
         'webhook-signature': '***',
       })
       const { primer_byte_ms, total_ms, dns_ms, conexion_ms, tls_ms } = intento.latencia
       expect(primer_byte_ms).toBeGreaterThan(0)
       expect(total_ms).toBeGreaterThanOrEqual(primer_byte_ms!)
       expect(tls_ms).toBeNull()
-      for (const fase of [dns_ms, conexion_ms]) if (fase !== null) expect(fase).toBeLessThanOrEqual(total_ms)
+      for (const phaseMs of [dns_ms, conexion_ms]) if (phaseMs !== null) expect(phaseMs).toBeLessThanOrEqual(total_ms)
     }
     expect(bad!.latencia.conexion_ms).not.toBeNull()
   })
 
   it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
-    const trampa = await nuevoReceptor()
+    const trap = await nuevoReceptor()
     DNS_NAMES['cambia.ejemplo.com'] = ['8.8.8.8']
     const comercio = await environment.createComercio('live')
-    const { port } = new URL(trampa.url)
+    const { port } = new URL(trap.url)
     const { webhook } = await create(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
     await environment.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
     DNS_NAMES['cambia.ejemplo.com'] = ['127.0.0.1']
@@ -106,7 +106,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
     delete DNS_NAMES['cambia.ejemplo.com']
     await comercio.api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
     expect((await waitForIntentos(comercio.api, webhook, buildAvisoCode(webhook, guia), 2)).ultimo_error).toBe('dns')
-    expect(trampa.receivedWebhooks).toEqual([])
+    expect(trap.receivedWebhooks).toEqual([])
     await comercio.api.webhooks.eliminar(webhook)
   })
 })

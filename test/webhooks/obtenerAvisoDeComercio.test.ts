@@ -16,11 +16,11 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{av
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.guias.cancelar(guia)
     const aviso = buildAvisoCode(webhook, guia, 2)
-    const { status, cuerpo } = await obtener(comercio, webhook, aviso)
-    expect([status, cuerpo]).toEqual([200, await api.webhooks.obtenerAviso(webhook, aviso)])
-    expect(JSON.parse(cuerpo.cuerpo).datos.guia.guia).toBe(guia)
+    const { status, body } = await obtener(comercio, webhook, aviso)
+    expect([status, body]).toEqual([200, await api.webhooks.obtenerAviso(webhook, aviso)])
+    expect(JSON.parse(body.cuerpo).datos.guia.guia).toBe(guia)
     const lines = async () =>
-      (await environment.request('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
+      (await environment.request('GET', '/api/v1/bitacora', { llave })).body.datos.map(
         ({ accion, sobre }: { accion: string; sobre: { identificador: string } | null }) => [
           accion,
           sobre?.identificador,
@@ -34,7 +34,7 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{av
     const { webhook } = await one.api.webhooks.crear(nobody())
     const { guia } = await one.api.guias.crear(buildGuia())
     const ninguna = await obtener(one.comercio, webhook, buildAvisoCode(webhook, guia, 9))
-    expect([ninguna.status, ninguna.cuerpo.codigo]).toEqual([404, 'aviso_desconocido'])
+    expect([ninguna.status, ninguna.body.codigo]).toEqual([404, 'aviso_desconocido'])
     expect((await obtener(other.comercio, webhook, buildAvisoCode(webhook, guia))).status).toBe(404)
   })
 })

@@ -5,12 +5,12 @@ import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, waitUntil } from '../factories.t
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
 
-const { environment, nuevoReceptor, ahora, create, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, now, create, nuevo } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
   it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
     const { api, webhook, receptor } = await nuevo()
-    const desde = new Date(ahora() - HOUR_MS).toISOString()
+    const desde = new Date(now() - HOUR_MS).toISOString()
     // As long as somebody's transaction is open, a recovery sees nothing of what came after it, and waits.
     const abierta = await environment.db.pool.connect()
     try {
@@ -43,12 +43,12 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
 describe('a recovery', () => {
   it('goes on after a restart in its middle, and loses and doubles nothing', FULL_RUN_ONLY, async () => {
     const comercio = await environment.createComercio()
-    const desde = new Date(ahora() - 1_000).toISOString()
-    const TANDAS = 32
+    const desde = new Date(now() - 1_000).toISOString()
+    const BATCHES = 32
     const guias: string[] = []
     await Promise.all(
       Array.from({ length: 4 }, async () => {
-        for (let n = 0; n < TANDAS / 4; n++) {
+        for (let n = 0; n < BATCHES / 4; n++) {
           const { resultados } = await comercio.api.guias.crearLote({
             guias: Array.from({ length: 100 }, () => buildGuia()),
           })
@@ -58,7 +58,7 @@ describe('a recovery', () => {
     )
     const receptor = await nuevoReceptor()
     const { webhook } = await create(comercio, receptor)
-    const total = TANDAS * 100
+    const total = BATCHES * 100
     await waitUntilVisible(comercio.api, webhook, desde, total)
     expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: total,

@@ -3,7 +3,7 @@ import { buildGuia, buildGuiaWithoutDestino, lote100, waitUntil } from '../facto
 import { answerWith, holdAnswers, type TestReceiver } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { advance: adelantar, nuevo } = useWebhooks()
+const { advance, nuevo } = useWebhooks()
 
 const deGuia = ({ receivedWebhooks }: TestReceiver, guia: string) =>
   receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia).map(({ json }) => json.datos.evento.secuencia)
@@ -23,15 +23,15 @@ describe('the order of a guide’s events at an endpoint', () => {
   })
 
   it('one waits for the one before it, and for no other guide’s', async () => {
-    const retenedor = holdAnswers()
-    const { api, receptor } = await nuevo(retenedor.responder)
+    const answerHolder = holdAnswers()
+    const { api, receptor } = await nuevo(answerHolder.responder)
     const { guia } = await api.guias.crear(buildGuia())
     await waitUntil(async () => deGuia(receptor, guia).length === 1)
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const { guia: other } = await api.guias.crear(buildGuia())
     await waitUntil(async () => deGuia(receptor, other).length === 1)
     expect(deGuia(receptor, guia)).toEqual([1])
-    retenedor.release()
+    answerHolder.release()
     await waitUntil(async () => deGuia(receptor, guia).length === 2)
     expect(deGuia(receptor, guia)).toEqual([1, 2])
   })
@@ -46,7 +46,7 @@ describe('the order of a guide’s events at an endpoint', () => {
     await waitUntil(async () => deGuia(receptor, guia).length === 1)
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
-    adelantar(6_000)
+    advance(6_000)
     await terminada(api, webhook, buildAvisoCode(webhook, guia, 1), 2)
     expect(deGuia(receptor, guia)).toEqual([1, 2, 1])
   })
@@ -55,7 +55,7 @@ describe('the order of a guide’s events at an endpoint', () => {
 describe('a delivery that is handed over without another read', () => {
   it('has the very bytes that are read afterwards', async () => {
     const { api, receptor, webhook } = await nuevo()
-    const variantes = [
+    const variants = [
       buildGuia(),
       buildGuiaWithoutDestino(),
       { ...buildGuiaWithoutDestino(), maps_url: 'https://www.google.com/maps?q=14.6349,-90.5069' },
@@ -63,11 +63,11 @@ describe('a delivery that is handed over without another read', () => {
       { ...buildGuia(), recogida: { maps_url: 'https://maps.google.com/?q=14.5,-90.5', nombre: 'Bodega' } },
       ...lote100().guias.slice(0, 20),
     ]
-    for (const guia of variantes) {
+    for (const guia of variants) {
       const [result] = (await api.guias.crearLote({ ...lote100(), guias: [guia as never] })).resultados
       if (!result?.ok) throw new Error(JSON.stringify(result))
       const entrega = await terminada(api, webhook, buildAvisoCode(webhook, result.guia))
-      expect(receptor.receivedWebhooks.find(({ id }) => id === entrega.evento)?.cuerpo).toBe(entrega.cuerpo)
+      expect(receptor.receivedWebhooks.find(({ id }) => id === entrega.evento)?.body).toBe(entrega.cuerpo)
     }
   })
 })

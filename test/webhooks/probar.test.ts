@@ -6,11 +6,11 @@ import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
 import { buildAvisoCode, collectCodes, nobody, terminada, useWebhooks } from './webhooks.ts'
 
-const { environment, advance: adelantar, create, nuevo } = useWebhooks()
+const { environment, advance, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** A service that sends nothing. */
-const sinWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
+const environmentWithoutWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   it('sends a test in any state of the endpoint, once, and counts no failure', async () => {
@@ -52,7 +52,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     receptor.responder = answerWith(410)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
-    adelantar(6_000)
+    advance(6_000)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toHaveLength(8)
 
@@ -69,8 +69,8 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   })
 
   it('arrives before a backlog', async () => {
-    const retenedor = holdAnswers()
-    const { api, webhook, receptor } = await nuevo(retenedor.responder)
+    const answerHolder = holdAnswers()
+    const { api, webhook, receptor } = await nuevo(answerHolder.responder)
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
@@ -78,7 +78,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const { evento } = await api.webhooks.probar(webhook)
     // What is read next begins with it, after what is in memory already.
     const before = receptor.receivedWebhooks.length
-    retenedor.release()
+    answerHolder.release()
     await waitUntil(async () => receptor.receivedWebhooks.length >= 301)
     expect(receptor.receivedWebhooks.findIndex((one) => one.id === evento) - before).toBeLessThan(
       2 * MAX_WAITING_PER_WEBHOOK,
@@ -86,7 +86,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   })
 
   it('is one at a time: who asks again before it has left is told of that one', async () => {
-    const { api } = await sinWorkers.createComercio()
+    const { api } = await environmentWithoutWorkers.createComercio()
     const [one, other] = [await create({ api }, nobody()), await create({ api }, nobody())]
     const pruebas = [await api.webhooks.probar(one.webhook), await api.webhooks.probar(other.webhook)]
     for (let time = 0; time < 10; time++)
@@ -95,11 +95,11 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   })
 
   it('is no delay in the metrics while it waits to be sent', async () => {
-    const { api } = await sinWorkers.createComercio()
+    const { api } = await environmentWithoutWorkers.createComercio()
     const { webhook } = await create({ api }, nobody())
     expect((await api.webhooks.probar(webhook)).estado).toBe('pendiente')
-    const metricas = createMetrics()
-    metricas.observe(sinWorkers)
-    expect(await metricas.expose()).toMatch(/^guias_webhook_avisos_atraso_segundos 0$/m)
+    const metrics = createMetrics()
+    metrics.observe(environmentWithoutWorkers)
+    expect(await metrics.expose()).toMatch(/^guias_webhook_avisos_atraso_segundos 0$/m)
   })
 })

@@ -11,7 +11,7 @@ const nuevoReceptor = useReceivers()
 it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
   const { api, comercio } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
-  const poner = (days: number, count: number, terminadas = days) =>
+  const add = (days: number, count: number, terminadas = days) =>
     environment.db.pool.query(
       `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
          creado_en, terminado_en)
@@ -20,10 +20,10 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
        from comercio c, generate_series(1, $4) where c.comercio = $1`,
       [comercio, webhook, days, count, terminadas],
     )
-  await poner(400, 4_100)
-  await poner(1, 4)
-  await poner(400, 3, 1) // old deliveries that ended yesterday
-  const quedan = async () => {
+  await add(400, 4_100)
+  await add(1, 4)
+  await add(400, 3, 1) // old deliveries that ended yesterday
+  const remaining = async () => {
     const { rows } = await environment.db.pool.query(
       `select count(*)::int n from webhook_aviso where webhook = $1 and secuencia = 1`,
       [webhook],
@@ -31,7 +31,7 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
     return rows[0].n
   }
   const seen = []
-  for (let time = 0; time < 3; time++) seen.push([await cleanUpNow(environment), await quedan()])
+  for (let time = 0; time < 3; time++) seen.push([await cleanUpNow(environment), await remaining()])
   expect(seen).toEqual([
     [true, 2_107],
     [true, 107],
@@ -42,14 +42,14 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
 it('housekeeping ends the waiting deliveries of a disabled endpoint, and neither its tests nor its resends', async () => {
   const { api } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
-  const [wait, pedida] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
+  const [wait, sentRequest] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
   const entregaDe = ({ guia }: { guia: string }) => `avi_${webhook.slice(3)}_${guia}_1`
-  await api.webhooks.reenviar(webhook, entregaDe(pedida))
+  await api.webhooks.reenviar(webhook, entregaDe(sentRequest))
   const { aviso: prueba } = await api.webhooks.probar(webhook)
   await environment.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
   await cleanUpNow(environment)
   const estados = await Promise.all(
-    [entregaDe(wait), entregaDe(pedida), prueba].map((one) => api.webhooks.obtenerAviso(webhook, one)),
+    [entregaDe(wait), entregaDe(sentRequest), prueba].map((one) => api.webhooks.obtenerAviso(webhook, one)),
   )
   expect(estados.map(({ estado, ultimo_error }) => [estado, ultimo_error])).toEqual([
     ['fallido', 'webhook_deshabilitado'],

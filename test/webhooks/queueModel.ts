@@ -412,8 +412,8 @@ class QueueModel {
 
   // --- The receivers ---
 
-  async #exchange({ canal: webhook, cuerpo }: SendRequest): Promise<ExchangeResult> {
-    const { id } = JSON.parse(cuerpo) as { id: string }
+  async #exchange({ canal: webhook, cuerpo: body }: SendRequest): Promise<ExchangeResult> {
+    const { id } = JSON.parse(body) as { id: string }
     const [, guide, text] = id.split('_') as [string, string, string]
     const delivery = this.#deliveries.get(keyOf({ webhook, guide, sequence: Number(text) }))!
     this.#check(delivery)

@@ -30,13 +30,13 @@ async function conEndpoint() {
 
 /** Reads the due deliveries one by one; returns the types of their events. */
 async function readOneByOne({ id, modo }: Comercio, webhook: string): Promise<string[]> {
-  const leidas: { evento: string; tipo: string }[] = []
+  const readItems: { evento: string; tipo: string }[] = []
   for (;;) {
-    const salvo = leidas.map(({ evento }) => evento)
-    const pedido = { comercio_id: id, modo, webhook, count: 1, salvo }
-    const [[one] = []] = await readDue(deps(environment.clock), [pedido], environment.clock())
-    if (!one) return leidas.map(({ tipo }) => tipo)
-    leidas.push(one.aviso)
+    const salvo = readItems.map(({ evento }) => evento)
+    const requestData = { comercio_id: id, modo, webhook, count: 1, salvo }
+    const [[one] = []] = await readDue(deps(environment.clock), [requestData], environment.clock())
+    if (!one) return readItems.map(({ tipo }) => tipo)
+    readItems.push(one.aviso)
   }
 }
 

@@ -5,8 +5,8 @@ import { afterAll } from 'vitest'
 /** One request that a merchant's server got. */
 export interface ReceivedWebhook {
   id: string
-  cabeceras: IncomingHttpHeaders
-  cuerpo: string
+  headers: IncomingHttpHeaders
+  body: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
   json: any
   en: number
@@ -58,12 +58,12 @@ export async function openReceiver(responder: TestReceiver['responder'] = answer
   const receptor = { receivedWebhooks: [], responder } as unknown as TestReceiver
   const server = createServer(async (req, res) => {
     try {
-      const cuerpo = await cuerpoDe(req)
+      const body = await cuerpoDe(req)
       const received: ReceivedWebhook = {
         id: String(req.headers['webhook-id']),
-        cabeceras: req.headers,
-        cuerpo,
-        json: JSON.parse(cuerpo),
+        headers: req.headers,
+        body,
+        json: JSON.parse(body),
         en: Date.now(),
       }
       receptor.receivedWebhooks.push(received)

@@ -16,20 +16,20 @@ import {
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { environment, nuevoReceptor, ahora, advance: adelantar, create, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, now, advance, create, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** What happens in the same instant isn't before it. */
-const pasaUnInstante = () => adelantar(1)
+const advanceInstant = () => advance(1)
 
 describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   it('sends what happened before the endpoint existed; the rehearsal counts the same', async () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
-    const desde = new Date(ahora() - 1_000).toISOString()
+    const desde = new Date(now() - 1_000).toISOString()
     const guias: string[] = []
     for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(buildGuia())).guia)
-    pasaUnInstante()
+    advanceInstant()
     const receptor = await nuevoReceptor()
     const { webhook } = await create(comercio, receptor)
     await waitUntilVisible(api, webhook, desde, 5)
@@ -41,23 +41,27 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toEqual([])
     expect((await api.webhooks.avisos(webhook)).datos).toEqual([])
-    const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
-    expect([status, cabeceras.get('location')]).toEqual([
+    const {
+      datos: sentRequest,
+      status,
+      cabeceras: headers,
+    } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
+    expect([status, headers.get('location')]).toEqual([
       202,
-      `/api/v1/webhooks/${webhook}/recuperaciones/${pedida.recuperacion}`,
+      `/api/v1/webhooks/${webhook}/recuperaciones/${sentRequest.recuperacion}`,
     ])
-    expect(pedida).toMatchObject({
+    expect(sentRequest).toMatchObject({
       recuperacion: expect.stringMatching(/^rec_[0-9A-Z]{12}$/),
       webhook,
       estado: 'en_curso',
       desde,
-      hasta: pedida.creado_en,
+      hasta: sentRequest.creado_en,
       todas: false,
       eventos: 0,
       avisos: 0,
       terminado_en: null,
     })
-    expect(await waitForRecovery(api, webhook, pedida.recuperacion)).toMatchObject({
+    expect(await waitForRecovery(api, webhook, sentRequest.recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: 5,
       avisos: 5,
@@ -84,16 +88,16 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     await waitUntil(async () => receptor.receivedWebhooks.length >= 10)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks).toHaveLength(10)
-    expect(new Set(receptor.receivedWebhooks.map((one) => one.id + one.cuerpo)).size).toBe(5)
+    expect(new Set(receptor.receivedWebhooks.map((one) => one.id + one.body)).size).toBe(5)
   })
 
   it('sends again what failed and leaves what waits alone', async () => {
     const { api, webhook, receptor } = await nuevo(answerWith(410))
-    const desde = new Date(ahora() - 1_000).toISOString()
+    const desde = new Date(now() - 1_000).toISOString()
     const { guia: fallida } = await api.guias.crear(buildGuia())
     await terminada(api, webhook, buildAvisoCode(webhook, fallida))
     const { guia: lost } = await api.guias.crear(buildGuia())
-    pasaUnInstante()
+    advanceInstant()
     expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
     await waitUntilVisible(api, webhook, desde, 2)
@@ -102,7 +106,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { guia: wait } = await api.guias.crear(buildGuia())
     await waitForIntentos(api, webhook, buildAvisoCode(webhook, wait), 1)
-    pasaUnInstante()
+    advanceInstant()
     receptor.responder = answerWith(204)
     await waitUntilVisible(api, webhook, desde, 3)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, avisos: 2 })
@@ -124,21 +128,21 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
     const a = await api.guias.crear(buildGuia())
-    adelantar(5)
+    advance(5)
     const b = await api.guias.crear(buildGuiaWithoutDestino())
     await waitUntil(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
-    adelantar(5)
+    advance(5)
     const c = await api.guias.crear(buildGuia())
-    adelantar(5)
+    advance(5)
     await api.guias.cancelar(a.guia)
-    adelantar(5)
+    advance(5)
     const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
     const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
     const { webhook } = await create(comercio, nobody())
     await waitUntilVisible(api, webhook, tA, 5)
-    const eventos = async (cual: string, desde: string, end?: string) =>
-      (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(end ? { hasta: end } : {}) })).eventos
-    const more = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
+    const eventos = async (target: string, desde: string, end?: string) =>
+      (await api.webhooks.ensayarRecuperacion(target, { desde, ...(end ? { hasta: end } : {}) })).eventos
+    const more = (instant: string) => new Date(new Date(instant).getTime() + 1).toISOString()
     expect(await eventos(webhook, tA, more(tA))).toBe(1)
     expect(await eventos(webhook, tA, tB)).toBe(1)
     expect(await eventos(webhook, more(tA), tB)).toBe(0)
@@ -160,10 +164,10 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [['guia.*', '*'], 5],
     ] as [NonNullable<WebhookCreationData['tipos']>, number][]) {
       const receptor = await nuevoReceptor()
-      const suyo = await create(comercio, receptor, { tipos })
-      expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, count])
-      const { recuperacion } = await api.webhooks.recuperar(suyo.webhook, { desde: tA })
-      expect(await waitForRecovery(api, suyo.webhook, recuperacion)).toMatchObject({
+      const ownEntry = await create(comercio, receptor, { tipos })
+      expect([tipos, await eventos(ownEntry.webhook, tA)]).toEqual([tipos, count])
+      const { recuperacion } = await api.webhooks.recuperar(ownEntry.webhook, { desde: tA })
+      expect(await waitForRecovery(api, ownEntry.webhook, recuperacion)).toMatchObject({
         eventos: count,
         avisos: count,
       })
@@ -173,14 +177,14 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
 
   it('ends at the present when its end lies ahead', async () => {
     const { api, webhook } = await nuevo()
-    const [from, futuro] = [-HOUR_MS, HOUR_MS].map((ms) => new Date(ahora() + ms).toISOString())
-    const { hasta, creado_en } = await api.webhooks.recuperar(webhook, { desde: from!, hasta: futuro! })
-    expect(hasta).toBe(creado_en)
+    const [from, future] = [-HOUR_MS, HOUR_MS].map((ms) => new Date(now() + ms).toISOString())
+    const { hasta, creado_en: createdAt } = await api.webhooks.recuperar(webhook, { desde: from!, hasta: future! })
+    expect(hasta).toBe(createdAt)
   })
 
   it('refuses an endpoint that is not active, a second at once, and times that are none', async () => {
     const { api, webhook } = await nuevo()
-    const desde = new Date(ahora() - HOUR_MS).toISOString()
+    const desde = new Date(now() - HOUR_MS).toISOString()
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
@@ -195,20 +199,20 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
         ),
       ),
     )
-    const [first, ...demas] = responses.toSorted((a) => (a.startsWith('rec_') ? -1 : 1))
-    expect(demas).toEqual(Array.from({ length: 3 }, () => 'recuperacion_en_curso'))
+    const [first, ...remainder] = responses.toSorted((a) => (a.startsWith('rec_') ? -1 : 1))
+    expect(remainder).toEqual(Array.from({ length: 3 }, () => 'recuperacion_en_curso'))
     expect(await waitForRecovery(api, webhook, first)).toMatchObject({ estado: 'terminada', eventos: 0, avisos: 0 })
     // When it is over there may be another.
     const { recuperacion: other } = await api.webhooks.recuperar(webhook, { desde })
     await waitForRecovery(api, webhook, other)
-    const futuro = new Date(ahora() + HOUR_MS).toISOString()
-    for (const [body, campo] of [
+    const future = new Date(now() + HOUR_MS).toISOString()
+    for (const [body, field] of [
       [{}, '/desde'],
       [{ desde: 'ayer' }, '/desde'],
       [{ desde: '2026-11-20' }, '/desde'],
-      [{ desde: futuro }, '/desde'],
+      [{ desde: future }, '/desde'],
       [{ desde, hasta: desde }, '/hasta'],
-      [{ desde, hasta: new Date(ahora() - 2 * HOUR_MS).toISOString() }, '/hasta'],
+      [{ desde, hasta: new Date(now() - 2 * HOUR_MS).toISOString() }, '/hasta'],
       [{ desde, todas: 'sí' }, '/todas'],
       [{ desde, tipos: ['*'] }, '/tipos'],
     ] as [object, string][]) {
@@ -218,7 +222,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       ]) {
         const error = await fallaDeApi(request())
         expect([body, error.status, error.codigo]).toEqual([body, 422, 'validacion'])
-        expect(error.errores.map((one: { campo: string }) => one.campo)).toEqual([campo])
+        expect(error.errores.map((one: { campo: string }) => one.campo)).toEqual([field])
       }
     }
   })

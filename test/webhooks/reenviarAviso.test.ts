@@ -27,9 +27,9 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
         { numero: 1, causa: 'automatica' },
       ],
     })
-    const suyos = receptor.receivedWebhooks.filter((one) => one.id === `evt_${guia}_1`)
-    expect(suyos).toHaveLength(2)
-    expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
+    const ownEntries = receptor.receivedWebhooks.filter((one) => one.id === `evt_${guia}_1`)
+    expect(ownEntries).toHaveLength(2)
+    expect(ownEntries[0]!.body).toBe(ownEntries[1]!.body)
 
     // Failed: it begins anew, with the schedule of always.
     receptor.responder = answerWith(500)
@@ -47,10 +47,10 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     await api.webhooks.reenviar(webhook, key)
     expect(await terminada(api, webhook, key, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
     const guias = await api.guias.crear(buildGuia())
-    const parada = buildAvisoCode(webhook, guias.guia)
-    expect(await api.webhooks.obtenerAviso(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
-    await api.webhooks.reenviar(webhook, parada)
-    expect(await terminada(api, webhook, parada)).toMatchObject({ estado: 'entregado', intentos: 1 })
+    const stop = buildAvisoCode(webhook, guias.guia)
+    expect(await api.webhooks.obtenerAviso(webhook, stop)).toMatchObject({ estado: 'pendiente', intentos: 0 })
+    await api.webhooks.reenviar(webhook, stop)
+    expect(await terminada(api, webhook, stop)).toMatchObject({ estado: 'entregado', intentos: 1 })
   })
 
   it('sends once or more, and never loses it, when asked many times at once', async () => {
@@ -67,13 +67,13 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   })
 
   it.each([500, 204])('sends again even during an attempt, for any outcome of it (%i)', async (status) => {
-    const retenedor = holdAnswers()
-    const { api, webhook, receptor } = await nuevo(retenedor.responder)
+    const answerHolder = holdAnswers()
+    const { api, webhook, receptor } = await nuevo(answerHolder.responder)
     const { guia } = await api.guias.crear(buildGuia())
     await waitUntil(async () => receptor.receivedWebhooks.length === 1)
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
-    retenedor.release(status)
+    answerHolder.release(status)
     await waitUntil(async () => receptor.receivedWebhooks.length === 2)
     expect(await terminada(api, webhook, buildAvisoCode(webhook, guia))).toMatchObject({
       estado: 'entregado',

@@ -13,19 +13,19 @@ describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{a
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
-    const { status, cuerpo } = await reenviar(comercio, webhook, aviso, 'otra-vez')
-    expect([status, cuerpo]).toMatchObject([202, { aviso, estado: 'pendiente', causa: 'manual' }])
+    const { status, body } = await reenviar(comercio, webhook, aviso, 'otra-vez')
+    expect([status, body]).toMatchObject([202, { aviso, estado: 'pendiente', causa: 'manual' }])
     await terminada(api, webhook, aviso, 2)
     const repeated = await reenviar(comercio, webhook, aviso, 'otra-vez')
-    expect([repeated.status, repeated.cabeceras.get('idempotent-replayed')]).toEqual([202, 'true'])
-    expect(repeated.cuerpo).toMatchObject({ aviso, estado: 'entregado', intentos: 2 })
-    const cuerpos = receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`).map((one) => one.cuerpo)
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([202, 'true'])
+    expect(repeated.body).toMatchObject({ aviso, estado: 'entregado', intentos: 2 })
+    const cuerpos = receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`).map((one) => one.body)
     expect([cuerpos.length, new Set(cuerpos).size]).toEqual([2, 1])
-    const { datos } = (await environment.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
+    const { datos } = (await environment.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).body
     expect(datos.map(({ accion }: { accion: string }) => accion)).toContain('reenviarAvisoDeComercio')
     const second = buildAvisoCode(webhook, (await api.guias.crear(buildGuia())).guia)
     const other = await reenviar(comercio, webhook, second, 'otra-vez')
-    expect([other.status, other.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect([other.status, other.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
   })
 
   it('returns 404 for another merchant’s delivery', async () => {

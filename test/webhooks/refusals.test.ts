@@ -8,17 +8,17 @@ describe('a request that cannot be read', () => {
   it('is 400 in every operation, and changes nothing', async () => {
     const { comercio, api, webhook } = await nuevo()
     const before = await api.webhooks.obtener(webhook)
-    const { cuerpo: prueba } = await environment.request('POST', `/api/v1/webhooks/${webhook}/probar`, {
+    const { body: prueba } = await environment.request('POST', `/api/v1/webhooks/${webhook}/probar`, {
       llave: comercio.llave,
     })
     await terminada(api, webhook, prueba.aviso)
     const request = async (method: string, path: string, raw?: string) => {
-      const { status, cuerpo } = await environment.request(method, `/api/v1/webhooks${path}`, {
+      const { status, body } = await environment.request(method, `/api/v1/webhooks${path}`, {
         llave: comercio.llave,
-        ...(raw === undefined ? {} : { raw, cabeceras: { 'Content-Type': 'application/json' } }),
+        ...(raw === undefined ? {} : { raw, headers: { 'Content-Type': 'application/json' } }),
       })
       expect([method, path, status]).toEqual([method, path, 400])
-      return cuerpo.codigo
+      return body.codigo
     }
     for (const [method, path] of [
       ['POST', ''],
@@ -57,48 +57,49 @@ describe('a request that cannot be read', () => {
 describe('an unknown object', () => {
   it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
     const { api, webhook: own } = await nuevo()
-    const { aviso: suya } = await api.webhooks.probar(own)
-    const eliminado = await nuevo()
-    const { aviso: prueba } = await eliminado.api.webhooks.probar(eliminado.webhook)
-    const { recuperacion } = await eliminado.api.webhooks.recuperar(eliminado.webhook, {
+    const { aviso: ownItem } = await api.webhooks.probar(own)
+    const deletedWebhook = await nuevo()
+    const { aviso: prueba } = await deletedWebhook.api.webhooks.probar(deletedWebhook.webhook)
+    const { recuperacion } = await deletedWebhook.api.webhooks.recuperar(deletedWebhook.webhook, {
       desde: new Date(Date.now() - 86_400_000).toISOString(),
     })
-    await eliminado.api.webhooks.eliminar(eliminado.webhook)
+    await deletedWebhook.api.webhooks.eliminar(deletedWebhook.webhook)
     const alive = new Guias({
-      llave: await environment.createLlave(eliminado.comercio, { modo: 'live' }),
+      llave: await environment.createLlave(deletedWebhook.comercio, { modo: 'live' }),
       baseUrl: environment.url,
     })
     const cases: [Api, string, string, string][] = [
-      [eliminado.api, eliminado.webhook, prueba, recuperacion],
-      [eliminado.api, own, suya, recuperacion],
-      [alive, eliminado.webhook, prueba, recuperacion],
+      [deletedWebhook.api, deletedWebhook.webhook, prueba, recuperacion],
+      [deletedWebhook.api, own, ownItem, recuperacion],
+      [alive, deletedWebhook.webhook, prueba, recuperacion],
       [api, 'wh_000000000000', 'avi_000000000000_000000000000_1', 'rec_000000000000'],
       [api, 'ñ%00/../x', '¿?', '%'],
       [api, 'x'.repeat(64), 'x'.repeat(80), 'x'.repeat(64)],
     ]
-    for (const [suyo, webhook, aviso, recuperado] of cases) {
-      const pedidos: [string, () => PromiseLike<unknown>][] = [
-        ['webhook_desconocido', () => suyo.webhooks.obtener(webhook)],
-        ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { descripcion: 'x' })],
+    for (const [ownEntry, webhook, aviso, recoveryId] of cases) {
+      const requests: [string, () => PromiseLike<unknown>][] = [
+        ['webhook_desconocido', () => ownEntry.webhooks.obtener(webhook)],
+        ['webhook_desconocido', () => ownEntry.webhooks.cambiar(webhook, { descripcion: 'x' })],
         // Nobody learns from the answer about an address whether the endpoint exists.
-        ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { url: 'https://no-existe.ejemplo.com/' })],
-        ['webhook_desconocido', () => suyo.webhooks.eliminar(webhook)],
-        ['webhook_desconocido', () => suyo.webhooks.rotarSecreto(webhook)],
-        ['webhook_desconocido', () => suyo.webhooks.probar(webhook)],
-        ['webhook_desconocido', () => suyo.webhooks.avisos(webhook)],
+        ['webhook_desconocido', () => ownEntry.webhooks.cambiar(webhook, { url: 'https://no-existe.ejemplo.com/' })],
+        ['webhook_desconocido', () => ownEntry.webhooks.eliminar(webhook)],
+        ['webhook_desconocido', () => ownEntry.webhooks.rotarSecreto(webhook)],
+        ['webhook_desconocido', () => ownEntry.webhooks.probar(webhook)],
+        ['webhook_desconocido', () => ownEntry.webhooks.avisos(webhook)],
         [
           'webhook_desconocido',
-          () => suyo.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
+          () => ownEntry.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
         ],
         [
           'webhook_desconocido',
-          () => suyo.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
+          () =>
+            ownEntry.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
         ],
-        ['aviso_desconocido', () => suyo.webhooks.obtenerAviso(webhook, aviso)],
-        ['aviso_desconocido', () => suyo.webhooks.reenviar(webhook, aviso)],
-        ['recuperacion_desconocida', () => suyo.webhooks.obtenerRecuperacion(webhook, recuperado)],
+        ['aviso_desconocido', () => ownEntry.webhooks.obtenerAviso(webhook, aviso)],
+        ['aviso_desconocido', () => ownEntry.webhooks.reenviar(webhook, aviso)],
+        ['recuperacion_desconocida', () => ownEntry.webhooks.obtenerRecuperacion(webhook, recoveryId)],
       ]
-      for (const [codigo, request] of pedidos) {
+      for (const [codigo, request] of requests) {
         const error = await fallaDeApi(request())
         expect(error, `${webhook} ${codigo} ${error}`).toBeInstanceOf(ErrorNoEncontrado)
         expect([webhook, error.codigo]).toEqual([webhook, codigo])
@@ -106,9 +107,14 @@ describe('an unknown object', () => {
     }
     // A delivery is its endpoint's alone.
     const vecino = await create({ api }, nobody())
-    expect(await readFailureCode(api.webhooks.obtenerAviso(vecino.webhook, suya))).toBe('aviso_desconocido')
-    expect(await readFailureCode(api.webhooks.reenviar(vecino.webhook, suya))).toBe('aviso_desconocido')
-    for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('avi_', 'evt_')])
-      expect(await readFailureCode(api.webhooks.obtenerAviso(own, torcida))).toBe('aviso_desconocido')
+    expect(await readFailureCode(api.webhooks.obtenerAviso(vecino.webhook, ownItem))).toBe('aviso_desconocido')
+    expect(await readFailureCode(api.webhooks.reenviar(vecino.webhook, ownItem))).toBe('aviso_desconocido')
+    for (const malformedCodigo of [
+      `${ownItem}1`,
+      ownItem.toLowerCase(),
+      `${ownItem} `,
+      ownItem.replace('avi_', 'evt_'),
+    ])
+      expect(await readFailureCode(api.webhooks.obtenerAviso(own, malformedCodigo))).toBe('aviso_desconocido')
   })
 })

@@ -12,8 +12,8 @@ describe('the status decides', () => {
       status: 204,
       error: null,
       detalle: null,
-      cabeceras: { connection: 'keep-alive' },
-      cuerpo: '',
+      headers: { connection: 'keep-alive' },
+      body: '',
       cuerpo_truncado: false,
       retry_after: null,
       ip: '127.0.0.1',
@@ -33,7 +33,7 @@ describe('the status decides', () => {
     expect(await send(receptor.url)).toMatchObject({
       status: 201,
       error: null,
-      cuerpo: '{"recibido":"sí"}',
+      body: '{"recibido":"sí"}',
       cuerpo_truncado: false,
     })
   })
@@ -42,7 +42,7 @@ describe('the status decides', () => {
     await using other = await conHttp(responder(204))
     await using receptor = await conHttp(responder(status, 'allá', { location: other.url }))
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status, error: 'redireccion', cuerpo: 'allá', cabeceras: { location: other.url } })
+    expect(response).toMatchObject({ status, error: 'redireccion', body: 'allá', headers: { location: other.url } })
     expect(response.detalle).toContain('registre la dirección final')
     expect(other.connections()).toBe(0)
   })
@@ -58,7 +58,7 @@ describe('the status decides', () => {
   ])('%d', async (status, remedio) => {
     await using receptor = await conHttp(responder(status, 'algo falló', { 'retry-after': '120' }))
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status, error: 'http', cuerpo: 'algo falló', retry_after: '120' })
+    expect(response).toMatchObject({ status, error: 'http', body: 'algo falló', retry_after: '120' })
     expect(response.detalle).toContain(String(status))
     expect(response.detalle).toContain(remedio)
   })
@@ -67,9 +67,9 @@ describe('the status decides', () => {
     ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
     ['-1', '-1'],
     ['mañana', 'ma\u00c3\u00b1ana'],
-  ])('Retry-After as it came: %s', async (escrita, read) => {
+  ])('Retry-After as it came: %s', async (writtenValue, read) => {
     await using receptor = await openRawReceiver((socket) =>
-      socket.end(`HTTP/1.1 429 X\r\nRetry-After: ${escrita}\r\nContent-Length: 0\r\n\r\n`),
+      socket.end(`HTTP/1.1 429 X\r\nRetry-After: ${writtenValue}\r\nContent-Length: 0\r\n\r\n`),
     )
     expect(await send(receptor.url)).toMatchObject({ status: 429, retry_after: read })
   })
@@ -83,9 +83,9 @@ describe('the status decides', () => {
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhola\r\n0\r\n\r\n'],
     ['until it closes', '\r\nhola'],
     ['of a known length', 'Content-Length: 4\r\n\r\nhola'],
-  ])('a body %s', async (_caso, rest) => {
+  ])('a body %s', async (_case, rest) => {
     await using receptor = await openRawReceiver((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`))
-    expect(await send(receptor.url)).toMatchObject({ status: 200, cuerpo: 'hola', cuerpo_truncado: false })
+    expect(await send(receptor.url)).toMatchObject({ status: 200, body: 'hola', cuerpo_truncado: false })
   })
 })
 
@@ -105,11 +105,11 @@ describe('the stored part of the answer', () => {
   test('an endless body is left at once', async () => {
     let escritos = 0
     await using receptor = await conHttp((_req, res) => {
-      const seguir = () => {
+      const follow = () => {
         while (!res.destroyed && escritos < 1e9 && res.write('x'.repeat(65_536))) escritos += 65_536
       }
-      res.on('drain', seguir)
-      seguir()
+      res.on('drain', follow)
+      follow()
     })
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status: 200, error: null, cuerpo_truncado: true })
@@ -120,22 +120,22 @@ describe('the stored part of the answer', () => {
 
   test('nothing is inflated', async () => {
     const bomba = gzipSync(Buffer.alloc(50_000_000))
-    const chica = gzipSync('hola')
+    const smallBody = gzipSync('hola')
     let body = bomba
     await using receptor = await conHttp((req, res) => responder(200, body, { 'content-encoding': 'gzip' })(req, res))
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status: 200, cuerpo_truncado: true })
     expect(response.cuerpo!.length).toBeLessThanOrEqual(16_384)
     expect(response.cuerpo!.slice(0, 2)).toBe('\u001f\ufffd')
-    body = chica
-    expect((await send(receptor.url)).cuerpo).toBe(chica.toString('utf8').replaceAll('\0', ''))
+    body = smallBody
+    expect((await send(receptor.url)).cuerpo).toBe(smallBody.toString('utf8').replaceAll('\0', ''))
   })
 
   test.each([
     ['invalid UTF-8', Buffer.from('a\xffb\xc3', 'latin1'), 'a\ufffdb\ufffd'],
     ['NUL', Buffer.from('a\0b\0'), 'ab'],
     ['a whole character', Buffer.from('ñ\u{1f69a}'), 'ñ\u{1f69a}'],
-  ])('%s', async (_caso, bytes, text) => {
+  ])('%s', async (_case, bytes, text) => {
     await using receptor = await conHttp(responder(200, bytes))
     expect((await send(receptor.url)).cuerpo).toBe(text)
   })
@@ -167,31 +167,31 @@ describe('the stored part of the answer', () => {
         ].join('\r\n'),
       ),
     )
-    const { cabeceras } = await send(receptor.url)
-    const ocultas = ['set-cookie', 'authorization', 'www-authenticate', 'proxy-authenticate', 'x-api-key']
-    for (const name of [...ocultas, 'x-access-token', 'x-client-secret', 'x-cookie-2']) {
-      expect(cabeceras![name]).toBe('***')
+    const { cabeceras: headers } = await send(receptor.url)
+    const hiddenHeaders = ['set-cookie', 'authorization', 'www-authenticate', 'proxy-authenticate', 'x-api-key']
+    for (const name of [...hiddenHeaders, 'x-access-token', 'x-client-secret', 'x-cookie-2']) {
+      expect(headers![name]).toBe('***')
     }
-    expect(cabeceras).toMatchObject({ 'x-nota': 'uno,dos', 'x-vacia': '' })
-    expect(Object.getOwnPropertyDescriptor(cabeceras, '__proto__')?.value).toBe('raro')
-    expect(Object.getPrototypeOf(cabeceras)).toBe(Object.prototype)
+    expect(headers).toMatchObject({ 'x-nota': 'uno,dos', 'x-vacia': '' })
+    expect(Object.getOwnPropertyDescriptor(headers, '__proto__')?.value).toBe('raro')
+    expect(Object.getPrototypeOf(headers)).toBe(Object.prototype)
   })
 
   test('headers: 40 and 4 KB at most', async () => {
-    const muchas = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-${i}`, 'v']))
-    const largas = {
+    const manyEntries = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-${i}`, 'v']))
+    const longValues = {
       'x-larga': 'l'.repeat(5000),
       ...Object.fromEntries([1, 2, 3].map((i) => [`y-${i}`, 'v'.repeat(2000)])),
     }
     await using receptor = await conHttp((req, res) => {
-      res.writeHead(200, req.url === '/muchas' ? muchas : largas).end()
+      res.writeHead(200, req.url === '/muchas' ? manyEntries : longValues).end()
     })
     const url = new URL(receptor.url)
     expect(Object.keys((await send(new URL('/muchas', url).href)).cabeceras!)).toHaveLength(40)
-    const { cabeceras } = await send(new URL('/largas', url).href)
-    expect(Object.keys(cabeceras!)).toEqual(expect.arrayContaining(['y-1', 'y-2', 'connection']))
-    expect(cabeceras).not.toHaveProperty('x-larga')
-    expect(cabeceras).not.toHaveProperty('y-3')
-    expect(Object.entries(cabeceras!).flat().join('').length).toBeLessThanOrEqual(4096)
+    const { cabeceras: headers } = await send(new URL('/largas', url).href)
+    expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['y-1', 'y-2', 'connection']))
+    expect(headers).not.toHaveProperty('x-larga')
+    expect(headers).not.toHaveProperty('y-3')
+    expect(Object.entries(headers!).flat().join('').length).toBeLessThanOrEqual(4096)
   })
 })

@@ -5,16 +5,16 @@ import { HOUR_MS } from '../../server/platform/time/units.ts'
 import type { ReceivedWebhook, TestReceiver } from './receiver.ts'
 import { type Api, fallaDeApi, firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
 
-const { environment, ahora, advance: adelantar, cleanUp, rotar, nuevo } = useWebhooks()
+const { environment, now, advance, cleanUp, rotar, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** The library's own judgement; it looks at the clock, so the time is made the present. */
-const segunLaBiblioteca = (secret: string, received: ReceivedWebhook) => {
-  const hace = Number(received.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
+const verifyWithLibrary = (secret: string, received: ReceivedWebhook) => {
+  const hace = Number(received.headers['webhook-timestamp']) * 1_000 - Date.now()
   const clock = Date.now
   Date.now = () => clock() + hace
   try {
-    return new Estandar(secret).verify(received.cuerpo, received.cabeceras as Record<string, string>)
+    return new Estandar(secret).verify(received.body, received.headers as Record<string, string>)
   } finally {
     Date.now = clock
   }
@@ -24,37 +24,41 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
   const probar = async (api: Api, webhook: string, receptor: TestReceiver) => {
     const { aviso, evento } = await api.webhooks.probar(webhook)
     const { historial } = await terminada(api, webhook, aviso)
-    const recibido = receptor.receivedWebhooks.find((one) => one.id === evento)!
-    return { recibido, firmado_con: historial[0]!.firmado_con }
+    const receivedWebhook = receptor.receivedWebhooks.find((one) => one.id === evento)!
+    return { receivedWebhook, firmado_con: historial[0]!.firmado_con }
   }
 
   it('signs with both during the overlap, and with the new one alone after it', async () => {
     const { api, webhook, secreto, receptor } = await nuevo()
-    const rotado = await rotar(api, webhook)
-    expect(rotado.secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(rotado.secreto).not.toBe(secreto)
-    expect(rotado.secretos.map(({ version }) => version)).toEqual([2, 1])
-    expect(rotado.secretos[0]!.vence_en).toBeNull()
-    const end = new Date(rotado.secretos[1]!.vence_en!).getTime()
-    expect(end - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HOUR_MS)
-    const { secreto: _secreto, ...sinSecreto } = rotado
-    expect(await api.webhooks.obtener(webhook)).toEqual(sinSecreto)
-    const { recibido, firmado_con } = await probar(api, webhook, receptor)
+    const rotationResult = await rotar(api, webhook)
+    expect(rotationResult.secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(rotationResult.secreto).not.toBe(secreto)
+    expect(rotationResult.secretos.map(({ version }) => version)).toEqual([2, 1])
+    expect(rotationResult.secretos[0]!.vence_en).toBeNull()
+    const end = new Date(rotationResult.secretos[1]!.vence_en!).getTime()
+    expect(end - new Date(rotationResult.secretos[0]!.creado_en).getTime()).toBe(24 * HOUR_MS)
+    const { secreto: _secreto, ...rotationWithoutSecreto } = rotationResult
+    expect(await api.webhooks.obtener(webhook)).toEqual(rotationWithoutSecreto)
+    const { receivedWebhook, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2, 1])
-    expect(readSignatures(recibido)).toEqual([firmaDe(rotado.secreto, recibido), firmaDe(secreto, recibido)])
-    for (const cual of [secreto, rotado.secreto]) expect(segunLaBiblioteca(cual, recibido)).toEqual(recibido.json)
-    expect(() => segunLaBiblioteca(`whsec_${randomBytes(32).toString('base64')}`, recibido)).toThrow()
+    expect(readSignatures(receivedWebhook)).toEqual([
+      firmaDe(rotationResult.secreto, receivedWebhook),
+      firmaDe(secreto, receivedWebhook),
+    ])
+    for (const target of [secreto, rotationResult.secreto])
+      expect(verifyWithLibrary(target, receivedWebhook)).toEqual(receivedWebhook.json)
+    expect(() => verifyWithLibrary(`whsec_${randomBytes(32).toString('base64')}`, receivedWebhook)).toThrow()
 
-    adelantar(end - ahora() - 5_000)
+    advance(end - now() - 5_000)
     expect((await probar(api, webhook, receptor)).firmado_con).toEqual([2, 1])
-    adelantar(5_001)
+    advance(5_001)
     const after = await probar(api, webhook, receptor)
     expect(after.firmado_con).toEqual([2])
-    expect(readSignatures(after.recibido)).toEqual([firmaDe(rotado.secreto, after.recibido)])
-    expect(() => segunLaBiblioteca(secreto, after.recibido)).toThrow()
+    expect(readSignatures(after.receivedWebhook)).toEqual([firmaDe(rotationResult.secreto, after.receivedWebhook)])
+    expect(() => verifyWithLibrary(secreto, after.receivedWebhook)).toThrow()
     expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
     // Housekeeping forgets it a day later, and versions go on.
-    adelantar(25 * HOUR_MS)
+    advance(25 * HOUR_MS)
     await cleanUp()
     const { rows } = await environment.db.pool.query('select version from webhook_secreto where webhook = $1', [
       webhook,
@@ -65,40 +69,40 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
 
   it('retires the old one at once with no overlap', async () => {
     const { api, webhook, secreto, receptor } = await nuevo()
-    const rotado = await rotar(api, webhook, 0)
-    expect(rotado.secretos.map(({ version, vence_en }) => [version, vence_en])).toEqual([[2, null]])
-    const { recibido, firmado_con } = await probar(api, webhook, receptor)
+    const rotationResult = await rotar(api, webhook, 0)
+    expect(rotationResult.secretos.map(({ version, vence_en }) => [version, vence_en])).toEqual([[2, null]])
+    const { receivedWebhook, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2])
-    expect(readSignatures(recibido)).toEqual([firmaDe(rotado.secreto, recibido)])
-    expect(() => segunLaBiblioteca(secreto, recibido)).toThrow()
+    expect(readSignatures(receivedWebhook)).toEqual([firmaDe(rotationResult.secreto, receivedWebhook)])
+    expect(() => verifyWithLibrary(secreto, receivedWebhook)).toThrow()
   })
 
   it('never signs with more than two, however often it is asked', async () => {
     const { api, webhook, receptor } = await nuevo()
-    const dados: string[] = []
+    const givenValues: string[] = []
     for (let n = 2; n <= 6; n++) {
-      const rotado = await rotar(api, webhook, n % 2 === 0 ? 168 : 1)
-      dados.push(rotado.secreto)
-      expect(rotado.secretos.map(({ version }) => version)).toEqual([n, n - 1])
+      const rotationResult = await rotar(api, webhook, n % 2 === 0 ? 168 : 1)
+      givenValues.push(rotationResult.secreto)
+      expect(rotationResult.secretos.map(({ version }) => version)).toEqual([n, n - 1])
     }
-    const { recibido, firmado_con } = await probar(api, webhook, receptor)
+    const { receivedWebhook, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([6, 5])
-    expect(readSignatures(recibido)).toEqual(
-      dados
+    expect(readSignatures(receivedWebhook)).toEqual(
+      givenValues
         .slice(-2)
-        .map((secret) => firmaDe(secret, recibido))
+        .map((secret) => firmaDe(secret, receivedWebhook))
         .reverse(),
     )
-    expect(new Set(dados).size).toBe(5)
+    expect(new Set(givenValues).size).toBe(5)
   })
 
   it('gives a version to each of many at once, and the last two sign', async () => {
-    for (let ronda = 0; ronda < 5; ronda++) {
+    for (let round = 0; round < 5; round++) {
       const { api, webhook } = await nuevo()
-      const rotados = await Promise.all(Array.from({ length: 10 }, () => rotar(api, webhook)))
-      expect(new Set(rotados.map(({ secreto }) => secreto)).size).toBe(10)
-      const { secretos: vigentes } = await api.webhooks.obtener(webhook)
-      expect(vigentes.map(({ version }) => version)).toEqual([11, 10])
+      const rotationResults = await Promise.all(Array.from({ length: 10 }, () => rotar(api, webhook)))
+      expect(new Set(rotationResults.map(({ secreto }) => secreto)).size).toBe(10)
+      const { secretos: validSecretos } = await api.webhooks.obtener(webhook)
+      expect(validSecretos.map(({ version }) => version)).toEqual([11, 10])
     }
   })
 
@@ -109,7 +113,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     ['a text', { solapamiento_horas: '24' }],
     ['an unknown property', { horas: 24 }],
     ['a list', []],
-  ])('refuses %s', async (_que, body) => {
+  ])('refuses %s', async (_description, body) => {
     const { api, webhook } = await nuevo()
     const error = await fallaDeApi(api.webhooks.rotarSecreto(webhook, body as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])

@@ -19,8 +19,8 @@ describe('the schedule', () => {
 
   it('adds up to 20 %, never takes away, and ends after the eleventh', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (hechos, azar) => {
-        const wait = nextAttempt(hechos, AHORA, null, azar)!.getTime() - AHORA.getTime()
+      fc.property(fc.integer({ min: 0, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (hechos, random) => {
+        const wait = nextAttempt(hechos, AHORA, null, random)!.getTime() - AHORA.getTime()
         expect(wait).toBeGreaterThanOrEqual(RETRY_WAITS[hechos]!)
         expect(wait).toBeLessThanOrEqual(RETRY_WAITS[hechos]! * 1.2)
       }),
@@ -28,14 +28,14 @@ describe('the schedule', () => {
     expect(nextAttempt(1, AHORA, null, 0)!.getTime() - AHORA.getTime()).toBe(5_000)
     expect(nextAttempt(1, AHORA, null, 1)!.getTime() - AHORA.getTime()).toBe(6_000)
     fc.assert(
-      fc.property(fc.integer({ min: 11, max: 1_000 }), fc.string(), (hechos, pedido) => {
-        expect(nextAttempt(hechos, AHORA, pedido, 0.5)).toBeUndefined()
+      fc.property(fc.integer({ min: 11, max: 1_000 }), fc.string(), (hechos, requestData) => {
+        expect(nextAttempt(hechos, AHORA, requestData, 0.5)).toBeUndefined()
       }),
     )
   })
 
   it('honours Retry-After up to 24 hours, and never waits less than without it', () => {
-    const pedido = fc.oneof(
+    const requestData = fc.oneof(
       fc.string(),
       fc.integer().map(String),
       fc.bigInt({ min: 0n, max: 10n ** 40n }).map(String),
@@ -44,17 +44,17 @@ describe('the schedule', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10 }),
-        pedido,
+        requestData,
         fc.double({ min: 0, max: 1, noNaN: true }),
-        (n, que, azar) => {
-          const wait = nextAttempt(n, AHORA, que, azar)!.getTime() - AHORA.getTime()
+        (n, kind, random) => {
+          const wait = nextAttempt(n, AHORA, kind, random)!.getTime() - AHORA.getTime()
           expect(wait).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
           expect(wait).toBeLessThanOrEqual(Math.max(RETRY_WAITS[n]! * 1.2, DAY_MS))
         },
       ),
       { numRuns: 1_000 },
     )
-    const wait = (que: string, hechos = 1) => nextAttempt(hechos, AHORA, que, 0)!.getTime() - AHORA.getTime()
+    const wait = (kind: string, hechos = 1) => nextAttempt(hechos, AHORA, kind, 0)!.getTime() - AHORA.getTime()
     expect(wait('3600')).toBe(HOUR_MS)
     expect(wait('86400')).toBe(DAY_MS)
     expect(wait('86401')).toBe(DAY_MS)
@@ -126,53 +126,54 @@ const nuevoReceptor = useReceivers()
 beforeAll(() => environment.freezeClock())
 
 const now = () => environment.clock().getTime()
-const adelantar = (ms: number) => environment.advance(ms)
-const limpiar = () => cleanUpNow(environment)
+const advance = (ms: number) => environment.advance(ms)
+const cleanUp = () => cleanUpNow(environment)
 
 const create = async (responder?: TestReceiver['responder'], comercio?: Comercio) => {
-  const suyo = comercio ?? (await environment.createComercio())
+  const ownEntry = comercio ?? (await environment.createComercio())
   const receptor = await nuevoReceptor(responder)
-  const { webhook } = await suyo.api.webhooks.crear({ url: receptor.url })
-  return { comercio: suyo, api: suyo.api, receptor, webhook }
+  const { webhook } = await ownEntry.api.webhooks.crear({ url: receptor.url })
+  return { comercio: ownEntry, api: ownEntry.api, receptor, webhook }
 }
-type Creado = Awaited<ReturnType<typeof create>>
-const entregaDe = ({ webhook }: Pick<Creado, 'webhook'>, guia: string) => `avi_${webhook.slice(3)}_${guia}_1`
-const nuevaGuia = async (created: Creado) => entregaDe(created, (await created.api.guias.crear(buildGuia())).guia)
+type CreatedWebhook = Awaited<ReturnType<typeof create>>
+const entregaDe = ({ webhook }: Pick<CreatedWebhook, 'webhook'>, guia: string) => `avi_${webhook.slice(3)}_${guia}_1`
+const createGuia = async (created: CreatedWebhook) =>
+  entregaDe(created, (await created.api.guias.crear(buildGuia())).guia)
 /** The delivery once that many attempts are settled. */
-const tras = ({ api, webhook }: Creado, aviso: string, intentos: number) =>
+const afterStep = ({ api, webhook }: CreatedWebhook, aviso: string, intentos: number) =>
   waitUntil(async () => {
     const read = await api.webhooks.obtenerAviso(webhook, aviso)
     return read.intentos >= intentos && read
   })
 /** How long its next attempt waits, from the end of the last one. */
-const esperaDe = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof tras>>) =>
+const esperaDe = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof afterStep>>) =>
   new Date(proximo_intento_en!).getTime() - new Date(historial[0]!.iniciado_en).getTime()
-const fallarVeces = async (created: Creado, aviso: string, times: number) => {
+const failTimes = async (created: CreatedWebhook, aviso: string, times: number) => {
   const { intentos } = await created.api.webhooks.obtenerAviso(created.webhook, aviso)
   for (let n = 1; n <= times; n++) {
     await created.api.webhooks.reenviar(created.webhook, aviso)
-    await tras(created, aviso, intentos + n)
+    await afterStep(created, aviso, intentos + n)
   }
 }
 describe('a delivery', () => {
   it('that always fails is attempted 11 times, each at its time, over 75.6 hours, and then no more', async () => {
     const created = await create(answerWith(500))
-    const aviso = await nuevaGuia(created)
+    const aviso = await createGuia(created)
     for (let n = 1; n <= 10; n++) {
-      const read = await tras(created, aviso, n)
+      const read = await afterStep(created, aviso, n)
       expect([read.intentos, read.estado, read.terminado_en]).toEqual([n, 'pendiente', null])
       const wait = esperaDe(read)
       expect(wait).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
       expect(wait).toBeLessThanOrEqual(RETRY_WAITS[n]! * 1.2)
       // Just before.
-      adelantar(wait - 1)
+      advance(wait - 1)
       await environment.waitForQuiet()
       expect(created.receptor.receivedWebhooks).toHaveLength(n)
-      adelantar(1)
-      const next = await tras(created, aviso, n + 1)
+      advance(1)
+      const next = await afterStep(created, aviso, n + 1)
       expect(next.historial[0]!.iniciado_en).toBe(read.proximo_intento_en)
     }
-    const final = await tras(created, aviso, 11)
+    const final = await afterStep(created, aviso, 11)
     expect(final).toMatchObject({
       estado: 'fallido',
       intentos: 11,
@@ -181,19 +182,17 @@ describe('a delivery', () => {
       ultimo_error: 'http',
       terminado_en: expect.any(String),
     })
-    expect(final.historial.map(({ numero }) => numero)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
-    const instantes = final.historial.map(({ iniciado_en }) => new Date(iniciado_en).getTime())
-    const total = (instantes[0]! - instantes[10]!) / HOUR_MS
+    expect(final.historial.map(({ numero: number }) => number)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    const instants = final.historial.map(({ iniciado_en }) => new Date(iniciado_en).getTime())
+    const total = (instants[0]! - instants[10]!) / HOUR_MS
     expect(total).toBeGreaterThanOrEqual(75.6)
     expect(total).toBeLessThanOrEqual(75.6 * 1.2)
-    adelantar(DAY_MS)
+    advance(DAY_MS)
     await environment.waitForQuiet()
     expect(created.receptor.receivedWebhooks).toHaveLength(11)
-    expect(new Set(created.receptor.receivedWebhooks.map(({ id, cuerpo }) => id + cuerpo)).size).toBe(1)
+    expect(new Set(created.receptor.receivedWebhooks.map(({ id, body }) => id + body)).size).toBe(1)
     // Every attempt has a time of its own.
-    expect(new Set(created.receptor.receivedWebhooks.map(({ cabeceras }) => cabeceras['webhook-timestamp'])).size).toBe(
-      11,
-    )
+    expect(new Set(created.receptor.receivedWebhooks.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(11)
   })
 
   it('waits as long as its receiver asks for, within 24 hours, and no less than the schedule', async () => {
@@ -210,26 +209,26 @@ describe('a delivery', () => {
       [503, 'luego', 5_000, 6_000],
     ]
     await Promise.all(
-      cases.map(async ([status, pedido, minimo, maximo]) => {
-        const created = await create(answerWith(status, { 'Retry-After': pedido }))
-        const read = await tras(created, await nuevaGuia(created), 1)
-        expect([pedido, read.ultimo_estado_http, read.estado]).toEqual([pedido, status, 'pendiente'])
-        expect(esperaDe(read), pedido).toBeGreaterThanOrEqual(minimo)
-        expect(esperaDe(read), pedido).toBeLessThanOrEqual(maximo)
+      cases.map(async ([status, requestData, minimum, maximo]) => {
+        const created = await create(answerWith(status, { 'Retry-After': requestData }))
+        const read = await afterStep(created, await createGuia(created), 1)
+        expect([requestData, read.ultimo_estado_http, read.estado]).toEqual([requestData, status, 'pendiente'])
+        expect(esperaDe(read), requestData).toBeGreaterThanOrEqual(minimum)
+        expect(esperaDe(read), requestData).toBeLessThanOrEqual(maximo)
       }),
     )
   })
 
   it('is held back by Retry-After until its time, and then goes', async () => {
     const created = await create(answerWith(429, { 'Retry-After': '3600' }))
-    const aviso = await nuevaGuia(created)
-    const { proximo_intento_en } = await tras(created, aviso, 1)
+    const aviso = await createGuia(created)
+    const { proximo_intento_en } = await afterStep(created, aviso, 1)
     created.receptor.responder = answerWith(204)
-    adelantar(new Date(proximo_intento_en!).getTime() - now() - 1)
+    advance(new Date(proximo_intento_en!).getTime() - now() - 1)
     await environment.waitForQuiet()
     expect(created.receptor.receivedWebhooks).toHaveLength(1)
-    adelantar(1)
-    expect(await tras(created, aviso, 2)).toMatchObject({ estado: 'entregado', intentos: 2 })
+    advance(1)
+    expect(await afterStep(created, aviso, 2)).toMatchObject({ estado: 'entregado', intentos: 2 })
   })
 
   it('follows no redirection', async () => {
@@ -237,7 +236,7 @@ describe('a delivery', () => {
     const created = await create()
     for (const [n, status] of [301, 302, 303, 307, 308].entries()) {
       created.receptor.responder = answerWith(status, { Location: other.url })
-      const read = await tras(created, await nuevaGuia(created), 1)
+      const read = await afterStep(created, await createGuia(created), 1)
       expect(read).toMatchObject({ estado: 'pendiente', ultimo_estado_http: status, ultimo_error: 'redireccion' })
       expect(read.historial[0]!.detalle).toContain('registre la dirección final')
       expect(created.receptor.receivedWebhooks).toHaveLength(n + 1)
@@ -260,16 +259,16 @@ describe('an endpoint', () => {
       tipos: ['webhook.deshabilitado'],
     })
     const { webhook: idAjeno } = await comercio.api.webhooks.crear({ url: foreign.url, tipos: ['guia.*'] })
-    const dormido = await create(undefined, comercio)
-    await comercio.api.webhooks.cambiar(dormido.webhook, { estado: 'pausado' })
-    const extrano = await create()
+    const pausedWebhook = await create(undefined, comercio)
+    await comercio.api.webhooks.cambiar(pausedWebhook.webhook, { estado: 'pausado' })
+    const foreignComercio = await create()
     const created = await create(answerWith(500), comercio)
     const { api, webhook, receptor } = created
-    const pending = await nuevaGuia(created)
-    await tras(created, pending, 1)
+    const pending = await createGuia(created)
+    await afterStep(created, pending, 1)
     receptor.responder = answerWith(410)
-    const aviso = await nuevaGuia(created)
-    expect(await tras(created, aviso, 1)).toMatchObject({
+    const aviso = await createGuia(created)
+    expect(await afterStep(created, aviso, 1)).toMatchObject({
       estado: 'fallido',
       intentos: 1,
       ultimo_estado_http: 410,
@@ -293,18 +292,18 @@ describe('an endpoint', () => {
       { tipo: 'webhook.deshabilitado', guia: null, causa: 'automatica' },
     ])
     expect((await api.webhooks.avisos(idAjeno, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
-    expect((await extrano.api.webhooks.avisos(extrano.webhook)).datos).toEqual([])
+    expect((await foreignComercio.api.webhooks.avisos(foreignComercio.webhook)).datos).toEqual([])
     expect((await api.webhooks.avisos(webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
 
     // What waits goes no more, and new events make no delivery; both can be recovered.
     const recibidos = receptor.receivedWebhooks.length
-    adelantar(2 * HOUR_MS)
-    const lost = await nuevaGuia(created)
+    advance(2 * HOUR_MS)
+    const lost = await createGuia(created)
     await waitUntil(async () => vecino.receptor.receivedWebhooks.length === 4)
     await environment.waitForQuiet()
-    await limpiar()
+    await cleanUp()
     expect((await api.webhooks.avisos(webhook, { estado: 'pendiente' })).datos).toEqual([])
-    expect(await tras(created, pending, 1)).toMatchObject({
+    expect(await afterStep(created, pending, 1)).toMatchObject({
       estado: 'fallido',
       intentos: 1,
       ultimo_error: 'webhook_deshabilitado',
@@ -317,8 +316,8 @@ describe('an endpoint', () => {
     expect(receptor.receivedWebhooks).toHaveLength(recibidos)
 
     // The paused one hears of it when it is back.
-    await api.webhooks.cambiar(dormido.webhook, { estado: 'activo' })
-    await waitUntil(async () => avisosA(dormido.receptor).length === 1)
+    await api.webhooks.cambiar(pausedWebhook.webhook, { estado: 'activo' })
+    await waitUntil(async () => avisosA(pausedWebhook.receptor).length === 1)
 
     receptor.responder = answerWith(204)
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({
@@ -326,15 +325,15 @@ describe('an endpoint', () => {
       motivo: null,
       fallas: null,
     })
-    adelantar(1) // what happened in the same instant isn't before it
+    advance(1) // what happened in the same instant isn't before it
     await api.webhooks.recuperar(webhook, { desde: new Date(now() - DAY_MS).toISOString() })
     expect(await waitUntil(() => api.webhooks.obtenerAviso(webhook, lost).catch(() => undefined))).toBeTruthy()
-    for (const [cual, intentos] of [
+    for (const [target, intentos] of [
       [pending, 2],
       [aviso, 2],
       [lost, 1],
     ] as const) {
-      expect(await tras(created, cual, intentos)).toMatchObject({ estado: 'entregado', causa: 'recuperacion' })
+      expect(await afterStep(created, target, intentos)).toMatchObject({ estado: 'entregado', causa: 'recuperacion' })
     }
     expect(avisosA(vecino.receptor)).toHaveLength(1)
   })
@@ -344,36 +343,36 @@ describe('an endpoint', () => {
     const vecino = await create(undefined, comercio)
     const created = await create(answerWith(500), comercio)
     const { api, webhook } = created
-    const aviso = await nuevaGuia(created)
-    await tras(created, aviso, 1)
-    await fallarVeces(created, aviso, 21)
-    const { fallas, estado } = await api.webhooks.obtener(webhook)
+    const aviso = await createGuia(created)
+    await afterStep(created, aviso, 1)
+    await failTimes(created, aviso, 21)
+    const { fallas: faults, estado } = await api.webhooks.obtener(webhook)
     // Twenty and more, but no five days.
-    expect([estado, fallas]).toEqual(['activo', expect.objectContaining({ intentos: 22, ventana: 0 })])
-    expect(new Date(fallas!.se_deshabilita_en).getTime() - new Date(fallas!.primera_falla_en).getTime()).toBe(
+    expect([estado, faults]).toEqual(['activo', expect.objectContaining({ intentos: 22, ventana: 0 })])
+    expect(new Date(faults!.se_deshabilita_en).getTime() - new Date(faults!.primera_falla_en).getTime()).toBe(
       5 * DAY_MS,
     )
-    const comienzo = new Date(fallas!.primera_falla_en).getTime()
+    const comienzo = new Date(faults!.primera_falla_en).getTime()
     const lines = () =>
       environment.log.map((line) => JSON.parse(line)).filter((line) => line.webhook === webhook && line.level === 40)
     /** What is settled can be read a moment before it is logged. */
-    const escritas = (count: number) => waitUntil(async () => lines().length >= count)
+    const writtenItems = (count: number) => waitUntil(async () => lines().length >= count)
     const a = async (part: number) => {
-      adelantar(comienzo + part * 5 * DAY_MS - now())
+      advance(comienzo + part * 5 * DAY_MS - now())
       // The attempt that falls due by itself ends first. It would otherwise count as the resend, whose own attempt would
       // end at the next time.
       await environment.waitForQuiet()
-      await fallarVeces(created, aviso, 1)
+      await failTimes(created, aviso, 1)
       return await api.webhooks.obtener(webhook)
     }
     expect(await a(0.49)).toMatchObject({ estado: 'activo', fallas: { ventana: 0 } })
     expect(lines()).toEqual([])
     expect(await a(0.501)).toMatchObject({ estado: 'activo', fallas: { ventana: 50 } })
-    await fallarVeces(created, aviso, 1)
-    await escritas(1)
+    await failTimes(created, aviso, 1)
+    await writtenItems(1)
     expect(lines().map(({ msg, ventana }) => [msg, ventana])).toEqual([['webhook keeps failing', 50]])
     expect(await a(0.901)).toMatchObject({ estado: 'activo', fallas: { ventana: 90 } })
-    await escritas(2)
+    await writtenItems(2)
     expect(lines().map(({ ventana }) => ventana)).toEqual([50, 90])
     expect((await api.webhooks.avisos(vecino.webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
     const deshabilitado = await a(1.001)
@@ -384,7 +383,7 @@ describe('an endpoint', () => {
     })
     expect(new Date(deshabilitado.estado_en).getTime()).toBe(now())
     expect(new Date(deshabilitado.fallas!.primera_falla_en).getTime()).toBe(comienzo)
-    await escritas(3)
+    await writtenItems(3)
     expect(lines().map(({ msg }) => msg)).toEqual([
       'webhook keeps failing',
       'webhook keeps failing',
@@ -400,7 +399,7 @@ describe('an endpoint', () => {
       fallas: { ...deshabilitado.fallas, intentos: deshabilitado.fallas!.intentos - 1 },
     })
     await environment.waitForQuiet()
-    await limpiar()
+    await cleanUp()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).estado).toBe('fallido')
 
     created.receptor.responder = answerWith(204)
@@ -409,25 +408,25 @@ describe('an endpoint', () => {
       motivo: null,
       fallas: null,
     })
-    expect(await tras(created, await nuevaGuia(created), 1)).toMatchObject({ estado: 'entregado' })
+    expect(await afterStep(created, await createGuia(created), 1)).toMatchObject({ estado: 'entregado' })
   })
 
   it('with fewer than 20 attempts in 5 days goes on', async () => {
     const created = await create(answerWith(500))
-    const aviso = await nuevaGuia(created)
-    await tras(created, aviso, 1)
+    const aviso = await createGuia(created)
+    await afterStep(created, aviso, 1)
     // The delivery's eleven are over: nothing falls due by itself.
-    await fallarVeces(created, aviso, 10)
+    await failTimes(created, aviso, 10)
     expect((await created.api.webhooks.obtenerAviso(created.webhook, aviso)).estado).toBe('fallido')
-    adelantar(6 * DAY_MS)
+    advance(6 * DAY_MS)
     for (let n = 12; n <= 19; n++) {
-      await fallarVeces(created, aviso, 1)
+      await failTimes(created, aviso, 1)
       expect(await created.api.webhooks.obtener(created.webhook)).toMatchObject({
         estado: 'activo',
         fallas: { intentos: n, ventana: 90 },
       })
     }
-    await fallarVeces(created, aviso, 1)
+    await failTimes(created, aviso, 1)
     expect(await created.api.webhooks.obtener(created.webhook)).toMatchObject({
       estado: 'deshabilitado',
       motivo: 'fallas_continuas',
@@ -438,22 +437,22 @@ describe('an endpoint', () => {
   it('starts from nothing after one success', async () => {
     const created = await create(answerWith(500))
     const { api, webhook, receptor } = created
-    const aviso = await nuevaGuia(created)
-    await tras(created, aviso, 1)
-    await fallarVeces(created, aviso, 20)
-    adelantar(4 * DAY_MS)
+    const aviso = await createGuia(created)
+    await afterStep(created, aviso, 1)
+    await failTimes(created, aviso, 20)
+    advance(4 * DAY_MS)
     await waitUntil(async () => (await api.webhooks.obtener(webhook)).fallas?.ventana === 50)
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, aviso)
     await waitUntil(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', fallas: null })
     receptor.responder = answerWith(500)
-    adelantar(2 * DAY_MS)
-    const other = await nuevaGuia(created)
-    await tras(created, other, 1)
-    await fallarVeces(created, other, 21)
-    const { estado, fallas } = await api.webhooks.obtener(webhook)
-    expect([estado, fallas!.intentos, fallas!.ventana]).toEqual(['activo', 22, 0])
-    expect(new Date(fallas!.primera_falla_en).getTime()).toBe(now())
+    advance(2 * DAY_MS)
+    const other = await createGuia(created)
+    await afterStep(created, other, 1)
+    await failTimes(created, other, 21)
+    const { estado, fallas: faults } = await api.webhooks.obtener(webhook)
+    expect([estado, faults!.intentos, faults!.ventana]).toEqual(['activo', 22, 0])
+    expect(new Date(faults!.primera_falla_en).getTime()).toBe(now())
   })
 })

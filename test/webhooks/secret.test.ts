@@ -4,13 +4,13 @@ import { MASTER_KEY } from '../environment.ts'
 import { cleanUpNow } from './prune.ts'
 import { firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
 
-const { environment, rotar, nuevo, checkNoSecretos: sinSecretos } = useWebhooks()
+const { environment, rotar, nuevo, checkNoSecretos } = useWebhooks()
 
 describe('secrets', () => {
   it('stand neither in the log nor in the database', async () => {
     const { api, webhook } = await nuevo()
     await rotar(api, webhook)
-    await sinSecretos()
+    await checkNoSecretos()
   })
 
   it('are encrypted with the present master key, and sign as ever when the old one is gone', async () => {

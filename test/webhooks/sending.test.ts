@@ -4,13 +4,13 @@ import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
 import { createSender } from '../../server/domain/webhooks/sending/sender.ts'
 import { conHttp, dripText, EMPTY_RESPONSE, openRawReceiver, responder, useSender } from './sender.ts'
 
-const { send, deadlines: plazos, vencer } = useSender()
+const { send, deadlines, vencer } = useSender()
 
 test('the request arrives as it was signed, byte by byte', async () => {
   const received: unknown[] = []
   await using receptor = await conHttp(async (req, res) => {
     const { method, url, headers } = req
-    received.push({ method, url, headers, cuerpo: Buffer.concat(await req.toArray()).toString() })
+    received.push({ method, url, headers, body: Buffer.concat(await req.toArray()).toString() })
     res.writeHead(204).end()
   })
   const response = await send(`${receptor.url}?a=%20ñ`, {
@@ -30,34 +30,34 @@ test('the request arrives as it was signed, byte by byte', async () => {
         'accept-encoding': 'identity',
         'content-length': '13',
       },
-      cuerpo: '{"ñ":"\u{1f69a}"}',
+      body: '{"ñ":"\u{1f69a}"}',
     },
   ])
 })
 
 describe('bounded in time', () => {
   const agotado = (response: ExchangeResult) =>
-    expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', cabeceras: null, cuerpo: null })
+    expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', headers: null, body: null })
   /** What a receiver does that goes on for ever; the deadline passes once five drops have had time to arrive. */
-  const gotear =
+  const drip =
     (text: string, start = '') =>
     (socket: net.Socket) =>
-      dripText(socket, text, start, (gotas) => gotas === 6 && vencer())
+      dripText(socket, text, start, (dropCount) => dropCount === 6 && vencer())
   /** Drops of nothing. */
-  const callar = (start = '') => gotear('', start)
+  const silence = (start = '') => drip('', start)
 
   test.each<[string, (socket: net.Socket) => void]>([
-    ['no answer', callar()],
-    ['half a status line', callar('HTTP/1.')],
-    ['half a header', callar('HTTP/1.1 200 OK\r\nContent-')],
-    ['headers that drip', gotear('X-A: b\r\n', 'HTTP/1.1 200 OK\r\n')],
-    ['a header that drips', gotear('a', 'HTTP/1.1 200 OK\r\nX-A: ')],
-    ['a reason that drips', gotear('a', 'HTTP/1.1 200 ')],
-    ['empty lines that drip', gotear('\r\n')],
-    ['1xx and then nothing', callar('HTTP/1.1 102 Processing\r\n\r\n')],
-    ['100 and then nothing', callar('HTTP/1.1 100 Continue\r\n\r\n')],
-  ])('%s', async (_caso, atender) => {
-    await using receptor = await openRawReceiver(atender)
+    ['no answer', silence()],
+    ['half a status line', silence('HTTP/1.')],
+    ['half a header', silence('HTTP/1.1 200 OK\r\nContent-')],
+    ['headers that drip', drip('X-A: b\r\n', 'HTTP/1.1 200 OK\r\n')],
+    ['a header that drips', drip('a', 'HTTP/1.1 200 OK\r\nX-A: ')],
+    ['a reason that drips', drip('a', 'HTTP/1.1 200 ')],
+    ['empty lines that drip', drip('\r\n')],
+    ['1xx and then nothing', silence('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['100 and then nothing', silence('HTTP/1.1 100 Continue\r\n\r\n')],
+  ])('%s', async (_case, handle) => {
+    await using receptor = await openRawReceiver(handle)
     const response = await send(receptor.url)
     agotado(response)
     expect(response.ip).toBe('127.0.0.1')
@@ -77,7 +77,7 @@ describe('bounded in time', () => {
   })
 
   test('a body that drips: what came counts', async () => {
-    await using receptor = await openRawReceiver(gotear('a', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
+    await using receptor = await openRawReceiver(drip('a', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status: 200, error: null, detalle: null, cuerpo_truncado: true })
     expect(response.cuerpo).toMatch(/^a{3,100}$/)
@@ -87,11 +87,11 @@ describe('bounded in time', () => {
   })
 
   test('a body that stops, with an error status', async () => {
-    await using receptor = await openRawReceiver(callar('HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nfal'))
+    await using receptor = await openRawReceiver(silence('HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nfal'))
     expect(await send(receptor.url)).toMatchObject({
       status: 500,
       error: 'http',
-      cuerpo: 'fal',
+      body: 'fal',
       cuerpo_truncado: true,
     })
   })
@@ -105,21 +105,23 @@ describe('bounded in time', () => {
     expect((await send(receptor.url)).status).toBe(204)
     const pending = send(receptor.url)
     await expect.poll(() => receptor.connections()).toBe(2)
-    expect(plazos()).toBe(1)
+    expect(deadlines()).toBe(1)
     vencer()
     agotado(await pending)
     expect(receptor.connections()).toBe(2)
   })
 
   test('fifty that hang delay no other', async () => {
-    await using colgado = await openRawReceiver(() => {})
-    await using rapido = await conHttp(responder(204))
-    const colgados = Array.from({ length: 50 }, (_, i) => send(colgado.url, { canal: `c${i}` }))
-    const rapidos = await Promise.all(Array.from({ length: 20 }, (_, i) => send(rapido.url, { canal: `r${i}` })))
-    for (const { status } of rapidos) expect(status).toBe(204)
-    expect(plazos()).toBe(50)
+    await using hangingReceiver = await openRawReceiver(() => {})
+    await using fastServer = await conHttp(responder(204))
+    const hangingExchanges = Array.from({ length: 50 }, (_, i) => send(hangingReceiver.url, { canal: `c${i}` }))
+    const fastResults = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => send(fastServer.url, { canal: `r${i}` })),
+    )
+    for (const { status } of fastResults) expect(status).toBe(204)
+    expect(deadlines()).toBe(50)
     vencer()
-    for (const response of await Promise.all(colgados)) expect(response.error).toBe('tiempo_agotado')
+    for (const response of await Promise.all(hangingExchanges)) expect(response.error).toBe('tiempo_agotado')
   })
 })
 
@@ -128,7 +130,7 @@ describe('the network fails', () => {
     const receptor = await conHttp(responder(204))
     await receptor[Symbol.asyncDispose]()
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, cuerpo: null })
+    expect(response).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, body: null })
     expect(response.detalle).toContain('rechazó la conexión')
   })
 
@@ -136,10 +138,10 @@ describe('the network fails', () => {
     ['closes at once', (socket) => socket.end()],
     ['resets', (socket) => socket.resetAndDestroy()],
     ['closes in the middle of its headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-')],
-  ])('%s: one try on a fresh connection', async (_caso, atender) => {
-    await using receptor = await openRawReceiver(atender)
+  ])('%s: one try on a fresh connection', async (_case, handle) => {
+    await using receptor = await openRawReceiver(handle)
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', cuerpo: null })
+    expect(response).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', body: null })
     expect(response.detalle).toContain('cerró la conexión')
     expect(receptor.connections()).toBe(1)
   })
@@ -151,7 +153,7 @@ describe('the network fails', () => {
     expect(await send(receptor.url)).toMatchObject({
       status: 200,
       error: null,
-      cuerpo: 'hola',
+      body: 'hola',
       cuerpo_truncado: true,
     })
   })
@@ -174,10 +176,10 @@ describe('answers that are not HTTP/1.1', () => {
     ['endless 1xx', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100), '1xx'],
     ['endless 100', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), '1xx'],
     ['100 with a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'HTTP/1.1'],
-  ])('%s', async (_caso, bytes, detalle) => {
+  ])('%s', async (_case, bytes, detalle) => {
     await using receptor = await openRawReceiver((socket) => socket.write(bytes, 'latin1'))
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
+    expect(response).toMatchObject({ status: null, error: 'respuesta_invalida', headers: null, body: null })
     expect(response.detalle).toContain(detalle)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(receptor.connections()).toBe(1)
@@ -202,18 +204,18 @@ describe('answers that are not HTTP/1.1', () => {
     ['103 after 100', `${CONTINUE}HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`],
   ])(
     '%s before the answer is skipped, at every request of a connection, in one piece or in many',
-    async (_caso, before) => {
+    async (_case, before) => {
       const BODY = 'HTTP/1.1 100 Continue\r\n\r\n'
       const bytes = `${before}HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
       await using receptor = await openRawReceiver((socket, solicitudes) => {
         if (solicitudes === 1) socket.write(bytes)
         else for (const byte of bytes) socket.write(byte)
       })
-      for (const _vez of [1, 2, 3])
+      for (const _round of [1, 2, 3])
         expect(await send(receptor.url)).toMatchObject({
           status: 200,
           error: null,
-          cuerpo: BODY,
+          body: BODY,
           cuerpo_truncado: false,
         })
       expect(receptor.connections()).toBe(1)

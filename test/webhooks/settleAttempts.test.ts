@@ -11,7 +11,7 @@ describe('failures', () => {
   it('are forgotten by a success that was under way at the same time', async () => {
     const { api, webhook, receptor } = await nuevo()
     // The first to come fails at once, the second goes well once that is known.
-    receptor.responder = async (_recibido, res) => {
+    receptor.responder = async (_received, res) => {
       if (receptor.receivedWebhooks.length === 1) return void res.writeHead(500).end()
       receptor.responder = answerWith(204)
       await waitUntil(async () => (await api.webhooks.obtener(webhook)).fallas)

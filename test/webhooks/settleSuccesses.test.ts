@@ -19,25 +19,25 @@ describe('settling what went well', () => {
     const pool = new Connections(environment.databaseUrl, 1, 'prueba')
     const query = queryWith(pool)
     const key = { comercio_id: id, modo: 'test', webhook } as const
-    const poner = (suyo: string, count: number, estado = 'pendiente') =>
+    const add = (ownEntry: string, count: number, estado = 'pendiente') =>
       pool.query(
         `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || gen_random_uuid() || '_0', 'webhook.prueba', $4, 'automatica', now(), '{}', now()
          from generate_series(1, $3::int)`,
-        [id, suyo, count, estado],
+        [id, ownEntry, count, estado],
       )
     /** Rows of deliveries. */
-    const leidasHastaAhora = async (): Promise<number> => {
+    const countReadRowsSoFar = async (): Promise<number> => {
       await pool.query('select pg_stat_force_next_flush()')
       const { rows } = await pool.query(
         `select (seq_tup_read + idx_tup_fetch)::int as filas from pg_stat_user_tables where relname = 'webhook_aviso'`,
       )
       return rows[0].filas
     }
-    const asentar = async () => {
-      await poner(webhook, 20)
-      const [leidas] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 20, salvo: [] }], new Date())
-      const results = leidas!.map(
+    const settle = async () => {
+      await add(webhook, 20)
+      const [readItems] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 20, salvo: [] }], new Date())
+      const results = readItems!.map(
         ({ aviso: entrega }, n) =>
           ({
             id: `${n}`,
@@ -48,17 +48,17 @@ describe('settling what went well', () => {
             respuesta: { status: 204 },
           }) as never as AttemptResult,
       )
-      const before = await leidasHastaAhora()
+      const before = await countReadRowsSoFar()
       expect(await settleSuccesses({ query, pool: {} } as Db, results, new Date())).toEqual([])
-      return (await leidasHastaAhora()) - before
+      return (await countReadRowsSoFar()) - before
     }
     try {
-      await poner(webhook, 300, 'entregado')
+      await add(webhook, 300, 'entregado')
       await pool.query('analyze webhook_aviso')
       // From the sixth time on PostgreSQL keeps the plan.
-      for (let n = 0; n < 7; n++) await asentar()
-      await poner(vecino.webhook, 20_000)
-      expect(await asentar()).toBeLessThan(2_000)
+      for (let n = 0; n < 7; n++) await settle()
+      await add(vecino.webhook, 20_000)
+      expect(await settle()).toBeLessThan(2_000)
     } finally {
       await pool.end()
     }

@@ -14,19 +14,19 @@ describe('TLS', () => {
   const good = createCertificate([encodeDnsName(NOMBRE), encodeIpName(8, 8, 8, 8)])
 
   /** Public addresses are all that https may go to, so the way there is bent here, at the last step, and nothing else. */
-  function desviar(port: number, alAbrir = (_socket: tls.TLSSocket): unknown => null) {
+  function divert(port: number, onOpen = (_socket: tls.TLSSocket): unknown => null) {
     vi.restoreAllMocks()
     const original = tls.connect as (options: tls.ConnectionOptions) => tls.TLSSocket
     const destinos: unknown[] = []
     vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) => {
       options.lookup!(options.host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
       const socket = original({ ...options, socket: net.connect(port, '127.0.0.1') })
-      alAbrir(socket)
+      onOpen(socket)
       return socket
     }) as typeof tls.connect)
     return destinos
   }
-  const publico: HostResolver = async () => [{ address: '8.8.8.8', family: 4 }]
+  const publicVariant: HostResolver = async () => [{ address: '8.8.8.8', family: 4 }]
 
   async function probar(pair: Par, options: { url?: string; ca?: string | undefined } = {}) {
     const { url = `https://${NOMBRE}/hooks`, ca = good.cert } = options
@@ -39,8 +39,8 @@ describe('TLS', () => {
     })
     server.on('tlsClientError', () => {})
     await using receptor = await listenAsReceiver(server)
-    const destinos = desviar(receptor.port)
-    const seguro = createSender({ resolver: publico, ca })
+    const destinos = divert(receptor.port)
+    const seguro = createSender({ resolver: publicVariant, ca })
     const responses = [await send(url, { loopback: false }, seguro), await send(url, { loopback: false }, seguro)]
     await seguro.close()
     return {
@@ -53,9 +53,9 @@ describe('TLS', () => {
   }
 
   test('a good certificate, to the address that was checked', async () => {
-    const { respuesta, second, seen, destinations: destinos, connections } = await probar(good)
-    expect(respuesta).toMatchObject({ status: 204, error: null, ip: '127.0.0.1' })
-    expect(respuesta.tls_ms).toBeGreaterThan(0)
+    const { respuesta: response, second, seen, destinations: destinos, connections } = await probar(good)
+    expect(response).toMatchObject({ status: 204, error: null, ip: '127.0.0.1' })
+    expect(response.tls_ms).toBeGreaterThan(0)
     expect(second).toMatchObject({ status: 204, tls_ms: null })
     expect(seen[0]).toEqual([NOMBRE, NOMBRE, '/hooks'])
     expect(destinos).toEqual([[{ address: '8.8.8.8', family: 4 }]])
@@ -73,28 +73,28 @@ describe('TLS', () => {
 
   const foreign = createCertificate([encodeDnsName(NOMBRE)])
   const otroNombre = createCertificate([encodeDnsName('otro.ejemplo.com')])
-  const vencido = createCertificate([encodeDnsName(NOMBRE)], ['2020', '2021'])
-  const otraIp = createCertificate([encodeIpName(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
+  const expiredCase = createCertificate([encodeDnsName(NOMBRE)], ['2020', '2021'])
+  const otherIpCertificate = createCertificate([encodeIpName(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
   test.each<[string, Par, { url?: string; ca?: string }, string]>([
     ['that nobody vouches for', foreign, {}, 'autofirmado'],
     ['of another name', otroNombre, { ca: otroNombre.cert }, 'otro nombre'],
-    ['of another address', otraIp, { ca: otraIp.cert, url: 'https://8.8.8.8/' }, 'otro nombre'],
-    ['past its date', vencido, { ca: vencido.cert }, 'venció'],
-  ])('a certificate %s', async (_caso, pair, options, detalle) => {
+    ['of another address', otherIpCertificate, { ca: otherIpCertificate.cert, url: 'https://8.8.8.8/' }, 'otro nombre'],
+    ['past its date', expiredCase, { ca: expiredCase.cert }, 'venció'],
+  ])('a certificate %s', async (_case, pair, options, detalle) => {
     // Not even the usual way to turn verification off may do so here.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-    const { respuesta, seen } = await probar(pair, options)
-    expect(respuesta).toMatchObject({ status: null, error: 'tls', cuerpo: null, tls_ms: null })
-    expect(respuesta.detalle).toContain(detalle)
+    const { respuesta: response, seen } = await probar(pair, options)
+    expect(response).toMatchObject({ status: null, error: 'tls', body: null, tls_ms: null })
+    expect(response.detalle).toContain(detalle)
     expect(seen).toEqual([])
   })
 
   test('without a `ca`, the well-known authorities alone are trusted', async () => {
-    const seguro = createSender({ resolver: publico })
+    const seguro = createSender({ resolver: publicVariant })
     await using receptor = await listenAsReceiver(
       https.createServer(good, responder(204)).on('tlsClientError', () => {}),
     )
-    desviar(receptor.port)
+    divert(receptor.port)
     expect((await send(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
     await seguro.close()
   })
@@ -102,12 +102,12 @@ describe('TLS', () => {
   test.each([
     ['talks', '220 listo\r\n'],
     ['answers', EMPTY_RESPONSE],
-  ])('a receiver that %s before the request gets one connection and no request', async (_caso, bytes) => {
+  ])('a receiver that %s before the request gets one connection and no request', async (_case, bytes) => {
     const server = tls.createServer(good, (socket) => socket.on('error', () => {}).resume())
     await using receptor = await listenAsReceiver(server)
     // As if it had come together with the end of the handshake.
-    desviar(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
-    const seguro = createSender({ resolver: publico, ca: good.cert })
+    divert(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
+    const seguro = createSender({ resolver: publicVariant, ca: good.cert })
     const response = await send(`https://${NOMBRE}/`, {}, seguro)
     await seguro.close()
     expect(response).toMatchObject({ status: null, error: 'respuesta_invalida' })
@@ -116,16 +116,16 @@ describe('TLS', () => {
 
   test('a receiver that wants a certificate of ours, which TLS 1.3 tells after the handshake', async () => {
     // Node's own server closes without a word; others send this alert.
-    const alerta = Object.assign(new Error('alert 116'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })
-    let suyo: tls.TLSSocket | undefined
+    const tlsAlert = Object.assign(new Error('alert 116'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })
+    let ownEntry: tls.TLSSocket | undefined
     const server = tls.createServer(good, (socket) =>
-      socket.on('error', () => {}).once('data', () => suyo!.destroy(alerta)),
+      socket.on('error', () => {}).once('data', () => ownEntry!.destroy(tlsAlert)),
     )
     await using receptor = await listenAsReceiver(server)
-    desviar(receptor.port, (socket) => {
-      suyo = socket
+    divert(receptor.port, (socket) => {
+      ownEntry = socket
     })
-    const seguro = createSender({ resolver: publico, ca: good.cert })
+    const seguro = createSender({ resolver: publicVariant, ca: good.cert })
     const response = await send(`https://${NOMBRE}/`, {}, seguro)
     await seguro.close()
     expect(response).toMatchObject({ status: null, error: 'tls', detalle: expect.stringContaining('certificado') })
@@ -135,10 +135,10 @@ describe('TLS', () => {
     ['plain HTTP', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), 'tls'],
     ['closing in the middle of the handshake', (socket) => socket.end(), 'tls'],
     ['hanging in the handshake', () => vencer(), 'tiempo_agotado'],
-  ])('%s on a port of https', async (_caso, atender, error) => {
-    const seguro = createSender({ resolver: publico })
-    await using receptor = await openRawReceiver(atender)
-    desviar(receptor.port)
+  ])('%s on a port of https', async (_case, handle, error) => {
+    const seguro = createSender({ resolver: publicVariant })
+    await using receptor = await openRawReceiver(handle)
+    divert(receptor.port)
     const response = await send(`https://${NOMBRE}/`, {}, seguro)
     expect(response).toMatchObject({ status: null, error, tls_ms: null })
     expect(response.detalle).toContain('TLS')

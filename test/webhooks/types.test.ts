@@ -12,7 +12,7 @@ import {
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { environment, nuevoReceptor, ahora, create, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, now, create, nuevo } = useWebhooks()
 
 describe('types and modes', () => {
   it('each endpoint gets exactly the types it asked for', async () => {
@@ -27,7 +27,7 @@ describe('types and modes', () => {
       ['guia.en_ruta', 'ubicacion.*', 'guia.cancelado'],
       ['guia.*', 'ubicacion.solicitada'],
     ]
-    const suyos = await Promise.all(
+    const ownEntries = await Promise.all(
       filters.map(async (tipos) => {
         const receptor = await nuevoReceptor()
         return { tipos, receptor, webhook: (await create(comercio, receptor, { tipos })).webhook }
@@ -40,12 +40,12 @@ describe('types and modes', () => {
     await environment.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
     await api.guias.cancelar(b)
     const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
-    for (const { tipos, receptor, webhook } of suyos) {
-      const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
-      const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
-      await waitUntil(async () => receptor.receivedWebhooks.length >= esperados.length)
-      expect([tipos, receptor.receivedWebhooks.map((one) => one.id).sort()]).toEqual([tipos, esperados.sort()])
-      expect((await api.webhooks.avisos(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
+    for (const { tipos, receptor, webhook } of ownEntries) {
+      const wants = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
+      const expectedItems = eventos.filter(({ tipo }) => wants(tipo)).map((evento) => evento.id)
+      await waitUntil(async () => receptor.receivedWebhooks.length >= expectedItems.length)
+      expect([tipos, receptor.receivedWebhooks.map((one) => one.id).sort()]).toEqual([tipos, expectedItems.sort()])
+      expect((await api.webhooks.avisos(webhook, { limite: 100 })).datos).toHaveLength(expectedItems.length)
     }
   })
 
@@ -55,30 +55,32 @@ describe('types and modes', () => {
       llave: await environment.createLlave(comercio, { modo: 'live' }),
       baseUrl: environment.url,
     })
-    const vivo = await create({ api: alive }, { url: 'https://tienda.ejemplo.com/avisos' })
-    await alive.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
-    const { guia: deVerdad } = await alive.guias.crear(buildGuia())
-    const { guia: deMentira } = await api.guias.crear(buildGuia())
-    await terminada(api, webhook, buildAvisoCode(webhook, deMentira))
-    const suyas = (await alive.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
-    expect(suyas.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(vivo.webhook, deVerdad)])
-    expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, deMentira)])
-    expect(receptor.receivedWebhooks.map((one) => one.json.datos.guia.guia)).toEqual([deMentira])
-    expect(await collectCodes('webhook', alive.webhooks.listar())).toEqual([vivo.webhook])
+    const liveEntry = await create({ api: alive }, { url: 'https://tienda.ejemplo.com/avisos' })
+    await alive.webhooks.cambiar(liveEntry.webhook, { estado: 'pausado' })
+    const { guia: realOne } = await alive.guias.crear(buildGuia())
+    const { guia: testGuia } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, testGuia))
+    const ownItems = (await alive.webhooks.avisos(liveEntry.webhook)).datos.filter(
+      ({ tipo }) => tipo !== 'webhook.prueba',
+    )
+    expect(ownItems.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(liveEntry.webhook, realOne)])
+    expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, testGuia)])
+    expect(receptor.receivedWebhooks.map((one) => one.json.datos.guia.guia)).toEqual([testGuia])
+    expect(await collectCodes('webhook', alive.webhooks.listar())).toEqual([liveEntry.webhook])
     expect(await collectCodes('webhook', api.webhooks.listar())).toEqual([webhook])
-    const desde = new Date(ahora() - HOUR_MS).toISOString()
+    const desde = new Date(now() - HOUR_MS).toISOString()
     await waitUntilVisible(api, webhook, desde, 1)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
-    expect(await readFailureCode(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
-    expect(await readFailureCode(api.webhooks.obtenerAviso(vivo.webhook, buildAvisoCode(vivo.webhook, deVerdad)))).toBe(
-      'aviso_desconocido',
-    )
+    expect(await readFailureCode(api.webhooks.obtener(liveEntry.webhook))).toBe('webhook_desconocido')
+    expect(
+      await readFailureCode(api.webhooks.obtenerAviso(liveEntry.webhook, buildAvisoCode(liveEntry.webhook, realOne))),
+    ).toBe('aviso_desconocido')
     // A cursor of one mode is none of the other's.
     await api.guias.crear(buildGuia())
     const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 1 })
-    expect(await readFailureCode(alive.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
+    expect(await readFailureCode(alive.webhooks.avisos(liveEntry.webhook, { cursor: cursor_siguiente! }))).toBe(
       'cursor_invalido',
     )
-    await alive.webhooks.eliminar(vivo.webhook)
+    await alive.webhooks.eliminar(liveEntry.webhook)
   })
 })

@@ -48,11 +48,11 @@ export const fallaDeApi = (promise: PromiseLike<unknown>) =>
     (error) => error,
   )
 export const readFailureCode = async (promise: PromiseLike<unknown>) => (await fallaDeApi(promise)).codigo
-export const readSignatures = (received: ReceivedWebhook) => String(received.cabeceras['webhook-signature']).split(' ')
+export const readSignatures = (received: ReceivedWebhook) => String(received.headers['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
-export const firmaDe = (secret: string, { id, cabeceras, cuerpo }: ReceivedWebhook) =>
+export const firmaDe = (secret: string, { id, headers, body }: ReceivedWebhook) =>
   `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
-    .update(`${id}.${cabeceras['webhook-timestamp']}.${cuerpo}`)
+    .update(`${id}.${headers['webhook-timestamp']}.${body}`)
     .digest('base64')}`
 export const waitForRecovery = (api: Api, webhook: string, recuperacion: string) =>
   waitUntil(async () => {
@@ -70,7 +70,7 @@ export const waitUntilVisible = (api: Api, webhook: string, desde: string, event
 export function useWebhooks() {
   const environment = useEnvironment({ resolver })
   const nuevoReceptor = useReceivers()
-  const ahora = () => environment.clock().getTime()
+  const now = () => environment.clock().getTime()
   const advance = (ms: number) => environment.advance(ms)
   const cleanUp = () => cleanUpNow(environment)
   /** Every secret that was shown. */
@@ -126,7 +126,7 @@ export function useWebhooks() {
   return {
     environment,
     nuevoReceptor,
-    ahora,
+    now,
     advance,
     cleanUp,
     create,

@@ -7,8 +7,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** What JSON.parse makes of it, by itself; undefined if it refuses. */
 function parseLoosely(input: Uint8Array): { texto: string; valor: unknown } | undefined {
   try {
-    const texto = UTF8.decode(input)
-    return { texto, valor: JSON.parse(texto) }
+    const text = UTF8.decode(input)
+    return { texto: text, valor: JSON.parse(text) }
   } catch {
     return undefined
   }
@@ -86,9 +86,9 @@ export const target: FuzzTarget = {
     const looseResult = parseLoosely(input)
     const ownResult = catchExpected(() => ({ valor: readJson(input) }), JsonError)
     if (ownResult instanceof JsonError) {
-      const { line, column, campo, mensaje } = ownResult.fault
+      const { line, column, campo: field, mensaje } = ownResult.fault
       requireHolds(
-        line >= 1 && column >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
+        line >= 1 && column >= 1 && (field === '' || field.startsWith('/')) && mensaje !== '',
         'it says where',
       )
     }

@@ -32,18 +32,18 @@ const asignar = (guias: string[], { repartidor }: { repartidor: string }) =>
 const municipios = () =>
   evaluateOnPhone<string[]>(`[...document.querySelectorAll('.municipio summary')].map((s) => s.textContent)`)
 /** Two minutes later the page lists again what the courier has. */
-const masTarde = () =>
+const advancePhoneClock = () =>
   evaluateOnPhone(
     `(() => { const antes = Date.now.bind(Date); Date.now = () => antes() + 121000; dispatchEvent(new Event('online')) })()`,
   )
 
 describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
   it('is on the phone after signing in, by municipality, also without coverage, and without the people', async () => {
-    const yo = await createTestRepartidor()
+    const ownMobile = await createTestRepartidor()
     const [mixco, other, chinautla] = [await fresh('Mixco'), await fresh('Mixco'), await fresh('Chinautla')]
-    await asignar([mixco, other, chinautla], yo)
+    await asignar([mixco, other, chinautla], ownMobile)
     await openPhone()
-    await signInOnPage(yo.codigo)
+    await signInOnPage(ownMobile.codigo)
     await pagina.getByRole('heading', { name: 'Asignados (3)' }).waitFor()
     expect(await municipios()).toEqual(['Chinautla (1)', 'Mixco (2)'])
     await checkWindow('asignados')
@@ -55,15 +55,15 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
     await pagina.getByRole('heading', { name: 'Asignados (3)' }).waitFor()
     const saved = await dumpPhoneDatabase()
     expect(saved).toContain(chinautla)
-    for (const dato of [...Object.values(PERSONA), '31481676']) expect(saved).not.toContain(dato)
+    for (const datum of [...Object.values(PERSONA), '31481676']) expect(saved).not.toContain(datum)
   })
 
   it('shows where it goes once the courier takes it, and is then in the list of stops', async () => {
-    const yo = await createTestRepartidor()
+    const ownMobile = await createTestRepartidor()
     const guia = await fresh('Mixco')
-    await asignar([guia], yo)
+    await asignar([guia], ownMobile)
     await openPhone()
-    await signInOnPage(yo.codigo)
+    await signInOnPage(ownMobile.codigo)
     await pagina.getByText('Mixco (1)').tap()
     await link(groupCode(guia)).tap()
     await pagina.getByText('No la lleva nadie. A quién va y adónde se ve al tomarla.').waitFor()
@@ -76,22 +76,22 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
   })
 
   it('changes while the page is open: what is reassigned disappears, unless the courier carries it', async () => {
-    const [yo, other] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
+    const [ownMobile, other] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
     const [free, tomada, after] = [await fresh('Mixco'), await fresh('Mixco'), await fresh('Palencia')]
-    await asignar([free, tomada], yo)
+    await asignar([free, tomada], ownMobile)
     await openPhone()
-    await signInOnPage(yo.codigo)
+    await signInOnPage(ownMobile.codigo)
     await pagina.getByRole('heading', { name: 'Asignados (2)' }).waitFor()
     await openGuiaPage(free)
     await pagina.getByText('Mixco', { exact: true }).waitFor()
     await dar(tomada, 'Recoger el paquete')
     await waitUntil(
-      async () => (await phoneEnvironment.operar('GET', `/guias/${tomada}`)).cuerpo.estado === 'recolectado',
+      async () => (await phoneEnvironment.operar('GET', `/guias/${tomada}`)).body.estado === 'recolectado',
     )
     await asignar([free, tomada], other)
-    await asignar([after], yo)
+    await asignar([after], ownMobile)
     await goHome()
-    await masTarde()
+    await advancePhoneClock()
     await pagina.getByText('Palencia (1)').waitFor()
     expect(await municipios()).toEqual(['Palencia (1)'])
     await pagina.getByText('5a avenida norte 12').first().waitFor()
@@ -106,25 +106,25 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
 
 describe.skipIf(!hasBrowser)('a guide that is not assigned to the courier', () => {
   it('says what to do, offers no step, and opens once it is assigned', async () => {
-    const yo = await createTestRepartidor()
+    const ownMobile = await createTestRepartidor()
     const guia = await fresh('Mixco')
     await openPhone()
-    await signInOnPage(yo.codigo)
+    await signInOnPage(ownMobile.codigo)
     await openGuiaPage(guia)
     await pagina.getByText('Se abre cuando la central se la asigne.').waitFor()
     await pagina.getByText('No la tiene asignada').waitFor()
     expect(await pagina.getByRole('navigation').count()).toBe(0)
     await checkWindow('sin-asignar')
-    await asignar([guia], yo)
-    await masTarde()
+    await asignar([guia], ownMobile)
+    await advancePhoneClock()
     await link('Recoger el paquete').waitFor()
   })
 
   it('keeps a scan without coverage on the phone, with the reason', async () => {
-    const yo = await createTestRepartidor()
+    const ownMobile = await createTestRepartidor()
     const guia = await fresh('Mixco')
     await openPhone()
-    await signInOnPage(yo.codigo)
+    await signInOnPage(ownMobile.codigo)
     await phoneContext.setOffline(true)
     await openGuiaPage(guia)
     await link('Recoger el paquete').tap()

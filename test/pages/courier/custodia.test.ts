@@ -82,11 +82,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('lists what a courier carries without being told, apart from the rest', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [suya, free] = [await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor), await fresh()]
+    const [ownItem, free] = [await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor), await fresh()]
     await openPhone()
     await signInOnPage(codigo)
-    const laSuya = pagina.locator(`.parada #g-${suya}`)
-    await laSuya.waitFor()
+    const ownStop = pagina.locator(`.parada #g-${ownItem}`)
+    await ownStop.waitFor()
     await openGuiaPage(free)
     await pagina.getByText('No la lleva nadie').waitFor()
     await goHome()
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // Again at the next sign-in, however soon: the phone forgot them when the courier left.
     await signOutOfPage()
     await signInOnPage(codigo)
-    await laSuya.waitFor()
+    await ownStop.waitFor()
   })
 
   it('sends in its order what was collected and delivered without coverage', FULL_RUN_ONLY, async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await tapSendNow()
       return (await readPrueba(guia)).status === 200
     })
-    expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {} })
+    expect((await readPrueba(guia)).body).toMatchObject({ fotos: [{}], firma: {} })
     expect(await readShortEventoTypes(guia)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'entregado'])
     await today()
     await pagina.getByText('Enviado hoy (2)').waitFor()

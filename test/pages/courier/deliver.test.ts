@@ -77,10 +77,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Es a quien viene').tap()
     await pagina.getByLabel('Documento').fill('2456 78901 0101')
     await drawFirma()
-    const tinta = await countDarkPixels()
-    expect(tinta).toBeGreaterThan(0.002)
+    const inkCount = await countDarkPixels()
+    expect(inkCount).toBeGreaterThan(0.002)
     await locateButton('Deshacer').tap()
-    expect(await countDarkPixels()).toBeLessThan(tinta)
+    expect(await countDarkPixels()).toBeLessThan(inkCount)
     await drawFirma()
     await checkWindow('entregar-firma')
     // Turned: nothing of it is lost.
@@ -93,34 +93,34 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.reload()
     await expect.poll(countDarkPixels).toBeGreaterThan(0.002)
     await locateButton('Seguir').tap()
-    for (const dicho of ['2 fotos', 'Recibe María López, es el destinatario', 'Firmó', 'Documento 2456 78901 0101'])
-      await pagina.locator('.resumen').getByText(dicho, { exact: true }).first().waitFor()
+    for (const message of ['2 fotos', 'Recibe María López, es el destinatario', 'Firmó', 'Documento 2456 78901 0101'])
+      await pagina.locator('.resumen').getByText(message, { exact: true }).first().waitFor()
     await pagina.getByText('precisión de unos 8 m').waitFor()
     await checkWindow('entregar')
-    const momento = Date.now()
+    const moment = Date.now()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
     const done = Date.now()
     await waitUntil(async () => (await readPrueba(guia)).status === 200)
-    const { cuerpo } = await readPrueba(guia)
-    expect(cuerpo).toMatchObject({
+    const { body } = await readPrueba(guia)
+    expect(body).toMatchObject({
       recibido_por: { nombre: 'María López', documento: '2456 78901 0101', relacion: 'destinatario' },
       lat: 14.7189,
       lng: -90.6442,
       precision_m: 8,
     })
-    expectOccurredBetween(cuerpo.entregado_en, momento, done)
+    expectOccurredBetween(body.entregado_en, moment, done)
     // Upright, and no larger than has to be sent.
-    expect(cuerpo.fotos.map(({ ancho, alto }: { ancho: number; alto: number }) => [ancho, alto])).toEqual([
+    expect(body.fotos.map(({ ancho, alto }: { ancho: number; alto: number }) => [ancho, alto])).toEqual([
       [1_920, 2_560],
       [640, 480],
     ])
-    const firmada = await sharp(
-      await (await fetch(cuerpo.firma.url.replace(/^https?:\/\/[^/]+/, phoneEnvironment.url))).arrayBuffer(),
+    const signedOne = await sharp(
+      await (await fetch(body.firma.url.replace(/^https?:\/\/[^/]+/, phoneEnvironment.url))).arrayBuffer(),
     )
       .greyscale()
       .stats()
-    expect(firmada.channels[0]!.min).toBeLessThan(100)
+    expect(signedOne.channels[0]!.min).toBeLessThan(100)
     await pagina.getByText('Entregado').waitFor()
     // Nothing of the person is left on the phone.
     await expect.poll(() => dumpPhoneDatabase()).not.toMatch(/María|2456 78901|\+502/)
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Sin permiso para ver dónde está').waitFor()
     await locateButton('Confirmar la entrega').tap()
     await waitUntil(async () => (await readPrueba(guia)).status === 200)
-    expect((await readPrueba(guia)).cuerpo).toMatchObject({ lat: null, lng: null, firma: null })
+    expect((await readPrueba(guia)).body).toMatchObject({ lat: null, lng: null, firma: null })
   })
 
   it('names the photo that was refused, and sends the delivery once it is corrected', FULL_RUN_ONLY, async () => {
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(() => pagina.locator('.fotos li').count()).toBe(2)
     await openStep(guia, 'confirmar')
     await pagina.getByText('precisión de unos 8 m').waitFor()
-    const momento = Date.now()
+    const moment = Date.now()
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()
     const done = Date.now()
@@ -173,8 +173,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Confirmar la entrega').tap()
     await waitUntil(async () => (await readPrueba(guia)).status === 200)
     // Who signed is gone by now: neither that nor the place is asked for again.
-    expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {}, lat: 14.7189, precision_m: 8 })
-    expectOccurredBetween((await readPrueba(guia)).cuerpo.entregado_en, momento, done)
+    expect((await readPrueba(guia)).body).toMatchObject({ fotos: [{}], firma: {}, lat: 14.7189, precision_m: 8 })
+    expectOccurredBetween((await readPrueba(guia)).body.entregado_en, moment, done)
   })
 
   it('loses no photo when a delivery comes back while another try is half filled in', FULL_RUN_ONLY, async () => {
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
     await waitUntil(async () => (await readPrueba(guia)).status === 200)
-    expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}, {}], recibido_por: { nombre: 'María López' } })
+    expect((await readPrueba(guia)).body).toMatchObject({ fotos: [{}, {}], recibido_por: { nombre: 'María López' } })
   })
 
   it('sends photos again that the service swept meanwhile', FULL_RUN_ONLY, async () => {
@@ -212,7 +212,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(guia, { firmar: true })
     phoneBridge.cutRequest(/\/entrega$/)
     await locateButton('Confirmar la entrega').tap()
-    await waitUntil(async () => phoneBridge.forwardedRequests.some((que) => que.includes('tipo=firma')))
+    await waitUntil(async () => phoneBridge.forwardedRequests.some((kind) => kind.includes('tipo=firma')))
     await phoneEnvironment.db.pool.query('delete from archivo where guia_id = (select id from guia where guia = $1)', [
       guia,
     ])
@@ -221,7 +221,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await tapSendNow()
       return (await readPrueba(guia)).status === 200
     })
-    expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+    expect(phoneBridge.forwardedRequests.filter((kind) => kind.includes('tipo=foto'))).toHaveLength(2)
   })
 
   it('says which photo a proxy on the way finds too large', FULL_RUN_ONLY, async () => {
@@ -264,9 +264,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await pagina.locator('.fotos li').count()).toBe(1)
     await openStep(guia, 'confirmar')
     // The photo's refusal still stands there when the delivery's comes.
-    const negados = await evaluateOnPhone<number>('window.negados')
+    const deniedCount = await evaluateOnPhone<number>('window.negados')
     await locateButton('Confirmar la entrega').tap()
-    await waitUntil(async () => (await evaluateOnPhone<number>('window.negados')) > negados)
+    await waitUntil(async () => (await evaluateOnPhone<number>('window.negados')) > deniedCount)
     await pagina.getByText('no tiene espacio').waitFor()
     await evaluateOnPhone('window.vaciar()')
     await locateButton('Confirmar la entrega').tap()

@@ -30,7 +30,7 @@ usePhone()
 
 const enRutaCon = (repartidor: string, datos: object) => createGuiaIn(repartidor, ['recolectado', 'en_ruta'], datos)
 /** A guide on its way whose place was never confirmed. */
-async function enRutaSinLugar(repartidor: string, datos: object) {
+async function createGuiaOnRouteWithoutPlace(repartidor: string, datos: object) {
   const { guia } = await phoneComercio.api.guias.crear(buildGuiaWithoutDestino(datos))
   await registerAsOperador(guia, { estado: 'recolectado', repartidor })
   await registerAsOperador(guia, {
@@ -42,9 +42,9 @@ async function enRutaSinLugar(repartidor: string, datos: object) {
 }
 
 /** The point where the test's phone is. */
-const AQUI = { lat: 14.7189, lng: -90.6442 }
+const HERE = { lat: 14.7189, lng: -90.6442 }
 const M = 1 / 111_195
-const alNorte = (metros: number) => ({ lat: AQUI.lat + metros * M, lng: AQUI.lng })
+const moveNorth = (meters: number) => ({ lat: HERE.lat + meters * M, lng: HERE.lng })
 const DIRECCION = 'Aldea Loma Alta'
 const MARIA = { destinatario: 'María López', telefono: '+50231480001', direccion: DIRECCION }
 const LUIS = { destinatario: 'Luis Pérez', telefono: '+50231480002', direccion: DIRECCION }
@@ -52,71 +52,76 @@ const ROSA = { destinatario: 'Rosa Caal', telefono: '+50231480003', direccion: D
 
 const checkbox = (guia: string) => pagina.getByRole('checkbox', { name: groupCode(guia) })
 /** The card of another parcel, offered or asked about. */
-const tarjeta = (guia: string) => pagina.locator('.otra').filter({ hasText: groupCode(guia) })
-const dialogo = () => pagina.getByRole('dialog')
+const findCard = (guia: string) => pagina.locator('.otra').filter({ hasText: groupCode(guia) })
+const dialog = () => pagina.getByRole('dialog')
 const pruebasDe = (guias: string[]) =>
   waitUntil(async () => {
     const all = await Promise.all(guias.map(readPrueba))
-    return all.every(({ status }) => status === 200) && all.map(({ cuerpo }) => cuerpo)
+    return all.every(({ status }) => status === 200) && all.map(({ body }) => body)
   })
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('offers parcels of one door, asks without a confirmed place, and records a receiver for each', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const one = await enRutaCon(repartidor, { ...MARIA, ...HERE })
     const deLuis = { ...LUIS, contenido: 'Zapatos' }
-    const vecina = await enRutaCon(repartidor, { ...deLuis, ...alNorte(20), direccion: 'ALDEA  Loma Alta.' })
-    const delMismoTelefono = await enRutaCon(repartidor, { ...MARIA, ...alNorte(45), direccion: 'Junto a la escuela' })
-    const otraAldea = await enRutaCon(repartidor, {
+    const neighbour = await enRutaCon(repartidor, { ...deLuis, ...moveNorth(20), direccion: 'ALDEA  Loma Alta.' })
+    const guiaOfSameTelefono = await enRutaCon(repartidor, {
+      ...MARIA,
+      ...moveNorth(45),
+      direccion: 'Junto a la escuela',
+    })
+    const otherVillageGuia = await enRutaCon(repartidor, {
       ...ROSA,
       destinatario: 'Ana Tzoc',
       telefono: '+50231480004',
-      ...alNorte(3_300),
+      ...moveNorth(3_300),
     })
-    const deAlLado = await enRutaCon(repartidor, {
-      ...alNorte(10),
+    const neighbouringGuia = await enRutaCon(repartidor, {
+      ...moveNorth(10),
       destinatario: 'Juan Xol',
       telefono: '+50231480005',
       direccion: 'Casa azul',
     })
-    const sinLugar = await enRutaSinLugar(repartidor, ROSA)
+    const guiaWithoutPlace = await createGuiaOnRouteWithoutPlace(repartidor, ROSA)
     await openPhone()
     await signInOnPage(codigo)
     await titulo('6 por entregar').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
     await fillEntrega(one, { nombre: '', firmar: true, documento: '2456 78901 0101' })
-    await checkbox(vecina).waitFor()
+    await checkbox(neighbour).waitFor()
     expect(await pagina.getByRole('checkbox').count()).toBe(2)
     expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(0)
-    expect(await tarjeta(delMismoTelefono).count()).toBe(1)
+    expect(await findCard(guiaOfSameTelefono).count()).toBe(1)
     // Code, address and contents stay apart, also as one text of a screen reader.
-    expect(await tarjeta(vecina).textContent()).toMatch(
-      new RegExp(`^Luis Pérez ${groupCode(vecina)} Zapatos · Otro destinatario · ALDEA {2}Loma Alta\\., [^·]+$`),
+    expect(await findCard(neighbour).textContent()).toMatch(
+      new RegExp(`^Luis Pérez ${groupCode(neighbour)} Zapatos · Otro destinatario · ALDEA {2}Loma Alta\\., [^·]+$`),
     )
-    for (const guia of [otraAldea, deAlLado]) expect(await pagina.getByText(groupCode(guia)).count()).toBe(0)
+    for (const guia of [otherVillageGuia, neighbouringGuia])
+      expect(await pagina.getByText(groupCode(guia)).count()).toBe(0)
 
     // The parcel without a place is asked about by name; «no» leaves it out.
-    await tarjeta(sinLugar).getByRole('button').tap()
-    await dialogo().getByText('Rosa Caal').waitFor()
-    for (const dicho of [groupCode(sinLugar), DIRECCION]) await dialogo().getByText(dicho).waitFor()
+    await findCard(guiaWithoutPlace).getByRole('button').tap()
+    await dialog().getByText('Rosa Caal').waitFor()
+    for (const message of [groupCode(guiaWithoutPlace), DIRECCION]) await dialog().getByText(message).waitFor()
     await checkWindow('puerta-pregunta')
     await locateButton('No, es otra puerta').tap()
-    expect(await checkbox(sinLugar).count()).toBe(0)
-    await tarjeta(sinLugar).getByRole('button').tap()
+    expect(await checkbox(guiaWithoutPlace).count()).toBe(0)
+    await findCard(guiaWithoutPlace).getByRole('button').tap()
     await locateButton('Sí, es esta puerta').tap()
-    await checkbox(sinLugar).waitFor()
+    await checkbox(guiaWithoutPlace).waitFor()
 
-    for (const guia of [vecina, delMismoTelefono]) await checkbox(guia).check()
-    const relacion = tarjeta(vecina).getByLabel('Quién es para Luis Pérez')
+    for (const guia of [neighbour, guiaOfSameTelefono]) await checkbox(guia).check()
+    const relacion = findCard(neighbour).getByLabel('Quién es para Luis Pérez')
     expect(await relacion.inputValue()).toBe('')
     await locateButton('Confirmar las 4 entregas').tap()
-    await tarjeta(vecina).getByText('Elija quién es.').waitFor()
-    await tarjeta(sinLugar).getByText('Elija quién es.').waitFor()
+    await findCard(neighbour).getByText('Elija quién es.').waitFor()
+    await findCard(guiaWithoutPlace).getByText('Elija quién es.').waitFor()
     await checkWindow('puerta')
     await relacion.selectOption('vecino')
-    await tarjeta(sinLugar).getByRole('button', { name: 'Lo recibe Rosa Caal' }).tap()
-    await tarjeta(sinLugar).getByText('La firma y el documento son de otra persona').waitFor()
+    await findCard(guiaWithoutPlace).getByRole('button', { name: 'Lo recibe Rosa Caal' }).tap()
+    await findCard(guiaWithoutPlace).getByText('La firma y el documento son de otra persona').waitFor()
     // The courier's phone may push the page out of memory: nothing that was stored is lost.
     await expect.poll(dumpPhoneDatabase).toContain('"nombre":"Rosa Caal"')
     await pagina.reload()
@@ -125,7 +130,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForDone('Entregado: 4 guías')
 
     await phoneContext.setOffline(false)
-    const pruebas = await pruebasDe([one, vecina, delMismoTelefono, sinLugar])
+    const pruebas = await pruebasDe([one, neighbour, guiaOfSameTelefono, guiaWithoutPlace])
     const maria = { nombre: 'María López', documento: '2456 78901 0101' }
     expect(pruebas).toMatchObject([
       { recibido_por: { ...maria, relacion: 'destinatario' }, fotos: [{}], firma: {} },
@@ -135,37 +140,37 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ])
     expect(new Set(pruebas.map(({ fotos }) => fotos[0].archivo)).size).toBe(4)
     expect(new Set(pruebas.map(({ fotos }) => fotos[0].sha256)).size).toBe(1)
-    for (const guia of [otraAldea, deAlLado]) expect((await readPrueba(guia)).status).toBe(404)
+    for (const guia of [otherVillageGuia, neighbouringGuia]) expect((await readPrueba(guia)).status).toBe(404)
   })
 
   it('compares where the courier is with the place of each parcel, and warns of the one that is far', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaSinLugar(repartidor, MARIA)
-    const lejana = await enRutaCon(repartidor, { ...LUIS, ...alNorte(3_300) })
-    const cercana = await enRutaCon(repartidor, { ...ROSA, ...alNorte(100) })
+    const one = await createGuiaOnRouteWithoutPlace(repartidor, MARIA)
+    const lejana = await enRutaCon(repartidor, { ...LUIS, ...moveNorth(3_300) })
+    const nearbyGuia = await enRutaCon(repartidor, { ...ROSA, ...moveNorth(100) })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(one)
     await pagina.getByText('precisión de unos 8 m').waitFor()
     expect(await pagina.getByRole('checkbox').count()).toBe(0)
-    for (const guia of [lejana, cercana]) {
-      await tarjeta(guia).getByRole('button').tap()
+    for (const guia of [lejana, nearbyGuia]) {
+      await findCard(guia).getByRole('button').tap()
       await locateButton('Sí, es esta puerta').tap()
-      await tarjeta(guia).getByRole('combobox').selectOption('familiar')
+      await findCard(guia).getByRole('combobox').selectOption('familiar')
     }
-    await tarjeta(lejana).getByText('Está a 3,3 km del lugar confirmado de este paquete.').waitFor()
-    expect(await tarjeta(cercana).getByText('del lugar confirmado').count()).toBe(0)
+    await findCard(lejana).getByText('Está a 3,3 km del lugar confirmado de este paquete.').waitFor()
+    expect(await findCard(nearbyGuia).getByText('del lugar confirmado').count()).toBe(0)
     await locateButton('Confirmar las 3 entregas').tap()
-    await dialogo().getByText('Luis Pérez').waitFor()
-    await dialogo().getByText('3,3 km').waitFor()
-    expect(await dialogo().getByText('Rosa Caal').count()).toBe(0)
+    await dialog().getByText('Luis Pérez').waitFor()
+    await dialog().getByText('3,3 km').waitFor()
+    expect(await dialog().getByText('Rosa Caal').count()).toBe(0)
     await checkWindow('puerta-lejos')
     await locateButton('Volver').tap()
     expect((await readPrueba(one)).status).toBe(404)
     await locateButton('Confirmar las 3 entregas').tap()
     await locateButton('Entregar aquí').tap()
     await waitForDone('Entregado: 3 guías')
-    const avisadas = (await pruebasDe([one, lejana, cercana])).map(({ distancia_m, distancia_avisada_m }) => [
+    const avisadas = (await pruebasDe([one, lejana, nearbyGuia])).map(({ distancia_m, distancia_avisada_m }) => [
       distancia_m,
       distancia_avisada_m,
     ])
@@ -178,13 +183,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('leaves out a ticked parcel that changed meanwhile, and says so', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
-    const other = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
+    const one = await enRutaCon(repartidor, { ...MARIA, ...HERE })
+    const other = await enRutaCon(repartidor, { ...LUIS, ...HERE })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(one)
     await checkbox(other).check()
-    await tarjeta(other).getByRole('combobox').selectOption('familiar')
+    await findCard(other).getByRole('combobox').selectOption('familiar')
     await registerAsOperador(other, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
     await pagina.reload()
     await pagina.getByText(`La guía ${groupCode(other)} ya no va con esta entrega`).waitFor()
@@ -197,17 +202,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('does not keep «destinatario» once the receiver is renamed', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
-    const other = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
+    const one = await enRutaCon(repartidor, { ...MARIA, ...HERE })
+    const other = await enRutaCon(repartidor, { ...LUIS, ...HERE })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(one, { nombre: '' })
     await pagina.getByText('Recibe María López, es el destinatario').first().waitFor()
     await checkbox(other).check()
-    const relacion = tarjeta(other).getByRole('combobox')
-    await tarjeta(other).getByRole('button', { name: 'Lo recibe Luis Pérez' }).tap()
+    const relacion = findCard(other).getByRole('combobox')
+    await findCard(other).getByRole('button', { name: 'Lo recibe Luis Pérez' }).tap()
     await expect.poll(() => relacion.inputValue()).toBe('destinatario')
-    await tarjeta(other).getByLabel('Quién lo recibe').fill('Pedro Choc')
+    await findCard(other).getByLabel('Quién lo recibe').fill('Pedro Choc')
     await expect.poll(() => relacion.inputValue()).toBe('')
     await openStep(one, 'quien')
     await pagina.getByLabel('Nombre').fill('Pedro Choc')
@@ -218,7 +223,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('warns far from the confirmed place, with the distance, and the proof says so', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [far, cerca] = [await enRutaCon(repartidor, {}), await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 })]
+    const [far, nearby] = [
+      await enRutaCon(repartidor, {}),
+      await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 }),
+    ]
     await openPhone({ geolocation: { latitude: 14.73, longitude: -90.64417, accuracy: 9 } })
     await signInOnPage(codigo)
     await fillEntrega(far)
@@ -232,17 +240,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Entregar aquí').tap()
     await waitForDone('Entregado')
     const prueba = await waitUntil(async () => {
-      const dada = await readPrueba(far)
-      return dada.status === 200 && dada.cuerpo
+      const givenOne = await readPrueba(far)
+      return givenOne.status === 200 && givenOne.body
     })
     expect(prueba).toMatchObject({ distancia_m: 1_235, distancia_avisada_m: 1_235 })
-    await fillEntrega(cerca)
+    await fillEntrega(nearby)
     await pagina.getByText('precisión de unos 9 m').waitFor()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
     const other = await waitUntil(async () => {
-      const dada = await readPrueba(cerca)
-      return dada.status === 200 && dada.cuerpo
+      const givenOne = await readPrueba(nearby)
+      return givenOne.status === 200 && givenOne.body
     })
     expect(other).toMatchObject({ distancia_m: 167, distancia_avisada_m: null })
   })
@@ -271,8 +279,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
     const { fotos } = await waitUntil(async () => {
-      const dada = await readPrueba(guia)
-      return dada.status === 200 && dada.cuerpo
+      const givenOne = await readPrueba(guia)
+      return givenOne.status === 200 && givenOne.body
     })
     expect(fotos.map(({ capturado_en }: { capturado_en: string }) => capturado_en)).toEqual([
       '2026-11-20T21:04:05.000Z',

@@ -48,9 +48,9 @@ const politica = (cambios: Partial<PoliticaDeEvidencia> = {}): PoliticaDeEvidenc
 })
 
 describe('the evidence of one delivery of several parcels', () => {
-  const de = (cambios: Partial<PoliticaDeEvidencia>, elMismo = true) => ({
+  const de = (cambios: Partial<PoliticaDeEvidencia>, isSamePerson = true) => ({
     politica: politica(cambios),
-    isSamePerson: elMismo,
+    isSamePerson,
   })
 
   it('is the strictest of all, without signature and document of other receivers', () => {
@@ -71,8 +71,8 @@ describe('the evidence of one delivery of several parcels', () => {
   })
 
   it('takes a parcel apart whose own receiver has to sign or to show a document', () => {
-    for (const cual of [{ firma: 'obligatoria' }, { documento: 'obligatoria' }] as const)
-      expect([needsOwnEvidence(de(cual, false)), needsOwnEvidence(de(cual))]).toEqual([true, false])
+    for (const target of [{ firma: 'obligatoria' }, { documento: 'obligatoria' }] as const)
+      expect([needsOwnEvidence(de(target, false)), needsOwnEvidence(de(target))]).toEqual([true, false])
     expect([needsOwnEvidence(de({}, false)), needsOwnEvidence({ politica: undefined, isSamePerson: false })]).toEqual([
       false,
       false,
@@ -141,17 +141,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Seguir').tap()
     await pagina.getByText('Pida la firma, o elija por qué no la hay.').waitFor()
     await checkWindow('firma-obligatoria')
-    const porque = pagina.getByLabel('Si no firma, ¿por qué?')
-    await porque.selectOption('Sin contacto')
+    const explanation = pagina.getByLabel('Si no firma, ¿por qué?')
+    await explanation.selectOption('Sin contacto')
     // A signature takes the reason's place.
     await drawFirma()
-    expect(await porque.count()).toBe(0)
+    expect(await explanation.count()).toBe(0)
     await locateButton('Borrar').tap()
-    expect(await porque.inputValue()).toBe('')
-    await porque.selectOption('Se negó')
+    expect(await explanation.inputValue()).toBe('')
+    await explanation.selectOption('Se negó')
     await expect.poll(dumpPhoneDatabase).toContain('"se_nego"')
     await pagina.reload()
-    await expect.poll(() => porque.inputValue()).toBe('se_nego')
+    await expect.poll(() => explanation.inputValue()).toBe('se_nego')
     await locateButton('Seguir').tap()
     await pagina.getByText('Sin firma: se negó').first().waitFor()
     await pagina.getByText('precisión de unos 8 m').waitFor()
@@ -270,9 +270,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('takes apart a parcel of the same door whose own receiver has to sign', async () => {
     const { guia, repartidor } = await start(politica({ firma: 'obligatoria' }))
-    const vecina = await comercio.api.guias.crear(buildGuia({ destinatario: 'Luis Pérez' }))
+    const neighbour = await comercio.api.guias.crear(buildGuia({ destinatario: 'Luis Pérez' }))
     for (const estado of ['recolectado', 'en_ruta'])
-      await phoneEnvironment.operar('POST', `/guias/${vecina.guia}/eventos`, { estado, repartidor })
+      await phoneEnvironment.operar('POST', `/guias/${neighbour.guia}/eventos`, { estado, repartidor })
     await goHome()
     await pagina.reload()
     await titulo('2 por entregar').waitFor()
@@ -286,7 +286,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
     expect(await conPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
-    await openGuiaPage(vecina.guia)
+    await openGuiaPage(neighbour.guia)
     await link('Entregar').waitFor()
   })
 })

@@ -41,18 +41,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await registerAsOperador(porReintentar, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
     await api.guias.devolver(porDevolver, { razon: 'No lo quiere' })
     const { decision } = await api.guias.reintentar(porReintentar, { franja: { desde: '14:00', hasta: '18:00' } })
-    const cuando = `Otro intento el ${decision!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
+    const moment = `Otro intento el ${decision!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
     const conEtiqueta = (await api.guias.crear(buildGuia())).guia
     await (await fetch((await api.guias.etiqueta(conEtiqueta)).url)).arrayBuffer()
     await registerAsOperador(conEtiqueta, { estado: 'recolectado', repartidor })
     await api.guias.corregir(conEtiqueta, { direccion: 'Calle 2' })
     await openPhone()
     await signInOnPage(codigo)
-    await pagina.getByText(`Intento fallido · ${cuando}`).waitFor()
+    await pagina.getByText(`Intento fallido · ${moment}`).waitFor()
     await pagina.getByRole('region', { name: 'Vuelven a bodega' }).getByText('Vuelve al comercio').waitFor()
     await checkWindow('decisiones')
     await openGuiaPage(porReintentar)
-    await pagina.getByText(cuando, { exact: true }).waitFor()
+    await pagina.getByText(moment, { exact: true }).waitFor()
     await goHome()
     await openGuiaPage(porDevolver)
     await pagina.getByText('Vuelve al comercio', { exact: true }).waitFor()
@@ -98,16 +98,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await link('Buscar').tap()
-    const campo = pagina.getByLabel('Código, teléfono o nombre')
+    const field = pagina.getByLabel('Código, teléfono o nombre')
     const other = '7K3M9QX2A1B4'
-    await campo.fill(other.slice(0, 11))
+    await field.fill(other.slice(0, 11))
     await locateButton('Abrir').tap()
     await pagina.getByText('aquí hay 11').waitFor()
-    await campo.fill(`${other.slice(0, 11)}7`)
+    await field.fill(`${other.slice(0, 11)}7`)
     await locateButton('Abrir').tap()
     await pagina.getByText('alguna letra está cambiada').waitFor()
-    await campo.fill(groupCode(guia).toLowerCase().replace(/0/g, 'o').replace(/1/g, 'l'))
-    await campo.press('Enter')
+    await field.fill(groupCode(guia).toLowerCase().replace(/0/g, 'o').replace(/1/g, 'l'))
+    await field.press('Enter')
     await titulo(groupCode(guia)).waitFor()
     await pagina.getByText('María José Ajú').waitFor()
     await pagina.getByText('5a avenida norte 12, San Juan Sacatepéquez, Guatemala').waitFor()
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       { tipo: 'guia.nota', descripcion: 'Que llamen antes' },
     ])
     // The place was known, because it had been allowed.
-    expect((await phoneEnvironment.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('intento_fallido')
+    expect((await phoneEnvironment.operar('GET', `/guias/${guia}`)).body.estado).toBe('intento_fallido')
   })
 
   it(
@@ -164,11 +164,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await signInOnPage(codigo)
       await failIntento(guia)
       await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
-      const { hora } = createClock('America/Guatemala')
-      const suya = hora((await readEventos(guia)).at(-1)!.ocurrido_en)
+      const { hora: hour } = createClock('America/Guatemala')
+      const ownItem = hour((await readEventos(guia)).at(-1)!.ocurrido_en)
       await today()
-      await pagina.getByText(`${suya} (hora de Guatemala)`).tap()
-      await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
+      await pagina.getByText(`${ownItem} (hora de Guatemala)`).tap()
+      await pagina.getByText(`, a las ${ownItem} (hora de Guatemala).`).waitFor()
     },
   )
 
@@ -190,11 +190,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone({ initScript: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
     await signInOnPage(codigo)
     await pagina.getByText('está 47 min adelantado').waitFor()
-    const momento = Date.now()
+    const moment = Date.now()
     await failIntento(guia)
     expectOccurredBetween(
       (await waitUntil(async () => (await readEventos(guia)).find(({ motivo }) => motivo)))!.ocurrido_en,
-      momento,
+      moment,
       Date.now(),
     )
   })

@@ -35,24 +35,24 @@ const abajo = () =>
 
 describe('the directions to a recipient', () => {
   it('are the description of the place and the indications, each text once', () => {
-    const senas = (referencia: string | null, indicaciones: string | null) => {
+    const doorHints = (referencia: string | null, indicaciones: string | null) => {
       const ubicacion = { estado: 'confirmada', lat: 14.6, lng: -90.6, maps_url: null, precision_m: null, referencia }
       const datos = { custodia: 'propia', departamento: 'Guatemala', municipio: 'Mixco', indicaciones, ubicacion }
       return headingOf(datos as GuiaDeReparto, 'en_ruta')!.directions
     }
-    expect(senas('Portón verde', 'Dejar con un vecino: Rosa Caal')).toEqual([
+    expect(doorHints('Portón verde', 'Dejar con un vecino: Rosa Caal')).toEqual([
       'Portón verde',
       'Dejar con un vecino: Rosa Caal',
     ])
-    expect(senas('Portón verde', 'Portón verde')).toEqual(['Portón verde'])
-    expect(senas(null, 'Portón verde')).toEqual(['Portón verde'])
+    expect(doorHints('Portón verde', 'Portón verde')).toEqual(['Portón verde'])
+    expect(doorHints(null, 'Portón verde')).toEqual(['Portón verde'])
   })
 })
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('leads to where the parcel has to go: pickup, recipient, and the merchant when it goes back', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [porRecoger, enRuta, vuelve] = [
+    const [guiaToCollect, enRuta, returningGuia] = [
       await createGuiaIn(repartidor, []),
       await createGuiaIn(repartidor, ['recolectado', 'en_ruta']),
       await createGuiaIn(repartidor, ['recolectado', 'en_devolucion']),
@@ -62,34 +62,34 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const place = async (name: string) => {
       const region = pagina.getByRole('region', { name })
       await region.waitFor()
-      const enlaces: Record<string, string> = {}
+      const links: Record<string, string> = {}
       for (const one of await region.getByRole('link').all())
-        enlaces[(await one.textContent())!] = (await one.getAttribute('href'))!
-      return { texto: await region.textContent(), enlaces }
+        links[(await one.textContent())!] = (await one.getAttribute('href'))!
+      return { texto: await region.textContent(), links }
     }
     const aBodega = {
       'Google Maps': expect.stringContaining('destination=14.583611%2C-90.548611'),
       Waze: expect.stringContaining('ll=14.583611%2C-90.548611'),
     }
-    await openGuiaPage(porRecoger)
+    await openGuiaPage(guiaToCollect)
     expect(await place('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
-    await openGuiaPage(vuelve)
+    await openGuiaPage(returningGuia)
     expect(await place('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
     expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
     await checkWindow('vuelve')
     await openGuiaPage(enRuta)
     const destino = await place('Se entrega a')
     expect(destino.texto).toContain('5a avenida norte 12')
-    expect(destino.enlaces).toEqual({
+    expect(destino.links).toEqual({
       Llamar: 'tel:+50231481676',
       WhatsApp: expect.stringMatching(/^https:\/\/wa\.me\/50231481676\?text=Hola/),
       'Google Maps': expect.stringContaining('destination=14.71889%2C-90.64417'),
       Waze: expect.stringContaining('ll=14.71889%2C-90.64417'),
     })
-    expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(
+    expect(decodeURIComponent(destino.links.WhatsApp!)).toContain(
       `Hola, María José Ajú. Soy Carlos Méndez, traigo su paquete de`,
     )
-    expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(groupCode(enRuta))
+    expect(decodeURIComponent(destino.links.WhatsApp!)).toContain(groupCode(enRuta))
   })
 
   it('names who to ask for at the pickup, with directions, and calls or writes to them', async () => {
@@ -134,13 +134,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         expect(end).toBeGreaterThan(height - 40)
       }
       expect(await pagina.locator('.barra a').allTextContents()).toEqual(['Entregar', 'No se pudo entregar'])
-      const apartados = pagina.getByRole('navigation', { name: 'Si ya no se entrega' })
-      expect(await apartados.getByRole('link').allTextContents()).toEqual([
+      const furtherActions = pagina.getByRole('navigation', { name: 'Si ya no se entrega' })
+      expect(await furtherActions.getByRole('link').allTextContents()).toEqual([
         'Empezar la devolución',
         'Reportar extravío',
       ])
       await checkWindow('guia-abierta')
-      await apartados.getByRole('link', { name: 'Reportar extravío' }).tap()
+      await furtherActions.getByRole('link', { name: 'Reportar extravío' }).tap()
       await pagina.getByLabel('Se perdió').check()
       await locateButton('Registrar').tap()
       await pagina.getByText('¿Reportar extravío?').waitFor()
@@ -161,28 +161,28 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openGuiaPage(guia)
     await link('Entregar').tap()
     await titulo('Tome una foto').waitFor()
-    const dicho = (campo: string) =>
-      evaluateOnPhone<[string, string]>(`(() => { const campo = document.querySelector(${JSON.stringify(campo)})
+    const message = (field: string) =>
+      evaluateOnPhone<[string, string]>(`(() => { const campo = document.querySelector(${JSON.stringify(field)})
         return [campo.getAttribute('aria-invalid'), document.getElementById(campo.getAttribute('aria-describedby').split(' ')[0]).textContent] })()`)
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1').waitFor()
     await locateButton('Seguir').tap()
     await locateButton('Seguir').tap()
     await pagina.getByText('Escriba quién recibió.').waitFor()
-    expect(await dicho('#nombre')).toEqual(['true', 'Escriba quién recibió.'])
+    expect(await message('#nombre')).toEqual(['true', 'Escriba quién recibió.'])
     await expect.poll(activo).toBe('nombre')
     await checkWindow('entregar-fallas')
     await openGuiaPage(guia)
     await link('No se pudo entregar').tap()
     await locateButton('Registrar').tap()
     await pagina.getByText('Elija el motivo.').waitFor()
-    expect(await dicho('[role=radiogroup]')).toEqual(['true', 'Elija el motivo.'])
+    expect(await message('[role=radiogroup]')).toEqual(['true', 'Elija el motivo.'])
     await expect.poll(activo).toBe('motivo')
     await pagina.getByLabel('Otro motivo').check()
     expect(await pagina.getByText('Elija el motivo.').count()).toBe(0)
     await locateButton('Registrar').tap()
     await pagina.getByText('Escriba en la nota qué pasó.').waitFor()
-    expect(await dicho('#nota')).toEqual(['true', 'Escriba en la nota qué pasó.'])
+    expect(await message('#nota')).toEqual(['true', 'Escriba en la nota qué pasó.'])
     await expect.poll(activo).toBe('nota')
   })
 
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       destinatario: 'Zoila',
       direccion: '9a calle 1',
     })
-    const cerca = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
+    const nearby = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
       destinatario: 'Ana',
       direccion: '1a calle 1',
     })
@@ -220,7 +220,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const [end, height] = await abajo()
     expect(end).toBeLessThanOrEqual(height)
     await link('Siguiente').tap()
-    await titulo(groupCode(cerca)).waitFor()
+    await titulo(groupCode(nearby)).waitFor()
     await link('Entregar').waitFor()
     await checkBars(pagina)
     await checkLargeText(pagina)

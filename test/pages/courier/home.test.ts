@@ -23,63 +23,68 @@ import {
 
 usePhone()
 
-const AQUI = { lat: 14.7189, lng: -90.6442 }
-const aMetros = (metros: number) => ({ lat: AQUI.lat + metros / 111_200, lng: AQUI.lng })
-const LARGA = {
+const HERE = { lat: 14.7189, lng: -90.6442 }
+const pointAtMetres = (meters: number) => ({ lat: HERE.lat + meters / 111_200, lng: HERE.lng })
+const LONG_GUIA = {
   destinatario: 'María José Ajú Xicará de la Cruz y Hernández',
   direccion: '2a calle 3-45, zona 1, segundo portón verde después de la iglesia',
   indicaciones: 'Portón negro, frente a la tienda La Bendición',
 }
-const parada = () => pagina.locator('.parada')
-const buttons = () => parada().locator('.par a').allTextContents()
-const situar = (metros: number) =>
-  phoneContext.setGeolocation({ latitude: aMetros(metros).lat, longitude: AQUI.lng, accuracy: 8 })
+const stop = () => pagina.locator('.parada')
+const buttons = () => stop().locator('.par a').allTextContents()
+const setPosition = (meters: number) =>
+  phoneContext.setGeolocation({ latitude: pointAtMetres(meters).lat, longitude: HERE.lng, accuracy: 8 })
 
 /** Parcels at these distances to the north, in the hands of a courier who has just signed in. */
-async function llevar(estados: readonly string[], ...far: number[]) {
+async function carryThrough(estados: readonly string[], ...far: number[]) {
   const { codigo, repartidor } = await createTestRepartidor()
   const guias: string[] = []
-  for (const [i, metros] of far.entries()) {
-    const datos = i === 0 ? LARGA : { destinatario: `Vecina ${i}`, direccion: `${i}a avenida 5-67, zona 3` }
-    guias.push(await createGuiaIn(repartidor, estados, { ...datos, ...aMetros(metros) }))
+  for (const [i, meters] of far.entries()) {
+    const datos = i === 0 ? LONG_GUIA : { destinatario: `Vecina ${i}`, direccion: `${i}a avenida 5-67, zona 3` }
+    guias.push(await createGuiaIn(repartidor, estados, { ...datos, ...pointAtMetres(meters) }))
   }
   await openPhone()
   await signInOnPage(codigo)
-  await parada().waitFor()
+  await stop().waitFor()
   return guias as [string, ...string[]]
 }
 
 describe.skipIf(!hasBrowser)('the first screen', () => {
   it('shows the next stop with what to do there, and the two after it, on a small phone', async () => {
-    const [first] = await llevar(['recolectado', 'en_ruta'], 330, 700, 1_200, 2_000)
+    const [first] = await carryThrough(['recolectado', 'en_ruta'], 330, 700, 1_200, 2_000)
     await titulo('4 por entregar').waitFor()
-    await parada().getByText('a 330 m').waitFor()
-    for (const dicho of [LARGA.direccion, LARGA.destinatario, LARGA.indicaciones, 'San Juan Sacatepéquez, Guatemala'])
-      await parada().getByText(dicho, { exact: true }).waitFor()
-    expect(await parada().getByRole('link', { name: 'Llamar' }).getAttribute('href')).toBe('tel:+50231481676')
-    expect(await parada().getByRole('link', { name: 'Ir' }).getAttribute('href')).toContain('maps/dir/')
+    await stop().getByText('a 330 m').waitFor()
+    for (const message of [
+      LONG_GUIA.direccion,
+      LONG_GUIA.destinatario,
+      LONG_GUIA.indicaciones,
+      'San Juan Sacatepéquez, Guatemala',
+    ])
+      await stop().getByText(message, { exact: true }).waitFor()
+    expect(await stop().getByRole('link', { name: 'Llamar' }).getAttribute('href')).toBe('tel:+50231481676')
+    expect(await stop().getByRole('link', { name: 'Ir' }).getAttribute('href')).toContain('maps/dir/')
     expect(await buttons()).toEqual(['Ir', 'Entregar'])
     // With the longest texts, one more stop is whole above the bar; with short ones, two are.
-    const visibles = () =>
+    const visibleNames = () =>
       evaluateOnPhone<number>(`(() => { const bar = document.querySelector('.pestanas').getBoundingClientRect().top
         return [...document.querySelectorAll('.breve')].filter((f) => f.getBoundingClientRect().bottom <= bar).length })()`)
-    expect(await visibles()).toBeGreaterThanOrEqual(1)
+    expect(await visibleNames()).toBeGreaterThanOrEqual(1)
     await checkWindow('inicio')
     await checkBars(pagina)
     await checkLargeText(pagina)
     await registerAsOperador(first, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await pagina.reload()
-    await parada().getByText('Vecina 1').waitFor()
+    await stop().getByText('Vecina 1').waitFor()
     await titulo('3 por entregar').waitFor()
-    await pagina.getByRole('region', { name: 'Vuelven a bodega' }).getByText(LARGA.destinatario).waitFor()
-    expect(await visibles()).toBeGreaterThanOrEqual(2)
+    await pagina.getByRole('region', { name: 'Vuelven a bodega' }).getByText(LONG_GUIA.destinatario).waitFor()
+    expect(await visibleNames()).toBeGreaterThanOrEqual(2)
   })
 
   it('offers the way from afar, and the delivery at the door', async () => {
-    await llevar(['recolectado', 'en_ruta'], 330, 700)
+    await carryThrough(['recolectado', 'en_ruta'], 330, 700)
     expect(await buttons()).toEqual(['Ir', 'Entregar'])
-    await situar(300)
-    await parada().getByText('Ya está aquí').waitFor()
+    await setPosition(300)
+    await stop().getByText('Ya está aquí').waitFor()
     expect(await buttons()).toEqual(['Entregar', 'No se pudo entregar'])
     await checkWindow('inicio-en-la-puerta')
     await link('Entregar').tap()
@@ -87,7 +92,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
   })
 
   it('takes all parcels out from the first screen, and says of one door how many it gets', async () => {
-    await llevar(['recolectado'], 330, 700)
+    await carryThrough(['recolectado'], 330, 700)
     expect(await buttons()).toEqual(['Salir a ruta con 2'])
     await link('Salir a ruta con 2').tap()
     await titulo('Marcar varias').waitFor()
@@ -100,40 +105,41 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
 
   it('counts the parcels of one door', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    for (const metros of [330, 340, 900]) await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], aMetros(metros))
+    for (const meters of [330, 340, 900])
+      await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], pointAtMetres(meters))
     await openPhone()
     await signInOnPage(codigo)
-    await parada().getByText('2 paquetes en esta puerta').waitFor()
+    await stop().getByText('2 paquetes en esta puerta').waitFor()
   })
 
   it('keeps the colours that the courier chose, also after he left', async () => {
     const { codigo } = await createTestRepartidor()
     await openPhone({ colorScheme: 'light' })
     await signInOnPage(codigo)
-    const fondo = () => evaluateOnPhone<string>(`getComputedStyle(document.body).backgroundColor`)
-    const barra = () =>
+    const background = () => evaluateOnPhone<string>(`getComputedStyle(document.body).backgroundColor`)
+    const readThemeColor = () =>
       evaluateOnPhone<string>(`[...document.querySelectorAll('meta[name=theme-color]')]
         .filter(({ media }) => matchMedia(media).matches).map(({ content }) => content).join()`)
-    const [claro, barraClara] = [await fondo(), await barra()]
+    const [lightBackground, lightThemeColor] = [await background(), await readThemeColor()]
     await link('Más').tap()
     await pagina.getByText('Oscuro').tap()
-    await expect.poll(fondo).not.toBe(claro)
-    expect(await barra()).toBe('#0d1110')
+    await expect.poll(background).not.toBe(lightBackground)
+    expect(await readThemeColor()).toBe('#0d1110')
     await checkWindow('oscuro')
     await pagina.reload()
-    await expect.poll(fondo).not.toBe(claro)
+    await expect.poll(background).not.toBe(lightBackground)
     await locateButton('Salir').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    expect(await fondo()).not.toBe(claro)
+    expect(await background()).not.toBe(lightBackground)
     await signInOnPage(codigo)
     await link('Más').tap()
     await pagina.getByText('Del teléfono').tap()
-    await expect.poll(fondo).toBe(claro)
-    expect(await barra()).toBe(barraClara)
+    await expect.poll(background).toBe(lightBackground)
+    expect(await readThemeColor()).toBe(lightThemeColor)
   })
 
   it('leads to what is to be sent, and to a delivery that is not finished', async () => {
-    const [first] = await llevar(['recolectado', 'en_ruta'], 330)
+    const [first] = await carryThrough(['recolectado', 'en_ruta'], 330)
     await phoneContext.setOffline(true)
     await openGuiaPage(first)
     await link('Anotar algo').tap()

@@ -17,7 +17,7 @@ import {
 usePhone()
 
 /** What Chromium does where it may; in a private window, such as a test's, it never may. */
-const ofrecer = () =>
+const offerInstall = () =>
   evaluateOnPhone<boolean>(`(() => { const oferta = new Event('beforeinstallprompt', { cancelable: true })
     oferta.prompt = () => { window.preguntas = (window.preguntas ?? 0) + 1
       dispatchEvent(new Event('appinstalled')); return Promise.resolve({ outcome: 'accepted' }) }
@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('installing the page', () => {
     const { codigo } = await createTestRepartidor()
     await openPhone()
     await pagina.getByLabel('Su código').waitFor()
-    expect(await ofrecer()).toBe(true)
+    expect(await offerInstall()).toBe(true)
     expect(await sugerencia().count()).toBe(0)
     await signInOnPage(codigo)
     await sugerencia().waitFor()
@@ -63,11 +63,11 @@ describe.skipIf(!hasBrowser)('installing the page', () => {
       `const de = matchMedia; window.matchMedia = (q) => q.includes('standalone') ? { matches: true } : de.call(window, q)`,
     ],
     ['an app on an iPhone', IPHONE.replace('false', 'true')],
-  ])('is not offered where the page is already %s', async (_, alEmpezar) => {
+  ])('is not offered where the page is already %s', async (_, startScript) => {
     const { codigo } = await createTestRepartidor()
-    await openPhone({ initScript: alEmpezar })
+    await openPhone({ initScript: startScript })
     await signInOnPage(codigo)
-    await ofrecer()
+    await offerInstall()
     await evaluateOnPhone('new Promise(requestAnimationFrame)')
     expect(await sugerencia().count()).toBe(0)
   })

@@ -31,7 +31,7 @@ import {
 usePhone()
 
 /** A day's guides, in that courier's hands or to be collected by him; each lies a little farther north than the one before. */
-async function nuevas(count: number, repartidor: string, estado = 'recolectado'): Promise<string[]> {
+async function newGuias(count: number, repartidor: string, estado = 'recolectado'): Promise<string[]> {
   const guias: string[] = []
   for (let i = 0; i < count; i += 100) {
     const { resultados } = await phoneComercio.api.guias.crearLote({
@@ -53,7 +53,7 @@ async function nuevas(count: number, repartidor: string, estado = 'recolectado')
   ])
   return guias
 }
-const filas = () => pagina.locator('.lista li')
+const readTableRows = () => pagina.locator('.lista li')
 /** Fails unless each row fills the width of the list, shows all its text, and lies below the row before it. */
 async function expectWholeRows() {
   const rows = await evaluateOnPhone<{ left: number; right: number; top: number; bottom: number; clipped: boolean }[]>(
@@ -105,28 +105,28 @@ describe('the progress of the day', () => {
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('shows of two hundred guides each with its address, in an order that stays, and draws what is seen', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const guias = await nuevas(200, repartidor)
+    const guias = await newGuias(200, repartidor)
     await openPhone({ permissions: [] })
     await signInOnPage(codigo)
     await titulo('200 por entregar').waitFor()
     const before = await readStops()
     expect(before).toHaveLength(200)
     expect(before.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
-    expect(await filas().first().textContent()).toBe('1a calle 5 Vecina 1 · Recolectado')
+    expect(await readTableRows().first().textContent()).toBe('1a calle 5 Vecina 1 · Recolectado')
     // What changes a guide, or brings it anew, leaves its place to it.
     await registerAsOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
     await pagina.reload()
     await titulo('200 por entregar').waitFor()
     expect(await readStops()).toEqual(before)
     // Of all rows only those at the window are laid out and painted; scrolled, others are.
-    const dibujadas = () =>
+    const drawnItems = () =>
       evaluateOnPhone<number[]>(`[...document.querySelectorAll('.lista li')].flatMap((li, i) =>
         li.firstElementChild.checkVisibility({ contentVisibilityAuto: true }) ? [i] : [])`)
-    await expect.poll(async () => (await dibujadas()).length).toBeLessThan(40)
-    await filas().nth(180).scrollIntoViewIfNeeded()
-    await expect.poll(dibujadas).toContain(180)
-    expect((await dibujadas()).length).toBeLessThan(40)
-    expect(await dibujadas()).not.toContain(0)
+    await expect.poll(async () => (await drawnItems()).length).toBeLessThan(40)
+    await readTableRows().nth(180).scrollIntoViewIfNeeded()
+    await expect.poll(drawnItems).toContain(180)
+    expect((await drawnItems()).length).toBeLessThan(40)
+    expect(await drawnItems()).not.toContain(0)
     // Back from a guide the list is where it was left.
     await pagina.locator(`#g-${guias[180]!}`).tap()
     await titulo(groupCode(guias[180]!)).waitFor()
@@ -137,46 +137,46 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('finds guides by their words, their code and their state, and tells how many of how many', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [guia] = await nuevas(12, repartidor, 'en_ruta')
-    await nuevas(3, repartidor, 'en_devolucion')
+    const [guia] = await newGuias(12, repartidor, 'en_ruta')
+    await newGuias(3, repartidor, 'en_devolucion')
     await openPhone()
     await signInOnPage(codigo)
     await titulo('12 por entregar, 3 por devolver').waitFor()
     await pagina.getByText('0 de 15 entregadas').waitFor()
     await link('Buscar').tap()
-    const campo = pagina.getByLabel('Código, teléfono o nombre')
-    await expect.poll(() => filas().count()).toBe(15)
-    expect(await filas().first().textContent()).toMatch(
+    const field = pagina.getByLabel('Código, teléfono o nombre')
+    await expect.poll(() => readTableRows().count()).toBe(15)
+    expect(await readTableRows().first().textContent()).toMatch(
       /^Vecina \d+ [-\w]{14} \d+a calle 5, .+ En ruta · a [\d,]+ k?m$/,
     )
-    await campo.fill('VECÍNA 11a')
-    await expect.poll(() => filas().count()).toBe(1)
+    await field.fill('VECÍNA 11a')
+    await expect.poll(() => readTableRows().count()).toBe(1)
     await pagina.getByText('Se ven 1 de 15.').waitFor()
-    await campo.fill(`${guia!.slice(0, 4).toLowerCase()}-${guia!.slice(4, 7)}`)
-    await expect.poll(() => filas().count()).toBe(1)
-    await campo.fill('zzz')
+    await field.fill(`${guia!.slice(0, 4).toLowerCase()}-${guia!.slice(4, 7)}`)
+    await expect.poll(() => readTableRows().count()).toBe(1)
+    await field.fill('zzz')
     await locateButton('Abrir').tap()
     await pagina.getByText('Nada en la lista dice eso.').waitFor()
-    await campo.fill('')
+    await field.fill('')
     await locateButton('En devolución 3').tap()
-    await expect.poll(() => filas().count()).toBe(3)
+    await expect.poll(() => readTableRows().count()).toBe(3)
     await pagina.getByText('Se ven 3 de 15.').waitFor()
     await checkWindow('lista-filtrada')
     await locateButton('Todas 15').tap()
-    await expect.poll(() => filas().count()).toBe(15)
+    await expect.poll(() => readTableRows().count()).toBe(15)
     // A code's first characters may all be letters.
-    const deLetras = 'BCDFGHJKMNP'
-    await campo.fill(deLetras + checkDigit(deLetras))
+    const allLetters = 'BCDFGHJKMNP'
+    await field.fill(allLetters + checkDigit(allLetters))
     await locateButton('Abrir').tap()
     await titulo(/BCDF-GHJK-MNP/).waitFor()
     await pagina.goBack()
-    await campo.fill('bcdf-ghj')
-    await expect.poll(() => filas().count()).toBe(1)
+    await field.fill('bcdf-ghj')
+    await expect.poll(() => readTableRows().count()).toBe(1)
   })
 
   it('asks for the place once it is told to, and never before', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    await nuevas(12, repartidor, 'en_ruta')
+    await newGuias(12, repartidor, 'en_ruta')
     await openPhone({
       permissions: [],
       initScript: `window.pedidos = 0
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     FULL_RUN_ONLY,
     async () => {
       const { codigo, repartidor } = await createTestRepartidor()
-      const guias = await nuevas(200, repartidor)
+      const guias = await newGuias(200, repartidor)
       await openPhone()
       await signInOnPage(codigo)
       await titulo('200 por entregar').waitFor()
@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await link('Salir a ruta con 200').tap()
       await pagina.getByText('200 marcadas').waitFor()
       await locateButton('No marcar ninguna').tap()
-      await filas().first().getByRole('checkbox').check()
+      await readTableRows().first().getByRole('checkbox').check()
       await pagina.getByText('1 marcada', { exact: true }).waitFor()
       await locateButton('Marcar las 200').tap()
       await pagina.getByText('200 marcadas').waitFor()
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
       // Fifty leave at a time, and the fifty whose answer was lost once more.
       await pagina.getByText('Enviado hoy (200)').waitFor()
-      expect(phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))).toEqual(
+      expect(phoneBridge.forwardedRequests.filter((kind) => kind.endsWith('/eventos'))).toEqual(
         Array(5).fill('POST /repartidor/v1/eventos'),
       )
     },
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('shows on another phone what the courier did today, and counts what this phone adds', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [one, other] = await nuevas(4, repartidor, 'en_ruta')
+    const [one, other] = await newGuias(4, repartidor, 'en_ruta')
     for (const guia of [one!, other!]) await registerAsOperador(guia, buildEstadoReport('entregado'))
     // Where the third parcel goes.
     await openPhone({ geolocation: { latitude: 14.602, longitude: -90.6, accuracy: 8 } })
@@ -263,28 +263,28 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       external_ref: `Pedido-77 ${Date.now()}`,
     }
     await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { ...datos, destinatario: 'Wendy Xol' })
-    await nuevas(3, repartidor, 'en_ruta')
+    await newGuias(3, repartidor, 'en_ruta')
     await openPhone()
     await signInOnPage(codigo)
     await titulo('4 por entregar').waitFor()
     await link('Buscar').tap()
-    const campo = pagina.getByLabel('Código, teléfono o nombre')
+    const field = pagina.getByLabel('Código, teléfono o nombre')
     for (const searched of ['5550 1234', '+502 5550-1234', '00502 55501234', '1234', 'licuadora', datos.external_ref]) {
-      await campo.fill('')
-      await expect.poll(() => filas().count()).toBe(4)
-      await campo.fill(searched)
-      await expect.poll(() => filas().count(), { message: searched }).toBe(1)
-      await filas().getByText('Wendy Xol').waitFor()
+      await field.fill('')
+      await expect.poll(() => readTableRows().count()).toBe(4)
+      await field.fill(searched)
+      await expect.poll(() => readTableRows().count(), { message: searched }).toBe(1)
+      await readTableRows().getByText('Wendy Xol').waitFor()
     }
-    await campo.fill('5550 9999')
-    await expect.poll(() => filas().count()).toBe(0)
+    await field.fill('5550 9999')
+    await expect.poll(() => readTableRows().count()).toBe(0)
     await checkWindow('buscar-telefono')
   })
 
   it('says which of the ticked it could not take along', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    await nuevas(3, repartidor)
-    const [other] = await nuevas(1, repartidor, 'en_devolucion')
+    await newGuias(3, repartidor)
+    const [other] = await newGuias(1, repartidor, 'en_devolucion')
     await openPhone()
     await signInOnPage(codigo)
     await titulo('3 por entregar, 1 por devolver').waitFor()
@@ -301,7 +301,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says of what is over how it ended and whose it was, also when it is looked at again', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [guia] = await nuevas(1, repartidor, 'en_ruta')
+    const [guia] = await newGuias(1, repartidor, 'en_ruta')
     await registerAsOperador(guia!, buildEstadoReport('entregado'))
     await openPhone()
     await signInOnPage(codigo)

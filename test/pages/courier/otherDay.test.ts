@@ -30,7 +30,7 @@ const enDias = (days: number) => {
   return new Date(day.getTime() - day.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
 }
 
-async function anteElIntento() {
+async function openFailedAttempt() {
   const { codigo, repartidor } = await createTestRepartidor()
   const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
   await openPhone()
@@ -44,7 +44,7 @@ const decisionDe = async (guia: string) => (await phoneComercio.api.guias.obtene
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {
-    const guia = await anteElIntento()
+    const guia = await openFailedAttempt()
     const day = pagina.getByLabel('¿Qué día lo quiere?')
     await waitForInstall()
     await phoneContext.setOffline(true)
@@ -58,20 +58,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await locateButton('Registrar').tap()
       await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
     }
-    const pedido = enDias(4)
-    await day.fill(pedido)
+    const requestData = enDias(4)
+    await day.fill(requestData)
     await locateButton('Registrar').tap()
     await titulo('Intento fallido').waitFor()
     await phoneContext.setOffline(false)
     await waitForDone('Intento fallido')
     await waitUntil(async () => (await decisionDe(guia))?.estado === 'tomada')
-    expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: pedido })
+    expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: requestData })
     await openGuiaPage(guia)
-    await pagina.getByText(`Otro intento el ${pedido.split('-').reverse().join('/')}`).waitFor()
+    await pagina.getByText(`Otro intento el ${requestData.split('-').reverse().join('/')}`).waitFor()
   })
 
   it('leaves the decision open if the recipient did not say a day', async () => {
-    const guia = await anteElIntento()
+    const guia = await openFailedAttempt()
     await pagina.getByLabel('¿Qué día lo quiere?').fill(enDias(4))
     await pagina.getByLabel('No dijo qué día').check()
     await locateButton('Registrar').tap()

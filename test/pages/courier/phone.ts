@@ -47,7 +47,7 @@ export function watchTab(tab: Page) {
 
 export const groupCode = (guia: string) => guia.replace(/(.{4})(?=.)/g, '$1-')
 export const createTestRepartidor = async (nombre = 'Carlos Méndez') =>
-  (await phoneEnvironment.operar('POST', '/repartidores', { nombre })).cuerpo as { repartidor: string; codigo: string }
+  (await phoneEnvironment.operar('POST', '/repartidores', { nombre })).body as { repartidor: string; codigo: string }
 interface Evento {
   tipo: string
   estado: string
@@ -56,7 +56,7 @@ interface Evento {
   ocurrido_en: string
 }
 export const readEventos = async (guia: string): Promise<Evento[]> =>
-  (await phoneEnvironment.operar('GET', `/guias/${guia}`)).cuerpo.eventos.datos
+  (await phoneEnvironment.operar('GET', `/guias/${guia}`)).body.eventos.datos
 export const readShortEventoTypes = async (guia: string) =>
   (await readEventos(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
 export const registerAsOperador = (guia: string, body: object) =>

@@ -68,7 +68,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       // Its first photo arrives and is gone before the event gets there.
       phoneBridge.cutRequest(/POST .*\/eventos$/)
       await phoneContext.setOffline(false)
-      await waitUntil(async () => phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length === 2)
+      await waitUntil(
+        async () => phoneBridge.forwardedRequests.filter((kind) => kind.includes('tipo=foto')).length === 2,
+      )
       await phoneEnvironment.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
       await today()
       await tapSendNow()
@@ -76,7 +78,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const { datos } = await phoneComercio.api.guias.intentos(guia)
       expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
       expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
-      expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
+      expect(phoneBridge.forwardedRequests.filter((kind) => kind.includes('tipo=foto'))).toHaveLength(4)
       expect(await readShortEventoTypes(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
     },
   )
@@ -87,8 +89,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
-    const sinDatos = (await phoneComercio.api.guias.crear(buildGuia())).guia
-    for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(sinDatos, { estado })
+    const guiaWithoutData = (await phoneComercio.api.guias.crear(buildGuia())).guia
+    for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guiaWithoutData, { estado })
     await openPhone()
     await signInOnPage(codigo)
     for (const guia of [one, other]) {
@@ -104,14 +106,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const first = Date.now()
     await failIntento(one)
     await pagina.getByText('Por enviar:').waitFor()
-    const trasPrimero = Date.now()
+    const afterFirst = Date.now()
     // What is offered follows from what is still to be sent.
     await openGuiaPage(one)
     expect((await pagina.locator('.barra a').allTextContents())[0]).toBe('Salir a ruta')
     await dar(one, 'Salir a ruta')
     await pagina.getByText('Por enviar:').waitFor()
     await fillEntrega(one, { fotos: 2, firmar: true })
-    const antesDeEntregar = Date.now()
+    const beforeDelivery = Date.now()
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
     const entregado = Date.now()
@@ -121,12 +123,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // One of which nothing is known but its code.
     await goHome()
     await link('Buscar').tap()
-    await pagina.getByLabel('Código, teléfono o nombre').fill(sinDatos)
+    await pagina.getByLabel('Código, teléfono o nombre').fill(guiaWithoutData)
     await locateButton('Abrir').tap()
     await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
     await checkWindow('sin-datos')
-    await dar(sinDatos, 'Salir a ruta')
-    await failIntento(sinDatos)
+    await dar(guiaWithoutData, 'Salir a ruta')
+    await failIntento(guiaWithoutData)
     await today()
     await pagina.getByRole('heading', { name: 'Por enviar (6)' }).waitFor()
     await pagina.getByText('Espera cobertura').first().waitFor()
@@ -156,16 +158,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       'entregado',
     ])
     const eventos = (await readEventos(one)).slice(3)
-    expectOccurredBetween(eventos[0]!.ocurrido_en, first, trasPrimero)
-    expectOccurredBetween(eventos[3]!.ocurrido_en, antesDeEntregar, entregado)
-    const prueba = (await readPrueba(one)).cuerpo
+    expectOccurredBetween(eventos[0]!.ocurrido_en, first, afterFirst)
+    expectOccurredBetween(eventos[3]!.ocurrido_en, beforeDelivery, entregado)
+    const prueba = (await readPrueba(one)).body
     expect(prueba.fotos).toHaveLength(2)
     expect(prueba.firma).not.toBeNull()
     // Photos that had arrived were not sent again, unless the first reload took the answer.
-    const subidas = phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length
+    const subidas = phoneBridge.forwardedRequests.filter((kind) => kind.includes('tipo=foto')).length
     expect([2, 3]).toContain(subidas)
     expect(await readShortEventoTypes(other)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
-    expect(await readShortEventoTypes(sinDatos)).toEqual([
+    expect(await readShortEventoTypes(guiaWithoutData)).toEqual([
       'aceptado',
       'recolectado',
       'en_bodega',
@@ -174,21 +176,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ])
     const { rows } = await phoneEnvironment.db.pool.query(
       'select count(*)::int as n from evento where guia = any($1)',
-      [[one, other, sinDatos]],
+      [[one, other, guiaWithoutData]],
     )
     expect(rows).toEqual([{ n: 7 + 5 + 6 }])
   })
 
   it('shows what the service refused, and goes on with the rest', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [cancelled, movida, free] = [
+    const [cancelled, relocation, free] = [
       (await phoneComercio.api.guias.crear(buildGuia())).guia,
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
     await openPhone()
     await signInOnPage(codigo)
-    for (const guia of [cancelled, movida, free]) {
+    for (const guia of [cancelled, relocation, free]) {
       await openGuiaPage(guia)
       await pagina.locator('.barra').waitFor()
     }
@@ -197,9 +199,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneComercio.api.guias.cancelar(cancelled)
     await dar(cancelled, 'Recoger el paquete')
     await dar(cancelled, 'Dejar en bodega')
-    await failIntento(movida)
+    await failIntento(relocation)
     await failIntento(free)
-    await registerAsOperador(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
+    await registerAsOperador(relocation, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
     await phoneContext.setOffline(false)
     await today()
     await pagina.getByText('Enviado hoy (2)').waitFor()
@@ -214,15 +216,15 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkWindow('conflicto')
     await locateButton('Intentar otra vez').tap()
     await pagina.getByText('Necesita su atención').waitFor()
-    for (const quedan of [1, 0]) {
+    for (const remaining of [1, 0]) {
       await pagina.locator('.nota.mal').waitFor()
       await locateButton('Descartar').tap()
       await pagina.getByText('¿Descartar esta acción?').waitFor()
-      if (quedan === 1) await checkWindow('descartar')
+      if (remaining === 1) await checkWindow('descartar')
       await pagina.getByRole('dialog').getByRole('button', { name: 'Descartar' }).tap()
       await link('Escanear').waitFor()
       await today()
-      if (quedan === 1) {
+      if (remaining === 1) {
         await pagina.getByText('Necesita su atención').waitFor()
         await pagina.locator('.lista .atencion a').first().tap()
       }
@@ -244,7 +246,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await failIntento(guia, 'No había nadie', true)
     await today()
     await pagina.getByText('Necesita su atención').waitFor()
-    expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+    expect(phoneBridge.forwardedRequests.filter((kind) => kind.includes('tipo=foto'))).toHaveLength(2)
   })
 
   it('works in two tabs without doing anything twice', FULL_RUN_ONLY, async () => {
@@ -255,22 +257,22 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ]
     await openPhone()
     await signInOnPage(codigo)
-    const [aqui, alla] = [pagina, await phoneContext.newPage()]
-    await alla.goto(`${phoneBridge.url}/repartidor`)
-    await alla.getByRole('link', { name: 'Escanear' }).waitFor()
+    const [here, elsewhere] = [pagina, await phoneContext.newPage()]
+    await elsewhere.goto(`${phoneBridge.url}/repartidor`)
+    await elsewhere.getByRole('link', { name: 'Escanear' }).waitFor()
     await phoneContext.setOffline(true)
     await failIntento(guias[0]!)
-    watchTab(alla)
+    watchTab(elsewhere)
     await failIntento(guias[1]!)
     await goHome()
-    watchTab(aqui)
+    watchTab(here)
     await today()
     await pagina.getByRole('heading', { name: 'Por enviar (2)' }).waitFor()
     await phoneContext.setOffline(false)
     await pagina.getByText('Enviado hoy (2)').waitFor()
     for (const guia of guias)
       expect((await readShortEventoTypes(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
-    expect(phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))).toEqual([
+    expect(phoneBridge.forwardedRequests.filter((kind) => kind.endsWith('/eventos'))).toEqual([
       'POST /repartidor/v1/eventos',
     ])
   })
@@ -282,7 +284,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await openGuiaPage(guia)
     phoneBridge.reject(/\/eventos$/, 2)
-    const momento = Date.now()
+    const moment = Date.now()
     await failIntento(guia)
     const done = Date.now()
     await today()
@@ -295,8 +297,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       'select registrado_en from evento where guia = $1 order by secuencia',
       [guia],
     )
-    expect(rows.at(-1).registrado_en.getTime() - momento).toBeGreaterThan(2_000)
-    expectOccurredBetween((await readEventos(guia)).at(-1)!.ocurrido_en, momento, done)
+    expect(rows.at(-1).registrado_en.getTime() - moment).toBeGreaterThan(2_000)
+    expectOccurredBetween((await readEventos(guia)).at(-1)!.ocurrido_en, moment, done)
   })
 
   it('goes on with the rest when only one thing does not get through', FULL_RUN_ONLY, async () => {
@@ -383,10 +385,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
-    const testigo = await phoneContext.newPage()
-    await testigo.goto(`${phoneBridge.url}/healthz`)
+    const witnessPage = await phoneContext.newPage()
+    await witnessPage.goto(`${phoneBridge.url}/healthz`)
     await pagina.close()
-    const sesion = await phoneContext.newCDPSession(testigo)
+    const sesion = await phoneContext.newCDPSession(witnessPage)
     const registro = new Promise<string>((resolve) => {
       sesion.on(
         'ServiceWorker.workerRegistrationUpdated',
@@ -403,7 +405,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       lastChance: false,
     })
     await waitUntil(async () => (await readPrueba(guia)).status === 200)
-    watchTab(testigo)
+    watchTab(witnessPage)
   })
 
   it('offers a new version, and changes to it without losing what is to be sent', FULL_RUN_ONLY, async () => {
@@ -416,7 +418,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const [before] = (await waitForInstall()) as string[]
     phoneBridge.cutRequest(/\/sesion$/, 50)
     await failIntento(guia)
-    phoneBridge.cambiar = (path, body) =>
+    phoneBridge.change = (path, body) =>
       path.endsWith('servicio.js') ? body.replace(/"version":"\w+"/, '"version":"otra"') : body
     await evaluateOnPhone(
       'navigator.serviceWorker.getRegistration("/repartidor").then((r) => r.update()).then(() => 0)',

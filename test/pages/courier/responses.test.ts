@@ -21,13 +21,13 @@ describe('the page of the courier', () => {
       'content-security-policy': `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' ${BRAND_STYLE_HASH}; img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
     })
     expect(response.headers.get('set-cookie')).toBeNull()
-    const recursos = [...html.matchAll(/"(repartidor\/recursos\/[^"]+)"/g)].map(([, path]) => `/${path}`)
-    expect(recursos.length).toBeGreaterThanOrEqual(5)
-    for (const path of recursos) {
-      const recurso = await read(path)
-      expect([path, recurso.status]).toEqual([path, 200])
-      expect(recurso.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-      expect((await recurso.arrayBuffer()).byteLength).toBeGreaterThan(100)
+    const resources = [...html.matchAll(/"(repartidor\/recursos\/[^"]+)"/g)].map(([, path]) => `/${path}`)
+    expect(resources.length).toBeGreaterThanOrEqual(5)
+    for (const path of resources) {
+      const resource = await read(path)
+      expect([path, resource.status]).toEqual([path, 200])
+      expect(resource.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect((await resource.arrayBuffer()).byteLength).toBeGreaterThan(100)
     }
   })
 
@@ -49,7 +49,7 @@ describe('the page of the courier', () => {
       "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
     )
     expect(response.headers.get('cache-control')).toBe('no-store')
-    const { cuerpo: manifiesto } = await environment.request('GET', '/repartidor/manifiesto.webmanifest')
+    const { body: manifiesto } = await environment.request('GET', '/repartidor/manifiesto.webmanifest')
     expect(manifiesto).toMatchObject({ lang: 'es', display: 'standalone', start_url: '../repartidor' })
     for (const { src, sizes } of manifiesto.icons) {
       const { width, height } = await sharp(await (await read(`/repartidor/${src}`)).arrayBuffer()).metadata()

@@ -14,64 +14,68 @@ import {
 } from '../../../server/pages/courier/browser/sameDoor.ts'
 
 const M = 1 / 111_195.0802
-const alNorte = (metros: number) => ({ lat: 14.7189 + metros * M, lng: -90.6442 })
-const PUERTA: Door = { point: alNorte(0), direccion: 'aldea loma alta san juan', telefono: '+50231480001' }
-const OTRA = { direccion: 'casa azul san juan', telefono: '+50231480002' }
+const moveNorth = (meters: number) => ({ lat: 14.7189 + meters * M, lng: -90.6442 })
+const DOOR: Door = { point: moveNorth(0), direccion: 'aldea loma alta san juan', telefono: '+50231480001' }
+const OTHER_DATA = { direccion: 'casa azul san juan', telefono: '+50231480002' }
 
 describe('the door of two parcels', () => {
   it.each([
     ['misma', 0, {}],
-    ['misma', 20, { telefono: OTRA.telefono }],
-    ['misma', 20, { direccion: OTRA.direccion }],
+    ['misma', 20, { telefono: OTHER_DATA.telefono }],
+    ['misma', 20, { direccion: OTHER_DATA.direccion }],
     ['misma', SAME_DOOR_M - 0.01, {}],
     ['otra', SAME_DOOR_M + 0.01, {}],
-    ['otra', SAME_DOOR_M + 0.4, { direccion: OTRA.direccion }],
+    ['otra', SAME_DOOR_M + 0.4, { direccion: OTHER_DATA.direccion }],
     ['otra', 3_300, {}],
-    ['otra', 0, OTRA],
-    ['otra', 0, { direccion: '', telefono: OTRA.telefono }],
-  ] as const)('is «%s» at %d m with %j', (comparacion, metros, cambios) => {
-    const other = { ...PUERTA, ...cambios, point: alNorte(metros) }
-    expect([compareDoors(PUERTA, other), compareDoors(other, PUERTA)]).toEqual([comparacion, comparacion])
+    ['otra', 0, OTHER_DATA],
+    ['otra', 0, { direccion: '', telefono: OTHER_DATA.telefono }],
+  ] as const)('is «%s» at %d m with %j', (comparison, meters, cambios) => {
+    const other = { ...DOOR, ...cambios, point: moveNorth(meters) }
+    expect([compareDoors(DOOR, other), compareDoors(other, DOOR)]).toEqual([comparison, comparison])
   })
 
   it('is the courier’s to tell while either place is not confirmed, if address or telephone is equal', () => {
-    const sinLugar = { ...PUERTA, point: null }
-    expect(compareDoors(PUERTA, sinLugar)).toBe('dudosa')
-    expect(compareDoors(sinLugar, PUERTA)).toBe('dudosa')
-    expect(compareDoors(sinLugar, { ...sinLugar, telefono: OTRA.telefono })).toBe('dudosa')
-    expect(compareDoors(sinLugar, { ...sinLugar, ...OTRA })).toBe('otra')
+    const guiaWithoutPlace = { ...DOOR, point: null }
+    expect(compareDoors(DOOR, guiaWithoutPlace)).toBe('dudosa')
+    expect(compareDoors(guiaWithoutPlace, DOOR)).toBe('dudosa')
+    expect(compareDoors(guiaWithoutPlace, { ...guiaWithoutPlace, telefono: OTHER_DATA.telefono })).toBe('dudosa')
+    expect(compareDoors(guiaWithoutPlace, { ...guiaWithoutPlace, ...OTHER_DATA })).toBe('otra')
   })
 
   it('takes neither two missing telephones nor two missing addresses for equal', () => {
-    const callada = { point: alNorte(0), direccion: '', telefono: null }
-    expect(compareDoors(callada, callada)).toBe('otra')
+    const silent = { point: moveNorth(0), direccion: '', telefono: null }
+    expect(compareDoors(silent, silent)).toBe('otra')
   })
 
-  type Llevado = Parameters<typeof doorOf>[0]
-  type Lugar = NonNullable<Llevado['datos']>['ubicacion']
-  const RUMBO = { target: 'destinatario', direccion: 'ALDEA  Loma-Alta., San José', telefono: '+50231480001' } as const
+  type CarriedGuia = Parameters<typeof doorOf>[0]
+  type Lugar = NonNullable<CarriedGuia['datos']>['ubicacion']
+  const HEADING = {
+    target: 'destinatario',
+    direccion: 'ALDEA  Loma-Alta., San José',
+    telefono: '+50231480001',
+  } as const
   const CONFIRMADA: Lugar = { estado: 'confirmada', lat: 14.7, lng: -90.6 }
-  const llevado = (ubicacion: Lugar, cambios: Partial<Llevado> = {}): Llevado => ({
+  const buildCarriedGuia = (ubicacion: Lugar, cambios: Partial<CarriedGuia> = {}): CarriedGuia => ({
     datos: { direccion: 'ALDEA  Loma-Alta.', ubicacion },
-    heading: RUMBO,
+    heading: HEADING,
     steps: [{ estado: 'entregado' }],
     ...cambios,
   })
 
   it('has one spelling of its address, and no point unless the place is confirmed with coordinates', () => {
-    expect(doorOf(llevado(CONFIRMADA))).toEqual({
+    expect(doorOf(buildCarriedGuia(CONFIRMADA))).toEqual({
       point: { lat: 14.7, lng: -90.6 },
       direccion: 'aldea loma alta san jose',
       telefono: '+50231480001',
     })
-    expect(doorOf(llevado({ ...CONFIRMADA, estado: 'vencida' }))?.point).toBeNull()
-    expect(doorOf(llevado({ ...CONFIRMADA, lat: null, lng: null }))?.point).toBeNull()
+    expect(doorOf(buildCarriedGuia({ ...CONFIRMADA, estado: 'vencida' }))?.point).toBeNull()
+    expect(doorOf(buildCarriedGuia({ ...CONFIRMADA, lat: null, lng: null }))?.point).toBeNull()
   })
 
   it('is none for a parcel that is unknown, goes elsewhere, or cannot be handed over now', () => {
-    expect(doorOf(llevado(CONFIRMADA, { datos: null }))).toBeNull()
-    expect(doorOf(llevado(CONFIRMADA, { heading: { ...RUMBO, target: 'comercio' } }))).toBeNull()
-    expect(doorOf(llevado(CONFIRMADA, { steps: [{ estado: 'en_ruta' }] }))).toBeNull()
+    expect(doorOf(buildCarriedGuia(CONFIRMADA, { datos: null }))).toBeNull()
+    expect(doorOf(buildCarriedGuia(CONFIRMADA, { heading: { ...HEADING, target: 'comercio' } }))).toBeNull()
+    expect(doorOf(buildCarriedGuia(CONFIRMADA, { steps: [{ estado: 'en_ruta' }] }))).toBeNull()
   })
 })
 
@@ -99,11 +103,11 @@ describe('a person who receives another parcel', () => {
   })
 
   it('keeps no relation that was chosen under another name', () => {
-    const elegida = con({ relacion: 'familiar' })
-    expect(renameInOther(elegida, 'Pedro', MARIA.nombre)).toMatchObject({ nombre: 'Pedro', relacion: '' })
-    expect(renameInOther(elegida, MARIA.nombre, MARIA.nombre)).toMatchObject({ nombre: null, relacion: '' })
+    const choice = con({ relacion: 'familiar' })
+    expect(renameInOther(choice, 'Pedro', MARIA.nombre)).toMatchObject({ nombre: 'Pedro', relacion: '' })
+    expect(renameInOther(choice, MARIA.nombre, MARIA.nombre)).toMatchObject({ nombre: null, relacion: '' })
     const propia = con({ nombre: 'Luis Pérez', relacion: 'destinatario' })
-    expect(afterRename([elegida, propia])).toEqual([other, propia])
+    expect(afterRename([choice, propia])).toEqual([other, propia])
     expect(isSameReceiver(con({ nombre: 'María López ' }), MARIA)).toBe(true)
   })
 

@@ -34,59 +34,59 @@ import {
 usePhone()
 
 /** What a label shows to a camera, bars or a QR, in grey: drawn by hand, since the service bars sharp from other formats. */
-function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) {
-  const grises = Buffer.alloc(ancho * alto, 0xee)
-  const rectangulo = (x: number, y: number, w: number, h: number) => {
-    for (let row = y; row < y + h; row++) grises.fill(0, row * ancho + x, row * ancho + x + w)
+function drawing(kind: { bars?: string; qr?: string }, ancho = 640, alto = 480) {
+  const greys = Buffer.alloc(ancho * alto, 0xee)
+  const drawRectangle = (x: number, y: number, w: number, h: number) => {
+    for (let row = y; row < y + h; row++) greys.fill(0, row * ancho + x, row * ancho + x + w)
   }
-  if (que.barras) {
-    const anchos = barsOf(que.barras)!
-    const modulos = anchos.reduce((a, b) => a + b)
-    const modulo = Math.floor((ancho - 40) / modulos)
-    let x = Math.floor((ancho - modulo * modulos) / 2)
+  if (kind.bars) {
+    const anchos = barsOf(kind.bars)!
+    const modules = anchos.reduce((a, b) => a + b)
+    const modulo = Math.floor((ancho - 40) / modules)
+    let x = Math.floor((ancho - modulo * modules) / 2)
     for (const [i, n] of anchos.entries()) {
-      if (i % 2 === 0) rectangulo(x, 140, n * modulo, 180)
+      if (i % 2 === 0) drawRectangle(x, 140, n * modulo, 180)
       x += n * modulo
     }
   }
-  if (que.qr) {
-    const { side: lado, modules: modulos } = qrOf(que.qr)!
-    const modulo = Math.floor((alto - 120) / lado)
-    for (let i = 0; i < lado * lado; i++) {
-      if (modulos[i]) rectangulo(60 + (i % lado) * modulo, 60 + Math.floor(i / lado) * modulo, modulo, modulo)
+  if (kind.qr) {
+    const { side, modules } = qrOf(kind.qr)!
+    const modulo = Math.floor((alto - 120) / side)
+    for (let i = 0; i < side * side; i++) {
+      if (modules[i]) drawRectangle(60 + (i % side) * modulo, 60 + Math.floor(i / side) * modulo, modulo, modulo)
     }
   }
-  return { grises, ancho, alto }
+  return { greys, ancho, alto }
 }
-type Dibujo = ReturnType<typeof dibujo>
+type Drawing = ReturnType<typeof drawing>
 /** The guide whose label the camera sees. */
-let _enCamara: string
+let _guiaOnCamera: string
 
 /** A film of one picture, as Chromium's false camera plays it. */
-function pelicula({ grises, ancho, alto }: Dibujo): Buffer {
-  const cuadro = Buffer.concat([Buffer.from('FRAME\n'), grises, Buffer.alloc((ancho * alto) / 2, 128)])
-  return Buffer.concat([Buffer.from(`YUV4MPEG2 W${ancho} H${alto} F5:1 Ip A1:1 C420jpeg\n`), cuadro, cuadro])
+function buildVideo({ greys, ancho, alto }: Drawing): Buffer {
+  const frame = Buffer.concat([Buffer.from('FRAME\n'), greys, Buffer.alloc((ancho * alto) / 2, 128)])
+  return Buffer.concat([Buffer.from(`YUV4MPEG2 W${ancho} H${alto} F5:1 Ip A1:1 C420jpeg\n`), frame, frame])
 }
 
-const png = ({ grises, ancho, alto }: Dibujo) =>
-  sharp(grises, { raw: { width: ancho, height: alto, channels: 1 } })
+const png = ({ greys, ancho, alto }: Drawing) =>
+  sharp(greys, { raw: { width: ancho, height: alto, channels: 1 } })
     .png()
     .toBuffer()
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   let folder: string
-  let navegador: Browser
+  let browser: Browser
   /** The guide whose label the camera sees. */
-  let enCamara: string
+  let guiaOnCamera: string
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
-    enCamara = (await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Etiquetas' }))).guia
-    await writeFile(join(folder, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
-    navegador = await openBrowserWithCamera(join(folder, 'etiqueta.y4m'))
+    guiaOnCamera = (await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Etiquetas' }))).guia
+    await writeFile(join(folder, 'etiqueta.y4m'), buildVideo(drawing({ bars: guiaOnCamera })))
+    browser = await openBrowserWithCamera(join(folder, 'etiqueta.y4m'))
   })
   afterAll(async () => {
-    await navegador?.close()
+    await browser?.close()
     await rm(folder, { recursive: true, force: true })
   })
 
@@ -100,14 +100,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         const pedir = dispositivos?.getUserMedia.bind(dispositivos)
         if (dispositivos) dispositivos.getUserMedia = async (que) => { await window.camara; return pedir(que) }`,
       },
-      navegador,
+      browser,
     )
     await waitForInstall()
     expect(requestedUrls.filter((one) => one.includes('lector.'))).toEqual([])
     await signInOnPage(codigo)
     expect(await evaluateOnPhone('typeof BarcodeDetector')).toBe('undefined')
     await link('Escanear').tap()
-    await titulo(groupCode(enCamara)).waitFor()
+    await titulo(groupCode(guiaOnCamera)).waitFor()
     await pagina.getByText('Lleva: Etiquetas').waitFor()
     await goHome()
     await evaluateOnPhone('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkWindow('escanear')
     // It is before the camera still: a moment later the box is gone.
     await pagina.getByLabel('Cargar varias').tap()
-    await titulo(groupCode(enCamara)).waitFor()
+    await titulo(groupCode(guiaOnCamera)).waitFor()
     const { guia } = await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Cuadros' }))
     await goHome()
     await phoneContext.clearPermissions()
@@ -128,10 +128,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const input = pagina.locator('input[type=file]')
     await input.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await createFoto() })
     await pagina.getByText('No se ve ningún código').waitFor()
-    const foreign = await png(dibujo({ qr: 'https://example.com/menu' }))
+    const foreign = await png(drawing({ qr: 'https://example.com/menu' }))
     await input.setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: foreign })
     await pagina.getByText('Ese código no es de una guía').waitFor()
-    const own = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
+    const own = await png(drawing({ qr: `https://guias.example.com/r/${guia}` }))
     await input.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: own })
     await pagina.getByText('Lleva: Cuadros').waitFor()
   })
@@ -144,29 +144,29 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       return guia
     }
     const [one, other] = [await enBodega(), await enBodega()]
-    const suya = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
-    await openPhone({ permissions: [] }, navegador)
+    const ownItem = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone({ permissions: [] }, browser)
     await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
     await link('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
     await pagina.getByLabel('Cargar varias').check()
-    const mostrar = async (guia: string) =>
+    const show = async (guia: string) =>
       pagina.locator('input[type=file]').setInputFiles({
         name: 'etiqueta.png',
         mimeType: 'image/png',
-        buffer: await png(dibujo({ barras: guia })),
+        buffer: await png(drawing({ bars: guia })),
       })
-    for (const guia of [one, other, suya]) {
-      await mostrar(guia)
+    for (const guia of [one, other, ownItem]) {
+      await show(guia)
       await pagina.getByText(`${groupCode(guia)} en la lista.`).waitFor()
     }
-    await mostrar(one)
+    await show(one)
     await pagina.getByText('3 guías').waitFor()
     await checkWindow('tomar-varias')
     await locateButton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
-    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(suya)).waitFor()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(ownItem)).waitFor()
     for (const guia of [one, other]) await waitUntil(async () => (await readShortEventoTypes(guia)).includes('en_ruta'))
     await goHome()
     await titulo('3 por entregar').waitFor()
@@ -178,13 +178,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone(
       {
         initScript: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
-        async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${enCamara}' }] : [] } }`,
+        async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${guiaOnCamera}' }] : [] } }`,
       },
-      navegador,
+      browser,
     )
     await signInOnPage(codigo)
     await link('Escanear').tap()
-    await titulo(groupCode(enCamara)).waitFor()
+    await titulo(groupCode(guiaOnCamera)).waitFor()
     expect(phoneBridge.forwardedRequests.some((one) => one.includes('lector.'))).toBe(false)
   })
 })

@@ -43,7 +43,7 @@ async function conIntentos(count: number, before = async (_guias: readonly strin
   await pagina.getByText(`Por enviar (${count})`).waitFor()
   return guias
 }
-const envios = () => phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))
+const submissions = () => phoneBridge.forwardedRequests.filter((kind) => kind.endsWith('/eventos'))
 const conIntento = async (guia: string) => (await readShortEventoTypes(guia)).includes('intento_fallido')
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Enviado hoy (2)').waitFor({ timeout: 20_000 })
     await pagina.getByText('Por enviar (1)').waitFor()
     await pagina.getByText('Necesita su atención').waitFor()
-    expect(envios()).toEqual(['POST /repartidor/v1/eventos'])
+    expect(submissions()).toEqual(['POST /repartidor/v1/eventos'])
     expect([await conIntento(one!), await conIntento(lost!), await conIntento(other!)]).toEqual([true, false, true])
   })
 
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await tapSendNow()
       return (await Promise.all(guias.map(conIntento))).every(Boolean)
     })
-    expect(envios()).toEqual(guias.map((guia) => `POST /repartidor/v1/guias/${guia}/eventos`))
+    expect(submissions()).toEqual(guias.map((guia) => `POST /repartidor/v1/guias/${guia}/eventos`))
   })
 
   it('opens every screen without coverage, although none was opened with it', async () => {

@@ -65,8 +65,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo.toLowerCase().replace('-', ' '))
     await titulo('Hola, Carlos').waitFor()
     await checkWindow('vacio')
-    const [galleta] = await deSesion()
-    expect(galleta).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
+    const [cookie] = await deSesion()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
     await signOutOfPage()
@@ -109,18 +109,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signOutOfPage()
     await locateButton('Salir de todos modos').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    const quedan = await dumpPhoneDatabase()
-    for (const store of ['actions', 'drafts', 'guias', 'imagenes']) expect(quedan).toContain(`["${store}",[]]`)
+    const remaining = await dumpPhoneDatabase()
+    for (const store of ['actions', 'drafts', 'guias', 'imagenes']) expect(remaining).toContain(`["${store}",[]]`)
   })
 
   it('keeps what was done when the session ends, and never sends it for another courier', FULL_RUN_ONLY, async () => {
     const { carlos, berta, guia, deBerta } = await conDosRepartidores()
     // The operator takes the code away.
-    const nuevo = (await phoneEnvironment.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).cuerpo.codigo
-    const [galleta] = await deSesion()
+    const nuevo = (await phoneEnvironment.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).body.codigo
+    const [cookie] = await deSesion()
     await waitUntil(async () => {
-      const Cookie = `${galleta!.name}=${galleta!.value}`
-      return (await phoneEnvironment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401
+      const Cookie = `${cookie!.name}=${cookie!.value}`
+      return (await phoneEnvironment.request('GET', '/repartidor/v1/sesion', { headers: { Cookie } })).status === 401
     })
     await failIntento(guia)
     await pagina.getByText('Su sesión venció').waitFor()

@@ -36,43 +36,48 @@ describe('the order of the stops', () => {
     heading: { lugar: { lat, lng, maps_url: null } },
     ...more,
   })
-  const paraEl = (fecha: string | null) => ({ datos: { decision: { fecha } } })
-  const ordenar = async (rows: object[], from: object | null) => {
+  const decisionFor = (fecha: string | null) => ({ datos: { decision: { fecha } } })
+  const arrange = async (rows: object[], from: object | null) => {
     // Its types are those of a browser, which this project's tests do not have.
     const { inStopOrder } = await import(new URL('server/pages/courier/browser/stops.ts', ROOT).href)
     return inStopOrder(rows, from, HOY).map(({ nombre }: { nombre: string }) => nombre)
   }
-  const NORTE = [en('a 3', 14.63, -90.5), en('a 1', 14.61, -90.5), en('a 2', 14.62, -90.5), en('al sur', 14.585, -90.5)]
+  const NORTH_STOPS = [
+    en('a 3', 14.63, -90.5),
+    en('a 1', 14.61, -90.5),
+    en('a 2', 14.62, -90.5),
+    en('al sur', 14.585, -90.5),
+  ]
 
   it('goes from each stop to the nearest of the others, and begins at the given point', async () => {
-    expect(await ordenar(NORTE, { lat: 14.6, lng: -90.5 })).toEqual(['a 1', 'a 2', 'a 3', 'al sur'])
-    expect(await ordenar(NORTE, { lat: 14.59, lng: -90.5 })).toEqual(['al sur', 'a 1', 'a 2', 'a 3'])
+    expect(await arrange(NORTH_STOPS, { lat: 14.6, lng: -90.5 })).toEqual(['a 1', 'a 2', 'a 3', 'al sur'])
+    expect(await arrange(NORTH_STOPS, { lat: 14.59, lng: -90.5 })).toEqual(['al sur', 'a 1', 'a 2', 'a 3'])
   })
 
   it('stays the same for the others once the first stop is done', async () => {
-    const [, ...siguen] = await ordenar(NORTE, { lat: 14.6, lng: -90.5 })
-    const sinLaPrimera = NORTE.filter(({ nombre }) => nombre !== 'a 1')
-    expect(await ordenar(sinLaPrimera, { lat: 14.61, lng: -90.5 })).toEqual(siguen)
+    const [, ...followingStops] = await arrange(NORTH_STOPS, { lat: 14.6, lng: -90.5 })
+    const stopsWithoutFirst = NORTH_STOPS.filter(({ nombre }) => nombre !== 'a 1')
+    expect(await arrange(stopsWithoutFirst, { lat: 14.61, lng: -90.5 })).toEqual(followingStops)
   })
 
   it('counts a degree of longitude for less than one of latitude, far from the equator', async () => {
     const rows = [en('al norte', 60.0015, 10), en('al este', 60, 10.002)]
-    expect(await ordenar(rows, { lat: 60, lng: 10 })).toEqual(['al este', 'al norte'])
+    expect(await arrange(rows, { lat: 60, lng: 10 })).toEqual(['al este', 'al norte'])
   })
 
   it('puts last stops without a place, those that go back, those for a later day, and finished ones', async () => {
     const rows = [
       en('terminada', 14.6, -90.5, { final: true }),
-      en('mañana', 14.6, -90.5, paraEl('2026-11-26')),
+      en('mañana', 14.6, -90.5, decisionFor('2026-11-26')),
       en('intentada', 14.6, -90.5, { estado: 'intento_fallido' }),
       en('ya no se entrega', 14.6, -90.5, { estado: 'en_ruta', datos: { decision: { accion: 'devolver' } } }),
-      en('otra vez hoy', 14.68, -90.5, { estado: 'intento_fallido', ...paraEl(HOY) }),
+      en('otra vez hoy', 14.68, -90.5, { estado: 'intento_fallido', ...decisionFor(HOY) }),
       en('sin lugar', null, null),
       en('sin datos', null, null, { datos: null, heading: null }),
-      en('hoy', 14.7, -90.5, paraEl(HOY)),
-      en('de ayer', 14.69, -90.5, paraEl('2026-11-24')),
+      en('hoy', 14.7, -90.5, decisionFor(HOY)),
+      en('de ayer', 14.69, -90.5, decisionFor('2026-11-24')),
     ]
-    expect(await ordenar(rows, { lat: 14.6, lng: -90.5 })).toEqual([
+    expect(await arrange(rows, { lat: 14.6, lng: -90.5 })).toEqual([
       'otra vez hoy',
       'de ayer',
       'hoy',
@@ -83,7 +88,7 @@ describe('the order of the stops', () => {
       'mañana',
       'terminada',
     ])
-    expect(await ordenar(rows, null)).toEqual([
+    expect(await arrange(rows, null)).toEqual([
       'otra vez hoy',
       'sin lugar',
       'sin datos',
@@ -97,13 +102,13 @@ describe('the order of the stops', () => {
   })
 
   it('takes little time for as many guides as a courier can carry', async () => {
-    const muchas = Array.from({ length: 500 }, (_, i) => en(`${i}`, 14.6 + ((i * 7919) % 500) / 1_000, -90.5))
-    expect(await ordenar(muchas, { lat: 14, lng: -90.5 })).toHaveLength(500)
+    const manyEntries = Array.from({ length: 500 }, (_, i) => en(`${i}`, 14.6 + ((i * 7919) % 500) / 1_000, -90.5))
+    expect(await arrange(manyEntries, { lat: 14, lng: -90.5 })).toHaveLength(500)
   })
 })
 
-const AQUI = { lat: 14.7189, lng: -90.6442 }
-const alNorte = (km: number) => ({ lat: AQUI.lat + km / 111.2, lng: AQUI.lng })
+const HERE = { lat: 14.7189, lng: -90.6442 }
+const moveNorth = (km: number) => ({ lat: HERE.lat + km / 111.2, lng: HERE.lng })
 /** Parcels in the reverse order of their addresses: the nearest has the last one. */
 async function tres(repartidor: string) {
   const guias: string[] = []
@@ -112,12 +117,12 @@ async function tres(repartidor: string) {
       await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
         direccion,
         destinatario: `Vecina de la ${direccion}`,
-        ...alNorte(i + 0.1),
+        ...moveNorth(i + 0.1),
       }),
     )
   return guias as [string, string, string]
 }
-const fallarAqui = async (guia: string) => {
+const failHere = async (guia: string) => {
   await openGuiaPage(guia)
   await link('No se pudo entregar').tap()
   await pagina.getByLabel('No había nadie').check()
@@ -128,7 +133,7 @@ const fallarAqui = async (guia: string) => {
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('begins where the courier is, stays after a reload, and goes on after each stop, also without coverage', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [cerca, media] = await tres(repartidor)
+    const [nearby, media] = await tres(repartidor)
     await openPhone()
     await signInOnPage(codigo)
     await expect.poll(readStops).toEqual(['3a calle', '2a calle', '1a calle'])
@@ -136,16 +141,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForInstall()
     await phoneContext.setOffline(true)
     // Somewhere else: the order does not move by itself.
-    await phoneContext.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
+    await phoneContext.setGeolocation({ latitude: moveNorth(5).lat, longitude: HERE.lng, accuracy: 8 })
     await pagina.reload()
     await expect.poll(readStops).toEqual(['3a calle', '2a calle', '1a calle'])
-    await phoneContext.setGeolocation({ latitude: AQUI.lat, longitude: AQUI.lng, accuracy: 8 })
-    await fallarAqui(cerca)
+    await phoneContext.setGeolocation({ latitude: HERE.lat, longitude: HERE.lng, accuracy: 8 })
+    await failHere(nearby)
     await pagina.getByText('Sigue: 2a calle').waitFor()
     await link('Siguiente').tap()
     await titulo(new RegExp(media.slice(0, 4))).waitFor()
     // From the far end, the way goes back.
-    await phoneContext.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
+    await phoneContext.setGeolocation({ latitude: moveNorth(5).lat, longitude: HERE.lng, accuracy: 8 })
     await pagina.goto(`${phoneBridge.url}/repartidor#/mas`)
     await locateButton('Ordenar desde aquí').tap()
     // What was tried comes last, until somebody decides what becomes of it.
@@ -155,11 +160,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('begins at the last stop if it may not know where the phone is, and before it by address', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [cerca] = await tres(repartidor)
+    const [nearby] = await tres(repartidor)
     await openPhone({ permissions: [] })
     await signInOnPage(codigo)
     await expect.poll(readStops).toEqual(['1a calle', '2a calle', '3a calle'])
-    await fallarAqui(cerca)
+    await failHere(nearby)
     await pagina.getByText('Sigue: 2a calle').waitFor()
     await goHome()
     await expect.poll(readStops).toEqual(['2a calle', '1a calle', '3a calle'])
@@ -173,7 +178,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone({ permissions: [] })
     await signInOnPage(carlos.codigo)
     await titulo('1 por entregar').waitFor()
-    await fallarAqui((await evaluateOnPhone<string>(`document.querySelector('[id^=g-]').id`)).slice(2))
+    await failHere((await evaluateOnPhone<string>(`document.querySelector('[id^=g-]').id`)).slice(2))
     await today()
     await pagina.getByText('Enviado hoy (1)').waitFor()
     await signOutOfPage()

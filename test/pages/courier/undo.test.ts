@@ -45,8 +45,8 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     await checkWindow('deshacer')
     await locateButton('Deshacer').tap()
     await titulo('Entregar').waitFor()
-    for (const dicho of ['1 foto', 'Recibe Ana Tzoc, es el destinatario', 'Firmó'])
-      await pagina.locator('.resumen').getByText(dicho, { exact: true }).first().waitFor()
+    for (const message of ['1 foto', 'Recibe Ana Tzoc, es el destinatario', 'Firmó'])
+      await pagina.locator('.resumen').getByText(message, { exact: true }).first().waitFor()
     expect(await pagina.getByRole('checkbox').isChecked()).toBe(true)
     expect(await pagina.getByLabel('Quién lo recibe').inputValue()).toBe('Luis Pérez')
     expect(await readShortEventoTypes(guia)).not.toContain('entregado')
@@ -54,9 +54,9 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     await titulo('Entregado: 2 guías').waitFor()
     await pagina.getByText('Enviado.').waitFor()
     expect(await locateButton('Deshacer').count()).toBe(0)
-    for (const cada of [guia, other]) {
-      await waitUntil(async () => (await readPrueba(cada)).status === 200)
-      expect(await readShortEventoTypes(cada)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
+    for (const eachItem of [guia, other]) {
+      await waitUntil(async () => (await readPrueba(eachItem)).status === 200)
+      expect(await readShortEventoTypes(eachItem)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
     }
   })
 

@@ -20,12 +20,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     waitForThanks,
     readHiddenField,
     pagina,
-    findBrokenWords: palabrasRotas,
-    requestedUrls: pedidas,
+    findBrokenWords,
+    requestedUrls: sentRequests,
     waitForStillMap,
     referencia,
     check: revisar,
-    texto,
+    texto: text,
     titulo,
     readConfirmTop,
   } = useRecipientPage()
@@ -40,10 +40,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await sesion.send('Network.enable')
     await sesion.send('Network.setCacheDisabled', { cacheDisabled: true })
     await pagina().reload({ waitUntil: 'networkidle' })
-    console.log(`the page with headers, gzip: ${bytes} bytes in ${new Set(pedidas).size} requests`)
+    console.log(`the page with headers, gzip: ${bytes} bytes in ${new Set(sentRequests).size} requests`)
     expect(bytes).toBeGreaterThan(4_000)
     expect(bytes).toBeLessThan(15_000)
-    expect(pedidas.filter((one) => one.includes('/mapa.'))).toEqual([])
+    expect(sentRequests.filter((one) => one.includes('/mapa.'))).toEqual([])
     await revisar('inicio')
     await button('Señalarlo en el mapa').tap()
     await waitForTiles()
@@ -67,8 +67,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   ])('without permission says what to tap in %s', async (name, userAgent, step) => {
     await open(fakePages.createRequest(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
     await button('Usar mi ubicación').tap()
-    await texto('no nos dio permiso').waitFor()
-    expect(await texto(step).isVisible()).toBe(true)
+    await text('no nos dio permiso').waitFor()
+    expect(await text(step).isVisible()).toBe(true)
     expect(await readHiddenField('metodo')).toBe('')
     await revisar(`gps-denegado-${name}`)
   })
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         : undefined,
     )
     await open(fakePages.createRequest(), { javaScriptEnabled: false })
-    for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await button(cual).count()).toBe(0)
+    for (const target of ['Usar mi ubicación', 'Atrás']) expect(await button(target).count()).toBe(0)
     await captureScreen(pagina(), 'ubicacion-sin-js')
     await enlace().fill('https://example.com/x')
     await referencia().fill('portón verde')
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await readFocused()).toBe('enlace')
     await enlace().fill('https://example.com/')
     await button('Confirmar').tap()
-    await texto('«example.com» no es un mapa admitido').waitFor()
+    await text('«example.com» no es un mapa admitido').waitFor()
     expect([await readFocused(), await enlace().getAttribute('aria-invalid'), await readHiddenField('metodo')]).toEqual(
       ['enlace', 'true', ''],
     )
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await revisar('enlace-invalido')
     await enlace().fill(ENLACE)
     await waitForTiles()
-    expect(await texto('no es un mapa admitido').isVisible()).toBe(false)
+    expect(await text('no es un mapa admitido').isVisible()).toBe(false)
     expect([await readHiddenField('lat'), await readHiddenField('metodo')]).toEqual(['14.6341000', 'enlace'])
     await waitForStillMap()
     const { y, height } = (await pagina().locator('#mapa').boundingBox())!
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await button('Describirlo con palabras').tap()
     await referencia().fill('casa')
     await button('Confirmar').tap()
-    await texto('Describa el lugar con más detalle').waitFor()
+    await text('Describa el lugar con más detalle').waitFor()
     expect([await readFocused(), await referencia().getAttribute('aria-invalid')]).toEqual(['referencia', 'true'])
     await revisar('descripcion-corta')
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
@@ -185,13 +185,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     async () => {
       await open(fakePages.createRequest(), en(9))
       await button('Usar mi ubicación').tap()
-      await texto('precisión de unos 9 metros').waitFor()
+      await text('precisión de unos 9 metros').waitFor()
       await waitForStillMap()
       const before = await readConfirmTop()
       await context().setOffline(true)
       await button('Confirmar').tap()
-      await texto('No hay señal').waitFor()
-      const caja = (await texto('No hay señal').boundingBox())!
+      await text('No hay señal').waitFor()
+      const caja = (await text('No hay señal').boundingBox())!
       expect(caja.y).toBeGreaterThanOrEqual(0)
       expect(caja.y + caja.height).toBeLessThanOrEqual(740)
       expect(await readConfirmTop()).toBe(before)
@@ -245,7 +245,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const links = pagina().getByRole('link')
     expect(await links.filter({ hasText: 'Seguir mi paquete' }).getAttribute('href')).toBe('../r/7K3M9QX2A1B4')
     await links.filter({ hasText: 'Cambiar el lugar' }).tap()
-    await texto('Diga otra vez el lugar').waitFor()
+    await text('Diga otra vez el lugar').waitFor()
     await revisar('cambiar')
     await button('Describirlo con palabras').tap()
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
@@ -254,7 +254,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await revisar('quitar-el-lugar')
     await button(/^Quitar el lugar/).tap()
     await waitForThanks()
-    expect(fakePages.confirmations.map(({ method, cambiar }) => [method, cambiar])).toEqual([
+    expect(fakePages.confirmations.map(({ method, cambiar: change }) => [method, change])).toEqual([
       ['gps', false],
       ['descripcion', true],
       ['descripcion', true],
@@ -272,14 +272,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await open(token)
     await titulo('Estamos leyendo su enlace').waitFor()
     await revisar('leyendo-el-enlace')
-    fakePages.cambiar(token, { confirmed: { ...confirmado, lectura: 'sin_lugar' } })
-    await texto('no lleva a un lugar del mapa').waitFor()
+    fakePages.change(token, { confirmed: { ...confirmado, lectura: 'sin_lugar' } })
+    await text('no lleva a un lugar del mapa').waitFor()
     expect(await readHiddenField('cambiar')).toBe('1')
     await revisar('enlace-sin-lugar')
   })
 
   it('does not mind a map that opens after the place was sent', async () => {
-    const { promise: puedeAbrir, resolve: dejarAbrir } = Promise.withResolvers<void>()
+    const { promise: puedeAbrir, resolve: allowOpening } = Promise.withResolvers<void>()
     await open(fakePages.createRequest(), en(9))
     await context().route(/mapa[^/]*\.js/, async (path) => {
       await puedeAbrir
@@ -289,9 +289,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('¿Es aquí?').waitFor()
     await button('Confirmar').tap()
     await waitForThanks()
-    const abierto = pagina().waitForResponse((response) => /mapa[^/]*\.js/.test(response.url()))
-    dejarAbrir()
-    await (await abierto).finished()
+    const openedItem = pagina().waitForResponse((response) => /mapa[^/]*\.js/.test(response.url()))
+    allowOpening()
+    await (await openedItem).finished()
     // The page complains, if it does, before it draws again twice.
     await evaluate('new Promise((listo) => requestAnimationFrame(() => requestAnimationFrame(listo)))')
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -302,7 +302,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await revisar('vencida')
     await button('Mandarme otro enlace').tap()
     await titulo('Le mandamos otro enlace').waitFor()
-    expect(await texto(/teléfono que termina en 76/).isVisible()).toBe(true)
+    expect(await text(/teléfono que termina en 76/).isVisible()).toBe(true)
     expect(fakePages.others).toHaveLength(1)
     await revisar('otro-enlace')
   })
@@ -316,13 +316,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await open(fakePages.createRequest(), en(1_800))
     const look = async (name: string) => {
       await captureScreen(pagina(), `ubicacion-200-${name}`)
-      expect([name, await palabrasRotas()]).toEqual([name, []])
+      expect([name, await findBrokenWords()]).toEqual([name, []])
       expect(await evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     }
     await checkLargeText(pagina())
     await look('elegir')
     await button('Usar mi ubicación').tap()
-    await texto('Esta posición puede fallar').waitFor()
+    await text('Esta posición puede fallar').waitFor()
     await button('Confirmar').tap()
     await look('gps')
     await button('Atrás').tap()
@@ -341,14 +341,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await open(fakePages.createRequest(), en(8))
     await button('Usar mi ubicación').tap()
     await waitForTiles()
-    const enLaVentana = () =>
+    const isInWindow = () =>
       evaluate<boolean>(`(() => {
       const { top, bottom } = document.querySelector('.barra .principal').getBoundingClientRect()
       return scrollY === 0 && document.documentElement.scrollHeight > innerHeight && top > 600 && bottom <= innerHeight
     })()`)
-    await texto('Mover el pin con botones').tap()
+    await text('Mover el pin con botones').tap()
     await evaluate('scrollTo(0, 0)')
-    expect(await enLaVentana()).toBe(true)
+    expect(await isInWindow()).toBe(true)
     await checkBars(pagina())
     await pagina().setViewportSize({ width: 740, height: 360 })
     expect(await evaluate(`getComputedStyle(document.querySelector('.barra')).position`)).toBe('static')

@@ -17,10 +17,10 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     waitForThanks,
     readHiddenField,
     pagina,
-    requestedUrls: pedidas,
+    requestedUrls: sentRequests,
     waitForStillMap,
     check: revisar,
-    texto,
+    texto: text,
     titulo,
     tapMap,
     readConfirmTop,
@@ -29,17 +29,17 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
     await open(fakePages.createRequest(), en(12))
     // Whose parcel it is, what is in it and which; and all the ways, at once.
-    for (const cual of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
-      expect(await texto(cual).isVisible()).toBe(true)
-    const bajo = await evaluate<number>(
+    for (const target of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
+      expect(await text(target).isVisible()).toBe(true)
+    const bottom = await evaluate<number>(
       `Math.max(...[...document.querySelectorAll('.formas button')].map((b) => b.getBoundingClientRect().bottom))`,
     )
-    expect(bajo).toBeLessThanOrEqual(740)
+    expect(bottom).toBeLessThanOrEqual(740)
     await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     const before = await readConfirmTop()
     await waitForTiles()
-    await texto('precisión de unos 12 metros').waitFor()
+    await text('precisión de unos 12 metros').waitFor()
     await waitForStillMap()
     expect([await readConfirmTop(), await evaluate('scrollY')]).toEqual([before, 0])
     expect(before).toBeLessThanOrEqual(740 - 64)
@@ -68,17 +68,17 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await pagina().reload()
     await titulo('¡Gracias, María!').waitFor()
     // How the door looks is asked now, and can be put right later.
-    const senas = pagina().getByLabel('¿Cómo se reconoce la puerta?')
-    const guardar = button('Guardar las señas')
-    await senas.fill('portón verde, frente a la tienda')
-    await guardar.tap()
-    await texto('Cambiar las señas').waitFor()
+    const doorHints = pagina().getByLabel('¿Cómo se reconoce la puerta?')
+    const save = button('Guardar las señas')
+    await doorHints.fill('portón verde, frente a la tienda')
+    await save.tap()
+    await text('Cambiar las señas').waitFor()
     expect([await readFocused(), fakePages.words]).toEqual(['H1', ['portón verde, frente a la tienda']])
     await revisar('gracias-con-senas')
-    await texto('Cambiar las señas').tap()
-    expect(await senas.inputValue()).toBe('portón verde, frente a la tienda')
-    await senas.fill('portón negro')
-    await guardar.tap()
+    await text('Cambiar las señas').tap()
+    expect(await doorHints.inputValue()).toBe('portón verde, frente a la tienda')
+    await doorHints.fill('portón negro')
+    await save.tap()
     await pagina().locator('dd', { hasText: 'portón negro' }).waitFor()
     expect(fakePages.confirmations).toHaveLength(1)
   })
@@ -86,10 +86,10 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   it('asks to move the pin of a position that is no door, or to say that it will do', FULL_RUN_ONLY, async () => {
     await open(fakePages.createRequest(), en(1_800))
     await button('Usar mi ubicación').tap()
-    await texto('Esta posición puede fallar por 1.8 km').waitFor()
+    await text('Esta posición puede fallar por 1.8 km').waitFor()
     await waitForTiles()
     await button('Confirmar').tap()
-    await texto('Ponga el pin en su puerta, o marque que está bien.').waitFor()
+    await text('Ponga el pin en su puerta, o marque que está bien.').waitFor()
     expect(await readFocused()).toBe('aproximado')
     expect(fakePages.confirmations).toEqual([])
     await revisar('gps-impreciso')
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
       await tapMap(200, 60)
       return (await readHiddenField('metodo')) === 'mapa'
     })
-    expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
+    expect(await text('Esta posición puede fallar').isVisible()).toBe(false)
     expect(await pagina().locator('#mapa .precision').count()).toBe(0)
     await button('Atrás').tap()
     await button('Usar mi ubicación').tap()
@@ -106,17 +106,17 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await button('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations).toMatchObject([{ method: 'gps', precision_m: 1_800 }])
-    await texto('Cerca del punto que dio su teléfono, a 1.8 km o menos.').waitFor()
+    await text('Cerca del punto que dio su teléfono, a 1.8 km o menos.').waitFor()
   })
 
   it('prefers a better position', FULL_RUN_ONLY, async () => {
     await open(fakePages.createRequest(), en(1_450))
     await button('Usar mi ubicación').tap()
-    await texto('Seguimos buscando').waitFor()
+    await text('Seguimos buscando').waitFor()
     await context().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
-    await texto('precisión de unos 18 metros').waitFor()
+    await text('precisión de unos 18 metros').waitFor()
     expect([await readHiddenField('lat'), await readHiddenField('precision_m')]).toEqual(['14.6410000', '18'])
-    expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
+    expect(await text('Esta posición puede fallar').isVisible()).toBe(false)
   })
 
   it('goes on looking for a better position when the phone fails after the first one', async () => {
@@ -142,25 +142,25 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await button('Atrás').tap()
     await context().setGeolocation({ ...PHONE_POSITION, accuracy: 2_500 })
     await button('Usar mi ubicación').tap()
-    await texto('Esta posición puede fallar por 2.5 km').waitFor()
+    await text('Esta posición puede fallar por 2.5 km').waitFor()
     expect(await aproximado.isChecked()).toBe(false)
   })
 
   it('shows a map, and takes the pin where it is put', async () => {
     tileReferers.length = 0
     await open(fakePages.createRequest())
-    expect(pedidas.some((one) => one.startsWith(tilesUrl))).toBe(false)
+    expect(sentRequests.some((one) => one.startsWith(tilesUrl))).toBe(false)
     await button('Señalarlo en el mapa').tap()
     const before = await readConfirmTop()
     await waitForTiles()
     await waitForStillMap()
     expect(await readConfirmTop()).toBe(before)
     await button('Confirmar').tap()
-    await texto('El pin todavía no está en su puerta. Mueva el mapa, o toque su casa en él.').waitFor()
+    await text('El pin todavía no está en su puerta. Mueva el mapa, o toque su casa en él.').waitFor()
     expect([await readHiddenField('metodo'), await readConfirmTop()]).toEqual(['', before])
     await revisar('falta-pin')
     await tapMap(220, 220)
-    await texto(/El pin está a .* al sureste del centro de Mixco/).waitFor()
+    await text(/El pin está a .* al sureste del centro de Mixco/).waitFor()
     const [lat, lng] = [Number(await readHiddenField('lat')), Number(await readHiddenField('lng'))]
     expect([await readHiddenField('metodo'), lat < MIXCO.lat, lng > MIXCO.lng]).toEqual(['mapa', true, true])
     const pin = await pagina().locator('.pin').boundingBox()
@@ -177,13 +177,13 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     // Zooming drops tiles that are on their way.
     for (const name of ['Acercar el mapa', 'Acercar el mapa', 'Alejar el mapa']) await button(name).tap()
     await waitForStillMap()
-    await texto('Mover el pin con botones').tap()
-    const previa = Number(await readHiddenField('lng'))
+    await text('Mover el pin con botones').tap()
+    const preview = Number(await readHiddenField('lng'))
     await button('Este →').tap()
-    expect(Number(await readHiddenField('lng'))).toBeGreaterThan(previa)
+    expect(Number(await readHiddenField('lng'))).toBeGreaterThan(preview)
     await waitForStillMap()
     await revisar('mapa')
-    expect(await texto('© OpenStreetMap').count()).toBe(1)
+    expect(await text('© OpenStreetMap').count()).toBe(1)
     // OpenStreetMap wants to know the site. The token is none of its business.
     expect(new Set(tileReferers)).toEqual(new Set([`${url}/`]))
     await button('Confirmar').tap()
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await open(fakePages.createRequest())
     await button('Señalarlo en el mapa').tap()
     const before = await readConfirmTop()
-    await texto('No se pudo cargar el mapa').waitFor()
+    await text('No se pudo cargar el mapa').waitFor()
     const { x, y } = await evaluate<{ x: number; y: number }>(
       `(({ x, y }) => ({ x: x + 150, y: y + 5 }))(document.querySelector('#con-mapa').getBoundingClientRect())`,
     )
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     tileServer.isFailing = false
     await pagina().locator('#con-mapa').getByRole('button', { name: 'Cargar el mapa otra vez' }).tap()
     await waitForTiles()
-    expect(await texto('No se pudo cargar el mapa').isVisible()).toBe(false)
+    expect(await text('No se pudo cargar el mapa').isVisible()).toBe(false)
   })
 
   it('takes a place where the map’s picture hasn’t come once it comes', FULL_RUN_ONLY, async () => {
@@ -232,10 +232,10 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
       `document.querySelectorAll('.leaflet-tile').forEach((una) => una.classList.remove('leaflet-tile-loaded'))`,
     )
     await tapMap(200, 180)
-    await texto('Ahí todavía no se ve el mapa').waitFor()
+    await text('Ahí todavía no se ve el mapa').waitFor()
     expect(await readHiddenField('lat')).toBe('')
     await button('Confirmar').tap()
-    await texto('Ahí todavía no se ve el mapa').waitFor()
+    await text('Ahí todavía no se ve el mapa').waitFor()
     expect(fakePages.confirmations).toEqual([])
     await evaluate(`document.querySelectorAll('.leaflet-tile').forEach((una) => {
       const { src } = una
@@ -243,32 +243,32 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
       una.src = src
     })`)
     await expect.poll(() => readHiddenField('lat')).not.toBe('')
-    expect(await texto('Ahí todavía no se ve el mapa').isVisible()).toBe(false)
+    expect(await text('Ahí todavía no se ve el mapa').isVisible()).toBe(false)
   })
 
   it('can be done with the keyboard alone', FULL_RUN_ONLY, async () => {
     await open(fakePages.createRequest())
     const { keyboard } = pagina()
-    const llegarA = async (cual: string) => {
-      for (let i = 0; i < 30 && (await readFocused()) !== cual; i++) await keyboard.press('Tab')
-      expect(await readFocused()).toBe(cual)
+    const moveFocusTo = async (target: string) => {
+      for (let i = 0; i < 30 && (await readFocused()) !== target; i++) await keyboard.press('Tab')
+      expect(await readFocused()).toBe(target)
     }
-    await llegarA('gps')
+    await moveFocusTo('gps')
     await keyboard.press('Tab')
     await keyboard.press('Enter')
     await waitForTiles()
     await waitForStillMap()
     expect(await readFocused()).toBe('titulo')
-    await llegarA('pin')
-    for (const tecla of ['ArrowUp', 'ArrowUp', 'Shift+ArrowLeft', '+']) await keyboard.press(tecla)
+    await moveFocusTo('pin')
+    for (const keystroke of ['ArrowUp', 'ArrowUp', 'Shift+ArrowLeft', '+']) await keyboard.press(keystroke)
     expect(Number(await readHiddenField('lat'))).toBeGreaterThan(MIXCO.lat)
     expect(Number(await readHiddenField('lng'))).toBeLessThan(MIXCO.lng)
-    await texto(/al noroeste|al oeste/).waitFor()
-    await llegarA('atras')
+    await text(/al noroeste|al oeste/).waitFor()
+    await moveFocusTo('atras')
     await keyboard.press('Tab')
     await keyboard.press('Enter')
     await waitForThanks()
-    await llegarA('referencia')
+    await moveFocusTo('referencia')
     await keyboard.type('casa de dos pisos')
     await keyboard.press('Tab')
     await keyboard.press('Enter')

@@ -55,7 +55,7 @@ describe('the location page', () => {
     ['not of our letters', 'tok_00000000000000000%C3%B1', 404],
     ['badly encoded', 'tok_0000000000000000%ZZ', 404],
     ['below another', 'tok_000000000000000001/x', 404],
-  ])('says 404 for a token that is %s', async (_que, token, status) => {
+  ])('says 404 for a token that is %s', async (_description, token, status) => {
     const response = await fetch(`${url}/u/${token}`)
     expect(response.status).toBe(status)
     expect(await response.text()).toContain('No encontramos este enlace')
@@ -90,9 +90,9 @@ describe('the location page', () => {
 
   it('answers an error of ours with a page, and no details', async () => {
     const token = fakePages.createRequest()
-    const espia = vi.spyOn(fakePages.requestsPort, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const spy = vi.spyOn(fakePages.requestsPort, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
     const response = await fetch(`${url}/u/${token}`)
-    espia.mockRestore()
+    spy.mockRestore()
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10'])
     const html = await response.text()
     expect(html).toContain('Algo nos falló')
@@ -125,8 +125,8 @@ describe('the files of the location page', () => {
       ['estilo.#.css', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
     )
     for (const name of names) {
-      for (const codificacion of ['br', 'gzip', 'identity']) {
-        const response = await fetch(`${url}/${name}`, { headers: { 'Accept-Encoding': codificacion } })
+      for (const encoding of ['br', 'gzip', 'identity']) {
+        const response = await fetch(`${url}/${name}`, { headers: { 'Accept-Encoding': encoding } })
         expect(response.status).toBe(200)
         expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
         expect(response.headers.get('x-content-type-options')).toBe('nosniff')
@@ -148,7 +148,7 @@ describe('a posted form', () => {
       lat: '14.6349',
       lng: '-90.5069',
       precision_m: '12',
-      metodo: 'gps',
+      method: 'gps',
       enlace: 'https://maps.app.goo.gl/viejo',
       referencia: '  portón\r\nverde\u202e ',
     })
@@ -164,9 +164,9 @@ describe('a posted form', () => {
         referencia: 'portón verde',
       },
     ])
-    const gracias = await (await fetch(`${url}/u/${token}`)).text()
-    expect(gracias).toContain('¡Gracias, María!')
-    expect(gracias).toContain('portón verde')
+    const thanksPage = await (await fetch(`${url}/u/${token}`)).text()
+    expect(thanksPage).toContain('¡Gracias, María!')
+    expect(thanksPage).toContain('portón verde')
   })
 
   it('may hold a link with words around it', async () => {
@@ -174,7 +174,7 @@ describe('a posted form', () => {
       enlace: 'Mi casa https://maps.app.goo.gl/abc123',
       lat: '',
       lng: '',
-      metodo: '',
+      method: '',
     })
     expect(fakePages.confirmations).toEqual([
       { acceptsDistance: false, cambiar: false, method: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
@@ -184,52 +184,55 @@ describe('a posted form', () => {
   it.each([
     ['nothing', {}, 'Falta el lugar'],
     ['a reference alone', { referencia: 'portón' }, 'Falta el lugar'],
-    ['half a point', { metodo: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
-    ['a short description', { metodo: 'descripcion', referencia: 'casa' }, 'Describa el lugar con más detalle'],
+    ['half a point', { method: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
+    ['a short description', { method: 'descripcion', referencia: 'casa' }, 'Describa el lugar con más detalle'],
     [
       'a position that is no door',
-      { metodo: 'gps', lat: '14.6', lng: '-90.5', precision_m: '201' },
+      { method: 'gps', lat: '14.6', lng: '-90.5', precision_m: '201' },
       'Esta posición puede fallar por 200 metros',
     ],
-    ['no number', { metodo: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
-    ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['no number', { method: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['a point off the Earth', { method: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
-  ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
-    const response = await submitForm(fakePages.createRequest(), campos)
-    expect(response.status).toBe(422)
-    const html = await response.text()
-    expect(html).toContain(mensaje)
-    for (const value of Object.values(campos)) expect(html).toContain(value)
-    expect(fakePages.confirmations).toEqual([])
-  })
+  ] as [string, Record<string, string>, string][])(
+    'with %s comes back as it was',
+    async (_description, fields, mensaje) => {
+      const response = await submitForm(fakePages.createRequest(), fields)
+      expect(response.status).toBe(422)
+      const html = await response.text()
+      expect(html).toContain(mensaje)
+      for (const value of Object.values(fields)) expect(html).toContain(value)
+      expect(fakePages.confirmations).toEqual([])
+    },
+  )
 
   it('keeps how inexact a position is, if the person says that it is right', async () => {
-    const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
+    const fields = { method: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
     for (const precision_m of ['1800', '250000'])
-      await submitForm(fakePages.createRequest(), { ...campos, precision_m })
+      await submitForm(fakePages.createRequest(), { ...fields, precision_m })
     expect(fakePages.confirmations.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
   })
 
   it('may describe the place with words alone', async () => {
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
-    for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
-      expect((await submitForm(fakePages.createRequest(), { ...como, referencia, enlace: '' })).status).toBe(303)
+    for (const asSpecified of [{ method: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
+      expect((await submitForm(fakePages.createRequest(), { ...asSpecified, referencia, enlace: '' })).status).toBe(303)
     }
-    const descrita = { acceptsDistance: false, cambiar: false, method: 'descripcion', referencia }
-    expect(fakePages.confirmations).toEqual([descrita, descrita])
+    const describedPlace = { acceptsDistance: false, cambiar: false, method: 'descripcion', referencia }
+    expect(fakePages.confirmations).toEqual([describedPlace, describedPlace])
   })
 
   it('may say the place anew while the courier isn’t on his way', async () => {
     const token = fakePages.createRequest()
     await submitForm(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
-    const cambiar = await (await fetch(`${url}/u/${token}?cambiar`)).text()
-    expect(cambiar).toContain('name="cambiar" value="1"')
-    expect(cambiar).toContain('portón verde</textarea>')
+    const change = await (await fetch(`${url}/u/${token}?cambiar`)).text()
+    expect(change).toContain('name="cambiar" value="1"')
+    expect(change).toContain('portón verde</textarea>')
     await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
-    expect(fakePages.confirmations.map(({ cambiar }) => cambiar)).toEqual([false, true])
+    expect(fakePages.confirmations.map(({ cambiar: change }) => change)).toEqual([false, true])
     fakePages.responder(() => ({ ok: false, motivo: 'agotada' }))
-    const agotada = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
-    expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
+    const exhaustedResponse = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    expect([exhaustedResponse.status, (await exhaustedResponse.text()).includes('muchas veces')]).toEqual([409, true])
     const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null, lectura: null }
     const late = fakePages.createRequest({ estado: 'confirmada', confirmed: confirmado, correctable: false })
     expect(await (await fetch(`${url}/u/${late}`)).text()).not.toContain('?cambiar')
@@ -263,7 +266,7 @@ describe('a posted form', () => {
     ['coordenadas_invalidas', 'lugar'],
     ['sin_lugar', 'lugar'],
     ['referencia_larga', 'referencia'],
-  ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
+  ] as const)('that is refused as %s says so where it is put right', async (motivo, field) => {
     fakePages.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
     const response = await submitForm(fakePages.createRequest(), {
       enlace: 'https://example.com/',
@@ -271,7 +274,7 @@ describe('a posted form', () => {
     })
     expect(response.status).toBe(422)
     const html = await response.text()
-    expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
+    expect(html).toContain(`<a href="#${field}">Esto no &lt;sirve&gt;.</a>`)
     expect(html).toContain('value="https://example.com/"')
     expect(html).toContain('portón')
   })
@@ -281,16 +284,16 @@ describe('a posted form', () => {
       acceptsDistance ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 },
     )
     const token = fakePages.createRequest()
-    const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
-    const pregunta = await submitForm(token, campos)
-    expect(pregunta.status).toBe(422)
-    const html = await pregunta.text()
+    const fields = { method: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
+    const askedQuestion = await submitForm(token, fields)
+    expect(askedQuestion.status).toBe(422)
+    const html = await askedQuestion.text()
     expect(html).toContain('172\u00a0km')
     expect(html).toContain('Mixco, Guatemala')
-    const corrected = await submitForm(token, { ...campos, accion: 'corregir' })
+    const corrected = await submitForm(token, { ...fields, accion: 'corregir' })
     expect(corrected.status).toBe(200)
     expect(await corrected.text()).toContain('frente al muelle')
-    expect((await submitForm(token, { ...campos, seguro: '1' })).status).toBe(303)
+    expect((await submitForm(token, { ...fields, seguro: '1' })).status).toBe(303)
     expect(fakePages.confirmations.at(-1)).toMatchObject({
       acceptsDistance: true,
       lat: 15.5,
@@ -306,20 +309,23 @@ describe('a posted form', () => {
     ['a field twice', 'enlace=x&enlace=y', {}, 400],
     ['half an escape', 'enlace=%4', {}, 400],
     ['something that is not UTF-8', 'enlace=%ff', {}, 400],
-  ] as [string, string, Record<string, string>, number][])('with %s is refused', async (_que, body, extra, status) => {
-    const response = await fetch(`${url}/u/${fakePages.createRequest()}`, {
-      method: 'POST',
-      body,
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
-    })
-    expect(response.status).toBe(status)
-    expect(await response.text()).toContain('No pudimos leer eso')
-    expect(fakePages.confirmations).toEqual([])
-  })
+  ] as [string, string, Record<string, string>, number][])(
+    'with %s is refused',
+    async (_description, body, extra, status) => {
+      const response = await fetch(`${url}/u/${fakePages.createRequest()}`, {
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
+      })
+      expect(response.status).toBe(status)
+      expect(await response.text()).toContain('No pudimos leer eso')
+      expect(fakePages.confirmations).toEqual([])
+    },
+  )
 })
 
 it('the service reads no more of a form than the limit, also without an announced length', async () => {
-  const mucho = new ReadableStream({
+  const largeBody = new ReadableStream({
     start(output) {
       output.enqueue(new TextEncoder().encode(`enlace=${'x'.repeat(9_000)}`))
       output.close()
@@ -327,7 +333,7 @@ it('the service reads no more of a form than the limit, also without an announce
   })
   const response = await fetch(`${url}/u/${fakePages.createRequest()}`, {
     method: 'POST',
-    body: mucho,
+    body: largeBody,
     duplex: 'half',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   } as RequestInit)

@@ -92,7 +92,7 @@ function createFakePages() {
       solicitudes.set(token, { ...ABIERTA, ...cambios })
       return token
     },
-    cambiar(token: string, cambios: Partial<UbicacionRequestData>) {
+    change(token: string, cambios: Partial<UbicacionRequestData>) {
       solicitudes.set(token, { ...solicitudes.get(token)!, ...cambios })
     },
     /** Everything as before the test; a token is never used twice. */
@@ -187,10 +187,10 @@ export function useUbicacionService() {
   })
 }
 
-export const submitForm = (token: string, campos: Record<string, string>, headers: Record<string, string> = {}) =>
+export const submitForm = (token: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
   fetch(`${url}/u/${token}`, {
     method: 'POST',
-    body: new URLSearchParams(campos).toString(),
+    body: new URLSearchParams(fields).toString(),
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
     redirect: 'manual',
   })

@@ -10,8 +10,12 @@ const estado = async (guia: string) => (await cli.comercio.api.guias.obtener(gui
 describe('guias cancelar', () => {
   it('cancels nothing unasked where there is nobody to ask, and with --si without asking', async () => {
     const guia = await fresh()
-    const sin = await guias(['cancelar', guia])
-    expect([sin.codigo, sin.output, sin.errores]).toEqual([2, '', expect.stringContaining('repita la orden con --si')])
+    const caseWithout = await guias(['cancelar', guia])
+    expect([caseWithout.codigo, caseWithout.output, caseWithout.errores]).toEqual([
+      2,
+      '',
+      expect.stringContaining('repita la orden con --si'),
+    ])
     expect(await estado(guia)).toBe('aceptado')
     const con = await guias(['cancelar', guia.toLowerCase(), '--si', '--razon', 'Desistió'])
     expect(con).toEqual({ codigo: 0, output: `${guia}  cancelado\n`, errores: '' })
@@ -20,14 +24,14 @@ describe('guias cancelar', () => {
   })
 
   it('takes many, also from a file, and says of each that it could not', async () => {
-    const [one, other, ida] = [await fresh(), await fresh(), await fresh()]
-    await cli.comercio.api.simulador.avanzar(ida, { estado: 'recolectado' })
-    const file = await write('codigos.txt', `${one}\n\n${ida} , 7K3M9QX2A1B4\n${other.toLowerCase()}\n${one}\n`)
+    const [one, other, outgoing] = [await fresh(), await fresh(), await fresh()]
+    await cli.comercio.api.simulador.avanzar(outgoing, { estado: 'recolectado' })
+    const file = await write('codigos.txt', `${one}\n\n${outgoing} , 7K3M9QX2A1B4\n${other.toLowerCase()}\n${one}\n`)
     const { codigo, output, errores } = await guias(['cancelar', '--archivo', file, '--si'])
     expect([codigo, output]).toEqual([1, `${one}  cancelado\n${other}  cancelado\n`])
     expect(errores).toMatch(
       new RegExp(
-        `^${ida} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}«7K3M9QX2A1B4» no es el código ni la referencia`,
+        `^${outgoing} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}«7K3M9QX2A1B4» no es el código ni la referencia`,
       ),
     )
     expect(errores).toMatch(/\n2 canceladas, 2 no\.\n$/)
@@ -49,7 +53,7 @@ describe('guias cancelar', () => {
   })
 
   describe.skipIf(!hasTerminal)('on a terminal', () => {
-    const preguntar = async (guia: string) => {
+    const ask = async (guia: string) => {
       const child = launch([], { program: enTerminal(['cancelar', guia]), input: null })
       await waitUntil(async () => child.output.includes('[s/N]'))
       return child
@@ -60,13 +64,13 @@ describe('guias cancelar', () => {
       ['\n', 130, 'aceptado'],
       ['\x04', 130, 'aceptado'],
       ['\x03', 130, 'aceptado'],
-    ])('asks first; answered %j it ends with %i and the guide is %s', async (response, codigo, queda) => {
+    ])('asks first; answered %j it ends with %i and the guide is %s', async (response, codigo, outcome) => {
       const guia = await fresh()
-      const child = await preguntar(guia)
+      const child = await ask(guia)
       child.child.stdin.write(response)
       expect(await child.fin).toBe(codigo)
       expect(child.output).toContain(`¿Cancelar la guía ${guia}? No se puede deshacer. [s/N]`)
-      expect(await estado(guia)).toBe(queda)
+      expect(await estado(guia)).toBe(outcome)
     })
   })
 })

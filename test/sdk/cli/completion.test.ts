@@ -9,13 +9,13 @@ import { hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
 const { write, guias, launch } = cli
-const ejecutar = promisify(execFile)
+const execute = promisify(execFile)
 
 /** Where a shell is on this machine. */
-const hallar = (shell: string) =>
+const locate = (shell: string) =>
   ['/bin', '/usr/bin', '/usr/local/bin'].map((en) => join(en, shell)).find((one) => existsSync(one))
 const [BASH, ZSH, FISH] = ['bash', 'zsh', 'fish'].map((shell) => {
-  const donde = hallar(shell)
+  const donde = locate(shell)
   if (!donde) console.warn(`\n*** There is no ${shell} here: what completes the CLI in it is NOT tested. ***\n`)
   return donde
 })
@@ -36,7 +36,7 @@ const CASOS: [linea: string, palabras: string[]][] = [
   ['guias webhooks avisos wh_1 --estado p', ['pendiente']],
   ['guias completar z', ['zsh']],
 ]
-const ordenadas = (palabras: string[]) => [...palabras].sort()
+const sortWords = (words: string[]) => [...words].sort()
 
 describe('guias completar', () => {
   beforeAll(async () => {
@@ -56,12 +56,12 @@ describe('guias completar', () => {
   })
 
   describe.skipIf(!BASH)('bash', () => {
-    it.each(CASOS)('completes «%s»', async (line, palabras) => {
-      const guion = `source completar.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _guias; printf '%s\\n' "\${COMPREPLY[@]}"`
-      const { stdout } = await ejecutar(BASH!, ['--norc', '-c', guion, 'bash', ...line.split(' ')], {
+    it.each(CASOS)('completes «%s»', async (line, words) => {
+      const script = `source completar.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _guias; printf '%s\\n' "\${COMPREPLY[@]}"`
+      const { stdout } = await execute(BASH!, ['--norc', '-c', script, 'bash', ...line.split(' ')], {
         cwd: cli.folder,
       })
-      expect(ordenadas(stdout.trim().split('\n'))).toEqual(ordenadas(palabras))
+      expect(sortWords(stdout.trim().split('\n'))).toEqual(sortWords(words))
     })
 
     it.skipIf(!hasTerminal)('completes on a terminal, files too', async () => {
@@ -72,30 +72,30 @@ describe('guias completar', () => {
       })
       await waitUntil(async () => bash.output.includes('listo>'))
       bash.child.stdin.write('source completar.bash; guias() { echo "<$*>"; }\n')
-      for (const [tecleado, queda] of [
+      for (const [typedText, outcome] of [
         ['guias webhooks rot\t wh_1 --sol\t\n', '<webhooks rotar-secreto wh_1 --solapamiento>'],
         ['guias listar --estado=intento\t\n', '<listar --estado=intento_fallido>'],
         ['guias crear pedi\t\n', '<crear pedido.json>'],
       ]) {
-        bash.child.stdin.write(tecleado)
-        await waitUntil(async () => bash.output.includes(queda!))
+        bash.child.stdin.write(typedText)
+        await waitUntil(async () => bash.output.includes(outcome!))
       }
       bash.child.stdin.end('exit\n')
       await bash.fin
     })
   })
 
-  it.skipIf(!FISH).each(CASOS)('fish completes «%s»', async (line, palabras) => {
-    const guion = 'source completar.fish; complete -C $argv[1]'
-    const { stdout } = await ejecutar(FISH!, ['--no-config', '-c', guion, line], { cwd: cli.folder })
+  it.skipIf(!FISH).each(CASOS)('fish completes «%s»', async (line, words) => {
+    const script = 'source completar.fish; complete -C $argv[1]'
+    const { stdout } = await execute(FISH!, ['--no-config', '-c', script, line], { cwd: cli.folder })
     expect(
-      ordenadas(
+      sortWords(
         stdout
           .trim()
           .split('\n')
           .map((one) => one.split('\t')[0]!),
       ),
-    ).toEqual(ordenadas(palabras))
+    ).toEqual(sortWords(words))
   })
 
   it.skipIf(!ZSH || !hasTerminal)('zsh completes on a terminal', async () => {
@@ -107,11 +107,11 @@ describe('guias completar', () => {
     await waitUntil(async () => zsh.output.includes('listo>'))
     zsh.child.stdin.write('source completar.zsh; guias() { print -r -- "<$*>" }; print com"pinit"\n')
     await waitUntil(async () => zsh.output.includes('compinit'))
-    const unicos = CASOS.filter(([, palabras]) => palabras.length === 1)
-    for (const [line, [palabra]] of unicos) {
+    const singleCases = CASOS.filter(([, words]) => words.length === 1)
+    for (const [line, [word]] of singleCases) {
       zsh.child.stdin.write(`${line}\t\n`)
-      const queda = `<${line.split(' ').slice(1, -1).concat(palabra!).join(' ')}>`
-      await waitUntil(async () => zsh.output.includes(queda))
+      const outcome = `<${line.split(' ').slice(1, -1).concat(word!).join(' ')}>`
+      await waitUntil(async () => zsh.output.includes(outcome))
     }
     zsh.child.stdin.end('exit\n')
     await zsh.fin

@@ -43,8 +43,8 @@ describe('guias corregir', () => {
     const { guia } = await cli.comercio.api.guias.crear(
       buildGuia({ direccion: 'Calle 1', contenido: 'Un libro', recogida }),
     )
-    const borrar = ['--borrar', 'direccion,recogida-contacto', '--borrar', 'contenido']
-    expect(await guias(['corregir', guia, ...borrar, '--recogida-indicaciones', 'Portón rojo'])).toMatchObject({
+    const remove = ['--borrar', 'direccion,recogida-contacto', '--borrar', 'contenido']
+    expect(await guias(['corregir', guia, ...remove, '--recogida-indicaciones', 'Portón rojo'])).toMatchObject({
       codigo: 0,
     })
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({

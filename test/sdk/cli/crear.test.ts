@@ -76,11 +76,11 @@ describe('guias crear', () => {
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
     const args = ['crear', ...DESTINO, ...RECOGIDA_ARGS, '--lat', '14.633', '--lng', '90.606']
     const one = await guias(args)
-    const dicha = /^Revise ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
-    expect([one.codigo, one.errores]).toEqual([0, expect.stringMatching(dicha)])
-    const estricta = await guias([...args, '--estricto'])
-    expect([estricta.codigo, estricta.output]).toEqual([1, ''])
-    expect(estricta.errores).toContain('Quizá quiso decir 14.633, -90.606')
+    const expectedLine = /^Revise ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
+    expect([one.codigo, one.errores]).toEqual([0, expect.stringMatching(expectedLine)])
+    const strictOne = await guias([...args, '--estricto'])
+    expect([strictOne.codigo, strictOne.output]).toEqual([1, ''])
+    expect(strictOne.errores).toContain('Quizá quiso decir 14.633, -90.606')
   })
 
   it('creates from a file or from what is piped into it', async () => {
@@ -94,10 +94,10 @@ describe('guias crear', () => {
   })
 
   it('ends with 1 for a guide that exists and is cancelled', async () => {
-    const pedido = buildGuia()
-    const { guia } = await cli.comercio.api.guias.crear(pedido)
+    const requestData = buildGuia()
+    const { guia } = await cli.comercio.api.guias.crear(requestData)
     await cli.comercio.api.guias.cancelar(guia)
-    const file = await write('cancelada.json', JSON.stringify(pedido))
+    const file = await write('cancelada.json', JSON.stringify(requestData))
     const aviso = `${guia}: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref.`
     expect(await guias(['crear', file])).toMatchObject({ codigo: 1, errores: `${aviso}\n` })
     const enJson = await guias(['crear', file, '--json'])
@@ -132,6 +132,6 @@ describe('guias crear', () => {
     const { recogida, ...guia } = buildGuia({ telefono: '12' })
     const file = await write('mala.json', JSON.stringify({ ...guia, recogida: { ...recogida, lat: 91 } }))
     const { errores } = await guias(['crear', file])
-    for (const campo of ['\n  telefono: ', '\n  recogida.lat: ']) expect(errores).toContain(campo)
+    for (const field of ['\n  telefono: ', '\n  recogida.lat: ']) expect(errores).toContain(field)
   })
 })

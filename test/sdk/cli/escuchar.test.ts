@@ -14,21 +14,21 @@ const cli = useCli()
 const { environment, guias, launch } = cli
 
 describe('guias escuchar', () => {
-  interface Llegada {
+  interface Arrival {
     path: string
-    cabeceras: Record<string, string>
-    cuerpo: string
+    headers: Record<string, string>
+    body: string
   }
-  const llegadas: Llegada[] = []
+  const arrivals: Arrival[] = []
   let answer = () => 204
   let destino = ''
   const receptor = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
-    llegadas.push({
+    arrivals.push({
       path: req.url!,
-      cabeceras: req.headers as Record<string, string>,
-      cuerpo: Buffer.concat(chunks).toString(),
+      headers: req.headers as Record<string, string>,
+      body: Buffer.concat(chunks).toString(),
     })
     res.writeHead(answer()).end('gracias')
   })
@@ -41,11 +41,11 @@ describe('guias escuchar', () => {
     receptor.close()
   })
   const avisos = (path: string) =>
-    llegadas.filter((one) => one.path === path).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
-  const escuchar = async (suyo: Comercio, args: string[], more: Record<string, string> = {}) => {
+    arrivals.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as AvisoDeGuia)
+  const listenForEvents = async (ownEntry: Comercio, args: string[], more: Record<string, string> = {}) => {
     const child = launch(['escuchar', '--intervalo', '0.1', ...args], {
       program: NO_PAUSE_COMMAND,
-      env: { GUIAS_LLAVE: suyo.llave, ...more },
+      env: { GUIAS_LLAVE: ownEntry.llave, ...more },
     })
     await waitUntil(async () => child.errores.includes('Escuchando'))
     const close = async () => {
@@ -56,13 +56,13 @@ describe('guias escuchar', () => {
   }
 
   it('sends what a webhook would, signed the same', async () => {
-    const suyo = await environment.createComercio()
-    await suyo.api.guias.crear(buildGuia())
-    await suyo.api.webhooks.crear({ url: `${destino}/real` })
-    const child = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
-    const { guia } = await suyo.api.guias.crear(buildGuia())
+    const ownEntry = await environment.createComercio()
+    await ownEntry.api.guias.crear(buildGuia())
+    await ownEntry.api.webhooks.crear({ url: `${destino}/real` })
+    const child = await listenForEvents(ownEntry, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
+    const { guia } = await ownEntry.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) {
-      await suyo.api.simulador.avanzar(guia, {
+      await ownEntry.api.simulador.avanzar(guia, {
         estado,
         ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),
       })
@@ -75,17 +75,17 @@ describe('guias escuchar', () => {
     ])
     const last = (path: string) => avisos(path).find(({ tipo }) => tipo === 'guia.decision_pendiente')
     expect(last('/local')).toEqual(last('/real'))
-    const [one] = llegadas.filter(({ path }) => path === '/local')
-    expect(await verificarWebhook(one!.cuerpo, one!.cabeceras, SECRETO)).toMatchObject({
-      id: one!.cabeceras['webhook-id'],
+    const [one] = arrivals.filter(({ path }) => path === '/local')
+    expect(await verificarWebhook(one!.body, one!.headers, SECRETO)).toMatchObject({
+      id: one!.headers['webhook-id'],
     })
-    expect(one!.cabeceras['content-type']).toBe('application/json')
+    expect(one!.headers['content-type']).toBe('application/json')
     expect(child.output).toMatch(new RegExp(`guia.intento_fallido +${guia} {2}→ 204 \\(\\d+ ms\\)`))
 
     // The next time it goes on from there, and sends what happened in between.
     expect(await child.close()).toBe(0)
-    await suyo.api.guias.cancelar((await suyo.api.guias.crear(buildGuia())).guia)
-    const other = await escuchar(suyo, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
+    await ownEntry.api.guias.cancelar((await ownEntry.api.guias.crear(buildGuia())).guia)
+    const other = await listenForEvents(ownEntry, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
     await waitUntil(async () => avisos('/luego').length === 2)
     expect(avisos('/luego').map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
     expect(await other.close()).toBe(0)
@@ -93,9 +93,9 @@ describe('guias escuchar', () => {
   })
 
   it('begins with one request, however long the feed is', async () => {
-    const pedidas: string[] = []
+    const sentRequests: string[] = []
     const service = createServer((req, res) => {
-      pedidas.push(req.url!)
+      sentRequests.push(req.url!)
       const from = new URL(req.url!, 'http://x').searchParams.get('desde')
       if (!from) return void res.writeHead(401).end('{"codigo":"no_autenticado","mensaje":"No."}')
       res.end(JSON.stringify({ datos: [], cursor_siguiente: 'aqui' }))
@@ -104,7 +104,7 @@ describe('guias escuchar', () => {
     const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
     try {
       await guias(['escuchar', '--url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.folder, 'nuevo')])
-      expect(pedidas).toEqual([
+      expect(sentRequests).toEqual([
         '/api/v1/eventos?desde=ahora&limite=1',
         '/api/v1/eventos?limite=50&tipo=guia.*&cursor=aqui',
       ])
@@ -115,19 +115,19 @@ describe('guias escuchar', () => {
   })
 
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
-    const suyo = await environment.createComercio()
-    const { guia } = await suyo.api.guias.crear(buildGuia())
-    await suyo.api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const all = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
+    const ownEntry = await environment.createComercio()
+    const { guia } = await ownEntry.api.guias.crear(buildGuia())
+    await ownEntry.api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const all = await listenForEvents(ownEntry, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
     await waitUntil(async () => avisos('/todo').length === 2)
     const [, secret = ''] = /(whsec_\S+)/.exec(all.errores) ?? []
-    const [one] = llegadas.filter(({ path }) => path === '/todo')
-    await verificarWebhook(one!.cuerpo, one!.cabeceras, secret)
+    const [one] = arrivals.filter(({ path }) => path === '/todo')
+    await verificarWebhook(one!.body, one!.headers, secret)
     await all.close()
 
     const from = new Date(Date.now() + 3_600_000).toISOString()
-    const nothing = await escuchar(suyo, ['--reenviar', `${destino}/nada`, '--desde', from])
-    const algunos = await escuchar(suyo, [
+    const nothing = await listenForEvents(ownEntry, ['--reenviar', `${destino}/nada`, '--desde', from])
+    const filteredListener = await listenForEvents(ownEntry, [
       '--reenviar',
       `${destino}/algunos`,
       '--desde',
@@ -144,15 +144,15 @@ describe('guias escuchar', () => {
       /^\S+\n$/.test(await readFile(join(cli.folder, 'aparte', 'cursor'), 'utf8').catch(() => '')),
     )
     expect(avisos('/nada')).toEqual([])
-    expect([await nothing.close(), await algunos.close()]).toEqual([0, 0])
+    expect([await nothing.close(), await filteredListener.close()]).toEqual([0, 0])
   })
 
   it('insists while the local server fails, and goes on when it will not have it', async () => {
-    const suyo = await environment.createComercio()
-    await suyo.api.guias.crear(buildGuia())
+    const ownEntry = await environment.createComercio()
+    await ownEntry.api.guias.crear(buildGuia())
     let times = 0
     answer = () => (++times < 2 ? 500 : 204)
-    const child = await escuchar(suyo, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
+    const child = await listenForEvents(ownEntry, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
     await waitUntil(async () => avisos('/terco').length === 2)
     await waitUntil(async () => child.output.trim().split('\n').length === 2)
     expect(
@@ -166,16 +166,23 @@ describe('guias escuchar', () => {
     ])
     await child.close()
     answer = () => 500
-    const rendido = await escuchar(suyo, ['--reenviar', `${destino}/no`, '--desde', 'principio', '--reintentos', '0'])
-    await waitUntil(async () => rendido.errores.includes('no aceptó'))
-    await rendido.close()
+    const exhaustedRun = await listenForEvents(ownEntry, [
+      '--reenviar',
+      `${destino}/no`,
+      '--desde',
+      'principio',
+      '--reintentos',
+      '0',
+    ])
+    await waitUntil(async () => exhaustedRun.errores.includes('no aceptó'))
+    await exhaustedRun.close()
     expect(avisos('/no')).toHaveLength(1)
-    const otraVez = ['--reenviar', `${destino}/dos`, '--desde', 'principio', '--reintentos', '1']
-    const insistente = await escuchar(suyo, otraVez)
-    await waitUntil(async () => insistente.errores.includes('no aceptó'))
-    await insistente.close()
+    const repetition = ['--reenviar', `${destino}/dos`, '--desde', 'principio', '--reintentos', '1']
+    const insistentListener = await listenForEvents(ownEntry, repetition)
+    await waitUntil(async () => insistentListener.errores.includes('no aceptó'))
+    await insistentListener.close()
     expect(avisos('/dos')).toHaveLength(2)
-    const nobody = await escuchar(suyo, [
+    const nobody = await listenForEvents(ownEntry, [
       '--reenviar',
       `http://127.0.0.1:${await findFreePort()}`,
       '--desde',
@@ -189,14 +196,14 @@ describe('guias escuchar', () => {
   })
 
   it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
-    const suyo = await environment.createComercio()
-    const anterior = await suyo.api.guias.crear(buildGuia())
+    const ownEntry = await environment.createComercio()
+    const anterior = await ownEntry.api.guias.crear(buildGuia())
     const cursor = join(cli.folder, 'ajeno')
     const foreign = await cli.comercio.api.eventos.listar({ limite: 1 })
     await writeFile(cursor, `${foreign.cursor_siguiente}\n`)
-    const child = await escuchar(suyo, ['--cursor', cursor, '--json'])
+    const child = await listenForEvents(ownEntry, ['--cursor', cursor, '--json'])
     await waitUntil(async () => child.errores.includes('ya no vale'))
-    const { guia } = await new Guias({ llave: suyo.llave, baseUrl: environment.url }).guias.crear(buildGuia())
+    const { guia } = await new Guias({ llave: ownEntry.llave, baseUrl: environment.url }).guias.crear(buildGuia())
     await waitUntil(async () => child.output.includes(guia))
     // What happened before is not shown.
     expect(child.output).not.toContain(anterior.guia)
@@ -205,22 +212,30 @@ describe('guias escuchar', () => {
   })
 
   it('says once of each outage why and when it tries again, also before the first answer', async () => {
-    let llamadas = 0
+    let calls = 0
     // The client repeats a 502 by itself, so an outage lasts for several requests.
-    const caido = await serveRequests((_req, res) => {
+    const failingServer = await serveRequests((_req, res) => {
       const [status, body] =
-        ++llamadas <= 20
+        ++calls <= 20
           ? [502, 'no']
-          : llamadas <= 22
+          : calls <= 22
             ? [200, JSON.stringify({ datos: [], cursor_siguiente: 'a' })]
             : [401, '{"codigo":"no_autenticado","mensaje":"No."}']
       res.writeHead(status).end(body)
     })
-    const args = ['escuchar', '--url', caido, '--intervalo', '0.1', '--cursor', join(cli.folder, 'nuevo.cursor')]
+    const args = [
+      'escuchar',
+      '--url',
+      failingServer,
+      '--intervalo',
+      '0.1',
+      '--cursor',
+      join(cli.folder, 'nuevo.cursor'),
+    ]
     const { codigo, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
     expect(codigo).toBe(1)
     expect(errores.split('\n').slice(0, 3)).toEqual([
-      `${caido} contestó 502. Lo intento otra vez cada 5 s.`,
+      `${failingServer} contestó 502. Lo intento otra vez cada 5 s.`,
       'El servicio contesta otra vez.',
       'Escuchando. Ctrl-C para terminar.',
     ])
@@ -229,20 +244,20 @@ describe('guias escuchar', () => {
 
   it('waits out a service that is away, but not a key that is none', async () => {
     const pages = [
-      { status: 503, cuerpo: '<html>' },
+      { status: 503, body: '<html>' },
       {
         status: 200,
-        cuerpo: { datos: [{ id: 'evt_1', tipo: 'guia.nota', guia: 'G', registrado_en: '' }], cursor_siguiente: 'a' },
+        body: { datos: [{ id: 'evt_1', tipo: 'guia.nota', guia: 'G', registrado_en: '' }], cursor_siguiente: 'a' },
       },
-      { status: 200, cuerpo: { datos: [], cursor_siguiente: 'a' } },
-      { status: 401, cuerpo: { codigo: 'no_autenticado', mensaje: 'No.' } },
+      { status: 200, body: { datos: [], cursor_siguiente: 'a' } },
+      { status: 401, body: { codigo: 'no_autenticado', mensaje: 'No.' } },
     ]
-    const caido = createServer((_req, res) => {
-      const { status, cuerpo } = pages.shift()!
-      res.writeHead(status, { 'Retry-After': '3600' }).end(typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo))
+    const failingServer = createServer((_req, res) => {
+      const { status, body } = pages.shift()!
+      res.writeHead(status, { 'Retry-After': '3600' }).end(typeof body === 'string' ? body : JSON.stringify(body))
     })
-    await new Promise<void>((listo) => caido.listen(0, '127.0.0.1', listo))
-    const baseUrl = `http://127.0.0.1:${(caido.address() as AddressInfo).port}`
+    await new Promise<void>((listo) => failingServer.listen(0, '127.0.0.1', listo))
+    const baseUrl = `http://127.0.0.1:${(failingServer.address() as AddressInfo).port}`
     try {
       const args = ['escuchar', '--desde', 'principio', '--url', baseUrl, '--intervalo', '0.1']
       const { codigo, output, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
@@ -251,8 +266,8 @@ describe('guias escuchar', () => {
         /\/\/127\.0\.0\.1:\d+ contestó 503\. Lo intento otra vez cada 5 s\.\nEl servicio contesta otra vez\.\n.*no_autenticado/s,
       )
     } finally {
-      caido.closeAllConnections()
-      caido.close()
+      failingServer.closeAllConnections()
+      failingServer.close()
     }
   })
 })

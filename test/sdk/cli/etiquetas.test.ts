@@ -7,22 +7,22 @@ import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveReq
 const cli = useCli()
 const { write, guias, launch } = cli
 const read = (name: string) => readFile(join(cli.folder, name), 'latin1')
-const hojas = async (name: string) => (await read(name)).match(/\/Type \/Page\b/g)?.length
+const sheets = async (name: string) => (await read(name)).match(/\/Type \/Page\b/g)?.length
 
 describe('guias etiquetas', () => {
-  const suyas: string[] = []
+  const ownItems: string[] = []
   beforeAll(async () => {
-    for (let n = 0; n < 3; n++) suyas.push((await cli.comercio.api.guias.crear(buildGuia())).guia)
+    for (let n = 0; n < 3; n++) ownItems.push((await cli.comercio.api.guias.crear(buildGuia())).guia)
   })
 
   it('downloads one PDF, and writes over none unless it is told to', async () => {
-    const [one = '', other = ''] = suyas
+    const [one = '', other = ''] = ownItems
     expect(await guias(['etiquetas', one, other.toLowerCase(), one])).toEqual({
       codigo: 0,
       output: 'etiquetas.pdf  2 etiquetas\n',
       errores: '',
     })
-    expect([(await read('etiquetas.pdf')).slice(0, 5), await hojas('etiquetas.pdf')]).toEqual(['%PDF-', 2])
+    expect([(await read('etiquetas.pdf')).slice(0, 5), await sheets('etiquetas.pdf')]).toEqual(['%PDF-', 2])
     // Nobody is asked for what could not be kept.
     const nobody = { env: { GUIAS_URL: 'http://127.0.0.1:1' } }
     const second = await guias(['etiquetas', one], nobody)
@@ -30,10 +30,10 @@ describe('guias etiquetas', () => {
       2,
       expect.stringMatching(/etiquetas\.pdf ya existe: .*--salida.*--forzar/),
     ])
-    expect(await hojas('etiquetas.pdf')).toBe(2)
-    const forzada = await guias(['etiquetas', one, '--forzar', '--json'])
-    expect(JSON.parse(forzada.output)).toEqual({ archivo: 'etiquetas.pdf', guias: [one] })
-    expect(await hojas('etiquetas.pdf')).toBe(1)
+    expect(await sheets('etiquetas.pdf')).toBe(2)
+    const forcedOne = await guias(['etiquetas', one, '--forzar', '--json'])
+    expect(JSON.parse(forcedOne.output)).toEqual({ archivo: 'etiquetas.pdf', guias: [one] })
+    expect(await sheets('etiquetas.pdf')).toBe(1)
   })
 
   it('takes codes from the results of a batch, from JSON lines and from lines, and writes to the output', async () => {
@@ -46,10 +46,10 @@ describe('guias etiquetas', () => {
     const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
     expect([deLote.codigo, deLote.output]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
     const input = (await guias(['listar', '--limite', '2', '--json'])).output
-    const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { input })
-    expect([porTubo.codigo, porTubo.output.slice(0, 5), porTubo.errores]).toEqual([0, '%PDF-', ''])
+    const pipedRun = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { input })
+    expect([pipedRun.codigo, pipedRun.output.slice(0, 5), pipedRun.errores]).toEqual([0, '%PDF-', ''])
     const lines = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
-      input: suyas.join('\r\n'),
+      input: ownItems.join('\r\n'),
     })
     expect(lines.output).toBe('a/b/l.pdf  3 etiquetas\n')
     expect(await guias(['etiquetas', '--archivo', '-'], { input: '{"guia":' })).toMatchObject({
@@ -59,33 +59,36 @@ describe('guias etiquetas', () => {
   })
 
   it('puts four on a letter sheet, and names the formats that there are', async () => {
-    const { codigo, output } = await guias(['etiquetas', ...suyas, '--formato', 'carta', '--salida', 'carta.pdf'])
+    const { codigo, output } = await guias(['etiquetas', ...ownItems, '--formato', 'carta', '--salida', 'carta.pdf'])
     expect([codigo, output]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
-    expect([await hojas('carta.pdf'), (await read('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([1, true])
-    expect(await guias(['etiquetas', ...suyas, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
+    expect([await sheets('carta.pdf'), (await read('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([
+      1,
+      true,
+    ])
+    expect(await guias(['etiquetas', ...ownItems, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
       codigo: 2,
       errores: expect.stringMatching(/--formato debe ser uno de: 10x15, carta, zpl, y llegó «a4»/),
     })
   })
 
   it('writes ZPL of the density that is asked for, also to the output', async () => {
-    const deZpl = (ppp: 203 | 300) => cli.comercio.api.guias.etiquetaZpl(suyas, { ppp })
-    expect(await guias(['etiquetas', ...suyas, '--formato', 'zpl'])).toEqual({
+    const deZpl = (ppp: 203 | 300) => cli.comercio.api.guias.etiquetaZpl(ownItems, { ppp })
+    expect(await guias(['etiquetas', ...ownItems, '--formato', 'zpl'])).toEqual({
       codigo: 0,
       output: 'etiquetas.zpl  3 etiquetas\n',
       errores: '',
     })
     expect(await read('etiquetas.zpl')).toBe(Buffer.from(await deZpl(203)).toString('latin1'))
-    const fina = await guias(['etiquetas', ...suyas, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
-    expect([fina.codigo, fina.output]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
-    expect(fina.output).not.toBe(Buffer.from(await deZpl(203)).toString())
-    for (const [options, dicho] of [
+    const fineEtiquetas = await guias(['etiquetas', ...ownItems, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
+    expect([fineEtiquetas.codigo, fineEtiquetas.output]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
+    expect(fineEtiquetas.output).not.toBe(Buffer.from(await deZpl(203)).toString())
+    for (const [options, message] of [
       [['--formato', 'zpl', '--ppp', '600'], /--ppp debe ser 203 o 300, y llegó «600»/],
       [['--ppp', '300'], /--ppp es de las etiquetas en ZPL: va con --formato zpl/],
     ] as const)
-      expect(await guias(['etiquetas', ...suyas, ...options, '--salida', 'no.zpl'])).toMatchObject({
+      expect(await guias(['etiquetas', ...ownItems, ...options, '--salida', 'no.zpl'])).toMatchObject({
         codigo: 2,
-        errores: expect.stringMatching(dicho),
+        errores: expect.stringMatching(message),
       })
   })
 
@@ -98,12 +101,12 @@ describe('guias etiquetas', () => {
     ])
     const { codigo, output } = await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', 'cien.PDF'])
     expect([codigo, output]).toEqual([0, 'cien-1.PDF  100 etiquetas\ncien-2.PDF  1 etiqueta\n'])
-    expect([await hojas('cien-1.PDF'), await hojas('cien-2.PDF')]).toEqual([100, 1])
+    expect([await sheets('cien-1.PDF'), await sheets('cien-2.PDF')]).toEqual([100, 1])
     expect(await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', '-'])).toMatchObject({ codigo: 2 })
   })
 
   it('downloads none if one can’t be made, and names them all', async () => {
-    const [one = ''] = suyas
+    const [one = ''] = ownItems
     const { guia: cancelled } = await cli.comercio.api.guias.crear(buildGuia())
     await cli.comercio.api.guias.cancelar(cancelled)
     const { codigo, output, errores } = await guias(['etiquetas', one, cancelled, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
@@ -117,11 +120,11 @@ describe('guias etiquetas', () => {
   })
 
   it('takes references, in their order, and names texts that are neither', async () => {
-    const [one = ''] = suyas
+    const [one = ''] = ownItems
     const external_ref = 'Pedido-O1'
     const { guia } = await cli.comercio.api.guias.crear(buildGuia({ external_ref }))
-    const dadas = await guias(['etiquetas', external_ref, one, '--salida', 'ref.pdf', '--json'])
-    expect([dadas.codigo, JSON.parse(dadas.output).guias, dadas.errores]).toEqual([0, [guia, one], ''])
+    const givenItems = await guias(['etiquetas', external_ref, one, '--salida', 'ref.pdf', '--json'])
+    expect([givenItems.codigo, JSON.parse(givenItems.output).guias, givenItems.errores]).toEqual([0, [guia, one], ''])
     const { codigo, errores } = await guias(['etiquetas', one, 'Pedido-O2', '--salida', 'no.pdf'])
     expect([codigo, errores]).toEqual([
       1,
@@ -135,51 +138,51 @@ describe('guias etiquetas', () => {
     const codigos = resultados.map((one) => (one.ok ? one.guia : ''))
     const [first = '', second = ''] = codigos
     for (const one of [first, second]) await api.guias.cancelar(one)
-    const file = await write('canceladas.txt', [...codigos, ...suyas].join('\n'))
-    const dadas = await guias(['etiquetas', '--archivo', file, '--salida', 'vivas.pdf'])
-    const dicho = [first, second].map((one) => `${one}  está cancelada: se deja fuera\n`).join('')
-    expect(dadas).toEqual({
+    const file = await write('canceladas.txt', [...codigos, ...ownItems].join('\n'))
+    const givenItems = await guias(['etiquetas', '--archivo', file, '--salida', 'vivas.pdf'])
+    const message = [first, second].map((one) => `${one}  está cancelada: se deja fuera\n`).join('')
+    expect(givenItems).toEqual({
       codigo: 0,
       output: 'vivas-1.pdf  98 etiquetas\nvivas-2.pdf  3 etiquetas\n',
-      errores: dicho,
+      errores: message,
     })
-    expect([await hojas('vivas-1.pdf'), await hojas('vivas-2.pdf')]).toEqual([98, 3])
-    const enJson = await guias(['etiquetas', first, suyas[0]!, '--salida', 'una.pdf', '--json'])
+    expect([await sheets('vivas-1.pdf'), await sheets('vivas-2.pdf')]).toEqual([98, 3])
+    const enJson = await guias(['etiquetas', first, ownItems[0]!, '--salida', 'una.pdf', '--json'])
     expect([enJson.codigo, JSON.parse(enJson.output).guias, JSON.parse(enJson.errores)]).toEqual([
       0,
-      [suyas[0]],
+      [ownItems[0]],
       { guia: first, codigo: 'guia_cancelada', mensaje: 'está cancelada: se deja fuera' },
     ])
     const ninguna = await guias(['etiquetas', first, second, '--salida', 'ninguna.pdf'])
     expect([ninguna.codigo, ninguna.errores]).toEqual([
       1,
-      `${dicho}No se descargó ninguna etiqueta: todas están canceladas.\n`,
+      `${message}No se descargó ninguna etiqueta: todas están canceladas.\n`,
     ])
     expect(await readdir(cli.folder)).not.toContain('ninguna.pdf')
   })
 
   it('interrupted or cut off in the middle of a download, it leaves nothing', FULL_RUN_ONLY, async () => {
-    let llego = false
-    let cortar = false
+    let hasArrived = false
+    let cut = false
     const slow = await serveRequests(async (req, res) => {
       if (req.url!.startsWith('/archivo')) {
         res.writeHead(200, { 'Content-Type': 'application/pdf', 'Content-Length': '1000' }).write('%PDF-')
-        llego = true
-        if (cortar) res.destroy()
+        hasArrived = true
+        if (cut) res.destroy()
         return
       }
       req.resume().on('end', () => {
-        const [aqui, vence_en] = [`http://${req.headers.host}/archivo`, new Date().toISOString()]
-        res.setHeader('Content-Type', 'application/json').end(JSON.stringify({ url: aqui, vence_en, guias: suyas }))
+        const [here, vence_en] = [`http://${req.headers.host}/archivo`, new Date().toISOString()]
+        res.setHeader('Content-Type', 'application/json').end(JSON.stringify({ url: here, vence_en, guias: ownItems }))
       })
     })
-    const orden = ['etiquetas', suyas[0]!, '--salida', 'media.pdf', '--url', slow]
-    const child = launch(orden)
-    await waitUntil(async () => llego)
+    const command = ['etiquetas', ownItems[0]!, '--salida', 'media.pdf', '--url', slow]
+    const child = launch(command)
+    await waitUntil(async () => hasArrived)
     child.child.kill('SIGINT')
     expect([await child.fin, child.errores]).toEqual([130, 'Error: Interrumpido.\n'])
-    cortar = true
-    const cortada = await guias(orden)
+    cut = true
+    const cortada = await guias(command)
     expect([cortada.codigo, cortada.errores]).toEqual([
       1,
       expect.stringMatching(/No se pudo descargar las etiquetas .*Repita la orden/),
@@ -193,27 +196,30 @@ describe('guias etiquetas', () => {
       if (req.url!.startsWith('/archivo'))
         return void res.writeHead(estados.shift()!, { 'Retry-After': '1' }).end('%PDF-')
       req.resume().on('end', () => {
-        const link = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: suyas }
+        const link = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: ownItems }
         res.setHeader('Content-Type', 'application/json').end(JSON.stringify(link))
       })
     })
-    const orden = ['etiquetas', suyas[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
-    expect(await guias(orden, { program: NO_PAUSE_COMMAND })).toMatchObject({ codigo: 0, errores: '' })
-    const vencido = await guias(orden, { program: NO_PAUSE_COMMAND })
-    expect([vencido.codigo, vencido.errores]).toEqual([1, expect.stringMatching(/: contestó 403\. Repita la orden/)])
+    const command = ['etiquetas', ownItems[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
+    expect(await guias(command, { program: NO_PAUSE_COMMAND })).toMatchObject({ codigo: 0, errores: '' })
+    const expiredCase = await guias(command, { program: NO_PAUSE_COMMAND })
+    expect([expiredCase.codigo, expiredCase.errores]).toEqual([
+      1,
+      expect.stringMatching(/: contestó 403\. Repita la orden/),
+    ])
     expect(await read('paciente.pdf')).toBe('%PDF-')
   })
 
   it.skipIf(!hasTerminal)('writes no PDF on a terminal', async () => {
     const { codigo, output } = await guias([], {
-      program: enTerminal(['etiquetas', suyas[0]!, '--salida', '-']),
+      program: enTerminal(['etiquetas', ownItems[0]!, '--salida', '-']),
     })
     expect([codigo, output]).toEqual([2, expect.stringContaining('no se ve en la terminal')])
   })
 
   it('removes nothing that it did not make', async () => {
-    const orden = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${suyas[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
-    const { codigo, output, errores } = await guias([], { program: ['/bin/sh', '-c', orden] })
+    const command = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${ownItems[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
+    const { codigo, output, errores } = await guias([], { program: ['/bin/sh', '-c', command] })
     expect([codigo, output, errores]).toEqual([
       2,
       'x\n',

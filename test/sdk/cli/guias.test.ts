@@ -12,9 +12,10 @@ describe('guias', () => {
   it('explains itself and each of its orders, within the width of a terminal', FULL_RUN_ONLY, async () => {
     const all = await guias(['--help'])
     expect([all.codigo, all.errores]).toEqual([0, ''])
-    const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
-    const ordenes = ordenesEn(all.output)
-    expect(ordenes).toEqual([
+    const commandsIn = (ayuda: string) =>
+      [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, command]) => command!)
+    const commands = commandsIn(all.output)
+    expect(commands).toEqual([
       'crear',
       'lote',
       'listar',
@@ -34,16 +35,16 @@ describe('guias', () => {
       'completar',
     ])
     const deWebhooks = await guias(['webhooks', '--help'])
-    const suyas = ordenesEn(deWebhooks.output).map((orden) => `webhooks ${orden}`)
-    expect(suyas).toEqual(
+    const ownItems = commandsIn(deWebhooks.output).map((command) => `webhooks ${command}`)
+    expect(ownItems).toEqual(
       ['listar', 'ver', 'crear', 'cambiar', 'probar', 'pausar', 'reanudar', 'rotar-secreto', 'avisos', 'reenviar']
         .concat('recuperar', 'eliminar')
-        .map((orden) => `webhooks ${orden}`),
+        .map((command) => `webhooks ${command}`),
     )
     const texts = [all.output, deWebhooks.output]
-    for (const orden of [...ordenes.filter((one) => one !== 'webhooks'), ...suyas]) {
-      const { codigo, output } = await guias([...orden.split(' '), '--help'])
-      expect([codigo, output.startsWith(`Uso: guias ${orden}`)]).toEqual([0, true])
+    for (const command of [...commands.filter((one) => one !== 'webhooks'), ...ownItems]) {
+      const { codigo, output } = await guias([...command.split(' '), '--help'])
+      expect([codigo, output.startsWith(`Uso: guias ${command}`)]).toEqual([0, true])
       texts.push(output)
     }
     for (const text of texts) {
@@ -115,9 +116,9 @@ describe('guias', () => {
       expect.stringMatching(/no acepta su llave.*GUIAS_LLAVE, o --llave-archivo/),
     ])
     expect(bad.errores).not.toContain(cli.comercio.llave)
-    const corta = await cli.environment.createLlave(cli.comercio, { alcances: ['guias:leer'] })
-    const sinAlcance = await guias(['webhooks', 'listar'], { env: { GUIAS_LLAVE: corta } })
-    expect([sinAlcance.codigo, sinAlcance.errores]).toEqual([
+    const shortOne = await cli.environment.createLlave(cli.comercio, { alcances: ['guias:leer'] })
+    const caseWithoutAlcance = await guias(['webhooks', 'listar'], { env: { GUIAS_LLAVE: shortOne } })
+    expect([caseWithoutAlcance.codigo, caseWithoutAlcance.errores]).toEqual([
       1,
       expect.stringMatching(/alcance webhooks:admin.*GUIAS_LLAVE/),
     ])
@@ -125,17 +126,17 @@ describe('guias', () => {
 
   it('ends with 1 when nobody answers, and says that nothing was sent and which setting gave the address', async () => {
     const nobody = `http://127.0.0.1:${await findFreePort()}`
-    const conOpcion = await guias(['listar', '--url', nobody], { program: NO_PAUSE_COMMAND })
-    expect([conOpcion.codigo, conOpcion.errores]).toEqual([
+    const resultWithOption = await guias(['listar', '--url', nobody], { program: NO_PAUSE_COMMAND })
+    expect([resultWithOption.codigo, resultWithOption.errores]).toEqual([
       1,
       `Error: No se pudo conectar con ${nobody}: ahí no escucha nadie (ECONNREFUSED). No se envió nada. Revise --url, y que el servicio esté en marcha.\n`,
     ])
     const conVariable = await guias(['listar'], { program: NO_PAUSE_COMMAND, env: { GUIAS_URL: nobody } })
     expect(conVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
-    const sinPuerto = await guias(['listar', '--url', 'http://127.0.0.1:1'], { program: NO_PAUSE_COMMAND })
-    expect(sinPuerto.errores).toContain('ese puerto no se usa para la web. No se envió nada')
-    const sinNombre = await guias(['listar', '--url', 'http://no-existe.invalid'], { program: NO_PAUSE_COMMAND })
-    expect([sinNombre.codigo, sinNombre.errores]).toEqual([1, expect.stringContaining('No se envió nada')])
+    const runWithoutPort = await guias(['listar', '--url', 'http://127.0.0.1:1'], { program: NO_PAUSE_COMMAND })
+    expect(runWithoutPort.errores).toContain('ese puerto no se usa para la web. No se envió nada')
+    const caseWithoutName = await guias(['listar', '--url', 'http://no-existe.invalid'], { program: NO_PAUSE_COMMAND })
+    expect([caseWithoutName.codigo, caseWithoutName.errores]).toEqual([1, expect.stringContaining('No se envió nada')])
   })
 
   it.each<[string, RequestListener, RegExp]>([
@@ -163,8 +164,8 @@ describe('guias', () => {
       (_, res) => res.writeHead(404).end('{"codigo":"ruta_desconocida","mensaje":"No hay ninguna operación."}'),
       /revise --url \(o GUIAS_URL\)/,
     ],
-  ])('tells of %s in its own words', async (_, atender, dice) => {
-    const url = await serveRequests(atender)
+  ])('tells of %s in its own words', async (_, handle, dice) => {
+    const url = await serveRequests(handle)
     const { codigo, output, errores } = await guias(['listar', '--url', url], { program: NO_PAUSE_COMMAND })
     expect([codigo, output, errores]).toEqual([1, '', expect.stringMatching(dice)])
     // Neither the SDK's words nor those of HTTP.

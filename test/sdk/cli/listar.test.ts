@@ -18,9 +18,9 @@ describe('guias listar', () => {
   })
 
   it('shows people a table, newest first, and says when there is more', async () => {
-    const toda = await guias(['listar'])
-    expect([toda.codigo, toda.errores]).toEqual([0, ''])
-    const [titles, ...rows] = lines(toda.output)
+    const wholeList = await guias(['listar'])
+    expect([wholeList.codigo, wholeList.errores]).toEqual([0, ''])
+    const [titles, ...rows] = lines(wholeList.output)
     expect(titles).toMatch(/^GUÍA {10}ESTADO {5}CREADA {18}REFERENCIA +DESTINO$/)
     expect(rows.map((row) => row.split(/ {2,}/).slice(0, 2))).toEqual(
       created.map((guia, n) => [guia, n === 3 ? 'cancelado' : 'aceptado']),
@@ -57,31 +57,31 @@ describe('guias listar', () => {
     expect(await codigos('--actualizado-desde', one!.creado_en)).toEqual([one!.guia, created[3]])
     expect(await codigos('--ubicacion', 'solicitada,fallida')).toEqual([])
     // A date alone begins at midnight here, not in Greenwich.
-    const aqui = { env: { TZ: 'America/Guatemala' } }
-    const { errores } = await guias(['listar', '--creado-hasta', '2020-01-01', '--creado-desde', '2019-12-31'], aqui)
+    const here = { env: { TZ: 'America/Guatemala' } }
+    const { errores } = await guias(['listar', '--creado-hasta', '2020-01-01', '--creado-desde', '2019-12-31'], here)
     expect(errores).toBe('No hay guías así.\n')
   })
 
   it.each(['UTC', 'Asia/Tokyo', 'America/Guatemala'])('shows the clock of each destination (TZ=%s)', async (TZ) => {
     const other = await cli.environment.createComercio()
     const env = { GUIAS_LLAVE: other.llave, TZ }
-    const aqui = await other.api.guias.crear(buildGuia())
+    const here = await other.api.guias.crear(buildGuia())
     const aBogota = {
       departamento: 'Cundinamarca',
       municipio: 'Soacha',
       pais: 'CO' as const,
       telefono: '+573001234567',
     }
-    const alla = await other.api.guias.crear({ ...buildGuia(aBogota), lat: 4.58, lng: -74.22 })
-    const minuto = (iso: string, horas: number) =>
+    const elsewhere = await other.api.guias.crear({ ...buildGuia(aBogota), lat: 4.58, lng: -74.22 })
+    const formatMinute = (iso: string, horas: number) =>
       new Date(Date.parse(iso) - horas * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
     const { output } = await guias(['listar'], { env })
     expect(lines(output).slice(1)).toEqual([
-      expect.stringContaining(`  ${minuto(alla.creado_en, 5)} UTC-5  `),
-      expect.stringContaining(`  ${minuto(aqui.creado_en, 6)} UTC-6  `),
+      expect.stringContaining(`  ${formatMinute(elsewhere.creado_en, 5)} UTC-5  `),
+      expect.stringContaining(`  ${formatMinute(here.creado_en, 6)} UTC-6  `),
     ])
-    expect((await guias(['ver', alla.guia], { env })).output).toContain(
-      `  Creada        ${minuto(alla.creado_en, 5)}${alla.creado_en.slice(16, 19)} UTC-5\n`,
+    expect((await guias(['ver', elsewhere.guia], { env })).output).toContain(
+      `  Creada        ${formatMinute(elsewhere.creado_en, 5)}${elsewhere.creado_en.slice(16, 19)} UTC-5\n`,
     )
   })
 
@@ -124,8 +124,8 @@ describe('guias listar', () => {
   })
 
   it('ends quietly when the reading program closes the pipe', async () => {
-    const orden = `'${process.execPath}' '${CLI}' listar --todas --json | head -1`
-    const { codigo, errores, output } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
+    const command = `'${process.execPath}' '${CLI}' listar --todas --json | head -1`
+    const { codigo, errores, output } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${command}`] })
     expect([codigo, errores, JSON.parse(output).guia]).toEqual([0, '', created[0]])
   })
 
@@ -135,10 +135,10 @@ describe('guias listar', () => {
     expect(codigo).toBe(0)
     expect(output).toContain('\x1b[90mcancelado')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what colours the screen is looked away
-    const sinColor = output.replace(/\x1b\[\d+m/g, '')
-    for (const line of sinColor.split('\r\n')) expect(line.length).toBeLessThanOrEqual(80)
-    expect(sinColor).toContain('…')
-    expect(sinColor).not.toContain('Ajcalón')
+    const plainOutput = output.replace(/\x1b\[\d+m/g, '')
+    for (const line of plainOutput.split('\r\n')) expect(line.length).toBeLessThanOrEqual(80)
+    expect(plainOutput).toContain('…')
+    expect(plainOutput).not.toContain('Ajcalón')
     expect((await guias([], { program: enTerminal(['listar']), env: { ...env, NO_COLOR: '1' } })).output).not.toContain(
       '\x1b',
     )

@@ -11,16 +11,16 @@ const cli = useCli()
 const { environment, write, guias, launch } = cli
 
 /** Stands before the service and, after so many answers, keeps the others: what was asked for is done, and nobody hears of it. */
-const intermediario = (responses: number) =>
+const startIntermediary = (responses: number) =>
   serveRequests(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
     const { authorization } = req.headers
-    const { status, cuerpo } = await environment.request(req.method!, req.url!, {
-      cabeceras: { authorization: authorization!, 'content-type': 'application/json' },
+    const { status, body } = await environment.request(req.method!, req.url!, {
+      headers: { authorization: authorization!, 'content-type': 'application/json' },
       raw: Buffer.concat(chunks).toString(),
     })
-    if (responses-- > 0) res.writeHead(status).end(JSON.stringify(cuerpo))
+    if (responses-- > 0) res.writeHead(status).end(JSON.stringify(body))
   })
 
 describe('guias lote', () => {
@@ -33,9 +33,9 @@ describe('guias lote', () => {
         })(),
       ),
     )
-    const suyas = header.indexOf('fila')
-    expect([text[0], header.slice(suyas, suyas + 3)]).toEqual(['\uFEFF', ['fila', 'external_ref', 'ok']])
-    return rows.map((row) => row.slice(suyas))
+    const ownItems = header.indexOf('fila')
+    expect([text[0], header.slice(ownItems, ownItems + 3)]).toEqual(['\uFEFF', ['fila', 'external_ref', 'ok']])
+    return rows.map((row) => row.slice(ownItems))
   }
 
   it('refuses none of 500 rows whose telephones are written as in a spreadsheet, without their country', async () => {
@@ -47,10 +47,10 @@ describe('guias lote', () => {
       (n: string) => `502 ${n}`,
       (n: string) => `(502) ${n.slice(0, 4)}-${n.slice(4)}`,
     ]
-    const rows = escrituras.flatMap((escribirlo) =>
+    const rows = escrituras.flatMap((writeTelefono) =>
       lote100().guias.map(({ telefono, departamento, municipio, lat = '', lng = '', maps_url = '' }) =>
         [
-          escribirlo(telefono.replace(/\D/g, '').slice(3)),
+          writeTelefono(telefono.replace(/\D/g, '').slice(3)),
           departamento,
           municipio,
           lat,
@@ -90,11 +90,11 @@ describe('guias lote', () => {
     const csv = `telefono,departamento,municipio,external_ref\n1111 1111,Guatemala,Vila Nueva,${createRef()}`
     const { codigo, errores } = await guias(['lote', await write('dudosas.csv', csv), ...RECOGIDA_ARGS])
     expect(codigo).toBe(0)
-    for (const dicha of [
+    for (const expectedLine of [
       /^Revise {2}fila 2: telefono: .*plan de numeración/m,
       /^Revise {2}fila 2: municipio: «Vila Nueva».*¿Villa Nueva/m,
     ])
-      expect(errores).toMatch(dicha)
+      expect(errores).toMatch(expectedLine)
     const [row] = await readResults('dudosas.resultados.csv')
     expect(row!.slice(8).join()).toMatch(/telefono: .*; municipio: «Vila Nueva».*¿Villa Nueva/)
   })
@@ -103,11 +103,11 @@ describe('guias lote', () => {
     const row = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${createRef()}`
     const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${row()}\n`
     const one = await guias(['lote', await write('signo.csv', csv), ...RECOGIDA_ARGS])
-    const dicha = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
-    expect([one.codigo, one.errores]).toEqual([0, expect.stringMatching(dicha)])
+    const expectedLine = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
+    expect([one.codigo, one.errores]).toEqual([0, expect.stringMatching(expectedLine)])
     expect((await readResults('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
-    const estricta = await write('estricta.csv', csv + row())
-    expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA_ARGS])).toMatchObject({
+    const strictOne = await write('estricta.csv', csv + row())
+    expect(await guias(['lote', strictOne, '--estricto', ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
       output: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
       errores: expect.stringMatching(/fila 3: lng: .*Quizá quiso decir 14\.633, -90\.606/),
@@ -115,14 +115,14 @@ describe('guias lote', () => {
   })
 
   it('counts guides that exist and are cancelled apart, and not as well', async () => {
-    const [alive, muerta] = [createRef(), createRef()]
+    const [alive, deadEntry] = [createRef(), createRef()]
     const row = (ref: string) => `3148 1676,Guatemala,Mixco,${ref}`
     const csv = await write(
       'repetidas.csv',
-      `telefono,departamento,municipio,external_ref\n${row(alive)}\n${row(muerta)}\n`,
+      `telefono,departamento,municipio,external_ref\n${row(alive)}\n${row(deadEntry)}\n`,
     )
     await guias(['lote', csv, ...RECOGIDA_ARGS])
-    const [guia] = (await cli.comercio.api.guias.listar({ external_ref: muerta })).datos
+    const [guia] = (await cli.comercio.api.guias.listar({ external_ref: deadEntry })).datos
     await cli.comercio.api.guias.cancelar(guia!.guia)
     expect(await guias(['lote', csv, ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
@@ -135,7 +135,7 @@ describe('guias lote', () => {
     const rows = await readResults('repetidas.resultados-2.csv')
     expect(rows.map((one) => one.slice(1, 7))).toEqual([
       [alive, 'sí', expect.any(String), 'aceptado', 'sí', ''],
-      [muerta, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
+      [deadEntry, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
     ])
     const { output } = await guias(['lote', csv, ...RECOGIDA_ARGS, '--json'])
     const lines = output
@@ -191,9 +191,9 @@ describe('guias lote', () => {
   it('counts the bytes of a JSON file, also of letters that take several bytes', async () => {
     const file = join(cli.folder, 'bytes.json')
     await writeFile(file, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
-    const { rows, countReadBytes: leidos } = await openLote(file, {} as Context)
+    const { rows, countReadBytes: readValues } = await openLote(file, {} as Context)
     const parts: [fila: number, parte: number][] = []
-    for await (const row of rows) parts.push([row[ROW_NUMBER], leidos() / readFileSize(file)])
+    for await (const row of rows) parts.push([row[ROW_NUMBER], readValues() / readFileSize(file)])
     expect(parts).toEqual([
       [1, 0.5],
       [2, 1],
@@ -234,11 +234,11 @@ describe('guias lote', () => {
       'conflicto.csv',
       `telefono,departamento,municipio,direccion,lat,lng,external_ref\n${[telefono, departamento, municipio, direccion, lat, lng, external_ref].join()}\n`,
     )
-    const dicho = new RegExp(
+    const message = new RegExp(
       `${external_ref} ya es la referencia de la guía ${guia}, creada con otros datos \\(telefono, direccion(, recogida)?\\): `,
     )
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS])
-    expect([codigo, errores]).toEqual([1, expect.stringMatching(dicho)])
+    expect([codigo, errores]).toEqual([1, expect.stringMatching(message)])
     expect((await readResults('conflicto.resultados.csv'))[0]).toEqual([
       '2',
       external_ref,
@@ -247,7 +247,7 @@ describe('guias lote', () => {
       '',
       '',
       'external_ref_en_conflicto',
-      expect.stringMatching(dicho),
+      expect.stringMatching(message),
       '',
     ])
     const json = await write('conflicto.json', JSON.stringify([row]))
@@ -257,7 +257,7 @@ describe('guias lote', () => {
       external_ref,
       ok: false,
       error: 'external_ref_en_conflicto',
-      detalle: expect.stringMatching(dicho),
+      detalle: expect.stringMatching(message),
       guia_existente: guia,
       campos: ['telefono', 'direccion'],
     })
@@ -274,17 +274,17 @@ describe('guias lote', () => {
   })
 
   it('gives references by row, under a prefix', async () => {
-    const prefijo = createRef()
+    const prefix = createRef()
     const csv = await write(
       'sin.csv',
       'telefono,departamento,municipio\n+50231481676,Guatemala,Mixco\n+50231481676,Guatemala,Mixco\n',
     )
     expect(await guias(['lote', csv, ...RECOGIDA_ARGS])).toMatchObject({ codigo: 1 })
-    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefijo])).output).toContain('2 creadas, 0')
-    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefijo])).output).toContain(
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefix])).output).toContain('2 creadas, 0')
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefix])).output).toContain(
       '0 creadas, 2 ya existían, 0',
     )
-    expect((await readResults('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([`${prefijo}-2`, `${prefijo}-3`])
+    expect((await readResults('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([`${prefix}-2`, `${prefix}-3`])
   })
 
   it.each<[string, string | Uint8Array, string[], string]>([
@@ -305,9 +305,9 @@ describe('guias lote', () => {
 
   it('refuses a .json file too big to be read whole, unread, and says how to split it', async () => {
     const file = join(cli.folder, 'enorme.json')
-    const manejo = await open(file, 'w')
-    await manejo.truncate(64 * 1024 * 1024 + 1)
-    await manejo.close()
+    const fileHandle = await open(file, 'w')
+    await fileHandle.truncate(64 * 1024 * 1024 + 1)
+    await fileHandle.close()
     const { codigo, errores } = await guias(['lote', file])
     expect([codigo, errores]).toEqual([
       2,
@@ -329,8 +329,8 @@ describe('guias lote', () => {
     const env = { GUIAS_LLAVE: other.llave }
     const rows = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
     const csv = await write('grande.csv', `telefono,departamento,municipio,external_ref,lat,lng\n${rows.join('\n')}\n`)
-    const orden = ['lote', csv, ...RECOGIDA_ARGS, '--concurrencia', '1']
-    const escritas = async (file: string) =>
+    const command = ['lote', csv, ...RECOGIDA_ARGS, '--concurrencia', '1']
+    const writtenItems = async (file: string) =>
       (await readFile(join(cli.folder, file), 'utf8').catch(() => '')).split('\n').length
     const count = async () => {
       let total = 0
@@ -338,22 +338,22 @@ describe('guias lote', () => {
       return total
     }
 
-    const cortado = { env: { ...env, GUIAS_URL: await intermediario(4) } }
-    const muerta = launch(orden, cortado)
-    await waitUntil(async () => (await escritas('grande.resultados.csv')) > 300)
-    muerta.child.kill('SIGKILL')
-    await muerta.fin
+    const cutOff = { env: { ...env, GUIAS_URL: await startIntermediary(4) } }
+    const deadEntry = launch(command, cutOff)
+    await waitUntil(async () => (await writtenItems('grande.resultados.csv')) > 300)
+    deadEntry.child.kill('SIGKILL')
+    await deadEntry.fin
 
-    cortado.env.GUIAS_URL = await intermediario(4)
-    const interrumpida = launch(orden, cortado)
-    await waitUntil(async () => (await escritas('grande.resultados-2.csv')) > 300)
-    interrumpida.child.kill('SIGINT')
-    expect(await interrumpida.fin).toBe(130)
-    expect(interrumpida.errores).toContain('nada se duplica')
+    cutOff.env.GUIAS_URL = await startIntermediary(4)
+    const interruptedRun = launch(command, cutOff)
+    await waitUntil(async () => (await writtenItems('grande.resultados-2.csv')) > 300)
+    interruptedRun.child.kill('SIGINT')
+    expect(await interruptedRun.fin).toBe(130)
+    expect(interruptedRun.errores).toContain('nada se duplica')
 
-    const entera = await guias(orden, { env })
-    expect([entera.codigo, entera.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
-    expect(entera.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
+    const wholeOne = await guias(command, { env })
+    expect([wholeOne.codigo, wholeOne.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
+    expect(wholeOne.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
     expect(await count()).toBe(3_000)
     expect(await readResults('grande.resultados-3.csv')).toHaveLength(3_000)
   })
@@ -362,13 +362,13 @@ describe('guias lote', () => {
     const rows = Array.from({ length: 1_000 }, (_, i) => `1,A,B,M-${i}`)
     const csv = await write('mil.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
     let status = 503
-    const caido = await serveRequests((req, res) =>
+    const failingServer = await serveRequests((req, res) =>
       // Nobody waits for an hour: each request is answered for at once.
       req.resume().on('end', () => res.writeHead(status, { 'Retry-After': '3600' }).end('<html>')),
     )
-    const url = ['--url', caido]
-    const dejado = await guias(['lote', csv, ...RECOGIDA_ARGS, ...url, '--concurrencia', '1'])
-    expect([dejado.codigo, dejado.errores]).toEqual([1, expect.stringContaining('no contesta')])
+    const url = ['--url', failingServer]
+    const stoppedRun = await guias(['lote', csv, ...RECOGIDA_ARGS, ...url, '--concurrencia', '1'])
+    expect([stoppedRun.codigo, stoppedRun.errores]).toEqual([1, expect.stringContaining('no contesta')])
     expect(await readResults('mil.resultados.csv')).toHaveLength(300)
     await write('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
     expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
@@ -384,12 +384,14 @@ describe('guias lote', () => {
 
   it('goes on where every other request fails, however many rows have failed', async () => {
     let solicitudes = 0
-    const inestable = await serveRequests(async (req, res) => {
+    const unstableUrl = await serveRequests(async (req, res) => {
       const chunks: Buffer[] = []
       for await (const chunk of req) chunks.push(chunk)
       if (solicitudes++ % 2 === 0) return void res.writeHead(503, { 'Retry-After': '3600' }).end('<html>')
-      const { guias: pedidas } = JSON.parse(Buffer.concat(chunks).toString()) as { guias: { external_ref: string }[] }
-      const resultados = pedidas.map(({ external_ref }, indice) => ({
+      const { guias: sentRequests } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        guias: { external_ref: string }[]
+      }
+      const resultados = sentRequests.map(({ external_ref }, indice) => ({
         indice,
         ok: true,
         guia: `G${external_ref}`,
@@ -403,8 +405,8 @@ describe('guias lote', () => {
     })
     const rows = Array.from({ length: 800 }, (_, i) => `1,A,B,I-${i}`)
     const csv = await write('inestable.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
-    const orden = ['lote', csv, ...RECOGIDA_ARGS, '--url', inestable, '--concurrencia', '1']
-    const { codigo, output } = await guias(orden)
+    const command = ['lote', csv, ...RECOGIDA_ARGS, '--url', unstableUrl, '--concurrencia', '1']
+    const { codigo, output } = await guias(command)
     expect([codigo, output]).toEqual([1, expect.stringMatching(/^800 leídas: 400 creadas, 400 fallidas/)])
   })
 
@@ -455,8 +457,8 @@ describe('guias lote', () => {
   it('goes on to its end when nobody reads what it says any more', async () => {
     const rows = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${createRef()}`)
     const csv = await write('tubo.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
-    const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA_ARGS.join(' ')} | head -1`
-    const { codigo, errores } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
+    const command = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA_ARGS.join(' ')} | head -1`
+    const { codigo, errores } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${command}`] })
     expect([codigo, errores]).toEqual([0, ''])
     expect((await readResults('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
   })
@@ -472,8 +474,8 @@ describe('guias lote', () => {
     expect(conColor.codigo).toBe(1)
     expect(conColor.output).toMatch(/█/)
     expect(conColor.output).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
-    const sin = await guias([], { program, env: { ...env, NO_COLOR: '1' } })
-    expect(sin.output).toContain('█')
-    expect(sin.output).not.toContain('\x1b[3')
+    const caseWithout = await guias([], { program, env: { ...env, NO_COLOR: '1' } })
+    expect(caseWithout.output).toContain('█')
+    expect(caseWithout.output).not.toContain('\x1b[3')
   })
 })

@@ -7,11 +7,11 @@ import { useCli } from './run.ts'
 const cli = useCli()
 const { guias } = cli
 /** Whom nobody answers, and who has no key: what still works needs no network. */
-const SIN_RED = { env: { GUIAS_LLAVE: '', GUIAS_URL: 'http://127.0.0.1:1' } }
+const OFFLINE_OPTIONS = { env: { GUIAS_LLAVE: '', GUIAS_URL: 'http://127.0.0.1:1' } }
 
 describe('guias prueba', () => {
   let [one, other, pending] = ['', '', '']
-  const entregada = async () => {
+  const deliveredGuia = async () => {
     const { api } = cli.comercio
     const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
@@ -19,11 +19,12 @@ describe('guias prueba', () => {
     return guia
   }
   beforeAll(async () => {
-    ;[one, other] = await Promise.all([entregada(), entregada()])
+    ;[one, other] = await Promise.all([deliveredGuia(), deliveredGuia()])
     pending = (await cli.comercio.api.guias.crear(buildGuia())).guia
   })
   const read = (guia: string, file: string) => readFile(join(cli.folder, `prueba-${guia}`, file))
-  const comprobar = (guia: string, ...args: string[]) => guias(['prueba', guia, '--verificar', ...args], SIN_RED)
+  const comprobar = (guia: string, ...args: string[]) =>
+    guias(['prueba', guia, '--verificar', ...args], OFFLINE_OPTIONS)
 
   it('downloads photos, signature, PDF, manifest and keys, and not twice unless it is told to', async () => {
     const { codigo, output, errores } = await guias(['prueba', one.toLowerCase()])
@@ -53,10 +54,10 @@ describe('guias prueba', () => {
   })
 
   it('verifies what was downloaded offline and without a key, and downloads what is not there', async () => {
-    const ambas = await guias(['prueba', one, other, '--verificar'])
-    expect([ambas.codigo, ambas.errores]).toEqual([0, ''])
+    const bothResult = await guias(['prueba', one, other, '--verificar'])
+    expect([bothResult.codigo, bothResult.errores]).toEqual([0, ''])
     for (const guia of [one, other])
-      expect(ambas.output).toMatch(new RegExp(`^Auténtica {2}${guia}, .* 3 archivos`, 'm'))
+      expect(bothResult.output).toMatch(new RegExp(`^Auténtica {2}${guia}, .* 3 archivos`, 'm'))
     const sola = await comprobar(one, '--json')
     expect([sola.codigo, JSON.parse(sola.output)]).toEqual([
       0,
@@ -67,9 +68,9 @@ describe('guias prueba', () => {
         manifiesto: expect.objectContaining({ guia: one }),
       }),
     ])
-    const aparte = join(cli.folder, 'aparte.json')
-    await writeFile(aparte, await read(one, 'claves.json'))
-    expect((await comprobar(one, '--claves', aparte)).codigo).toBe(0)
+    const separateOne = join(cli.folder, 'aparte.json')
+    await writeFile(separateOne, await read(one, 'claves.json'))
+    expect((await comprobar(one, '--claves', separateOne)).codigo).toBe(0)
   })
 
   it('says what is wrong with what is not authentic', async () => {

@@ -13,13 +13,13 @@ describe('guias rastrear', () => {
     expect(one.output).toMatch(
       new RegExp(`^${guia} {2}aceptado {2}Marisol.*, San Juan.*\\n {2}\\S+ \\S+ UTC-6 {2}guia.aceptado `),
     )
-    const siguiendo = launch(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
-    await waitUntil(async () => siguiendo.output.includes('guia.aceptado'))
+    const followRun = launch(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
+    await waitUntil(async () => followRun.output.includes('guia.aceptado'))
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await cli.comercio.api.simulador.avanzar(guia, { estado })
-    expect(await siguiendo.fin).toBe(0)
+    expect(await followRun.fin).toBe(0)
     expect(
-      siguiendo.output
+      followRun.output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).tipo),

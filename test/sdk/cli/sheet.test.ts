@@ -15,11 +15,11 @@ const utf16 = (text: string, grande: boolean) => {
   return grande ? bytes.swap16() : bytes
 }
 async function read(origen: Parameters<typeof leerHoja>[0], options?: Parameters<typeof leerHoja>[1]) {
-  const { filas, ...hoja } = await leerHoja(origen, options)
-  return { ...hoja, rows: await Array.fromAsync(filas) }
+  const { filas: readTableRows, ...sheet } = await leerHoja(origen, options)
+  return { ...sheet, rows: await Array.fromAsync(readTableRows) }
 }
 
-const TIENDA = `sep=;\r\nPedido;Nombre;Celular;Departamento;Ciudad;Latitud;Longitud\r\n;;;;;;\r\n\r\nA-1;"Ana; María";3148 1676;Guatemala;Mixco;14,63;-90,6\r\n`
+const SHOP_SHEET = `sep=;\r\nPedido;Nombre;Celular;Departamento;Ciudad;Latitud;Longitud\r\n;;;;;;\r\n\r\nA-1;"Ana; María";3148 1676;Guatemala;Mixco;14,63;-90,6\r\n`
 const GUIA = {
   external_ref: 'A-1',
   destinatario: 'Ana; María',
@@ -32,19 +32,19 @@ const GUIA = {
 
 describe('@guias/sdk/hoja', () => {
   it.each<[string, Parameters<typeof leerHoja>[0]]>([
-    ['bytes', utf8(TIENDA)],
-    ['a file of a page', new Blob([utf8(TIENDA)])],
-    ['UTF-16, little endian', utf16(TIENDA, false)],
-    ['UTF-16, big endian', utf16(TIENDA, true)],
+    ['bytes', utf8(SHOP_SHEET)],
+    ['a file of a page', new Blob([utf8(SHOP_SHEET)])],
+    ['UTF-16, little endian', utf16(SHOP_SHEET, false)],
+    ['UTF-16, big endian', utf16(SHOP_SHEET, true)],
     [
       'single bytes',
       (async function* () {
-        for (const byte of utf16(TIENDA, true)) yield Uint8Array.of(byte)
+        for (const byte of utf16(SHOP_SHEET, true)) yield Uint8Array.of(byte)
       })(),
     ],
   ])('reads what Excel writes for a shop, from %s', async (_, origen) => {
-    const { separador, columnas, rows } = await read(origen)
-    expect([separador, columnas[0], columnas.length]).toEqual([';', 'Pedido', 7])
+    const { separador, columnas: columns, rows } = await read(origen)
+    expect([separador, columns[0], columns.length]).toEqual([';', 'Pedido', 7])
     expect(rows).toEqual([
       {
         ok: true,
@@ -71,9 +71,9 @@ describe('@guias/sdk/hoja', () => {
     ['Teléfono (con código)', 'telefono'],
     ['No. de teléfono', 'telefono'],
     ['\u200bDirección completa', 'direccion'],
-  ])('knows the column «%s»', async (title, campo) => {
+  ])('knows the column «%s»', async (title, field) => {
     const { rows } = await read(utf8(`${title},Municipio\nx,Mixco\n`))
-    expect(rows.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
+    expect(rows.map(guiaDeFila)).toEqual([{ [field]: 'x', municipio: 'Mixco' }])
   })
 
   it.each(['14.63077, -90.60711', '(14.63077 -90.60711)', '14,63077; −90,60711', '14,63077, -90,60711'])(
@@ -91,8 +91,8 @@ describe('@guias/sdk/hoja', () => {
   })
 
   it('has a column for each option of a guide', () => {
-    const columnas = COLUMNAS.filter((one) => one !== 'pais').map(optionNameOf)
-    expect(columnas.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
+    const columns = COLUMNAS.filter((one) => one !== 'pais').map(optionNameOf)
+    expect(columns.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
   })
 
   it.each<[string, string, ErrorDeHoja['motivo'], RegExp]>([
@@ -117,8 +117,8 @@ describe('@guias/sdk/hoja', () => {
     expect(await fault<ErrorDeHoja>(read(latina))).toMatchObject({ motivo: 'codificacion' })
     const { rows } = await read(latina, { codificacion: 'windows-1252' })
     expect(rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
-    const marcada = await read(utf8('\ufeffmunicipio\nPetén\n'), { codificacion: 'windows-1252' })
-    expect(marcada.rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
+    const markedEntry = await read(utf8('\ufeffmunicipio\nPetén\n'), { codificacion: 'windows-1252' })
+    expect(markedEntry.rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
     expect((await fault<ErrorDeHoja>(read(latina, { codificacion: 'nada' }))).message).toContain('pruebe utf-8')
   })
 })
@@ -158,8 +158,8 @@ describe('quotes in a wrong place', () => {
       'a\n\nb',
     ]
     const rows = texts.map((text, i) => row(i + 1, `"${text.replaceAll('"', '""')}"`))
-    const { rows: filas } = await read(utf8(`${HEAD}\n${rows.join('\n')}\n`))
-    expect(filas.map((one) => guiaDeFila(one).direccion)).toEqual(texts)
+    const { rows: readTableRows } = await read(utf8(`${HEAD}\n${rows.join('\n')}\n`))
+    expect(readTableRows.map((one) => guiaDeFila(one).direccion)).toEqual(texts)
   })
 })
 
@@ -271,10 +271,10 @@ describe('damage by a spreadsheet', () => {
 
   it('takes other names of columns, and skips a column, as it is told', async () => {
     const text = utf8('Nombre,Comprador,Tel de casa,municipio\nCamisa,Ana,3148 1676,Mixco\n')
-    const columnas = { nombre: '', COMPRADOR: 'destinatario', 'Tel de casa': 'telefono' }
-    const { rows } = await read(text, { columnas })
+    const columns = { nombre: '', COMPRADOR: 'destinatario', 'Tel de casa': 'telefono' }
+    const { rows } = await read(text, { columnas: columns })
     expect(rows.map(guiaDeFila)).toEqual([{ destinatario: 'Ana', telefono: '3148 1676', municipio: 'Mixco' }])
-    const error = await fault<ErrorDeHoja>(read(text, { columnas: { ...columnas, Otra: 'contenido' } }))
+    const error = await fault<ErrorDeHoja>(read(text, { columnas: { ...columns, Otra: 'contenido' } }))
     expect([error.motivo, error.message]).toEqual(['columnas', 'No hay ninguna columna «Otra»'])
   })
 })
@@ -285,8 +285,8 @@ describe('guias lote, of a shop’s own sheet', () => {
     const [one, other] = [createRef(), createRef()]
     const text = `sep=;\r\nPedido;Nombre;Teléfono;Departamento;Municipio;Guia\r\n${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho"""\r\n;;;;;\r\n${other};Eva;5512345.0;Guatemala;Mixco;\r\n`
     const file = await write('tienda.csv', utf16(text, false))
-    const dada = await guias(['lote', file, '--ignorar-otras', ...RECOGIDA_ARGS])
-    expect(dada).toMatchObject({
+    const givenOne = await guias(['lote', file, '--ignorar-otras', ...RECOGIDA_ARGS])
+    expect(givenOne).toMatchObject({
       codigo: 1,
       output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
       errores: expect.stringMatching(/fila 4: telefono: es un número con decimales/),
@@ -295,8 +295,8 @@ describe('guias lote, of a shop’s own sheet', () => {
     expect(header).toBe(
       '\uFEFFPedido;Nombre;Teléfono;Departamento;Municipio;Guia;fila;external_ref;ok;guia;estado;repetida;error;detalle;advertencias',
     )
-    const suya = `${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${one};sí;`
-    expect(first!.startsWith(suya)).toBe(true)
+    const ownItem = `${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${one};sí;`
+    expect(first!.startsWith(ownItem)).toBe(true)
     expect(second).toMatch(new RegExp(`^${other};Eva;5512345\\.0;Guatemala;Mixco;;4;${other};no;;;;validacion;`))
     const etiquetas = await guias(['etiquetas', '--archivo', 'tienda.resultados.csv'])
     expect(etiquetas).toMatchObject({ codigo: 0, output: 'etiquetas.pdf  1 etiqueta\n' })

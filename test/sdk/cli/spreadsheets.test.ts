@@ -144,10 +144,10 @@ function write(rows: readonly (string | { raw: string })[][], writer: Writer): U
 }
 
 const resultsOf = async (name: string) => {
-  const { campos, filas } = await leerTabla(await readFile(join(cli.folder, name)))
-  return (await Array.fromAsync(filas)).map(({ valores }) => ({
+  const { campos: fields, filas: readTableRows } = await leerTabla(await readFile(join(cli.folder, name)))
+  return (await Array.fromAsync(readTableRows)).map(({ valores }) => ({
     values: valores,
-    ...Object.fromEntries(campos.map((campo, i) => [campo, valores[i]!])),
+    ...Object.fromEntries(fields.map((field, i) => [field, valores[i]!])),
   })) as ({ values: string[] } & Record<'fila' | 'ok' | 'detalle' | 'guia', string>)[]
 }
 
@@ -192,8 +192,8 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
       ])
       const results = await resultsOf(`${name}.resultados.csv`)
       expect(results).toHaveLength(ROWS)
-      for (const [i, { fila, ok, detalle, values, guia }] of results.entries()) {
-        expect(Number(fila)).toBe(i + 2 + before + (i < 99 ? 0 : 2))
+      for (const [i, { fila: tableRow, ok, detalle, values, guia }] of results.entries()) {
+        expect(Number(tableRow)).toBe(i + 2 + before + (i < 99 ? 0 : 2))
         const says = damageAt(i)?.says
         expect([i, ok, detalle, guia.length]).toEqual(
           says ? [i, 'no', expect.stringMatching(says), 0] : [i, 'sí', '', 12],
@@ -267,8 +267,11 @@ describe('guias lote, of a file with a fault', () => {
     const reference = createRef()
     const text = `Compra,Tel casa,Departamento,Ciudad de envío,Color\n${reference},31481676,Guatemala,Mixco,azul\n`
     const file = await escribir('nombres.csv', text)
-    const sin = await guias(['lote', file, ...RECOGIDA_ARGS])
-    expect([sin.codigo, sin.errores]).toEqual([2, expect.stringMatching(/«Compra», «Tel casa».*--columnas/)])
+    const caseWithout = await guias(['lote', file, ...RECOGIDA_ARGS])
+    expect([caseWithout.codigo, caseWithout.errores]).toEqual([
+      2,
+      expect.stringMatching(/«Compra», «Tel casa».*--columnas/),
+    ])
     const names = 'tel casa=telefono,Compra=external_ref,Ciudad de envío=municipio,Color='
     const con = await guias(['lote', file, ...RECOGIDA_ARGS, '--columnas', names])
     expect([con.codigo, con.output]).toEqual([0, expect.stringContaining('1 creadas, 0 fallidas')])
@@ -330,10 +333,10 @@ describe('a file that the command line writes for spreadsheets', () => {
     expect(cells.filter((cell) => /^[=@]|^[+-](?!\d)/.test(cell))).toEqual([])
     expect(output).toContain(',-90.5069,')
     expect(output).toMatch(/,\+502\d{8},/)
-    const { campos, filas } = await leerTabla(new TextEncoder().encode(output))
-    const rows = await Array.fromAsync(filas)
-    expect(rows.map(({ valores }) => valores[campos.indexOf('destinatario')])).toEqual(NAMES.toReversed())
-    expect(rows[0]!.valores[campos.indexOf('metadatos')]).toBe('=a=1')
+    const { campos: fields, filas: readTableRows } = await leerTabla(new TextEncoder().encode(output))
+    const rows = await Array.fromAsync(readTableRows)
+    expect(rows.map(({ valores }) => valores[fields.indexOf('destinatario')])).toEqual(NAMES.toReversed())
+    expect(rows[0]!.valores[fields.indexOf('metadatos')]).toBe('=a=1')
     expect((await api.guias.listar()).datos.map(({ destinatario }) => destinatario)).toEqual(NAMES.toReversed())
   })
 

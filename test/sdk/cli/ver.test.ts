@@ -17,7 +17,7 @@ describe('guias ver', () => {
     expect([codigo, errores]).toEqual([0, ''])
     const lines = output.split('\n')
     expect(lines[0]).toBe(`${created.guia}  intento_fallido  (de prueba)`)
-    for (const dicha of [
+    for (const expectedLine of [
       `  Referencia    ${created.external_ref}`,
       '  Destinatario  Marisol , +50231481676',
       '  Destino       Vía 5, zona 4, Vila Nueva, Guatemala',
@@ -26,7 +26,7 @@ describe('guias ver', () => {
       `  Rastreo       ${created.url_rastreo}`,
       '  Intentos      1',
     ])
-      expect(lines).toContain(dicha)
+      expect(lines).toContain(expectedLine)
     expect(output).toMatch(/^ {2}Revise {8}municipio: «Vila Nueva».*¿Villa Nueva\?$/m)
     expect(output).toMatch(/^Historial\n {2}\S+ \S+ UTC-6 {2}guia\.aceptado {15}Guía aceptada\n/m)
     expect(output).toMatch(/guia\.intento_fallido {4}.* \(sin_pago\)\n.*guia\.decision_pendiente {2}.*\n$/)
@@ -66,9 +66,9 @@ describe('guias ver', () => {
     for (let n = 0; n < 101; n++)
       await cli.environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Nota ${n}` })
     const { eventos, ...rest } = JSON.parse((await guias(['ver', guia, '--json'])).output)
-    const { eventos: primeros, ...expected } = await cli.comercio.api.guias.obtener(guia)
+    const { eventos: firstEntries, ...expected } = await cli.comercio.api.guias.obtener(guia)
     expect(rest).toEqual(expected)
-    expect(eventos.datos.slice(0, primeros.datos.length)).toEqual(primeros.datos)
+    expect(eventos.datos.slice(0, firstEntries.datos.length)).toEqual(firstEntries.datos)
     expect([eventos.datos.length, eventos.cursor_siguiente]).toEqual([102, null])
   })
 
@@ -86,8 +86,8 @@ describe('guias ver', () => {
   })
 
   it.each(['REF-QUE-NO-ESTA', 'X'.repeat(300)])('says that %.20s is neither', async (text) => {
-    for (const orden of ['ver', 'rastrear']) {
-      const { codigo, errores } = await guias([orden, text])
+    for (const command of ['ver', 'rastrear']) {
+      const { codigo, errores } = await guias([command, text])
       expect([codigo, errores]).toEqual([
         1,
         expect.stringMatching(

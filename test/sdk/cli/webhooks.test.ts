@@ -9,16 +9,16 @@ const cli = useCli()
 const { guias } = cli
 
 describe('guias webhooks', () => {
-  const llegadas: { cuerpo: string; cabeceras: Record<string, string> }[] = []
+  const arrivals: { body: string; headers: Record<string, string> }[] = []
   let status = 204
   let destino = ''
-  let serie = 0
-  const direccion = () => `${destino}/${++serie}`
+  let seriesId = 0
+  const direccion = () => `${destino}/${++seriesId}`
   beforeAll(async () => {
     destino = await serveRequests(async (req, res) => {
       const chunks: Buffer[] = []
       for await (const chunk of req) chunks.push(chunk)
-      llegadas.push({ cuerpo: Buffer.concat(chunks).toString(), cabeceras: req.headers as Record<string, string> })
+      arrivals.push({ body: Buffer.concat(chunks).toString(), headers: req.headers as Record<string, string> })
       res.writeHead(status).end()
     })
   })
@@ -53,17 +53,17 @@ describe('guias webhooks', () => {
   })
 
   it('keeps the secret in a file of one’s own instead of showing it', async () => {
-    const orden = ['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt']
-    const { codigo, output, errores } = await guias(orden)
+    const command = ['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt']
+    const { codigo, output, errores } = await guias(command)
     expect([codigo, output + errores]).toEqual([0, expect.not.stringContaining('whsec_')])
     const file = join(cli.folder, 'secreto.txt')
     expect([(await stat(file)).mode & 0o777, await readFile(file, 'utf8')]).toEqual([
       0o600,
       expect.stringMatching(/^whsec_\S+\n$/),
     ])
-    const sinLugar = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt/x'])
-    expect([sinLugar.codigo, sinLugar.output]).toEqual([0, expect.stringMatching(/\nwhsec_\S+\n$/)])
-    expect(sinLugar.errores).toContain('No se pudo escribir secreto.txt/x')
+    const guiaWithoutPlace = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt/x'])
+    expect([guiaWithoutPlace.codigo, guiaWithoutPlace.output]).toEqual([0, expect.stringMatching(/\nwhsec_\S+\n$/)])
+    expect(guiaWithoutPlace.errores).toContain('No se pudo escribir secreto.txt/x')
     // Before it is made: a secret that can't be kept would be lost.
     const before = await cli.comercio.api.webhooks.listar()
     const second = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt'])
@@ -78,8 +78,8 @@ describe('guias webhooks', () => {
       output: expect.stringMatching(/^avi_\w+ {2}204 en [\d.]+ ms\n$/),
       errores: '',
     })
-    const { cuerpo, cabeceras } = llegadas.at(-1)!
-    expect((await verificarWebhook(cuerpo, cabeceras, secreto)).tipo).toBe('webhook.prueba')
+    const { body, headers } = arrivals.at(-1)!
+    expect((await verificarWebhook(body, headers, secreto)).tipo).toBe('webhook.prueba')
     status = 500
     const bad = await guias(['webhooks', 'probar', webhook])
     expect([bad.codigo, bad.output]).toEqual([
@@ -107,7 +107,7 @@ describe('guias webhooks', () => {
     expect(sola.output).toMatch(
       new RegExp(`^${aviso} {2}entregado {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ UTC\\S* {2}204 en .*\\n\\n\\{"id"`),
     )
-    const times = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === one!.evento).length
+    const times = () => arrivals.filter(({ headers }) => headers['webhook-id'] === one!.evento).length
     const before = times()
     expect(await guias(['webhooks', 'reenviar', webhook, aviso])).toMatchObject({
       codigo: 0,
@@ -117,9 +117,9 @@ describe('guias webhooks', () => {
   })
 
   it('waits for the answer to what it sends again, and does not show the answer of before', async () => {
-    const intento = (numero: number, status: number) => ({
-      numero,
-      iniciado_en: `2026-11-21T14:0${numero}:00Z`,
+    const intento = (number: number, status: number) => ({
+      numero: number,
+      iniciado_en: `2026-11-21T14:0${number}:00Z`,
       estado_http: status,
       error: null,
       detalle: null,
@@ -153,8 +153,8 @@ describe('guias webhooks', () => {
       tipos: ['guia.entregado'],
     })
     expect(await guias(['webhooks', 'cambiar', webhook])).toMatchObject({ codigo: 2 })
-    const rotado = await guias(['webhooks', 'rotar-secreto', webhook, '--solapamiento', '1'])
-    expect([rotado.codigo, /(whsec_\S+)/.exec(rotado.output)?.[1]]).not.toEqual([0, secreto])
+    const rotationResult = await guias(['webhooks', 'rotar-secreto', webhook, '--solapamiento', '1'])
+    expect([rotationResult.codigo, /(whsec_\S+)/.exec(rotationResult.output)?.[1]]).not.toEqual([0, secreto])
     expect((await cli.comercio.api.webhooks.obtener(webhook)).secretos).toHaveLength(2)
     const ensayo = await guias([
       'webhooks',
@@ -168,14 +168,14 @@ describe('guias webhooks', () => {
       0,
       expect.stringMatching(/^\d+ eventos, de los que enviaría \d+\n$/),
     ])
-    const hecha = await guias([
+    const doneResult = await guias([
       'webhooks',
       'recuperar',
       webhook,
       '--desde',
       new Date(Date.now() - 3_600_000).toISOString(),
     ])
-    expect([hecha.codigo, hecha.output]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
+    expect([doneResult.codigo, doneResult.output]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
     expect(await guias(['webhooks', 'recuperar', webhook])).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('--desde'),

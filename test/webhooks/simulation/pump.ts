@@ -111,7 +111,7 @@ export class Bomba {
     this.#world = world
     this.#thread = machine.thread()
     this.#helpers = machine.thread()
-    this.#hosts = new Hosts(() => world.tiempo.ahora)
+    this.#hosts = new Hosts(() => world.tiempo.now)
   }
 
   /** Takes the lease of an endpoint. */
@@ -156,7 +156,7 @@ export class Bomba {
     const { tiempo } = this.#world
     if (this.#toRead.size > 0) this.#read()
     if (!line.porLeer || line.reading || line.waiting.length > READ_MORE_AT) return
-    if (line.isHung(tiempo.ahora, SLOW_AFTER_MS)) return
+    if (line.isHung(tiempo.now, SLOW_AFTER_MS)) return
     this.#toRead.add(line)
     this.#read()
   }
@@ -195,18 +195,18 @@ export class Bomba {
     this.#admission.unreserve(line, count)
     line.reading = false
     if (readEntregas.length >= count) line.porLeer = true
-    const { ahora } = this.#world.tiempo
-    for (const entrega of readEntregas) this.#admission.add(line, Object.assign(entrega, { desde: ahora }))
+    const { now } = this.#world.tiempo
+    for (const entrega of readEntregas) this.#admission.add(line, Object.assign(entrega, { desde: now }))
   }
 
   #send(): void {
     const { tiempo, costs } = this.#world
     const puede = (line: PointLine) => {
-      if (line.point.brakedUntil > tiempo.ahora) return false
+      if (line.point.brakedUntil > tiempo.now) return false
       return this.#hosts.maySend(this.#sendingOf(line), line)
     }
     while (this.isAlive && this.#results.length + this.#settling < MAX_PENDING_RESULTS) {
-      const turno = this.#admission.take(tiempo.ahora, puede)
+      const turno = this.#admission.take(tiempo.now, puede)
       if (!turno) return
       this.#hosts.start(this.#sendingOf(turno.line))
       this.#thread.perform(costs.sending / 2, () => this.#startExchange(turno))
@@ -220,14 +220,14 @@ export class Bomba {
 
   #startExchange(turno: AdmissionTurn<EntregaSimulada, PointLine>): void {
     const { tiempo, random, costs, receptor, onReceived } = this.#world
-    const { ms, succeeded } = turno.line.point.responder(random, tiempo.ahora)
+    const { ms, succeeded } = turno.line.point.responder(random, tiempo.now)
     const exchangeMs = Math.min(ms, EXCHANGE_TIMEOUT_MS)
     // A random part of the time passes before the arrival, so that deliveries may overtake each other.
     const outboundMs = random() * exchangeMs
     const recibir = () => {
       if (succeeded && ms < EXCHANGE_TIMEOUT_MS) {
         turno.aviso.times++
-        turno.aviso.receivedAt ??= tiempo.ahora
+        turno.aviso.receivedAt ??= tiempo.now
         onReceived(turno.aviso, turno.line.point)
       } else turno.line.point.hasFailed = true
       tiempo.after(exchangeMs - outboundMs, () =>
@@ -241,14 +241,14 @@ export class Bomba {
     const { line, aviso: entrega } = turno
     const { tiempo } = this.#world
     if (!this.isAlive) return
-    this.#admission.finish(turno, tiempo.ahora)
+    this.#admission.finish(turno, tiempo.now)
     for (const otherLine of this.#hosts.finish(this.#sendingOf(line), succeeded)) this.#admission.queueLine(otherLine)
     const { point } = line
     point.fallas = succeeded ? 0 : point.fallas + 1
     line.limit = point.fallas >= FAILURES_TO_BRAKE ? 1 : MAX_EXCHANGES_PER_WEBHOOK
     if (point.fallas >= FAILURES_TO_BRAKE) {
       const brakeMs = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (point.fallas - FAILURES_TO_BRAKE))
-      point.brakedUntil = tiempo.ahora + brakeMs
+      point.brakedUntil = tiempo.now + brakeMs
       const fuera = this.#admission.remove(line)
       for (const removedEntrega of fuera) this.#unsettled.delete(removedEntrega)
       point.due.unshift(...fuera)
@@ -290,10 +290,10 @@ export class Bomba {
     entrega.intentos++
     if (succeeded) entrega.terminada = 'entregada'
     else {
-      const proximo = nextAttempt(entrega.intentos, new Date(tiempo.ahora), null, random())
+      const proximo = nextAttempt(entrega.intentos, new Date(tiempo.now), null, random())
       if (!proximo) entrega.terminada = 'fallida'
       else
-        tiempo.after(proximo.getTime() - tiempo.ahora, () => {
+        tiempo.after(proximo.getTime() - tiempo.now, () => {
           line.point.due.push(entrega)
           line.point.owner?.notifyDue(line.point)
         })

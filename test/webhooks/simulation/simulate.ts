@@ -76,7 +76,7 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
       guia_id: `${guia}`,
       secuencia,
       desde: 0,
-      createdAt: tiempo.ahora,
+      createdAt: tiempo.now,
       intentos: 0,
       times: 0,
     }
@@ -103,7 +103,7 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
   }
   const scheduleArrival = () => {
     const wait = (-Math.log(1 - random()) * 1_000) / simulationCase.perSecond!
-    if (tiempo.ahora + wait < simulationCase.durationMs!) tiempo.after(wait, addArrival)
+    if (tiempo.now + wait < simulationCase.durationMs!) tiempo.after(wait, addArrival)
   }
   if (simulationCase.perSecond) scheduleArrival()
   for (const { processIndex, en } of simulationCase.deaths ?? [])

@@ -9,13 +9,13 @@ interface ScheduledTask {
  * scheduling.
  */
 export class Tiempo {
-  ahora = 0
+  now = 0
   #nextOrder = 0
   readonly #heap: ScheduledTask[] = []
 
   /** Schedules a task `ms` milliseconds from now. */
   after(ms: number, action: () => void): void {
-    const task = { en: this.ahora + ms, order: this.#nextOrder++, perform: action }
+    const task = { en: this.now + ms, order: this.#nextOrder++, perform: action }
     let i = this.#heap.push(task) - 1
     for (let parent = (i - 1) >> 1; i > 0 && before(task, this.#heap[parent]!); i = parent, parent = (i - 1) >> 1) {
       this.#heap[i] = this.#heap[parent]!
@@ -27,7 +27,7 @@ export class Tiempo {
   run(hasta: number): void {
     for (let [first] = this.#heap; first && first.en <= hasta; [first] = this.#heap) {
       this.#removeFirst()
-      this.ahora = first.en
+      this.now = first.en
       first.perform()
     }
   }
