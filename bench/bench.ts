@@ -134,7 +134,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   const medidas = MEASUREMENTS.map(({ clave }) => clave)
-  const options = readOptions(process.argv.slice(2), { medidas, deContra: CASES_OF_COMPARISON })
+  const options = readOptions(process.argv.slice(2), { medidas, ofComparison: CASES_OF_COMPARISON })
   if (options) await runBench(options)
   else process.stdout.write(helpText(MEASUREMENTS, CASES_OF_COMPARISON))
   await cleanUpAll()

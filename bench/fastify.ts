@@ -60,7 +60,7 @@ const body = {
   },
 }
 
-const enJson = (row: GuiaRow) =>
+const toJson = (row: GuiaRow) =>
   JSON.stringify([Object.fromEntries(NEW_GUIA_COLUMNS.map((column) => [column, row[column] ?? undefined]))])
 // The import of `server/domain/guias/writing.ts` registers this statement.
 const INSERT_GUIAS = STATEMENTS.get('guias.insert') as Statement<
@@ -97,7 +97,7 @@ app.post<{ Body: Parameters<typeof normalizeGuia>[0] }>('/api/v1/guias', {
     const { comercioId: comercio_id, modo } = identity
     const newRow = buildNewGuiaRow(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
     const { query } = db.asRole('guias_api', [newRow.comercio_id])
-    const [createdRow] = await query(INSERT_GUIAS, { guias: enJson(newRow), comercio_id: newRow.comercio_id })
+    const [createdRow] = await query(INSERT_GUIAS, { guias: toJson(newRow), comercio_id: newRow.comercio_id })
     if (!createdRow) return reply.code(409).send({ error: 'external_ref' })
     return reply
       .code(201)

@@ -30,7 +30,7 @@ const INTENTO = {
 const sendAndRecord = async (payload: unknown) => {
   const order = payload as DeliveryOrder
   const { comercio_id, modo, webhook, guia_id, secuencia, url } = order
-  const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await sendOrder(agent, order)
+  const { iniciado_en, status, headers, body, primer_byte_ms, total_ms } = await sendOrder(agent, order)
   await pool.query({
     ...INTENTO,
     values: [
@@ -45,8 +45,8 @@ const sendAndRecord = async (payload: unknown) => {
       status,
       primer_byte_ms,
       total_ms,
-      cabeceras,
-      cuerpo,
+      headers,
+      body,
     ],
   })
 }

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { chromium } from 'playwright-core'
 
 const BROWSER_NAMES = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromium-browser']
-const DE_MACOS = ['Google Chrome', 'Chromium'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`)
+const MACOS_PATHS = ['Google Chrome', 'Chromium'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`)
 
 /** Paths that programs of these names would have in the folders of `PATH`. */
 function candidatePaths(names: readonly string[]): string[] {
@@ -17,7 +17,7 @@ function candidatePaths(names: readonly string[]): string[] {
  */
 export function findBrowser(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM
-  return [chromium.executablePath(), ...candidatePaths(BROWSER_NAMES), ...DE_MACOS].find((path) => existsSync(path))
+  return [chromium.executablePath(), ...candidatePaths(BROWSER_NAMES), ...MACOS_PATHS].find((path) => existsSync(path))
 }
 
 /**

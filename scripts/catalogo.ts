@@ -73,7 +73,7 @@ function buildCountry(countryTable: CountryTable) {
     const municipioList = countryTable.municipios?.[codigo]
     const municipios = municipioList
       ? readMunicipioList(countryTable.pais, municipioList, places, countryPlaces)
-      : deGeoNames(codigo, places, correcciones, countryTable.desde ?? 0)
+      : fromGeoNames(codigo, places, correcciones, countryTable.desde ?? 0)
     const centre = city.startsWith('*') ? weightedCentre(places) : point(capital!)
     return { codigo, nombre, others: others ? splitTrimmed(others, ',') : [], centre, municipios }
   })
@@ -142,7 +142,7 @@ function readMunicipioList(
  * Returns the seats, and other towns with at least `from` inhabitants. Of several towns with one name, returns the
  * seat or the largest.
  */
-function deGeoNames(code: string, places: Place[], changes: Correcciones, from: number): MunicipioRow[] {
+function fromGeoNames(code: string, places: Place[], changes: Correcciones, from: number): MunicipioRow[] {
   const seen = new Set<string>()
   return places.flatMap((place) => {
     const correccion = `${code}: ${place.name}`

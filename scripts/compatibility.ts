@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { unescapeToken } from '../server/platform/jsonPointer.ts'
-import { etiquetaAnterior, extractTag } from './previous/tag.ts'
+import { extractTag, previousTag } from './previous/tag.ts'
 
 const execute = promisify(execFile)
 const REDOCLY = fileURLToPath(new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
@@ -101,8 +101,8 @@ const version = (text: string): number[] => {
 }
 /** Returns the smallest version that may follow `base` after a change of this impact. */
 function nextVersion(base: string, level: Impact): string {
-  const [mayor = 0, minor = 0, patch = 0] = version(base)
-  return { major: `${mayor + 1}.0.0`, minor: `${mayor}.${minor + 1}.0`, patch: `${mayor}.${minor}.${patch + 1}` }[level]
+  const [major = 0, minor = 0, patch = 0] = version(base)
+  return { major: `${major + 1}.0.0`, minor: `${major}.${minor + 1}.0`, patch: `${major}.${minor}.${patch + 1}` }[level]
 }
 function isLower(left: string, right: string): boolean {
   const [a, b] = [version(left), version(right)]
@@ -142,20 +142,20 @@ async function checkContractChange(etiqueta: string): Promise<string[]> {
     }))
     const cuenta = (level: Impact) => changes.filter(({ impact }) => impact === level).length
     console.log(`The contract since ${etiqueta}: ${IMPACTS.map((level) => `${cuenta(level)} ${level}`).join(', ')}.`)
-    const mayor = IMPACTS.findLast((level) => cuenta(level) > 0)
-    if (!mayor) return []
+    const major = IMPACTS.findLast((level) => cuenta(level) > 0)
+    if (!major) return []
     const before = majorPaths(base)
     const hasNewPath = majorPaths(revision).isDisjointFrom(before)
-    if (mayor === 'major' && !hasNewPath) {
+    if (major === 'major' && !hasNewPath) {
       const breakingChanges = changes.filter(({ impact }) => impact === 'major')
       return [
         `These changes break clients of ${[...before].join(', ')}; they need a new major path:`,
         ...breakingChanges.flatMap(({ path, verdicts }) => verdicts.map(({ message }) => `  ${message} ${path}`)),
       ]
     }
-    const requiredVersion = nextVersion(base.info.version, mayor)
+    const requiredVersion = nextVersion(base.info.version, major)
     return isLower(revision.info.version, requiredVersion)
-      ? [`${base.info.version} → ${revision.info.version}: these changes (${mayor}) need ${requiredVersion} at least.`]
+      ? [`${base.info.version} → ${revision.info.version}: these changes (${major}) need ${requiredVersion} at least.`]
       : []
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -172,7 +172,7 @@ async function checkPublishable(etiqueta: string): Promise<string[]> {
 }
 
 const [tagToPublish] = process.argv.slice(2)
-const previous = await etiquetaAnterior()
+const previous = await previousTag()
 if (!previous) console.log('No earlier release to compare with: no tag v* before this commit.')
 const faltas = [
   ...(await findDifferingVersions()),

@@ -142,7 +142,7 @@ const createOperate = (operatorApi: OperatorApi) => async (guia: string, estado:
   await operatorApi('POST', `guias/${guia}/eventos`, { estado, ...(motivo ? { motivo } : {}) })
 }
 
-async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[]) {
+async function advanceGuias(api: Guias, operate: Operate, guias: readonly string[]) {
   title('3. Diez vidas')
   const countsByFinalEstado = new Map<string, number>()
   for (const [i, lifeCycle] of LIFE_CYCLES.entries()) {
@@ -151,7 +151,7 @@ async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[
       if (estado === 'cancelado') await api.guias.cancelar(guia)
       // The simulator delivers with a sample proof.
       else if (estado === 'entregado') await api.simulador.avanzar(guia, { estado: 'entregado' })
-      else await operar(guia, estado)
+      else await operate(guia, estado)
     }
     const history: string[] = []
     // Pages have two events each, so that the demo reads several pages, as a merchant would.
@@ -306,7 +306,7 @@ async function runMishaps(mishaps: Mishaps) {
   )
 }
 
-async function checkPrueba(api: Guias, url: string, codigo: string, operar: Operate) {
+async function checkPrueba(api: Guias, url: string, codigo: string, operate: Operate) {
   title('8. Una entrega sin cobertura, y su prueba')
   const { guia, ubicacion } = await api.guias.crear({
     ...lote.guias[0]!,
@@ -315,7 +315,7 @@ async function checkPrueba(api: Guias, url: string, codigo: string, operar: Oper
     destinatario: 'María José Ajú',
     direccion: '5a avenida norte 12, casa 3',
   })
-  await operar(guia, 'recolectado')
+  await operate(guia, 'recolectado')
   const { usedMethod, meanwhile } = await deliverAsRepartidor({
     url,
     codigo,
@@ -360,7 +360,7 @@ try {
   const startedAt = performance.now()
   const { llave, llave_operaciones, codigo_repartidor } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   const operatorApi = createOperatorApi(service.url, llave_operaciones)
-  const operar = createOperate(operatorApi)
+  const operate = createOperate(operatorApi)
   const api = new Guias({ llave, baseUrl: service.url })
   const from = new Date()
   const healthyReceiver = await openReceiver()
@@ -369,7 +369,7 @@ try {
   await createWithFaults(api)
   // Only guides with known coordinates. The other guides need the confirmation of their recipient first.
   const confirmedGuias = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
-  await advanceGuias(api, operar, confirmedGuias)
+  await advanceGuias(api, operate, confirmedGuias)
   await followEventos(api)
   await confirmUbicacion(api, service.url)
   await sendAvisos(api, healthyReceiver, from)
@@ -377,7 +377,7 @@ try {
     api,
     url: service.url,
     operatorApi,
-    operar,
+    operate,
     create: (external_ref, hasPlace) => {
       const { lat, lng, maps_url: _, ...guia } = lote.guias[0]!
       return api.guias.crear({
@@ -388,7 +388,7 @@ try {
       } as Parameters<typeof api.guias.crear>[0])
     },
   })
-  await checkPrueba(api, service.url, codigo_repartidor, operar)
+  await checkPrueba(api, service.url, codigo_repartidor, operate)
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(
     `\n${faults === 0 ? styleText('green', `Todo salió como se esperaba, en ${seconds} s.`) : styleText('red', `${faults} comprobaciones fallaron.`)}`,

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildVersion, linkPackages, runIn } from './previous/build.ts'
-import { etiquetaAnterior } from './previous/tag.ts'
+import { previousTag } from './previous/tag.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const SDK_FOLDERS = ['sdk', 'test/sdk']
@@ -51,6 +51,6 @@ async function testRelease(etiqueta: string) {
   }
 }
 
-const etiqueta = await etiquetaAnterior()
+const etiqueta = await previousTag()
 if (etiqueta) await testRelease(etiqueta)
 else console.log('No earlier release to test: no tag v* before this commit.')

@@ -13,7 +13,7 @@ const RESTRICTED_MODULES: Record<string, RegExp> = {
 }
 /** Files that run the statements of other modules, and so may call `query` with variable text. */
 const GATEWAYS =
-  /^server\/(?:data\/(?:connections|db|order|citus\/(?:cluster|laying)|embedded\/(?:role|continuous\/walStream))|startup\/(?:startWorkers|migrations))\.ts$/
+  /^server\/(?:data\/(?:connections|db|eventOrder|citus\/(?:cluster|partViews)|embedded\/(?:role|continuous\/walStream))|startup\/(?:startWorkers|migrations))\.ts$/
 /** Files whose statements' text depends on the presence of filters, but never on their values. */
 const LIST_FILES = /^server\/domain\/(?:guias\/list|webhooks\/listarAvisos)\.ts$/
 

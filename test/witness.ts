@@ -132,7 +132,7 @@ const isForeign = (codigo = '') => {
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
 export function createWitness(folder: string, onFailure: (error: Error) => void): ResponseWitness {
   const seenPairs = new Set<string>()
-  return (req, { status, cabeceras: sentHeaders, cuerpo: body }) => {
+  return (req, { status, headers: sentHeaders, body }) => {
     const headers = Object.fromEntries(Object.entries(sentHeaders).map(([name, value]) => [name.toLowerCase(), value]))
     // The network gate refuses before a request is identified and routed.
     const ownOperation = req.solicitud ? req.solicitud.operacion : operacionDe(req)

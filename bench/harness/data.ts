@@ -74,11 +74,11 @@ const SHARED_COLUMNS = {
 } satisfies { [column in Exclude<NewColumn, keyof RowExpressions>]: unknown }
 
 /** Returns JSON with a space after each colon, because pgbench reads `:14` as a variable. */
-const enJson = (value: unknown) => JSON.stringify(value).replaceAll(':', ': ')
+const toJson = (value: unknown) => JSON.stringify(value).replaceAll(':', ': ')
 
 /** Returns a value as an SQL literal. PostgreSQL reads it as the type of its column. */
 const literalOf = (value: unknown) =>
-  value === null ? 'null' : `'${typeof value === 'object' ? enJson(value) : String(value)}'`
+  value === null ? 'null' : `'${typeof value === 'object' ? toJson(value) : String(value)}'`
 
 /** Returns `(columns) select values`, for an insertion of guides. @param values SQL by column */
 const columnsAndValues = (values: Readonly<Record<string, string>>) =>
@@ -98,7 +98,7 @@ const guiaRowSql = (row: RowExpressions) =>
  * Expressions for a row made from a number below 2^40. Its id grows with the number, as a UUIDv7 grows with time. Its
  * code falls at a random position of its index.
  */
-const deNumero = (k: string, comercio: string, modo: Modo = 'live'): RowExpressions => ({
+const byNumber = (k: string, comercio: string, modo: Modo = 'live'): RowExpressions => ({
   comercio_id: comercio,
   modo: `'${modo}'`,
   id: `('01990000' || lpad(to_hex(${k}), 24, '0'))::uuid`,
@@ -111,7 +111,7 @@ const deNumero = (k: string, comercio: string, modo: Modo = 'live'): RowExpressi
 
 const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
 /** Value that `server/domain/guias/writing.ts` writes to `foto` for such a guide. */
-const FOTO = `'${enJson({
+const FOTO = `'${toJson({
   intentos: 0,
   advertencias: [],
   ubicacion_estado: SHARED_COLUMNS.ubicacion_estado,
@@ -128,7 +128,7 @@ const comercioOfClient = (comercios: readonly BenchComercio[]) =>
 
 /** pgbench script that inserts one guide in a transaction of three inserts. */
 export function buildCreateScript(comercios: readonly BenchComercio[]): string {
-  const e = deNumero(':k::bigint', comercioOfClient(comercios))
+  const e = byNumber(':k::bigint', comercioOfClient(comercios))
   return `\\set n :n + 1
 \\set k :base + :n * 64 + :client_id
 begin;
@@ -163,7 +163,7 @@ const buildLoteRowsJson = ({ id }: BenchComercio, guias: number) =>
  * service does. It leaves out row-level security and deliveries. The event's `foto` is a constant.
  */
 export function buildLoteScript(comercio: BenchComercio, guias: number): Pick<PgbenchRun, 'script' | 'texts'> {
-  const { id, guia, external_ref, estado, creado_en } = deNumero('k', 'comercio_id')
+  const { id, guia, external_ref, estado, creado_en } = byNumber('k', 'comercio_id')
   const inserted = columnsAndValues({
     ...Object.fromEntries(NEW_GUIA_COLUMNS.map((column) => [column, column])),
     ...{ id, guia, external_ref, estado, creado_en },
@@ -241,7 +241,7 @@ export async function seedGuias(url: string, seed: Seed): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
   const e: RowExpressions = {
-    ...deNumero('n', `'${comercio.id}'::uuid`),
+    ...byNumber('n', `'${comercio.id}'::uuid`),
     id: `(lpad(to_hex(${SEED_START_MS} + n * 100), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || substr(md5(n::text), 1, 15))::uuid`,
     guia: seededCodeSql('n'),
     external_ref: `'SIEMBRA-' || n`,
@@ -318,8 +318,8 @@ const SUCCESS_JSON = JSON.stringify({
   tls_ms: 8.1,
   primer_byte_ms: 20.4,
   total_ms: 20.6,
-  cabeceras: { date: 'Thu, 01 Jan 2026 00:00:00 GMT' },
-  cuerpo: '',
+  headers: { date: 'Thu, 01 Jan 2026 00:00:00 GMT' },
+  body: '',
   cuerpo_truncado: false,
 })
 
@@ -343,7 +343,7 @@ export async function seedWebhookAvisos(
   const client = new pg.Client(url)
   await client.connect()
   const { first, ultima } = takeNumbers(count)
-  const e = deNumero('k', 'd.comercio', 'test')
+  const e = byNumber('k', 'd.comercio', 'test')
   const rowSource = `generate_series(${first}::bigint, ${ultima}) k join unnest($1::uuid[], $2::text[])
     with ordinality d(comercio, webhook, n) on d.n = 1 + k % ${destinations.length}`
   const values = [destinations.map(({ comercio }) => comercio.id), destinations.map(({ webhook }) => webhook)]
@@ -387,7 +387,7 @@ export function buildOrders(destinations: readonly DeliveryDestination[], count:
       evento: `evt_${guia}_1`,
       url,
       clave: clave.toString('base64'),
-      cuerpo: example.replaceAll('GUIA_EJEMPLO', guia),
+      body: example.replaceAll('GUIA_EJEMPLO', guia),
     }
   })
 }
@@ -397,7 +397,7 @@ export function buildOrders(destinations: readonly DeliveryDestination[], count:
  * merchant.
  */
 export const INSERT_GUIA = (() => {
-  const e = deNumero('$1::bigint', '$2::uuid', 'test')
+  const e = byNumber('$1::bigint', '$2::uuid', 'test')
   return `with g as (
      insert into guia ${guiaRowSql(e)} returning comercio_id, modo, id, guia, creado_en
    ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)

@@ -39,7 +39,7 @@ export interface Bench {
   /** True if pgbench is installed. */
   pgbench: boolean
   /** Process id of PostgreSQL's postmaster. */
-  pidDePostgres: number
+  postgresPid: number
   masterKeys: readonly Buffer[]
   /** Creates an empty database that lives as long as the run, and returns its URL. */
   createDatabase(): Promise<string>
@@ -100,8 +100,8 @@ interface StartOptions {
 export async function openBench(options: BenchOptions): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'guias-bench-'))
   chmodSync(folder, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
-  const urlDePostgres = await startPostgres(folder)
-  const admin = new pg.Client(urlDePostgres)
+  const postgresUrl = await startPostgres(folder)
+  const admin = new pg.Client(postgresUrl)
   admin.on('error', () => {})
   await admin.connect()
   registerCleanup(() => admin.end())
@@ -113,7 +113,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
   const createTestDatabase = async () => {
     const name = `bench_${++databases}`
     await admin.query(`create database ${name}`)
-    return urlDePostgres.replace(/\/guias$/, `/${name}`)
+    return postgresUrl.replace(/\/guias$/, `/${name}`)
   }
   return {
     options,
@@ -121,7 +121,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     masterKeys,
     createDatabase: createTestDatabase,
     pgbench: spawnSync('pgbench', ['--version']).status === 0,
-    pidDePostgres: rows[0]!.pid,
+    postgresPid: rows[0]!.pid,
     async withDatabase(measure) {
       const url = await createTestDatabase()
       try {
@@ -135,7 +135,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 }
 
 /** Returns the environment variables of a service on a database, with limits that no load of the bench reaches. */
-export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
+export const variablesOf = (url: string, masterKeys: readonly Buffer[]) => ({
   DATABASE_URL: url,
   MASTER_KEYS: masterKeys.map((key) => key.toString('base64')).join(','),
   MESSAGING: 'buzon',
@@ -160,7 +160,7 @@ async function withDatabase<T>(
     await waitForIdle(program.pid)
     return program
   }
-  const env = variablesDe(url, masterKeys)
+  const env = variablesOf(url, masterKeys)
   const profileFlags = options.profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`] : []
   const startTracked = (
     args: readonly string[],

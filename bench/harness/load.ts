@@ -10,8 +10,8 @@ export interface LoadRequest {
   path: string
   /** Key of the header `Authorization`; undefined for a request that has none. */
   llave?: string
-  cuerpo?: string
-  cabeceras?: Readonly<Record<string, string>>
+  body?: string
+  headers?: Readonly<Record<string, string>>
 }
 
 /** Parameters of one load on a server. */
@@ -67,10 +67,10 @@ export async function runLoad({
         const scheduledAt = rate ? start + (n / rate) * 1_000 : performance.now()
         if (scheduledAt > performance.now()) await sleep(scheduledAt - performance.now())
         const request = next(conexion)
-        const { status, cuerpo } = await connection.request(request)
+        const { status, body } = await connection.request(request)
         latencies.push(performance.now() - scheduledAt)
-        if ((expectedStatus !== undefined && status !== expectedStatus) || check?.(cuerpo()) === false) {
-          throw new Error(`${request.method} ${request.path}: ${status} ${cuerpo().slice(0, 1000)}`)
+        if ((expectedStatus !== undefined && status !== expectedStatus) || check?.(body()) === false) {
+          throw new Error(`${request.method} ${request.path}: ${status} ${body().slice(0, 1000)}`)
         }
       }
     } finally {
@@ -95,7 +95,7 @@ export async function runLoad({
 /** Answer to a request. `cuerpo` decodes the body on demand. */
 export interface LoadResponse {
   status: number
-  cuerpo: () => string
+  body: () => string
 }
 
 /** One keep-alive connection to a server. */
@@ -134,15 +134,15 @@ export function openLoadConnection(url: string): LoadConnection {
     }
   })
   return {
-    request({ method, path, llave, cuerpo, cabeceras = {} }) {
+    request({ method, path, llave, body, headers = {} }) {
       if (socket.destroyed) return Promise.reject(new Error(`${host} cerró la conexión`))
       pendingResponse = Promise.withResolvers()
-      const headerLines = Object.entries(cabeceras).map(([name, value]) => `${name}: ${value}\r\n`)
+      const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
       const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${llave === undefined ? '' : `Authorization: Bearer ${llave}\r\n`}${headerLines.join('')}`
       socket.write(
-        cuerpo === undefined
+        body === undefined
           ? `${head}\r\n`
-          : `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\n\r\n${cuerpo}`,
+          : `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       )
       return pendingResponse.promise
     },
@@ -162,5 +162,5 @@ function readResponse(bytes: Buffer): LoadResponse | undefined {
   if (length === undefined) throw new Error(`una respuesta sin Content-Length:\n${head}`)
   const bodyStart = headEnd + 4
   if (bytes.length < bodyStart + Number(length)) return undefined
-  return { status: Number(head.slice(9, 12)), cuerpo: () => bytes.toString('utf8', bodyStart) }
+  return { status: Number(head.slice(9, 12)), body: () => bytes.toString('utf8', bodyStart) }
 }

@@ -64,7 +64,7 @@ const SHORT_RUN_ARGS = [
  */
 export function readOptions(
   args: readonly string[],
-  { medidas, deContra }: { medidas: readonly string[]; deContra: readonly string[] },
+  { medidas, ofComparison }: { medidas: readonly string[]; ofComparison: readonly string[] },
 ): BenchOptions | undefined {
   const { values } = parseArguments(args.includes('--corto') ? [...SHORT_RUN_ARGS, ...args] : args)
   if (values.help) return undefined
@@ -77,9 +77,9 @@ export function readOptions(
     return value
   }
   const selectedKeys = values.solo.split(',').filter((key) => key !== '')
-  const keys = contra === undefined ? medidas : deContra
-  const ajena = selectedKeys.find((key) => !keys.includes(key))
-  if (ajena) throw new OptionsError(`No hay ninguna medida «${ajena}». Las medidas son: ${keys.join(', ')}.`)
+  const keys = contra === undefined ? medidas : ofComparison
+  const foreign = selectedKeys.find((key) => !keys.includes(key))
+  if (foreign) throw new OptionsError(`No hay ninguna medida «${foreign}». Las medidas son: ${keys.join(', ')}.`)
   return {
     selectedKeys,
     profileFolder,
@@ -95,7 +95,7 @@ export function readOptions(
 /** Returns the help text, in Spanish. */
 export const helpText = (
   measures: readonly { clave: string; descripcion: string }[],
-  deContra: readonly string[],
+  ofComparison: readonly string[],
 ) => `npm run bench -- [opciones]
 
 Mide el servicio y sus referencias intercalados, en la misma corrida y sobre la misma base, y compara sus razones con las
@@ -109,7 +109,7 @@ marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activo
   --perfil DIR    deja allí perfiles de CPU del servidor (.cpuprofile); falsea los tiempos
   --corto         las ocho medidas principales en unos dos minutos; falla si una queda siempre bajo media marca con la máquina libre
   --contra COMMIT compara este código con el de ese commit, por turnos y con el mismo generador de carga, y lista lo que perdió más
-                  allá del ruido; --solo elige entre ${deContra.join(', ')}
+                  allá del ruido; --solo elige entre ${ofComparison.join(', ')}
   --help          esta ayuda
 
 Medidas:

@@ -29,7 +29,7 @@ export interface DeliveryOrder {
   url: string
   /** Bytes of the endpoint's secret, in base64. */
   clave: string
-  cuerpo: string
+  body: string
 }
 
 /** Milliseconds of the monotonic clock that all processes of a machine share. */
@@ -39,17 +39,17 @@ export const readMonotonicClock = () => Number(process.hrtime.bigint()) / 1e6
  * Signs a delivery and sends it.
  * @throws if the status of the answer is not 2xx
  */
-export async function sendOrder(agent: Agent, { evento, url, clave, cuerpo }: DeliveryOrder) {
+export async function sendOrder(agent: Agent, { evento, url, clave, body }: DeliveryOrder) {
   const startedAt = performance.now()
   const iniciado_en = new Date()
-  const firma = signWebhook(evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, [
+  const firma = signWebhook(evento, Math.floor(iniciado_en.getTime() / 1000), body, [
     signingKeyOf(Buffer.from(clave, 'base64')),
   ])
   const { origin, pathname: path } = new URL(url)
-  const response = await agent.request({ origin, path, method: 'POST', headers: webhookHeaders(firma), body: cuerpo })
+  const response = await agent.request({ origin, path, method: 'POST', headers: webhookHeaders(firma), body })
   const primer_byte_ms = performance.now() - startedAt
   const text = await response.body.text()
-  const { statusCode: status, headers: cabeceras } = response
+  const { statusCode: status, headers } = response
   if (status < 200 || status >= 300) throw new Error(`the receiver answered ${status}`)
-  return { iniciado_en, status, cabeceras, cuerpo: text, primer_byte_ms, total_ms: performance.now() - startedAt }
+  return { iniciado_en, status, headers, body: text, primer_byte_ms, total_ms: performance.now() - startedAt }
 }

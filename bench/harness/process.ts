@@ -16,7 +16,7 @@ function readStat(pid: number | string): string[] | undefined {
 }
 
 /** Returns the user and system CPU time of a process in seconds, including its children that have exited. */
-export function cpuDe(pid: number): number | undefined {
+export function cpuOf(pid: number): number | undefined {
   const fields = readStat(pid)
   return fields && [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0) / TICKS_PER_SECOND
 }
@@ -38,9 +38,9 @@ const IDLE_DEADLINE_MS = 15_000
  */
 export async function waitForIdle(pid: number): Promise<void> {
   const deadline = performance.now() + IDLE_DEADLINE_MS
-  for (let quietCount = 0, before = cpuDe(pid); before !== undefined && performance.now() < deadline; ) {
+  for (let quietCount = 0, before = cpuOf(pid); before !== undefined && performance.now() < deadline; ) {
     await sleep(SAMPLE_INTERVAL_MS)
-    const now = cpuDe(pid)
+    const now = cpuOf(pid)
     if (now === undefined) return
     quietCount = now - before < 1.5 / TICKS_PER_SECOND ? quietCount + 1 : 0
     if (quietCount === QUIET_SAMPLES) return
@@ -50,12 +50,12 @@ export async function waitForIdle(pid: number): Promise<void> {
 
 /** Returns {@link cpuDe} summed over a process and its children, for example PostgreSQL and its backends. */
 export function readCpuWithChildren(pid: number): number | undefined {
-  const propia = cpuDe(pid)
+  const propia = cpuOf(pid)
   if (propia === undefined) return undefined
   const childPids = readdirSync('/proc').filter(
     (name) => /^\d+$/.test(name) && readStat(Number(name))?.[1] === `${pid}`,
   )
-  return childPids.reduce((sum, childPid) => sum + (cpuDe(Number(childPid)) ?? 0), propia)
+  return childPids.reduce((sum, childPid) => sum + (cpuOf(Number(childPid)) ?? 0), propia)
 }
 
 /** Returns the resident memory of a process in MB. */

@@ -25,12 +25,12 @@ export const summarizeRatios = (program: readonly number[], referencia: readonly
  * Runs each cell once per round. The order alternates, so that no side always comes first. An undefined cell gives no
  * values.
  */
-export async function interleave<Side extends string, Valor = number>(
+export async function interleave<Side extends string, Value = number>(
   rounds: number,
-  cells: Readonly<Record<Side, (() => Promise<Valor>) | undefined>>,
-): Promise<Record<Side, Valor[]>> {
+  cells: Readonly<Record<Side, (() => Promise<Value>) | undefined>>,
+): Promise<Record<Side, Value[]>> {
   const sides = Object.keys(cells) as Side[]
-  const values = Object.fromEntries(sides.map((side) => [side, [] as Valor[]])) as Record<Side, Valor[]>
+  const values = Object.fromEntries(sides.map((side) => [side, [] as Value[]])) as Record<Side, Value[]>
   for (let round = 0; round < rounds; round++) {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const cell = cells[side]

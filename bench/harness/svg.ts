@@ -19,7 +19,7 @@ export interface Chart {
 }
 
 const WIDTH = 760
-const ALTO = 420
+const HEIGHT = 420
 const MARGIN = { top: 48, right: 32, bottom: 56, left: 72 }
 const COLORS = ['#1565c0', '#c62828', '#2e7d32', '#6a1b9a', '#ef6c00']
 
@@ -33,7 +33,7 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
   const maxY = step(Math.max(...points.map(({ y }) => y.max)) || 1)
   const px = (x: number) =>
     roundCoordinate(MARGIN.left + ((scale(x) - x0) / (x1 - x0 || 1)) * (WIDTH - MARGIN.left - MARGIN.right))
-  const py = (y: number) => roundCoordinate(ALTO - MARGIN.bottom - (y / maxY) * (ALTO - MARGIN.top - MARGIN.bottom))
+  const py = (y: number) => roundCoordinate(HEIGHT - MARGIN.bottom - (y / maxY) * (HEIGHT - MARGIN.top - MARGIN.bottom))
   const text = (x: number, y: number, content: string, attributes = '') =>
     `<text x="${x}" y="${y}" ${attributes}>${escapeText(content)}</text>`
 
@@ -46,7 +46,7 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
     )
   const labelledXs = isLogarithmic || xs.length <= 8 ? xs : xs.filter((_, i) => i % Math.ceil(xs.length / 8) === 0)
   const tickLabels = labelledXs.map((x) =>
-    text(px(x), ALTO - MARGIN.bottom + 18, formatCompact(x), 'text-anchor="middle"'),
+    text(px(x), HEIGHT - MARGIN.bottom + 18, formatCompact(x), 'text-anchor="middle"'),
   )
   const lineShapes = lineas.map(({ nombre, points: linePoints }, i) => {
     const color = COLORS[i % COLORS.length]!
@@ -62,13 +62,13 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
       text(MARGIN.left + i * 220, MARGIN.top - 10, `— ${nombre}`, `fill="${color}"`),
     ].join('\n')
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${ALTO}" font-family="sans-serif" font-size="12">
-<rect width="${WIDTH}" height="${ALTO}" fill="#fff"/>
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">
+<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>
 ${text(MARGIN.left, 20, titulo, 'font-size="15" font-weight="bold"')}
 ${gridLines.join('\n')}
 ${tickLabels.join('\n')}
-${text((WIDTH + MARGIN.left) / 2, ALTO - 14, xAxis, 'text-anchor="middle"')}
-${text(0, 0, yAxis, `transform="translate(16 ${ALTO / 2}) rotate(-90)" text-anchor="middle"`)}
+${text((WIDTH + MARGIN.left) / 2, HEIGHT - 14, xAxis, 'text-anchor="middle"')}
+${text(0, 0, yAxis, `transform="translate(16 ${HEIGHT / 2}) rotate(-90)" text-anchor="middle"`)}
 ${lineShapes.join('\n')}
 </svg>
 `

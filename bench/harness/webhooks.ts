@@ -24,7 +24,7 @@ interface ReceiverSummary {
 }
 
 /** Running receiver (`bench/receiver.ts`). */
-export interface ReceptorDeBench {
+export interface BenchReceiver {
   url: string
   pid: number
   /** Forgets all arrivals. */
@@ -34,7 +34,7 @@ export interface ReceptorDeBench {
    * Resolves with the arrivals when at least `count` distinct ids have arrived.
    * @throws if they do not arrive within `ms` milliseconds
    */
-  esperar(count: number, ms: number): Promise<ReceiverSummary>
+  waitFor(count: number, ms: number): Promise<ReceiverSummary>
   /** First arrival of each id, in milliseconds of the clock of `ahora`. */
   arrivals(): Promise<Map<string, number>>
 }
@@ -49,14 +49,14 @@ function getJson<T>(url: string): Promise<T> {
 }
 
 /** Starts a receiver. */
-export async function startReceiver(base: Pick<BenchInstallation, 'program'>): Promise<ReceptorDeBench> {
+export async function startReceiver(base: Pick<BenchInstallation, 'program'>): Promise<BenchReceiver> {
   const { url, pid } = await base.program('receiver.ts')
   return {
     url,
     pid,
     reset: () => getJson(`${url}/reiniciar`),
     summary: () => getJson(`${url}/resumen`),
-    async esperar(count, ms) {
+    async waitFor(count, ms) {
       const summary = await getJson<ReceiverSummary>(`${url}/resumen?cuantas=${count}&ms=${ms}`)
       if (summary.distinct < count)
         throw new Error(`llegaron ${summary.distinct} de ${count} webhooks en ${ms / 1000} s`)
@@ -76,17 +76,17 @@ export async function sendPost(url: string): Promise<void> {
 }
 
 /** Registers one active endpoint for each merchant, subscribed to all event types. */
-export async function registrarEndpoints(
+export async function registerEndpoints(
   { masterKeys }: Bench,
   { db }: BenchInstallation,
   comercios: readonly BenchComercio[],
-  urlDe: (i: number) => string,
+  urlOf: (i: number) => string,
 ): Promise<DeliveryDestination[]> {
   const secrets = createSecrets(masterKeys)
   const destinations: DeliveryDestination[] = []
   for (const [i, comercio] of comercios.entries()) {
     const webhook = newWebhookCode()
-    const url = urlDe(i)
+    const url = urlOf(i)
     const clave = secretBytes(newSecret())
     await db.pool.query(
       `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)

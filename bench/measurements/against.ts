@@ -5,14 +5,14 @@ import { buildPrevious } from '../../scripts/previous/migration.ts'
 import { git } from '../../scripts/previous/tag.ts'
 import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { buildGuiaJson, buildLoteJson } from '../harness/data.ts'
-import { type Bench, FLAGS, nodeArgsOf, ROOT_PATH, startProgram, variablesDe } from '../harness/environment.ts'
+import { type Bench, FLAGS, nodeArgsOf, ROOT_PATH, startProgram, variablesOf } from '../harness/environment.ts'
 import { formatNumber } from '../harness/number.ts'
 import { OptionsError } from '../harness/options.ts'
 import { waitForIdle } from '../harness/process.ts'
 import type { MeasurementResult, ReportRow } from '../harness/report.ts'
 import { interleave, summarize, summarizeRatios } from '../harness/rounds.ts'
 import { type Case, cpuOf, cpuSince, type Figures, measureCase, type Side } from '../harness/sides.ts'
-import { type ReceptorDeBench, startReceiver } from '../harness/webhooks.ts'
+import { type BenchReceiver, startReceiver } from '../harness/webhooks.ts'
 import { GUIAS } from './batch.ts'
 import { analyzeDatabase } from './create.ts'
 
@@ -22,7 +22,7 @@ interface Build extends Side {
   key: string
   testKey: string
   guides: readonly string[]
-  receiver: ReceptorDeBench
+  receiver: BenchReceiver
   /** Starts one more process of the service on the same database. */
   start: () => ReturnType<typeof startProgram>
 }
@@ -41,9 +41,9 @@ async function post<T>(url: string, key: string, body: string): Promise<T> {
 
 /** Starts the service of a tree on a database of its own, which this service migrates, and fills it with guides. */
 async function openBuild(bench: Bench, root: string): Promise<Build> {
-  const { folder, masterKeys, pidDePostgres } = bench
+  const { folder, masterKeys, postgresPid } = bench
   const database = await bench.createDatabase()
-  const env = variablesDe(database, masterKeys)
+  const env = variablesOf(database, masterKeys)
   const start = () => startProgram(process.execPath, nodeArgsOf('start', root), env, folder, { cwd: root })
   const service = await start()
   const admin = async <T>(...args: readonly string[]): Promise<T> => {
@@ -73,7 +73,7 @@ async function openBuild(bench: Bench, root: string): Promise<Build> {
   }
   await analyzeDatabase(database)
   await waitForIdle(service.pid)
-  const processes = { service: [service.pid], PostgreSQL: [pidDePostgres] }
+  const processes = { service: [service.pid], PostgreSQL: [postgresPid] }
   return { service, processes, key, testKey, guides, receiver, start }
 }
 
@@ -81,7 +81,7 @@ const create = (name: string, connections: number): Case<Build> => ({
   name,
   connections,
   status: 201,
-  next: ({ key }) => ({ method: 'POST', path: '/api/v1/guias', llave: key, cuerpo: buildGuiaJson() }),
+  next: ({ key }) => ({ method: 'POST', path: '/api/v1/guias', llave: key, body: buildGuiaJson() }),
 })
 const read = (name: string, path: (build: Build) => string, connections = 16): Case<Build> => ({
   name,
@@ -100,16 +100,16 @@ const CASES: Readonly<Record<string, Case<Build>>> = {
     connections: 8,
     status: 200,
     items: GUIAS,
-    next: ({ key }) => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: key, cuerpo: buildLoteJson(GUIAS) }),
+    next: ({ key }) => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: key, body: buildLoteJson(GUIAS) }),
   },
   detalle: read('detalle', (build) => `/api/v1/guias/${anyGuide(build)}`, 32),
   paginas: read('página de 50 guías', () => '/api/v1/guias?limite=50'),
   eventos: read('página de 50 eventos', () => '/api/v1/eventos?limite=50'),
   webhooks: {
     ...create('crear con un webhook, enviado y asentado', 16),
-    next: ({ testKey }) => ({ method: 'POST', path: '/api/v1/guias', llave: testKey, cuerpo: buildGuiaJson() }),
+    next: ({ testKey }) => ({ method: 'POST', path: '/api/v1/guias', llave: testKey, body: buildGuiaJson() }),
     async settle({ receiver, service }, requests) {
-      await receiver.esperar(requests, MINUTE_MS)
+      await receiver.waitFor(requests, MINUTE_MS)
       await receiver.reset()
       await waitForIdle(service.pid)
     },

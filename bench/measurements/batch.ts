@@ -20,7 +20,7 @@ const buildLotesLoad = (
   connections,
   segundos,
   expectedStatus: 200,
-  next: () => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: buildLoteJson(GUIAS) }),
+  next: () => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: comercio.llave, body: buildLoteJson(GUIAS) }),
   check: (body) => body.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
 })
 

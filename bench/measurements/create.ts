@@ -23,13 +23,13 @@ export const buildCreateLoad = (
     method: 'POST',
     path: '/api/v1/guias',
     llave: comercios[connection % comercios.length]!.llave,
-    cuerpo: buildGuiaJson(),
+    body: buildGuiaJson(),
   }),
 })
 
 /** Returns a function that runs a load and returns its rate. Records latencies, and the CPU of each process. */
-export function createMeter({ pidDePostgres }: Bench, service: RunningProgram, load: LoadParameters) {
-  const side = { service, processes: { server: [service.pid], PostgreSQL: [pidDePostgres] } }
+export function createMeter({ postgresPid }: Bench, service: RunningProgram, load: LoadParameters) {
+  const side = { service, processes: { server: [service.pid], PostgreSQL: [postgresPid] } }
   /** Latencies, and microseconds of CPU per request. */
   const loads: (MeasuredLoad & { cpu: Figures['cpu'] })[] = []
   return {

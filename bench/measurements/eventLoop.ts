@@ -105,7 +105,7 @@ const onTwoConnections =
   }
 const etiquetas = onTwoConnections('etiquetas', GUIAS, (scene) => ({ method: 'GET', path: scene.etiquetas }))
 const fotos: SceneLoad = async (scene, seconds) => `${(await uploadFotos(scene, seconds)).toFixed(1)} fotos/s`
-const lote = () => ({ method: 'POST', path: '/api/v1/guias/bulk', cuerpo: buildLoteJson(GUIAS) }) as const
+const lote = () => ({ method: 'POST', path: '/api/v1/guias/bulk', body: buildLoteJson(GUIAS) }) as const
 const lotes = onTwoConnections('guías', GUIAS, lote)
 const pagesLoad = onTwoConnections('páginas', 1, () => ({ method: 'GET', path: '/api/v1/guias?limite=100' }))
 

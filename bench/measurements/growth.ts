@@ -67,7 +67,7 @@ const creation: Case<GrowthSide> = {
   name: `una creación de las de ${CONNECTIONS} conexiones`,
   connections: CONNECTIONS,
   status: 201,
-  next: ({ comercio }) => ({ method: 'POST', path: '/api/v1/guias', llave: comercio.llave, cuerpo: buildGuiaJson() }),
+  next: ({ comercio }) => ({ method: 'POST', path: '/api/v1/guias', llave: comercio.llave, body: buildGuiaJson() }),
 }
 
 /** Compares the reads and creations of the growing table with those of the small one, in turns. */
@@ -96,14 +96,14 @@ async function compareGrowth(
 
 const measure = (bench: Bench) =>
   bench.withDatabase((smallBase) =>
-    bench.withDatabase(async (grande) => {
+    bench.withDatabase(async (large) => {
       const fixedSide = { ...(await openSide(smallBase)), paths: await findReadPaths(smallBase, SMALL_TABLE_GUIAS) }
-      const grownSide = await openSide(grande)
+      const grownSide = await openSide(large)
       const rows: ReportRow[] = []
       const curves = new Map<string, { x: number; y: Series }[]>()
       let seededCount = SMALL_TABLE_GUIAS
       for (const guias of TABLE_SIZES.filter((size) => size <= bench.options.guias)) {
-        await seedGuias(grande.url, {
+        await seedGuias(large.url, {
           comercio: grownSide.comercio,
           desde: seededCount + 1,
           hasta: guias,
@@ -113,7 +113,7 @@ const measure = (bench: Bench) =>
         const comparedRows = await compareGrowth(
           bench,
           fixedSide,
-          { ...grownSide, paths: await findReadPaths(grande, guias) },
+          { ...grownSide, paths: await findReadPaths(large, guias) },
           guias,
         )
         for (const { measurement, ratio } of comparedRows) {

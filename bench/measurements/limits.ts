@@ -25,7 +25,7 @@ const FLOODS: readonly Flood[] = [
   {
     nombre: 'creaciones',
     perSecond: 500,
-    request: () => ({ method: 'POST', path: '/api/v1/guias', cuerpo: buildGuiaJson() }),
+    request: () => ({ method: 'POST', path: '/api/v1/guias', body: buildGuiaJson() }),
   },
   {
     nombre: 'lotes de cien, todas con fallas',
@@ -33,7 +33,7 @@ const FLOODS: readonly Flood[] = [
     request: () => ({
       method: 'POST',
       path: '/api/v1/guias/bulk',
-      cuerpo: `{"guias":[${Array.from({ length: 100 }, buildInvalidGuiaJson).join()}]}`,
+      body: `{"guias":[${Array.from({ length: 100 }, buildInvalidGuiaJson).join()}]}`,
     }),
   },
   {

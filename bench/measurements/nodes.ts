@@ -86,7 +86,7 @@ const buildCreationCase = (connections: number): Case<ClusterSide> => ({
   name: `una guía, ${connections} conexiones`,
   connections,
   status: 201,
-  next: (side, n) => ({ method: 'POST', path: '/api/v1/guias', llave: llaveOf(side, n), cuerpo: buildGuiaJson() }),
+  next: (side, n) => ({ method: 'POST', path: '/api/v1/guias', llave: llaveOf(side, n), body: buildGuiaJson() }),
 })
 
 const lotes: Case<ClusterSide> = {
@@ -97,7 +97,7 @@ const lotes: Case<ClusterSide> = {
   next: (side, n) => ({
     method: 'POST',
     path: '/api/v1/guias/bulk',
-    cuerpo: buildLoteJson(GUIAS),
+    body: buildLoteJson(GUIAS),
     llave: llaveOf(side, n),
   }),
 }

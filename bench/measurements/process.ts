@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { registerCleanup } from '../harness/cleanup.ts'
 import { type Bench, FLAGS, isReady, startProgram } from '../harness/environment.ts'
 import { runLoad } from '../harness/load.ts'
-import { cpuDe, readMemory, waitForIdle } from '../harness/process.ts'
+import { cpuOf, readMemory, waitForIdle } from '../harness/process.ts'
 import type { Measurement } from '../harness/report.ts'
 import { interleave, summarize } from '../harness/rounds.ts'
 import { buildCreateLoad, buildReportRow } from './create.ts'
@@ -25,7 +25,7 @@ const measureStart = (bench: Bench) =>
       const startedProgram = await startProgram(program, args, env, bench.folder, { group: true })
       if (recordsCpu) {
         await waitForIdle(startedProgram.pid)
-        cpu.push(cpuDe(startedProgram.pid) ?? Number.NaN)
+        cpu.push(cpuOf(startedProgram.pid) ?? Number.NaN)
       }
       await startedProgram.finish()
       while (await isReady(startedProgram.url)) await sleep(20) // npm's shell exits before the service

@@ -60,9 +60,9 @@ async function buildPagePaths(
 /** Requests a path and returns the milliseconds until its answer. */
 export async function read(connection: LoadConnection, llave: string, path: string): Promise<number> {
   const start = performance.now()
-  const { status, cuerpo } = await connection.request({ method: 'GET', path, llave })
+  const { status, body } = await connection.request({ method: 'GET', path, llave })
   const ms = performance.now() - start
-  if (status !== 200) throw new Error(`GET ${path}: ${status} ${cuerpo().slice(0, 1000)}`)
+  if (status !== 200) throw new Error(`GET ${path}: ${status} ${body().slice(0, 1000)}`)
   return ms
 }
 

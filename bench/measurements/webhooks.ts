@@ -10,8 +10,8 @@ import type { Measurement, MeasurementResult } from '../harness/report.ts'
 import { interleave, summarize } from '../harness/rounds.ts'
 import { cpuOf, cpuSince, type Figures } from '../harness/sides.ts'
 import {
-  type ReceptorDeBench,
-  registrarEndpoints,
+  type BenchReceiver,
+  registerEndpoints,
   runAtRate,
   sendPost,
   startReceiver,
@@ -44,8 +44,8 @@ interface SenderSide {
 }
 
 /** Returns a function that measures deliveries per second, from the first to the last reception. */
-function createStopwatch({ pidDePostgres }: Bench, receiver: ReceptorDeBench, side: SenderSide) {
-  const processes = { 'su proceso': [side.pid], PostgreSQL: [pidDePostgres], receptor: [receiver.pid] }
+function createStopwatch({ postgresPid }: Bench, receiver: BenchReceiver, side: SenderSide) {
+  const processes = { 'su proceso': [side.pid], PostgreSQL: [postgresPid], receptor: [receiver.pid] }
   /** Microseconds of CPU per delivery. */
   const costs: Figures['cpu'][] = []
   let repetidas = 0
@@ -54,7 +54,7 @@ function createStopwatch({ pidDePostgres }: Bench, receiver: ReceptorDeBench, si
       await receiver.reset()
       await side.add(count)
       const before = cpuOf({ processes })
-      const summary = await receiver.esperar(count, ARRIVAL_DEADLINE_MS)
+      const summary = await receiver.waitFor(count, ARRIVAL_DEADLINE_MS)
       await side.settle()
       costs.push(cpuSince({ processes }, before, count))
       repetidas += summary.repetidas
@@ -71,7 +71,7 @@ function createStopwatch({ pidDePostgres }: Bench, receiver: ReceptorDeBench, si
   }
 }
 
-const deWorker = (
+const ofWorker = (
   base: BenchInstallation,
   destinations: readonly DeliveryDestination[],
   { pid }: RunningProgram,
@@ -109,7 +109,7 @@ const buildGraphileSide = (
   settle: () => waitUntilEmpty(base, UNDONE_JOBS),
 })
 
-const deUndici = (
+const ofUndici = (
   folder: string,
   destinations: readonly DeliveryDestination[],
   { url, pid }: RunningProgram,
@@ -141,11 +141,11 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
   const receiver = await startReceiver(base)
   const comercios = await base.createComercios(Math.min(endpoints, 200), 'test')
   const owners = Array.from({ length: endpoints }, (_, i) => comercios[i % comercios.length]!)
-  const destinations = await registrarEndpoints(bench, base, owners, (i) => `${receiver.url}/r/${i}`)
+  const destinations = await registerEndpoints(bench, base, owners, (i) => `${receiver.url}/r/${i}`)
   const openNext = {
-    program: async () => deWorker(base, destinations, await base.worker()),
+    program: async () => ofWorker(base, destinations, await base.worker()),
     graphile: async () => buildGraphileSide(base, destinations, await base.program('graphile.ts')),
-    undici: async () => deUndici(bench.folder, destinations, await base.program('undici.ts')),
+    undici: async () => ofUndici(bench.folder, destinations, await base.program('undici.ts')),
   }
   const sides = new Map<Nombre, ReturnType<typeof createStopwatch>>()
   for (const name of names) {
@@ -271,16 +271,16 @@ async function createAtRate(url: string, comercios: readonly BenchComercio[], se
     await runAtRate(EVENTOS_PER_SECOND, seconds, async (i) => {
       const connection = freeConnections.pop() ?? openNext()
       const { llave } = comercios[i % comercios.length]!
-      const { status, cuerpo } = await connection.request({
+      const { status, body } = await connection.request({
         method: 'POST',
         path: '/api/v1/guias',
         llave,
-        cuerpo: buildGuiaJson(),
+        body: buildGuiaJson(),
       })
       const committedAt = readMonotonicClock()
       freeConnections.push(connection)
-      if (status !== 201) throw new Error(`POST /api/v1/guias: ${status} ${cuerpo().slice(0, 1000)}`)
-      const { guia } = JSON.parse(cuerpo()) as { guia: string }
+      if (status !== 201) throw new Error(`POST /api/v1/guias: ${status} ${body().slice(0, 1000)}`)
+      const { guia } = JSON.parse(body()) as { guia: string }
       commitTimes.set(`evt_${guia}_1`, committedAt)
     })
   } finally {
@@ -330,7 +330,7 @@ const latencia = (separate: boolean) => (bench: Bench) =>
     const receiver = await startReceiver(base)
     const [ownComercio, foreignComercio] = await base.createComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
-    const [destino] = await registrarEndpoints(bench, base, [ownComercio!], () => `${receiver.url}/r`)
+    const [destino] = await registerEndpoints(bench, base, [ownComercio!], () => `${receiver.url}/r`)
     const referenceDestination: DeliveryDestination = { ...destino!, comercio: foreignComercio! }
     const { url } = await base.service(separate ? { WORKERS: '0' } : {})
     if (separate) await base.worker()
@@ -342,7 +342,7 @@ const latencia = (separate: boolean) => (bench: Bench) =>
         side === 'program'
           ? await createAtRate(url, [ownComercio!], duration)
           : await addJobsAtRate(base, [referenceDestination], duration)
-      await receiver.esperar(commitTimes.size, ARRIVAL_DEADLINE_MS)
+      await receiver.waitFor(commitTimes.size, ARRIVAL_DEADLINE_MS)
       const delays = summarizeDelays(commitTimes, await receiver.arrivals())
       await waitUntilEmpty(base, side === 'program' ? UNSENT_ENTREGAS : UNDONE_JOBS)
       p99[side].push(delays.p99)
@@ -388,12 +388,12 @@ async function neighbour(bench: Bench): Promise<MeasurementResult> {
     bench.withDatabase(async (base) => {
       const [receiver, silentReceiver] = [await startReceiver(base), await startReceiver(base)]
       const comercios = await base.createComercios(ENDPOINTS, 'test')
-      const [sickDestination, ...healthyDestinations] = await registrarEndpoints(bench, base, comercios, (i) =>
+      const [sickDestination, ...healthyDestinations] = await registerEndpoints(bench, base, comercios, (i) =>
         i === 0 ? `${silentReceiver.url}/colgado` : `${receiver.url}/r/${i}`,
       )
       const healthyComercios = healthyDestinations.map(({ comercio }) => comercio)
       const { url } = await base.service()
-      await receiver.esperar((await createAtRate(url, healthyComercios, 5)).size, ARRIVAL_DEADLINE_MS)
+      await receiver.waitFor((await createAtRate(url, healthyComercios, 5)).size, ARRIVAL_DEADLINE_MS)
       await base.db.pool.query('analyze')
       await receiver.reset()
       if (side === 'withSick') {
@@ -402,7 +402,7 @@ async function neighbour(bench: Bench): Promise<MeasurementResult> {
           if (performance.now() > limit) throw new Error('nada llegó al receptor que no responde')
       }
       const commitTimes = await createAtRate(url, healthyComercios, seconds)
-      await receiver.esperar(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
+      await receiver.waitFor(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
       const arrivals = await receiver.arrivals()
       if (side === 'withSick')
         arrivedPercents.push(([...commitTimes.keys()].filter((id) => arrivals.has(id)).length / commitTimes.size) * 100)

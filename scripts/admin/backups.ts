@@ -11,7 +11,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { readInstant } from '../../server/platform/time/instant.ts'
 import { readPassphrase, SHORTEST_PASSPHRASE } from '../../server/startup/backup.ts'
 import type { ConsoleEnvironment, SeparateCommand } from './command.ts'
-import { conDeps } from './deps.ts'
+import { withDeps } from './deps.ts'
 import { countRows, drillBackup, type Prueba } from './drill.ts'
 import { CommandLineError } from './error.ts'
 
@@ -73,7 +73,7 @@ interface Origen {
 async function restore(env: ConsoleEnvironment, { archivo, clave, hasta }: Origen, folder: string) {
   if (statSync(archivo).isDirectory()) await restoreContinuous(archivo, clave, folder, hasta)
   else await restoreInto(folder, readArchive(archivo, clave))
-  return conDeps({ ...env, BACKUP_DIR: '', DATA_DIR: folder }, false, async (deps) => {
+  return withDeps({ ...env, BACKUP_DIR: '', DATA_DIR: folder }, false, async (deps) => {
     const client = await deps.db.pool.connect()
     await raiseXidOffset(client).finally(() => client.release())
     return countRows(deps)
@@ -114,10 +114,10 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
     async runSeparately(env, { archivo = '', clave, carpeta: folder = '', hasta }) {
       const origin = readSource(archivo, clave, hasta)
       const counts = await restore(env, origin, folder)
-      const deAntes = statSync(archivo).isDirectory()
+      const beforeStart = statSync(archivo).isDirectory()
         ? '' // The folder of a continuous backup contains the later erasures, so there is nothing to copy.
         : `si queda algo de la carpeta archivos de antes, cópielo en ${folder}/archivos: así el arranque repite los borrados posteriores al respaldo. Después, `
-      return { carpeta: folder, ...counts, siguiente: `${deAntes}arranque con DATA_DIR=${folder}` }
+      return { carpeta: folder, ...counts, siguiente: `${beforeStart}arranque con DATA_DIR=${folder}` }
     },
   },
   'respaldo probar': {
@@ -132,6 +132,6 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
           restore(env, { archivo, clave: restorePassphrase }, folder),
       })
     },
-    falla: ({ faltas }: Prueba) => faltas.length > 0,
+    fault: ({ faltas }: Prueba) => faltas.length > 0,
   },
 }

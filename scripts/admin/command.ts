@@ -1,4 +1,4 @@
-import { DE_CONSOLA } from '../../server/domain/bitacora/bitacora.ts'
+import { CONSOLE_ACTOR } from '../../server/domain/bitacora/bitacora.ts'
 import type { OperacionDeps } from '../../server/domain/deps.ts'
 
 /** Names of the options with a value, as typed after `--`. */
@@ -57,7 +57,7 @@ export interface Command {
   /** Prints the result as indented JSON even without `--json`. */
   documento?: true
   /** Returns true if the result reports a failure; the exit code is then 1. */
-  falla?: (result: never) => boolean
+  fault?: (result: never) => boolean
   /** Returns the result as the lines of the terminal. */
   write?: (result: never) => string
   /** Returns the columns of a row for the table on the terminal. Undefined shows all members. */
@@ -77,7 +77,7 @@ export const CONSOLE_CONTEXT = {
   path: undefined,
   query: undefined,
   body: undefined,
-  ...DE_CONSOLA,
+  ...CONSOLE_ACTOR,
   cookie: '',
   userAgent: '',
   headers: undefined,

@@ -8,7 +8,7 @@ import { FileStoreError } from '../../server/platform/files/store.ts'
 import { MasterKeysError } from '../../server/startup/masterKeys.ts'
 import { MigrationError } from '../../server/startup/migrations.ts'
 import type { ConsoleEnvironment, ConsoleOption } from './command.ts'
-import { conDeps } from './deps.ts'
+import { withDeps } from './deps.ts'
 import { CommandLineError } from './error.ts'
 import { parseLine, renderHelp } from './line.ts'
 
@@ -16,7 +16,7 @@ import { parseLine, renderHelp } from './line.ts'
  * Runs one command line of the console and writes to the given streams.
  * @returns the exit code: 0, 1 if the command fails, 2 if the command line is wrong
  */
-export async function runLine(args: string[], env: ConsoleEnvironment, consola: Console): Promise<number> {
+export async function runLine(args: string[], env: ConsoleEnvironment, terminal: Console): Promise<number> {
   try {
     const line = parseLine(args)
     if (line) {
@@ -25,17 +25,17 @@ export async function runLine(args: string[], env: ConsoleEnvironment, consola: 
       const result =
         'runSeparately' in command
           ? await command.runSeparately(env, opciones)
-          : await conDeps(env, command.withFileStore === true, (deps) => command.run(deps, opciones))
-      if (command.write && !json) consola.log('%s', command.write(result as never))
-      else if (command.documento && !json) consola.log('%s', JSON.stringify(result, null, 2))
-      else show(command.summarize && !json ? (result as never[]).map(command.summarize) : result, json, consola)
-      return command.falla?.(result as never) ? 1 : 0
+          : await withDeps(env, command.withFileStore === true, (deps) => command.run(deps, opciones))
+      if (command.write && !json) terminal.log('%s', command.write(result as never))
+      else if (command.documento && !json) terminal.log('%s', JSON.stringify(result, null, 2))
+      else show(command.summarize && !json ? (result as never[]).map(command.summarize) : result, json, terminal)
+      return command.fault?.(result as never) ? 1 : 0
     }
-    consola.log(renderHelp())
+    terminal.log(renderHelp())
     return 0
   } catch (error) {
     const { texto, codigo } = explain(error)
-    consola.error('%s', texto)
+    terminal.error('%s', texto)
     return codigo
   }
 }
@@ -54,10 +54,10 @@ async function confirm(question: string): Promise<boolean> {
   }
 }
 
-function show(result: unknown, json: boolean, consola: Console) {
-  if (json) return consola.log('%s', JSON.stringify(result))
-  if (Array.isArray(result)) return result.length > 0 ? consola.table(result) : consola.log('No hay ninguno.')
-  for (const [key, value] of Object.entries(result as object)) consola.log('%s', `${key.padEnd(12)} ${inWords(value)}`)
+function show(result: unknown, json: boolean, terminal: Console) {
+  if (json) return terminal.log('%s', JSON.stringify(result))
+  if (Array.isArray(result)) return result.length > 0 ? terminal.table(result) : terminal.log('No hay ninguno.')
+  for (const [key, value] of Object.entries(result as object)) terminal.log('%s', `${key.padEnd(12)} ${inWords(value)}`)
 }
 
 /** Formats a value for people; an object as a list of its members with their names. */
@@ -71,7 +71,7 @@ function inWords(value: unknown): string {
 }
 
 /** Names of the console's options by field of the operation, where the two differ. */
-const DE_CAMPO: Record<string, ConsoleOption> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
+const OPTION_OF_FIELD: Record<string, ConsoleOption> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
 const OPTION_OF_CODE: Record<string, ConsoleOption> = {
   comercio_desconocido: 'comercio',
   llave_desconocida: 'llave',
@@ -89,7 +89,7 @@ function explain(error: unknown): { texto: string; codigo: number } {
   if (error instanceof Problema) {
     const faults = (error.details.errores ?? []).map(({ campo, mensaje }) => {
       const [, name = ''] = campo.split('/')
-      return `--${DE_CAMPO[name] ?? name}: ${mensaje}`
+      return `--${OPTION_OF_FIELD[name] ?? name}: ${mensaje}`
     })
     const option = OPTION_OF_CODE[error.codigo]
     return {

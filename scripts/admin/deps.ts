@@ -17,7 +17,7 @@ import type { ConsoleEnvironment } from './command.ts'
  * Opens the service's database and runs `perform` with it. Starts the embedded PostgreSQL if it is not running, and
  * applies missing migrations. Closes everything afterwards, also after an error.
  */
-export async function conDeps<T>(
+export async function withDeps<T>(
   env: ConsoleEnvironment,
   withFileStore: boolean,
   perform: (deps: OperacionDeps) => Promise<T>,

@@ -16,7 +16,7 @@ import type { OperacionDeps } from '../../server/domain/deps.ts'
 import { Passphrase } from '../../server/platform/backup/seal.ts'
 import { createLog } from '../../server/platform/log.ts'
 import type { ConsoleEnvironment } from './command.ts'
-import { conDeps } from './deps.ts'
+import { withDeps } from './deps.ts'
 
 /** Numbers of rows in an installation's tables. */
 export interface RowCounts {
@@ -84,14 +84,14 @@ export async function drillBackup(
     await restore(continuo ?? file, copy)
     const atraso_s = seconds(instant.getTime(), Date.now())
     const [liveCounts, copiedCounts] = [
-      await conDeps(env, false, (deps) => countRows(deps, instant)),
-      await conDeps(inCopy(copy), false, (deps) => countRows(deps, instant)),
+      await withDeps(env, false, (deps) => countRows(deps, instant)),
+      await withDeps(inCopy(copy), false, (deps) => countRows(deps, instant)),
     ]
     const key = new Passphrase(randomBytes(24).toString('base64url'))
-    const { ultima, falla, huellas } = await destroy(copy, backup, key)
+    const { ultima, fault, huellas } = await destroy(copy, backup, key)
     await restore(backup, restored, key)
     const listo = Date.now()
-    return await conDeps(inCopy(restored), true, async (deps) => {
+    return await withDeps(inCopy(restored), true, async (deps) => {
       const { eslabones, faltas } = await verifyChains(deps, { desde: new Date(0), hasta: new Date('9999-01-01') })
       const archivoFindings = await findChangedArchivos(deps)
       return {
@@ -100,8 +100,8 @@ export async function drillBackup(
         eslabones,
         respaldo: continuo ?? 'uno hecho ahora',
         atraso_s,
-        perdida_s: seconds(await ultimaEn(deps, ultima), falla),
-        restauracion_s: seconds(falla, listo),
+        perdida_s: seconds(await lastAt(deps, ultima), fault),
+        restauracion_s: seconds(fault, listo),
         faltas: [
           ...(Object.keys(liveCounts) as (keyof RowCounts)[])
             .filter((countName) => copiedCounts[countName] < liveCounts[countName])
@@ -141,20 +141,20 @@ async function destroy(dataDir: string, folder: string, passphrase: Passphrase) 
     )
     ultima = Number(rows[0]!.ms)
   }
-  const falla = Date.now()
+  const fault = Date.now()
   const abandonment = abandon()
   process.kill(readPostmaster(pgdata)!.pid, 'SIGKILL')
   await abandonment
   await release()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
-  return { huellas, falla, ultima }
+  return { huellas, fault, ultima }
 }
 
 /**
  * Returns the instant of the last restored row of the drill's table, in milliseconds. If the table itself was lost,
  * returns the instant at which the drill's work began.
  */
-async function ultimaEn({ db }: OperacionDeps, last: number): Promise<number> {
+async function lastAt({ db }: OperacionDeps, last: number): Promise<number> {
   const { rows } = await db.pool.query<{ exists: boolean }>(
     `select to_regclass('public.simulacro') is not null as exists`,
   )
@@ -194,7 +194,7 @@ async function findChangedArchivos({ db, store }: OperacionDeps): Promise<{ arch
   for (const { archivo, sha256 } of archivoRows) {
     const digest = createHash('sha256')
     try {
-      for await (const chunk of await store.leer(archivo)) digest.update(chunk)
+      for await (const chunk of await store.read(archivo)) digest.update(chunk)
       if (!digest.digest().equals(sha256)) faltas.push(`archivo ${archivo}: cambió`)
     } catch {
       faltas.push(`archivo ${archivo}: falta`)

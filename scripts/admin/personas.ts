@@ -15,7 +15,7 @@ import { CommandLineError } from './error.ts'
 async function copyArchivos({ store }: OperacionDeps, files: readonly string[], folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const file of files)
-    await pipeline(await store.leer(file), createWriteStream(join(folder, file), { mode: 0o600 }))
+    await pipeline(await store.read(file), createWriteStream(join(folder, file), { mode: 0o600 }))
 }
 
 /**
@@ -66,6 +66,6 @@ export const PERSONA_COMMANDS: Record<string, Command> = {
       await sweepArchivos(deps)
       return erasure
     },
-    falla: ({ entrantes_pendientes, en_curso }: Erasure) => entrantes_pendientes > 0 || en_curso.length > 0,
+    fault: ({ entrantes_pendientes, en_curso }: Erasure) => entrantes_pendientes > 0 || en_curso.length > 0,
   },
 }

@@ -12,7 +12,7 @@ export async function confirmAsDestinatario(direccion: string): Promise<string> 
       lat: `${PLACE.latitude}`,
       lng: `${PLACE.longitude}`,
       precision_m: '12',
-      metodo: 'gps',
+      method: 'gps',
       seguro: '1',
     }
     const body = new URLSearchParams({ ...fields, referencia: 'Portón verde' })

@@ -35,8 +35,8 @@ function deliverOnPage({ url, codigo, guia, lat, lng, estado }: Reparto) {
     const deliverLink = page.getByRole('link', { name: 'Entregar', exact: true })
     await deliverLink.waitFor()
     // The page's Content Security Policy forbids Playwright's `evaluate()`, so the script uses the DevTools protocol.
-    const consola = await context.newCDPSession(page)
-    await consola.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
+    const terminal = await context.newCDPSession(page)
+    await terminal.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
 
     await context.setOffline(true)
     await page.reload()
@@ -102,9 +102,9 @@ async function deliverByRequests({ url, codigo, guia, lat, lng, estado }: Repart
     const headers = { Origin: url, 'Content-Type': type, Cookie: cookie }
     const response = await fetch(`${url}/repartidor/v1/${path}`, { method: 'POST', headers, body })
     if (response.status !== 201) throw new Error(`${path}: ${await response.text()}`)
-    return { cabeceras: response.headers, datos: (await response.json()) as { archivo: string } }
+    return { headers: response.headers, datos: (await response.json()) as { archivo: string } }
   }
-  const { cabeceras } = await request('sesion', 'application/json', JSON.stringify({ codigo }))
+  const { headers: cabeceras } = await request('sesion', 'application/json', JSON.stringify({ codigo }))
   const cookie = cabeceras.getSetCookie()[0]!.split(';')[0]!
   const departure = { estado: 'en_ruta', idempotencia: crypto.randomUUID() }
   await request(`guias/${guia}/eventos`, 'application/json', JSON.stringify(departure), cookie)

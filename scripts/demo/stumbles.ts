@@ -8,7 +8,7 @@ export interface Mishaps {
   url: string
   operatorApi: OperatorApi
   /** Reports a state change of a guide, as the courier company's own system would. */
-  operar: (guia: string, estado: Estado) => Promise<void>
+  operate: (guia: string, estado: Estado) => Promise<void>
   /** Creates a guide, with a known location or without one. */
   create: (referencia: string, hasPlace: boolean) => Promise<Guia>
 }
@@ -46,16 +46,16 @@ export async function setIntentoPolicy({ api, operatorApi }: Mishaps): Promise<v
  * @returns the guide after the choice, and after the delivery
  */
 export async function chooseOtherDay(mishaps: Mishaps): Promise<{ decidedGuia: Guia; deliveredGuia: Guia }> {
-  const { api, url, operar, create } = mishaps
+  const { api, url, operate, create } = mishaps
   const { guia } = await create('DIA-1', true)
-  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
+  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) await operate(guia, estado)
   const buzon = async () => (await fetch(`${url}/buzon`)).text()
-  const enlaceDe = (page: string) => /href="(d\/[^"]+)"/.exec(page)?.[1]
-  const link = enlaceDe(await readUntil(buzon, (page) => enlaceDe(page) !== undefined))
+  const linkOf = (page: string) => /href="(d\/[^"]+)"/.exec(page)?.[1]
+  const link = linkOf(await readUntil(buzon, (page) => linkOf(page) !== undefined))
   const body = new URLSearchParams({ eleccion: 'otro_dia' })
   await fetch(`${url}/${link}`, { method: 'POST', redirect: 'manual', body })
   const decidedGuia = await api.guias.obtener(guia)
-  await operar(guia, 'en_ruta')
+  await operate(guia, 'en_ruta')
   await api.simulador.avanzar(guia, { estado: 'entregado' })
   return { decidedGuia, deliveredGuia: await api.guias.obtener(guia) }
 }
@@ -64,11 +64,11 @@ export async function chooseOtherDay(mishaps: Mishaps): Promise<{ decidedGuia: G
  * Makes the delivery of a guide fail as often as the policy permits. Returns the guide when its automatic return has
  * begun.
  */
-export async function exhaustIntentos({ api, operar, create }: Mishaps): Promise<Guia & { motivo: unknown }> {
+export async function exhaustIntentos({ api, operate, create }: Mishaps): Promise<Guia & { motivo: unknown }> {
   const { guia } = await create('VUELVE-1', true)
-  await operar(guia, 'recolectado')
+  await operate(guia, 'recolectado')
   for (let intento = 0; intento < MAX_INTENTOS; intento++)
-    for (const estado of ['en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
+    for (const estado of ['en_ruta', 'intento_fallido'] as const) await operate(guia, estado)
   const returningGuia = await readUntil(
     () => api.guias.obtener(guia, { limite: 100 }),
     ({ estado }) => estado === 'en_devolucion',

@@ -8,6 +8,6 @@ import { runProcess } from '../../server/startup/process.ts'
 await runProcess(async () => {
   // Imported here, because `runProcess` has enabled Node's compile cache by now.
   const { startService } = await import('../../server/startup/service.ts')
-  return (config, log, consola) => startService(config, log, consola, { farewellMs: 0 })
+  return (config, log, terminal) => startService(config, log, terminal, { farewellMs: 0 })
 })
 process.send?.('ready')

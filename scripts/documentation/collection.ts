@@ -4,8 +4,8 @@
  */
 import { DIRECCION } from '../../server/pages/docs/address.ts'
 import { type ContractOperacion, examplesOf, type JsonObject, operacionesOf, parametersOf } from './contract.ts'
-import { AFTER_REQUEST, antesDe, type Need } from './preparation.ts'
-import { claveDe, sampleQuery } from './samples.ts'
+import { AFTER_REQUEST, beforeRequest, type Need } from './preparation.ts'
+import { keyOf, sampleQuery } from './samples.ts'
 
 const SCHEMA_URL = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
@@ -56,7 +56,7 @@ const VARIABLES: readonly (readonly [exampleValue: string, variable: string])[] 
   ['0000-12-31T02:00:00.000Z', '{{desde}}'],
   ['0000-12-31T12:00:00.000Z', '{{hasta}}'],
 ]
-const conVariables = (text: string) =>
+const withVariables = (text: string) =>
   VARIABLES.reduce((replaced, [written, variable]) => replaced.replaceAll(written, variable), text)
 
 function direccion(contract: JsonObject, operation: ContractOperacion): JsonObject {
@@ -95,19 +95,19 @@ function requests(contract: JsonObject, operation: ContractOperacion): Collectio
     description: definition.description ?? '',
     url: direccion(contract, operation),
   }
-  const deClave = claveDe(contract, operation) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
+  const keyHeader = keyOf(contract, operation) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
   const examples = examplesOf(contract, definition.requestBody)
   const name = String(definition.summary)
-  if (examples.length === 0) return [{ name, request: { ...request, header: deClave }, need: NEEDS[id] }]
+  if (examples.length === 0) return [{ name, request: { ...request, header: keyHeader }, need: NEEDS[id] }]
   return examples.map(([nombre, example]) => ({
     name: examples.length > 1 ? `${name}: ${example.summary}` : name,
     need: NEEDS[`${id}.${nombre}`] ?? NEEDS[id],
     request: {
       ...request,
-      header: [...deClave, { key: 'Content-Type', value: 'application/json' }],
+      header: [...keyHeader, { key: 'Content-Type', value: 'application/json' }],
       body: {
         mode: 'raw',
-        raw: conVariables(JSON.stringify(example.value, null, 2)),
+        raw: withVariables(JSON.stringify(example.value, null, 2)),
         options: { raw: { language: 'json' } },
       },
     },
@@ -149,7 +149,7 @@ export function collectionOf(contract: JsonObject): JsonObject {
       { key: 'desde', value: '0000-12-31T02:00:00.000Z' },
       { key: 'hasta', value: '0000-12-31T12:00:00.000Z' },
     ],
-    event: [toScript('prerequest', antesDe(Object.fromEntries(needs))), toScript('test', AFTER_REQUEST)],
+    event: [toScript('prerequest', beforeRequest(Object.fromEntries(needs))), toScript('test', AFTER_REQUEST)],
     item: folders.map(({ item, ...folder }) => ({
       ...folder,
       item: item.map(({ name, request }) => ({ name, request })),

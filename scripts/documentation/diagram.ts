@@ -15,7 +15,7 @@ function read(block: string) {
   return { arrows: arrows.filter(({ a }) => a !== '[*]'), detours, finalEstados }
 }
 
-function enDot(block: string): string {
+function toDot(block: string): string {
   const { arrows, detours, finalEstados } = read(block)
   const estados = new Set(arrows.flatMap(({ de, a }) => [de, a]).filter((estado) => estado !== '[*]'))
   return `digraph {
@@ -46,7 +46,7 @@ const describeArrows = (block: string) => {
 export async function withDiagrams(text: string): Promise<string> {
   const viz = await instance()
   return text.replace(MERMAID_BLOCK, (_, block: string) => {
-    const svg = viz.renderString(enDot(block), { format: 'svg' })
+    const svg = viz.renderString(toDot(block), { format: 'svg' })
     const drawing = svg
       .slice(svg.indexOf('<svg'))
       .replace(/<!--[\s\S]*?-->\n?/g, '')

@@ -107,11 +107,11 @@ export function describeValues(contract: JsonObject, valor: Json | undefined): s
 }
 
 /** Lists the members of a schema and of its nested schemas. The first of several members with the same path is kept. */
-export function camposDe(contract: JsonObject, value: Json | undefined, prefix = '', level = 0): DocumentedField[] {
+export function fieldsOf(contract: JsonObject, value: Json | undefined, prefix = '', level = 0): DocumentedField[] {
   const schema = mergeSchema(contract, value)
   const nestedFields = [
-    ...(schema.items ? camposDe(contract, schema.items, `${prefix}[]`, level) : []),
-    ...(variantsOf(schema) ?? []).flatMap((variant) => camposDe(contract, variant, prefix, level)),
+    ...(schema.items ? fieldsOf(contract, schema.items, `${prefix}[]`, level) : []),
+    ...(variantsOf(schema) ?? []).flatMap((variant) => fieldsOf(contract, variant, prefix, level)),
   ]
   const ownFields = Object.entries((schema.properties ?? {}) as JsonObject).flatMap(
     ([key, member]): DocumentedField[] => {
@@ -123,7 +123,7 @@ export function camposDe(contract: JsonObject, value: Json | undefined, prefix =
         obligatorio: ((schema.required ?? []) as Json[]).includes(key),
         descripcion: `${String(memberSchema.description ?? '').trim()}${describeValues(contract, memberSchema)}`.trim(),
       }
-      return [field, ...(level < MAX_DEPTH ? camposDe(contract, member, nombre, level + 1) : [])]
+      return [field, ...(level < MAX_DEPTH ? fieldsOf(contract, member, nombre, level + 1) : [])]
     },
   )
   const seen = new Set<string>()

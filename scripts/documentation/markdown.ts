@@ -12,7 +12,7 @@ import {
   parametersOf,
   resolveRef,
 } from './contract.ts'
-import { camposDe, describeValues, schemaTypeOf } from './fields.ts'
+import { describeValues, fieldsOf, schemaTypeOf } from './fields.ts'
 import { renderTable } from './fragments.ts'
 import { type GuideChapter, readContractGuide, stripMarks, toSlug } from './guide.ts'
 
@@ -69,7 +69,7 @@ const renderChapter = ({ titulo, texto, parts }: GuideChapter) =>
   joinParts(`# ${titulo}`, texto, ...parts.map((part) => `## ${part.titulo}\n\n${part.texto}`))
 
 function renderFieldTable(contract: JsonObject, schema: Json | undefined): string {
-  const rows = camposDe(contract, schema).map(({ nombre, tipo, obligatorio, descripcion }) => [
+  const rows = fieldsOf(contract, schema).map(({ nombre, tipo, obligatorio, descripcion }) => [
     `\`${nombre}\``,
     obligatorio ? `${tipo}, obligatorio` : tipo,
     toCell(descripcion),

@@ -26,7 +26,7 @@ export type Need =
  * precondition, and otherwise creates what is missing. The text is one constant, because Postman runs it as one script.
  * @param needs preconditions by the name of the request
  */
-export const antesDe = (needs: Readonly<Record<string, Need>>) => `
+export const beforeRequest = (needs: Readonly<Record<string, Need>>) => `
 const necesita = ${JSON.stringify(needs)}[pm.info.requestName]
 const base = pm.variables.replaceIn('{{GUIAS_URL}}') + '/api/v1'
 const llave = pm.variables.replaceIn('{{GUIAS_LLAVE}}')

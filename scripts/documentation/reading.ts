@@ -10,12 +10,12 @@ import { readContractGuide } from './guide.ts'
 export const SCHEMAS_GROUP = 'Objetos'
 
 /** Returns the link of an operation or a chapter to its Markdown. */
-const enMarkdown = (path: string) => `[Ver como Markdown](docs/${path}.md)`
+const asMarkdown = (path: string) => `[Ver como Markdown](docs/${path}.md)`
 
 function addTools(contract: JsonObject) {
   for (const { id, method, path, definition } of operacionesOf(contract)) {
     const methodAndPath = `\`${method.toUpperCase()} ${path}\``
-    const links = [`[Probarla](docs/consola#${id})`, enMarkdown(`operaciones/${id}`)].join(' · ')
+    const links = [`[Probarla](docs/consola#${id})`, asMarkdown(`operaciones/${id}`)].join(' · ')
     definition.description = [methodAndPath, links, definition.description].join('\n\n')
     // In the page, the sample contains the service's address, so that readers can copy it without setting a variable.
     for (const sample of definition['x-codeSamples'] as Record<string, string>[]) {
@@ -31,7 +31,7 @@ function guideOf(contract: JsonObject): string {
     introduction,
     ...guideChapters.flatMap(({ titulo, nombre, texto, parts }) => [
       `# ${titulo}`,
-      enMarkdown(`guia/${nombre}`),
+      asMarkdown(`guia/${nombre}`),
       texto,
       ...parts.flatMap((part) => [`## ${part.titulo}`, part.texto]),
     ]),

@@ -8,7 +8,7 @@ import type { Problema } from '../../server/generated/contract/types/index.ts'
 import { examplesOf, type Json, type JsonObject } from './contract.ts'
 
 /** Returns the contract with examples for application/problem+json. */
-export function conRfc9457(contract: JsonObject): JsonObject {
+export function withRfc9457(contract: JsonObject): JsonObject {
   const walk = (valor: Json): Json => {
     if (Array.isArray(valor)) return valor.map(walk)
     if (valor === null || typeof valor !== 'object') return valor

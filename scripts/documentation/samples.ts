@@ -50,7 +50,7 @@ function fileTypeOf(contract: JsonObject, { definition }: ContractOperacion): st
  * Returns the example of a key, if a sample of the operation shows one; undefined if the operation takes none, or if its
  * references are enough.
  */
-export const claveDe = (contract: JsonObject, operation: ContractOperacion): string | undefined => {
+export const keyOf = (contract: JsonObject, operation: ContractOperacion): string | undefined => {
   const parameter = parametersOf(contract, operation).find(({ name }) => name === 'Idempotency-Key')
   return parameter && operation.definition['x-repetible'] === 'clave' ? String(parameter.example) : undefined
 }
@@ -71,10 +71,10 @@ function callOf(contract: JsonObject, operation: ContractOperacion) {
   const [bodyExample] = examplesOf(contract, definition.requestBody)
   if (definition.requestBody && !bodyExample) throw new Error(`${id}: its request body has no example`)
   const type = fileTypeOf(contract, operation)
-  const key = claveDe(contract, operation)
+  const key = keyOf(contract, operation)
   return {
     method: method.toUpperCase(),
-    cabeceras: [
+    headers: [
       ...(type ? [['Accept', type] as const] : []),
       ...(key ? [['Idempotency-Key', key] as const] : []),
       ...(bodyExample ? [['Content-Type', 'application/json'] as const] : []),
@@ -82,21 +82,21 @@ function callOf(contract: JsonObject, operation: ContractOperacion) {
     needsLlave: requiresLlave(contract, definition),
     path,
     query,
-    cuerpo: bodyExample?.[1].value,
+    body: bodyExample?.[1].value,
     archivo: type && `${template.split('/').at(-1)}.${type.split('/')[1]}`,
   }
 }
 
 /** Returns the curl sample of an operation. */
 export function writeCurlSample(contract: JsonObject, operation: ContractOperacion): string {
-  const { method, needsLlave, cabeceras, path, query, cuerpo, archivo } = callOf(contract, operation)
+  const { method, needsLlave, headers, path, query, body, archivo } = callOf(contract, operation)
   const methodOption = method === 'GET' ? (query.length > 0 ? '-G ' : '') : `-X ${method} `
   return [
     `curl --fail-with-body ${methodOption}"$GUIAS_URL${path}"`,
     ...(needsLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
     ...query.map((par) => `--data-urlencode ${quoteForShell(par.join('='))}`),
-    ...cabeceras.map(([name, value]) => `-H "${name}: ${value}"`),
-    ...(cuerpo === undefined ? [] : [`-d ${quoteForShell(JSON.stringify(cuerpo, null, 2))}`]),
+    ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
+    ...(body === undefined ? [] : [`-d ${quoteForShell(JSON.stringify(body, null, 2))}`]),
     ...(archivo ? [`-o ${archivo}`] : []),
   ].join(' \\\n  ')
 }
@@ -106,7 +106,7 @@ const pathWithQuery = ({ path, query }: ReturnType<typeof callOf>) =>
 
 function writePythonSample(contract: JsonObject, operation: ContractOperacion): string {
   const call = callOf(contract, operation)
-  const { method, needsLlave, cabeceras, cuerpo, archivo } = call
+  const { method, needsLlave, headers, body, archivo } = call
   return `import json
 import os
 import sys
@@ -116,8 +116,8 @@ import urllib.request
 solicitud = urllib.request.Request(
     os.environ['GUIAS_URL'] + '${pathWithQuery(call)}',
     method='${method}',
-    headers={${needsLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([name, value]) => `\n        '${name}': '${value}',`).join('')}
-    },${cuerpo === undefined ? '' : `\n    data=json.dumps(${renderLiteral(cuerpo, PYTHON, 1)}).encode(),`}
+    headers={${needsLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${headers.map(([name, value]) => `\n        '${name}': '${value}',`).join('')}
+    },${body === undefined ? '' : `\n    data=json.dumps(${renderLiteral(body, PYTHON, 1)}).encode(),`}
 )
 try:
     with urllib.request.urlopen(solicitud, timeout=30) as respuesta:
@@ -129,12 +129,12 @@ ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)
 
 function writePhpSample(contract: JsonObject, operation: ContractOperacion): string {
   const call = callOf(contract, operation)
-  const { method, needsLlave, cabeceras, cuerpo, archivo } = call
+  const { method, needsLlave, headers, body, archivo } = call
   return `<?php
 $leido = file_get_contents(getenv('GUIAS_URL') . '${pathWithQuery(call)}', false, stream_context_create(['http' => [
     'method' => '${method}',
-    'header' => [${needsLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([name, value]) => `\n        '${name}: ${value}',`).join('')}
-    ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${renderLiteral(cuerpo, PHP, 1)}),`}
+    'header' => [${needsLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${headers.map(([name, value]) => `\n        '${name}: ${value}',`).join('')}
+    ],${body === undefined ? '' : `\n    'content' => json_encode(${renderLiteral(body, PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,
 ]]));

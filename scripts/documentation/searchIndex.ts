@@ -1,7 +1,7 @@
 /** Search index of the documentation: one entry per chapter, part, operation, schema and error. */
 import type { SearchPart } from '../../server/pages/docs/browser/search.ts'
 import { type JsonObject, operacionesOf, parametersOf, schemasOf } from './contract.ts'
-import { camposDe } from './fields.ts'
+import { fieldsOf } from './fields.ts'
 import { readContractGuide, stripMarks, toSlug } from './guide.ts'
 import { SCHEMAS_GROUP } from './reading.ts'
 
@@ -70,7 +70,7 @@ const schemaParts = (contract: JsonObject): SearchPart[] =>
     titulo: String(schema.title ?? name),
     lugar: `/${SCHEMAS_GROUP.toLowerCase()}/${name.toLowerCase()}`,
     ...(schema.title ? { de: name } : {}),
-    claves: camposDe(contract, schema)
+    claves: fieldsOf(contract, schema)
       .map((field) => field.nombre)
       .filter((field) => !/[.[]/.test(field))
       .join(' '),

@@ -137,7 +137,7 @@ const TYPE_WORDS = /(\w+)&&(\w+)\.push\(`\(\$\{\1\}\)`\),(\w+)&&\2\.push\(\3\)(?
 /** Code in Redoc that returns the words for a value's limits, such as «[ 1 .. 40 ] characters». */
 const LIMIT_WORDS = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
 /** Code in Redoc that names one of several variants, such as «string (date-time)». */
-const FORMA = /(\w+)&&\((\w+)\+=` \(\$\{\1\}\)`\),(?=\{label:)/
+const PATTERN = /(\w+)&&\((\w+)\+=` \(\$\{\1\}\)`\),(?=\{label:)/
 /** Label of Redoc's switch between light and dark mode, which Redoc names after the current mode. */
 const MODE_SWITCH_LABEL = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
 
@@ -177,7 +177,7 @@ const typeTranslatorCode = `(t=>[${TYPE_TRANSLATIONS.map(([pattern, por]) => `[$
 /** Texts that Redoc writes without its translation function, as children or for screen readers. */
 const WRITTEN_TEXTS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
 
-const PIECES = { TRANSLATE_FUNCTION, TYPE_WORDS, LIMIT_WORDS, FORMA, MODE_SWITCH_LABEL }
+const PIECES = { TRANSLATE_FUNCTION, TYPE_WORDS, LIMIT_WORDS, FORMA: PATTERN, MODE_SWITCH_LABEL }
 
 /**
  * Translates Redoc's program into Spanish.
@@ -201,7 +201,7 @@ export function translateRedoc(code: string): string {
     .replaceAll('`link to ${', '`Enlace a ${')
     .replace(MODE_SWITCH_LABEL, '$1"Cambiar entre claro y oscuro",')
     .replace(LIMIT_WORDS, (_, before: string, list: string) => `${before}${list}.map(${typeTranslatorCode})}`)
-    .replace(FORMA, (matched, _format: string, name: string) => `${matched}${name}=${typeTranslatorCode}(${name}),`)
+    .replace(PATTERN, (matched, _format: string, name: string) => `${matched}${name}=${typeTranslatorCode}(${name}),`)
     .replace(
       TYPE_WORDS,
       (matched, _format: string, list: string) =>

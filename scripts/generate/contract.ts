@@ -3,7 +3,7 @@ import { collectionOf } from '../documentation/collection.ts'
 import type { JsonObject } from '../documentation/contract.ts'
 import { requireUsedFragments, withFragments } from '../documentation/fragments.ts'
 import { withGuide } from '../documentation/guide.ts'
-import { conRfc9457 } from '../documentation/rfc9457.ts'
+import { withRfc9457 } from '../documentation/rfc9457.ts'
 import { withSamples } from '../documentation/samples.ts'
 import { DOCUMENT_NAMES, mergeContracts } from './mergeContracts.ts'
 import { renderOperacionIndex } from './operationIndex.ts'
@@ -22,7 +22,7 @@ export async function generateContract() {
   for (const document of DOCUMENT_NAMES) {
     const bundle = await readBundle(document)
     const completeDocument = withFragments(
-      conRfc9457(document === 'comercios' ? withSamples(withGuide(bundle)) : bundle),
+      withRfc9457(document === 'comercios' ? withSamples(withGuide(bundle)) : bundle),
     )
     completeDocuments.push(completeDocument)
     const ownDocument = document === 'comercios' ? withoutForeignProblemas(completeDocument) : completeDocument

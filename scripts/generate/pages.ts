@@ -65,8 +65,8 @@ async function generateUbicacion(outputUrl: URL) {
       },
     ],
   })
-  const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
-  const withoutImages = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
+  const leafletCss = await readFile(new URL('leaflet.css', leaflet), 'utf8')
+  const withoutImages = leafletCss.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
   const ownRules = await readFile(new URL('server/pages/location/openMap.css', root), 'utf8')
   await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages + ownRules))
   // The story of a parcel has a style sheet of its own, because the form comes first and must be light.

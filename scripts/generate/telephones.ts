@@ -33,7 +33,7 @@ const KINDS_INDEX = 11
  */
 const FORMER_PREFIXES: Record<string, string> = { MX: '1|01|04[45]' }
 
-function planDe(pais: string) {
+function planOf(pais: string) {
   const { version, countries } = metadatos as MetadataJson & { countries: Record<string, LibraryPlan> }
   if (version !== 4) throw new Error(`unsupported version ${version} of the phone library's metadata`)
   const plan = countries[pais]
@@ -60,7 +60,7 @@ function planDe(pais: string) {
  */
 export async function generateTelefonos(outputUrl: URL) {
   const { schemas } = (await readBundle('operaciones')).components as { schemas: Record<string, JsonObject> }
-  const plans = (schemas.Pais!.enum as string[]).map(planDe)
+  const plans = (schemas.Pais!.enum as string[]).map(planOf)
   const text = `/** ISO 3166-1 code of a country with a numbering plan in {@link NUMBERING_PLANS}. */
 export type PaisConPlan = ${plans.map(({ pais }) => `'${pais}'`).join(' | ')}
 

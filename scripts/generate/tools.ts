@@ -78,7 +78,7 @@ function bodySchemaOf(contract: JsonObject, definition: JsonObject): JsonObject 
 }
 
 /** Argument of the tools for `Idempotency-Key`. Assistants get names of one kind. */
-const CLAVE = 'clave_de_idempotencia'
+const KEY_NAME = 'clave_de_idempotencia'
 
 function buildInput(
   contract: JsonObject,
@@ -95,7 +95,7 @@ function buildInput(
   for (const { name, in: place, required: obligatorio, schema, description } of parametersOf(contract, operation)) {
     const isKey = name === 'Idempotency-Key'
     if (place === 'header' && !isKey) continue
-    const nombre = isKey ? CLAVE : String(name)
+    const nombre = isKey ? KEY_NAME : String(name)
     addArgument(nombre, {
       ...(toToolSchema(contract, schema!) as JsonObject),
       ...(description ? { description: toPlainText(description) } : {}),

@@ -93,7 +93,7 @@ export async function generateValidators() {
     exportedNames[name] = name
     return name
   }
-  const deRef = (ref: string) => compileSchema({ $ref: `contrato#${ref}` })
+  const fromRef = (ref: string) => compileSchema({ $ref: `contrato#${ref}` })
   const renderTable = (entries: readonly (readonly [string, string])[]) =>
     `{${entries.map(([name, compiledName]) => `\n  ${JSON.stringify(name)}: ${compiledName},`).join('')}\n}`
 
@@ -105,11 +105,11 @@ export async function generateValidators() {
   const tables = {
     BODY_VALIDATORS: operations
       .filter(schemas.carriesJson)
-      .map((operation) => [operation.id, deRef(schemas.bodyRef(operation))] as const),
+      .map((operation) => [operation.id, fromRef(schemas.bodyRef(operation))] as const),
     PATH_VALIDATORS: parameters('path'),
     QUERY_VALIDATORS: parameters('query'),
     HEADER_VALIDATORS: parameters('header'),
-    SCHEMA_VALIDATORS: SCHEMA_NAMES.map((name) => [name, deRef(schemas.schemaRef(name))] as const),
+    SCHEMA_VALIDATORS: SCHEMA_NAMES.map((name) => [name, fromRef(schemas.schemaRef(name))] as const),
   }
   await writeGenerated(
     'validators.mjs',

@@ -30,9 +30,9 @@ function parameterLines(newOperacion: NewOperacion): string[] {
 }
 
 /** Returns the 404 of the last path parameter, if the contract has one for it. */
-function desconocido(tree: SourceTree, newOperacion: NewOperacion): string[] {
+function explainUnknown(tree: SourceTree, newOperacion: NewOperacion): string[] {
   const component = newOperacion.parameters.at(-1)?.component
-  const problemas = tree.leer('openapi/componentes/respuestas/problemas.yaml')
+  const problemas = tree.read('openapi/componentes/respuestas/problemas.yaml')
   const notFoundResponse = component && new RegExp(`^(${component}Desconocid[ao]):`, 'm').exec(problemas)?.[1]
   return notFoundResponse ? [`    '404': { $ref: '${RESPONSES_PATH}/problemas.yaml#/${notFoundResponse}' }`] : []
 }
@@ -88,7 +88,7 @@ function operation(tree: SourceTree, newOperacion: NewOperacion): string {
           "              value: { registrado_en: '2026-11-20T15:04:05.000Z' }",
         ]
       : ["    '204':", '      description: Eliminado.', '      x-origen: decision']),
-    ...desconocido(tree, newOperacion),
+    ...explainUnknown(tree, newOperacion),
     '',
   ].join('\n')
 }

@@ -54,11 +54,11 @@ const isRead = (method: string) => method === 'get'
 
 /** Lists the operations of a document, in the order of its paths. */
 function readOperaciones(tree: SourceTree, document: ContractDocument): Neighbour[] {
-  const rootText = tree.leer(`openapi/${document}/openapi.yaml`)
+  const rootText = tree.read(`openapi/${document}/openapi.yaml`)
   const pathMatches = rootText.matchAll(/^ {2}'?(\/[^':]+)'?:\s+(?:\{ )?\$ref: (paths\/[\w-]+\.yaml)/gm)
   return [...pathMatches].flatMap(([, path = '', file = '']) =>
     tree
-      .leer(`openapi/${document}/${file}`)
+      .read(`openapi/${document}/${file}`)
       .split(/^(?=\w+:\n)/m)
       .map((text) => {
         const part = (pattern: RegExp) => pattern.exec(text)?.[1] ?? ''
@@ -93,7 +93,7 @@ function neighboursOf(todas: readonly Neighbour[], path: string, method: string)
 }
 
 function pathParametersOf(tree: SourceTree, path: string): PathParameter[] {
-  const components = tree.leer('openapi/componentes/parametros/parametros.yaml').split(/^(?=\w+:\n)/m)
+  const components = tree.read('openapi/componentes/parametros/parametros.yaml').split(/^(?=\w+:\n)/m)
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, nombre = '']) => {
     const ownComponent = components.find((part) => part.includes(`  name: ${nombre}\n  in: path\n`))
     return {
@@ -120,7 +120,7 @@ export function readOperation(tree: SourceTree, args: readonly string[]): NewOpe
   if (!path.startsWith(prefix) || !/^(?:\/(?:[a-z0-9-]+|\{[a-z_]+\}))+$/.test(path))
     throw new Error(`${path} is not a path such as ${prefix}guias/{guia}/cancelar`)
   const todas = readOperaciones(tree, documento)
-  if (new RegExp(`^ {2}${id},$`, 'm').test(tree.leer('server/startup/handlers.ts'))) throw new Error(`${id} exists`)
+  if (new RegExp(`^ {2}${id},$`, 'm').test(tree.read('server/startup/handlers.ts'))) throw new Error(`${id} exists`)
   if (todas.some((candidate) => candidate.path === path && candidate.method === method))
     throw new Error(`${method} ${path} exists`)
 
@@ -130,7 +130,7 @@ export function readOperation(tree: SourceTree, args: readonly string[]): NewOpe
   const sameKindNeighbour =
     neighbours.find((candidate) => isRead(candidate.method) === isRead(method) && candidate.alcance) ?? neighbour
   const importPattern = new RegExp(`import \\{ ${neighbour.id} \\} from '\\.\\./domain/(\\w+)/`)
-  const folder = importPattern.exec(tree.leer('server/startup/handlers.ts'))?.[1]
+  const folder = importPattern.exec(tree.read('server/startup/handlers.ts'))?.[1]
   if (!folder) throw new Error(`server/startup/handlers.ts does not import ${neighbour.id}`)
   const verb = /^[a-z]+/.exec(id)?.[0] ?? id
   const isVerbFree =

@@ -9,7 +9,7 @@ function resourceOf(tree: SourceTree, operation: string): string {
     /^\w+Resource\.ts$/.test(file),
   )
   const ownFile =
-    resourceFiles.find((file) => tree.leer(`sdk/src/${file}`).includes(`'${operation}'`)) ?? 'guiasResource.ts'
+    resourceFiles.find((file) => tree.read(`sdk/src/${file}`).includes(`'${operation}'`)) ?? 'guiasResource.ts'
   return ownFile.slice(0, -'Resource.ts'.length)
 }
 
@@ -20,7 +20,7 @@ function addTypeNames(tree: SourceTree, file: string, pattern: RegExp, types: re
 
 /** Gives a resource of the SDK that has only list methods the function for single requests. */
 function enableRequests(tree: SourceTree, file: string) {
-  const text = tree.leer(file)
+  const text = tree.read(file)
   if (!text.includes("readonly #request: ResourceClient['request']")) {
     tree.change(file, /^ {2}readonly #/m, (match) => `  readonly #request: ResourceClient['request']\n${match}`)
     tree.change(file, /constructor\(\{ (.+) \}: ResourceClient(.*)\) \{\n/, (match) =>
@@ -38,7 +38,7 @@ export function addToSdk(tree: SourceTree, newOperacion: NewOperacion) {
   const { id, archivo: verb, hasBody, hasResult, parameters, isRepeatable } = newOperacion
   const api = resourceOf(tree, newOperacion.neighbour)
   const file = `sdk/src/${api}Resource.ts`
-  const method = new RegExp(`^ {2}${verb}\\(`, 'm').test(tree.leer(file)) ? id : verb
+  const method = new RegExp(`^ {2}${verb}\\(`, 'm').test(tree.read(file)) ? id : verb
   const result = hasResult ? resultSchemaName(newOperacion) : 'void'
   const types = [...(hasBody ? [dataSchemaName(newOperacion)] : []), ...(hasResult ? [result] : [])]
 
@@ -51,9 +51,9 @@ export function addToSdk(tree: SourceTree, newOperacion: NewOperacion) {
       return `${firma} => hasTexts(datos, 'registrado_en')\n\n${nextLine}`
     })
   }
-  if (!new RegExp(`\\b${shape}\\b`).test(tree.leer(file))) {
+  if (!new RegExp(`\\b${shape}\\b`).test(tree.read(file))) {
     const importPattern = /import \{ (.+) \} from '\.\/shapes\.js'/
-    if (importPattern.test(tree.leer(file)))
+    if (importPattern.test(tree.read(file)))
       tree.change(file, importPattern, (match) => match.replace('{', `{ ${shape},`))
     else tree.change(file, /^/, () => `import { ${shape} } from './shapes.js'\n`)
   }

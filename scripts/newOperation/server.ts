@@ -32,21 +32,21 @@ function prueba(newOperacion: NewOperacion): string {
   const literalPath = literal(newOperacion, values)
   const fullPath = isForComercios ? literalPath.replace('/', '/api/v1/') : literalPath
   const body = hasBody ? "{ descripcion: 'El cliente lo pidió' }" : ''
-  const options = `{ llave: comercio.llave${body && `, cuerpo: ${body}`} }`
+  const options = `{ llave: comercio.llave${body && `, body: ${body}`} }`
   const verb = method.toUpperCase()
   const requestCode = isForComercios
-    ? `entorno.request('${verb}', ${fullPath}, ${options})`
-    : `entorno.operar('${verb}', ${literalPath}${body && `, ${body}`})`
+    ? `environment.request('${verb}', ${fullPath}, ${options})`
+    : `environment.operar('${verb}', ${literalPath}${body && `, ${body}`})`
   return `import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 ${hasGuia ? "import { buildGuia } from '../factories.ts'\n" : ''}
-const entorno = shareEnvironment()
+const environment = shareEnvironment()
 
 describe('${verb} ${path}', () => {
   it('answers what the contract says', async () => {
-${isForComercios || hasGuia || hasComercio ? '    const comercio = await entorno.nuevoComercio()\n' : ''}${hasGuia ? '    const { guia } = await comercio.api.guias.crear(buildGuia())\n' : ''}    const { status, cuerpo } = await ${requestCode}
-    expect(entorno.log.filter((linea) => linea.includes('${newOperacion.id}: not implemented'))).toEqual([])
-    expect([status, cuerpo]).toEqual([${hasResult ? '200, { registrado_en: expect.any(String) }' : '204, undefined'}])
+${isForComercios || hasGuia || hasComercio ? '    const comercio = await environment.createComercio()\n' : ''}${hasGuia ? '    const { guia } = await comercio.api.guias.crear(buildGuia())\n' : ''}    const { status, body } = await ${requestCode}
+    expect(environment.log.filter((line) => line.includes('${newOperacion.id}: not implemented'))).toEqual([])
+    expect([status, body]).toEqual([${hasResult ? '200, { registrado_en: expect.any(String) }' : '204, undefined'}])
   })
 })
 `

@@ -10,7 +10,7 @@ export class SourceTree {
   }
 
   /** Returns the text of a file with its pending changes. */
-  leer(file: string): string {
+  read(file: string): string {
     return this.#pending.get(file) ?? readFileSync(new URL(file, this.#root), 'utf8')
   }
 
@@ -29,7 +29,7 @@ export class SourceTree {
 
   /** Adds a text at the end of a file, or adds the file. */
   add(file: string, text: string) {
-    this.#pending.set(file, (this.exists(file) ? this.leer(file) : '') + text)
+    this.#pending.set(file, (this.exists(file) ? this.read(file) : '') + text)
   }
 
   /**
@@ -37,7 +37,7 @@ export class SourceTree {
    * @throws if the file has no match
    */
   change(file: string, pattern: string | RegExp, por: (match: string) => string) {
-    const before = this.leer(file)
+    const before = this.read(file)
     const after = before.replace(pattern, (match) => por(match))
     if (after === before) throw new Error(`${file} has no match for ${pattern}`)
     this.#pending.set(file, after)

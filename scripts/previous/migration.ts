@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildVersion } from './build.ts'
-import { etiquetaAnterior, git } from './tag.ts'
+import { git, previousTag } from './tag.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Folder of the migrations, relative to the root of the tree. */
@@ -28,7 +28,7 @@ export interface BaseVersion {
 export async function findBase(): Promise<BaseVersion | { missing: string }> {
   const present = (await readdir(MIGRATIONS_PATH)).filter((name) => /^\d/.test(name)).sort()
   const [first, second] = present
-  const tag = await etiquetaAnterior()
+  const tag = await previousTag()
   if (!tag) {
     if (second)
       throw new Error(

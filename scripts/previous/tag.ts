@@ -9,7 +9,7 @@ export const git = async (...args: string[]) => (await promisify(execFile)('git'
  * Returns the tag of the last release before this commit. Undefined before the first release, or without history (a
  * shallow clone).
  */
-export async function etiquetaAnterior(): Promise<string | undefined> {
+export async function previousTag(): Promise<string | undefined> {
   const output = await git(
     'tag',
     '--list',

@@ -38,8 +38,8 @@ export function changedColumns(
   audited: readonly string[],
 ): { campos: string[]; antes?: Values; despues: Values } {
   const campos = Object.keys(after).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-  const auditedCampos = campos.filter((field) => audited.includes(field))
+  const auditedFields = campos.filter((field) => audited.includes(field))
   const pickAudited = (values: Values) =>
-    Object.fromEntries(auditedCampos.map((field) => [field, values[field] ?? null]))
+    Object.fromEntries(auditedFields.map((field) => [field, values[field] ?? null]))
   return { campos, ...(Object.keys(before).length > 0 && { antes: pickAudited(before) }), despues: pickAudited(after) }
 }

@@ -121,12 +121,12 @@ export class Connections extends pg.Pool {
   rejectedAt = Number.NEGATIVE_INFINITY
 
   constructor(url: string, max: number, application_name: string, options: MachineOptions = {}) {
-    const { role, pooler, shards, inPart: enParte } = options
+    const { role, pooler, shards, inPart } = options
     const settings = { ...SESSION_SETTINGS, ...shards?.settings, ...options.settings }
     const startSettings = Object.entries(role ? { ...settings, role } : settings)
     const supportsNames = pooler?.supportsNames !== false
     const transactionSettings = pooler ? settings : {}
-    const scopeStatements = PLANS.map((plan) => scopeStatement(transactionSettings, { enParte, plan }))
+    const scopeStatements = PLANS.map((plan) => scopeStatement(transactionSettings, { inPart, plan }))
     super({
       connectionString: url,
       max,

@@ -142,7 +142,7 @@ async function runTransaction<T>(
     const result = await work(async (sqlStatement, ...[valuesByName]) => {
       if (part && sqlStatement.reach === 'central')
         throw new Error(`${sqlStatement.name} is not about rows of one part`)
-      const config = connections.call(scope, configDe(sqlStatement, valuesByName), part)
+      const config = connections.call(scope, configOf(sqlStatement, valuesByName), part)
       return (await traced(sqlStatement, () => client.query(config))).rows
     }, client)
     await client.query('commit')
@@ -238,7 +238,7 @@ export const dynamicStatement = <Params = object, Row = object>(
 
 type WrittenStatement = Pick<Statement, 'name' | 'text' | 'parameters' | 'reach'>
 
-const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: unknown): pg.QueryConfig => {
+const configOf = ({ name, text, parameters }: WrittenStatement, valuesByName: unknown): pg.QueryConfig => {
   const values = parameters.map((name) => (valuesByName as Readonly<Record<string, unknown>>)[name])
   return name === undefined ? { text, values } : { name, text, values }
 }
@@ -272,7 +272,7 @@ export const queryWith =
   (connections: Connections, { scope, place }: QueryOrigin = {}): Query =>
   async (sqlStatement, ...[valuesByName]) => {
     const where = connections.placements ? placeOf(sqlStatement, valuesByName, place) : undefined
-    const config = configDe(sqlStatement, valuesByName)
+    const config = configOf(sqlStatement, valuesByName)
     return (
       await traced(sqlStatement, () => connections.queryScoped({ scope, place: where }, config, sqlStatement.plan))
     ).rows

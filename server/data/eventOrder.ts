@@ -10,7 +10,7 @@ import pg from 'pg'
  * ends; it never loses an event.
  *
  * Each server has its own transaction numbers. A database may be moved to another server, or restored to an earlier
- * instant ({@link raiseXidOffsetIfNeeded}). A part of a Citus cluster may move to another machine (data/citus/laying.ts). An
+ * instant ({@link raiseXidOffsetIfNeeded}). A part of a Citus cluster may move to another machine (data/citus/partViews.ts). An
  * offset (distance) is then added to the numbers, so that they keep growing.
  */
 export const VISIBLE_TO_FEED = 'xid < flujo_hasta()'

@@ -58,13 +58,13 @@ const scopeName = (plan: PlanChoice | undefined) => (plan ? `acotar_${plan}` : '
  */
 export function scopeStatement(
   settings: Readonly<Record<string, string>>,
-  { enParte = false, plan }: { enParte?: boolean | undefined; plan?: PlanChoice | undefined },
+  { inPart = false, plan }: { inPart?: boolean | undefined; plan?: PlanChoice | undefined },
 ): { name: string; text: string } {
   const allSettings = Object.entries({ ...settings, ...(plan && PLAN_SETTINGS[plan]) })
   const settingCalls = allSettings.map(([name, value]) => `set_config('${name}', '${value}', true)`)
   // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
   // changed.
-  const where = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
+  const where = inPart ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
   const expressions = [
     "set_config('role', $1, true)",
     "set_config('guias.comercios', $2, true)",

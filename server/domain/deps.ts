@@ -94,7 +94,7 @@ export interface Deps {
   /**
    * Returns the channel through which recipients are asked for their location, by the mode (test or live) of the guide.
    */
-  canalDe: (modo: Modo) => CanalDeMensaje
+  channelOf: (modo: Modo) => CanalDeMensaje
   /** File storage. */
   store: FileStore
   /** Receiver of uploaded files. */

@@ -30,7 +30,7 @@ export interface Measure {
   pagina?: string
   /** Source of the measure. An installation without this source does not have the measure. */
   requires?: 'backup'
-  leer: (deps: MeasureDeps) => Promise<number>
+  read: (deps: MeasureDeps) => Promise<number>
 }
 
 // Plain SQL instead of Prisma, because reading the metrics must not make a process load Prisma's client.
@@ -44,10 +44,10 @@ const PENDING = statement<object, { count: number }>(
   'central',
   `select count(*)::int as count from webhook_aviso where estado = 'pendiente'`,
 )
-const DELIVERY_DELAY = statement<{ ahora: Date }, { segundos: number }>(
+const DELIVERY_DELAY = statement<{ now: Date }, { segundos: number }>(
   'metrics.deliveryDelay',
   'central',
-  `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
+  `select coalesce(extract(epoch from :now::timestamptz - min(proximo_en)), 0)::float8 as segundos
    from webhook_aviso where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
@@ -56,38 +56,38 @@ const WITHOUT_PDF = statement<object, { count: number }>(
   'central',
   'select count(*)::int as count from prueba_entrega where pdf is null',
 )
-const PDF_DELAY = statement<{ ahora: Date }, { segundos: number }>(
+const PDF_DELAY = statement<{ now: Date }, { segundos: number }>(
   'metrics.pdfDelay',
   'central',
-  `select coalesce(extract(epoch from :ahora::timestamptz - min(registrado_en)), 0)::float8 as segundos
+  `select coalesce(extract(epoch from :now::timestamptz - min(registrado_en)), 0)::float8 as segundos
    from prueba_entrega where pdf is null`,
 )
 
-const EXPIRING_LLAVES = statement<{ ahora: Date }, { count: number }>(
+const EXPIRING_LLAVES = statement<{ now: Date }, { count: number }>(
   'metrics.expiringLlaves',
   'central',
   `select count(*)::int as count from llave
-   where revocado_en is null and vence_en > :ahora and vence_en <= :ahora::timestamptz + interval '7 days'
-     and usado_en > :ahora::timestamptz - interval '1 day'`,
+   where revocado_en is null and vence_en > :now and vence_en <= :now::timestamptz + interval '7 days'
+     and usado_en > :now::timestamptz - interval '1 day'`,
 )
 
-const CORREO_DELAY = statement<{ ahora: Date }, { segundos: number }>(
+const CORREO_DELAY = statement<{ now: Date }, { segundos: number }>(
   'metrics.correoDelay',
   'central',
-  `select coalesce(extract(epoch from :ahora::timestamptz - min(creado_en)), 0)::float8 as segundos
+  `select coalesce(extract(epoch from :now::timestamptz - min(creado_en)), 0)::float8 as segundos
    from correo where estado in ('pendiente', 'enviando')`,
 )
 
 /** Reads the mails of a week, which an index finds: bounces come within days. */
-const BOUNCES = statement<{ ahora: Date }, { count: number }>(
+const BOUNCES = statement<{ now: Date }, { count: number }>(
   'metrics.bounces',
   'central',
   `select count(*)::int as count from correo
-   where estado = 'rebotado' and creado_en > :ahora::timestamptz - interval '7 days'
-     and rebotado_en > :ahora::timestamptz - interval '1 day'`,
+   where estado = 'rebotado' and creado_en > :now::timestamptz - interval '7 days'
+     and rebotado_en > :now::timestamptz - interval '1 day'`,
 )
 
-const COLAS = statement<object, { cola: string; count: number; segundos: number }>(
+const QUEUES = statement<object, { cola: string; count: number; segundos: number }>(
   'metrics.colas',
   'central',
   `select name as cola, count(*)::int as count, extract(epoch from now() - min(start_after))::float8 as segundos
@@ -100,7 +100,7 @@ const LAST_EVENTOS = 1_000
  * Counts recent events without a delivery to an endpoint that subscribes to them. Skips endpoints that changed less
  * than ten seconds before the event, because the event's transaction may not have seen the change.
  */
-const WITHOUT_ENTREGAS = statement<{ ahora: Date }, { count: number }>(
+const WITHOUT_ENTREGAS = statement<{ now: Date }, { count: number }>(
   'metrics.withoutEntregas',
   'part',
   `select count(*)::int as count from (
@@ -108,22 +108,22 @@ const WITHOUT_ENTREGAS = statement<{ ahora: Date }, { count: number }>(
    join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.estado in ('activo', 'pausado')
      and greatest(w.creado_en, w.estado_en, w.actualizado_en) < e.registrado_en - interval '10 seconds'
      and ${subscribesTo('w', 'e')}
-   where e.registrado_en > :ahora::timestamptz - interval '1 hour' and not exists (
+   where e.registrado_en > :now::timestamptz - interval '1 hour' and not exists (
      select from webhook_aviso n where n.comercio_id = e.comercio_id and n.modo = e.modo and n.webhook = w.webhook
        and n.guia_id = e.guia_id and n.secuencia = e.secuencia)`,
 )
 /** Time after which work that is due and was not begun counts as stuck, in milliseconds. */
 const STUCK_MS = 300_000
-const STUCK_MENSAJES = statement<{ antes_de: Date }, { count: number }>(
+const STUCK_MENSAJES = statement<{ before: Date }, { count: number }>(
   'metrics.stuckMensajes',
   'part',
-  `select count(*)::int as count from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= :antes_de
+  `select count(*)::int as count from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= :before
      and not ${isUnsendableSql('modo', 'canal')}`,
 )
-const EXPIRED_DECISIONES = statement<{ antes_de: Date }, { count: number }>(
+const EXPIRED_DECISIONES = statement<{ before: Date }, { count: number }>(
   'metrics.expiredDecisiones',
   'part',
-  'select count(*)::int as count from guia where decision_vence <= :antes_de',
+  'select count(*)::int as count from guia where decision_vence <= :before',
 )
 
 /** Time after which a line of the audit record must have its link, in milliseconds. */
@@ -134,34 +134,34 @@ const UNCHAINED_MS = 300_000
 const MAX_CHAINS = 50
 
 type Count = Statement<object, { count: number }>
-type CountAt = Statement<{ ahora: Date }, { count: number }>
-type CountSince = Statement<{ antes_de: Date }, { count: number }>
-type Delay = Statement<{ ahora: Date }, { segundos: number }>
+type CountAt = Statement<{ now: Date }, { count: number }>
+type CountSince = Statement<{ before: Date }, { count: number }>
+type Delay = Statement<{ now: Date }, { segundos: number }>
 
 const sumCounts = (rows: readonly { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
 const countOf =
-  (measuredStatement: Count): Measure['leer'] =>
+  (measuredStatement: Count): Measure['read'] =>
   async ({ db }) =>
     sumCounts(await db.query(measuredStatement))
 const countAt =
-  (measuredStatement: CountAt): Measure['leer'] =>
+  (measuredStatement: CountAt): Measure['read'] =>
   async ({ db, clock }) =>
-    sumCounts(await queryAllParts(db, ({ query }) => query(measuredStatement, { ahora: clock() })))
+    sumCounts(await queryAllParts(db, ({ query }) => query(measuredStatement, { now: clock() })))
 const countSince =
-  (measuredStatement: CountSince): Measure['leer'] =>
+  (measuredStatement: CountSince): Measure['read'] =>
   async ({ db, clock }) => {
-    const antes_de = new Date(clock().getTime() - STUCK_MS)
-    return sumCounts(await queryAllParts(db, ({ query }) => query(measuredStatement, { antes_de })))
+    const before = new Date(clock().getTime() - STUCK_MS)
+    return sumCounts(await queryAllParts(db, ({ query }) => query(measuredStatement, { before })))
   }
 const delayOf =
-  (measuredStatement: Delay): Measure['leer'] =>
+  (measuredStatement: Delay): Measure['read'] =>
   async ({ db, clock }) =>
-    Math.max(0, (await db.query(measuredStatement, { ahora: clock() }))[0]!.segundos)
+    Math.max(0, (await db.query(measuredStatement, { now: clock() }))[0]!.segundos)
 
 async function unchainedLines({ db, clock }: MeasureDeps): Promise<number> {
-  const antes_de = new Date(clock().getTime() - UNCHAINED_MS)
+  const before = new Date(clock().getTime() - UNCHAINED_MS)
   const chains = (await readChains(db, false)).slice(0, MAX_CHAINS)
-  const unchained = await Promise.all(chains.map((chain) => readUnchained(db, chain, antes_de)))
+  const unchained = await Promise.all(chains.map((chain) => readUnchained(db, chain, before)))
   return unchained.reduce((sum, { length }) => sum + length, 0)
 }
 
@@ -190,7 +190,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'avisos-sin-arriendo',
-    leer: unleasedDeliveries,
+    read: unleasedDeliveries,
   },
   {
     nombre: 'guias_webhook_avisos_atrasados',
@@ -199,7 +199,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'avisos-atrasados',
-    leer: overdueDeliveries,
+    read: overdueDeliveries,
   },
   {
     nombre: 'guias_eventos_sin_avisos',
@@ -208,7 +208,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'eventos-sin-avisos',
-    leer: countAt(WITHOUT_ENTREGAS),
+    read: countAt(WITHOUT_ENTREGAS),
   },
   {
     nombre: 'guias_mensajes_atascados',
@@ -217,7 +217,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'mensajes-atascados',
-    leer: countSince(STUCK_MENSAJES),
+    read: countSince(STUCK_MENSAJES),
   },
   {
     nombre: 'guias_decisiones_vencidas',
@@ -226,7 +226,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'decisiones-vencidas',
-    leer: countSince(EXPIRED_DECISIONES),
+    read: countSince(EXPIRED_DECISIONES),
   },
   {
     nombre: 'guias_bitacora_sin_eslabon',
@@ -235,7 +235,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'bitacora-sin-eslabon',
-    leer: unchainedLines,
+    read: unchainedLines,
   },
   {
     nombre: 'guias_respaldo_atraso_segundos',
@@ -245,14 +245,14 @@ export const MEASURES: readonly Measure[] = [
     limite: 600,
     pagina: 'respaldo-atrasado',
     requires: 'backup',
-    leer: backupLag,
+    read: backupLag,
   },
   {
     nombre: 'guias_pruebas_sin_pdf',
     titulo: 'Pruebas de entrega que esperan su PDF',
     help: 'Proofs of delivery whose PDF and manifest are still to be made.',
     unidad: 'cuenta',
-    leer: countOf(WITHOUT_PDF),
+    read: countOf(WITHOUT_PDF),
   },
   {
     nombre: 'guias_pruebas_atraso_segundos',
@@ -261,7 +261,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'segundos',
     limite: 300,
     pagina: 'pruebas-sin-pdf',
-    leer: delayOf(PDF_DELAY),
+    read: delayOf(PDF_DELAY),
   },
   {
     nombre: 'guias_correos_atraso_segundos',
@@ -270,28 +270,28 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'segundos',
     limite: 600,
     pagina: 'correos-atrasados',
-    leer: delayOf(CORREO_DELAY),
+    read: delayOf(CORREO_DELAY),
   },
   {
     nombre: 'guias_correos_rebotados',
     titulo: 'Correos rebotados en un día',
     help: 'Mails that were refused for ever within a day, at once or by a later bounce.',
     unidad: 'cuenta',
-    leer: async ({ db, clock }) => sumCounts(await db.query(BOUNCES, { ahora: clock() })),
+    read: async ({ db, clock }) => sumCounts(await db.query(BOUNCES, { now: clock() })),
   },
   {
     nombre: 'guias_webhook_avisos_pendientes',
     titulo: 'Entregas de webhooks pendientes',
     help: 'Deliveries that are not over.',
     unidad: 'cuenta',
-    leer: countOf(PENDING),
+    read: countOf(PENDING),
   },
   {
     nombre: 'guias_webhook_avisos_atraso_segundos',
     titulo: 'Espera de la entrega más vieja, también de webhooks en pausa',
     help: 'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
     unidad: 'segundos',
-    leer: delayOf(DELIVERY_DELAY),
+    read: delayOf(DELIVERY_DELAY),
   },
   {
     nombre: 'guias_llaves_por_vencer',
@@ -300,7 +300,7 @@ export const MEASURES: readonly Measure[] = [
     unidad: 'cuenta',
     limite: 0,
     pagina: 'llaves-por-vencer',
-    leer: async ({ db, clock }) => sumCounts(await db.query(EXPIRING_LLAVES, { ahora: clock() })),
+    read: async ({ db, clock }) => sumCounts(await db.query(EXPIRING_LLAVES, { now: clock() })),
   },
 ]
 
@@ -308,4 +308,4 @@ export const MEASURES: readonly Measure[] = [
 export const readEndpoints = ({ db }: Pick<MeasureDeps, 'db'>) => db.query(ESTADOS)
 
 /** Returns each queue with due jobs: their number, and for how long the oldest is due. */
-export const readQueues = ({ db }: Pick<MeasureDeps, 'db'>) => db.query(COLAS)
+export const readQueues = ({ db }: Pick<MeasureDeps, 'db'>) => db.query(QUEUES)

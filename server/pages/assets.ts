@@ -23,8 +23,8 @@ const CONTENT_TYPES = {
 } as const
 
 /** Static file. A body that changes with the day is a function. */
-export interface Asset extends Omit<PageResponse, 'status' | 'cuerpo'> {
-  cuerpo?: ResponseBody | (() => ResponseBody)
+export interface Asset extends Omit<PageResponse, 'status' | 'body'> {
+  body?: ResponseBody | (() => ResponseBody)
 }
 
 /** Static files by their path from the service root, such as `/docs`. */
@@ -90,16 +90,14 @@ export function readAssets<Nombre extends string>(
     const archivo = `${folder}${nombre}`
     const bytes = replacements.get(nombre) ?? readGenerated(archivo)
     const extension = nombre.split('.')[1] as keyof typeof CONTENT_TYPES
-    const cuerpo = extension === 'png' ? { identity: () => bytes } : generatedBody(archivo)
+    const body = extension === 'png' ? { identity: () => bytes } : generatedBody(archivo)
     const path = jointNames.includes(nombre) ? `${jointFolder}${nombre}` : assetPath(base, nombre, bytes)
-    return { nombre, path, tipo: CONTENT_TYPES[extension], cuerpo }
+    return { nombre, path, tipo: CONTENT_TYPES[extension], body }
   })
   const paths = new Map(assets.map(({ nombre, path }) => [nombre, path]))
   return {
     path: (name: Nombre) => paths.get(name)!,
-    archivos: new Map(
-      assets.map(({ path, tipo, cuerpo }) => [`/${path}`, { tipo, cuerpo, cabeceras: IMMUTABLE_HEADERS }]),
-    ),
+    archivos: new Map(assets.map(({ path, tipo, body }) => [`/${path}`, { tipo, body, headers: IMMUTABLE_HEADERS }])),
   }
 }
 
@@ -113,14 +111,14 @@ export function serveAssets(app: Express, archivos: AssetFiles) {
     const archivo = archivos.get(pathWithoutSlash)
     if (!archivo) return next()
     if (!READING_POLICY.includes(req.method)) {
-      const cabeceras = { ...PRIVATE_HEADERS, Allow: READING_POLICY.join(', ') }
-      const cuerpo = bodyOf('Use GET o HEAD.')
-      return sendPage(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', cuerpo, cabeceras })
+      const headers = { ...PRIVATE_HEADERS, Allow: READING_POLICY.join(', ') }
+      const body = bodyOf('Use GET o HEAD.')
+      return sendPage(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', body, headers })
     }
     if (req.path === pathWithoutSlash) return sendAsset(req, res, archivo)
     // A relative redirect is also right when a proxy serves the service below a path prefix.
     const Location = `../${pathWithoutSlash.split('/').at(-1)}`
-    sendPage(req, res, { status: 308, cabeceras: { ...PRIVATE_HEADERS, Location } })
+    sendPage(req, res, { status: 308, headers: { ...PRIVATE_HEADERS, Location } })
   })
 }
 
@@ -136,13 +134,13 @@ function etagOfBody(body: ResponseBody): string {
   return etag
 }
 
-function sendAsset(req: Request, res: Response, { cuerpo: deHoy, ...archivo }: Asset) {
-  const cuerpo = typeof deHoy === 'function' ? deHoy() : deHoy
-  if (!cuerpo || archivo.cabeceras['Cache-Control'] === PRIVATE_HEADERS['Cache-Control']) {
-    return sendPage(req, res, { status: 200, ...archivo, ...(cuerpo ? { cuerpo } : {}) })
+function sendAsset(req: Request, res: Response, { body: todayBody, ...archivo }: Asset) {
+  const body = typeof todayBody === 'function' ? todayBody() : todayBody
+  if (!body || archivo.headers['Cache-Control'] === PRIVATE_HEADERS['Cache-Control']) {
+    return sendPage(req, res, { status: 200, ...archivo, ...(body ? { body } : {}) })
   }
-  const etag = etagOfBody(cuerpo)
-  const cabeceras = { ...archivo.cabeceras, ETag: `W/${etag}` }
-  if (etagMatches(req.headers['if-none-match'], etag)) return sendPage(req, res, { status: 304, cabeceras })
-  sendPage(req, res, { status: 200, ...archivo, cuerpo, cabeceras })
+  const etag = etagOfBody(body)
+  const headers = { ...archivo.headers, ETag: `W/${etag}` }
+  if (etagMatches(req.headers['if-none-match'], etag)) return sendPage(req, res, { status: 304, headers })
+  sendPage(req, res, { status: 200, ...archivo, body, headers })
 }

@@ -35,11 +35,11 @@ export class FormError extends Error {
  * @param listFields fields that the form may repeat, such as ticked boxes
  * @throws FormError
  */
-export async function readForm<Campo extends string, ListField extends string = never>(
+export async function readForm<Field extends string, ListField extends string = never>(
   req: Request,
-  fields: readonly Campo[],
+  fields: readonly Field[],
   listFields: readonly ListField[] = [],
-): Promise<Record<Campo, string> & Record<ListField, string[]>> {
+): Promise<Record<Field, string> & Record<ListField, string[]>> {
   const [type = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
   if (type.trim() !== 'application/x-www-form-urlencoded') throw new FormError(415, 'wrong content type')
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new FormError(415, 'encoded body')
@@ -71,11 +71,11 @@ function receiveBody(req: Request): Promise<Buffer> {
   })
 }
 
-function parseForm<Campo extends string, ListField extends string>(
+function parseForm<Field extends string, ListField extends string>(
   bytes: Buffer,
-  fields: readonly Campo[],
+  fields: readonly Field[],
   listFields: readonly ListField[],
-): Record<Campo, string> & Record<ListField, string[]> {
+): Record<Field, string> & Record<ListField, string[]> {
   const values = new Map<string, string[]>()
   for (const par of bytes.toString('latin1').split('&')) {
     if (par === '') continue

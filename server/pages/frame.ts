@@ -6,7 +6,7 @@ import type { Front, LinkPreview } from './front.ts'
  */
 export interface PageContent {
   titulo: string
-  cuerpo: Html
+  body: Html
   /** Script within the page itself. */
   script?: Html | undefined
   /** True if the content shows the company's telephone, so that the footer need not. */
@@ -30,7 +30,7 @@ export interface PageFrame {
 
 /** Returns the HTML document of a page. */
 export const frame = (
-  { titulo, cuerpo, script, withTelefono }: PageContent,
+  { titulo, body, script, withTelefono }: PageContent,
   { front, head, root, home, preview, nota }: PageFrame,
 ): string =>
   html`<!doctype html>
@@ -48,7 +48,7 @@ ${head}
 <body>
 ${front.renderHeader(root, home)}
 <main>
-${cuerpo}
+${body}
 </main>
 ${front.renderFooter(nota, !withTelefono)}${script && html`<script type="module">${script}</script>\n`}</body>
 </html>
@@ -60,6 +60,6 @@ export const ownHead = (style: Html): Html => html`<style>${style}</style>`
 /** Returns the content of a page that has only a title and paragraphs. */
 export const messagePage = (titulo: string, ...paragraphs: Html[]): PageContent => ({
   titulo,
-  cuerpo: html`<h1 tabindex="-1">${titulo}</h1>
+  body: html`<h1 tabindex="-1">${titulo}</h1>
 ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}`,
 })

@@ -54,7 +54,7 @@ export class Front {
     this.archivos = new Map(
       drawingPaths.map(([path, { png }]) => [
         `/${path}`,
-        { tipo: 'image/png', cuerpo: { identity: () => Buffer.from(png) }, cabeceras: IMMUTABLE_HEADERS },
+        { tipo: 'image/png', body: { identity: () => Buffer.from(png) }, headers: IMMUTABLE_HEADERS },
       ]),
     )
     ;[this.logoPath, this.#previewPath] = drawingPaths.map(([path]) => path)

@@ -10,7 +10,7 @@ import { bodyOf, byDigest, HTML, type PageResponse, PRIVATE_HEADERS, READING_POL
 /** Response of a page: a document, or a redirect to the address `a`, relative to the address of the request. */
 export type Sheet = ((PageContent & { status: number }) | { status: 303; a: string }) & {
   /** Headers beside those of the page, such as cookies. */
-  cabeceras?: PageResponse['cabeceras']
+  headers?: PageResponse['headers']
 }
 
 /** Request as a page receives it. */
@@ -31,7 +31,7 @@ export interface RenderedPage {
   /** Methods that the page accepts besides GET and HEAD. */
   methods?: readonly string[]
   /** Headers Content-Security-Policy and Permissions-Policy of the page, as `contentPolicy` makes them. */
-  cabeceras: Readonly<Record<string, string>>
+  headers: Readonly<Record<string, string>>
   /** Returns the head of the page's document. */
   head(pageRequest: PageRequest): Html
   front: Front
@@ -43,7 +43,7 @@ export interface RenderedPage {
    * Returns the seconds that the client has to wait; 0 admits the request. It is called before the page looks anything
    * up.
    */
-  esperar(pageRequest: PageRequest): number
+  waitSeconds(pageRequest: PageRequest): number
   handle(pageRequest: PageRequest): Promise<Sheet>
   /** Paragraph that the page shows when the service fails. */
   failure: Html
@@ -106,7 +106,7 @@ async function responder(page: RenderedPage, pageRequest: PageRequest): Promise<
   if (!pageRequest.reading && !methods.includes(pageRequest.req.method)) {
     return renderSheet(page, pageRequest, METHOD_NOT_ALLOWED, { Allow: [...READING_POLICY, ...methods].join(', ') })
   }
-  const seconds = page.esperar(pageRequest)
+  const seconds = page.waitSeconds(pageRequest)
   if (seconds > 0) return renderSheet(page, pageRequest, waitContent(seconds), { 'Retry-After': String(seconds) })
   return renderSheet(page, pageRequest, await page.handle(pageRequest))
 }
@@ -117,11 +117,11 @@ function renderSheet(
   sheet: Sheet,
   ownHeaders: Readonly<Record<string, string>> = {},
 ): PageResponse {
-  const cabeceras = { ...PRIVATE_HEADERS, ...page.cabeceras, ...sheet.cabeceras, ...ownHeaders }
-  if ('a' in sheet) return { status: sheet.status, cabeceras: { ...cabeceras, Location: sheet.a } }
+  const headers = { ...PRIVATE_HEADERS, ...page.headers, ...sheet.headers, ...ownHeaders }
+  if ('a' in sheet) return { status: sheet.status, headers: { ...headers, Location: sheet.a } }
   const { front, preview, nota } = page
   const frameOptions = { front, preview, nota, head: page.head(pageRequest), root: pageRequest.root }
-  return { status: sheet.status, cuerpo: bodyOf(frame(sheet, frameOptions)), cabeceras }
+  return { status: sheet.status, body: bodyOf(frame(sheet, frameOptions)), headers }
 }
 
 /**
@@ -130,10 +130,10 @@ function renderSheet(
  */
 export function waitPage(front: Front, publicUrl: string, seconds: number) {
   const style = readGenerated('pages/home/estilo.css').toString()
-  const { titulo, cuerpo } = waitContent(seconds)
+  const { titulo, body } = waitContent(seconds)
   return {
-    texto: frame({ titulo, cuerpo }, { front, head: ownHead(new Html(style)), root: `${publicUrl}/` }),
-    cabeceras: { ...PRIVATE_HEADERS, ...front.policyHeaders({ 'style-src': byDigest(style) }), 'Content-Type': HTML },
+    texto: frame({ titulo, body }, { front, head: ownHead(new Html(style)), root: `${publicUrl}/` }),
+    headers: { ...PRIVATE_HEADERS, ...front.policyHeaders({ 'style-src': byDigest(style) }), 'Content-Type': HTML },
   }
 }
 
@@ -145,8 +145,8 @@ const METHOD_NOT_ALLOWED: Sheet = {
 /** Returns the page for an operation's refusal of too many requests; undefined for any other error. */
 export function waitSheet(error: unknown): Sheet | undefined {
   if (!(error instanceof Problema) || error.codigo !== 'demasiadas_solicitudes') return undefined
-  const cabeceras = { 'Retry-After': error.details.cabeceras?.['Retry-After'] ?? '60' }
-  return { status: 429, ...messagePage('Espere un momento', html`${error.message}`), cabeceras }
+  const headers = { 'Retry-After': error.details.headers?.['Retry-After'] ?? '60' }
+  return { status: 429, ...messagePage('Espere un momento', html`${error.message}`), headers }
 }
 
 const waitContent = (seconds: number) => ({

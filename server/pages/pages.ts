@@ -3,7 +3,7 @@ import type { CallOperation } from '../api/contract/calls.ts'
 import { companyDay } from '../domain/asignaciones/asignacion.ts'
 import { createDecisiones } from '../domain/decisiones/decidir.ts'
 import type { Deps } from '../domain/deps.ts'
-import type { AvisoDeRed } from '../domain/equipo/otherNetwork.ts'
+import type { NetworkNotice } from '../domain/equipo/otherNetwork.ts'
 import { createUbicacionRequests } from '../domain/ubicacion/request.ts'
 import { serveAssets } from './assets.ts'
 import { serveOffice } from './central/route.ts'
@@ -30,7 +30,7 @@ export interface PageOptions {
   /** True to serve the local mailbox and the sheet of components, for trying the service out on this machine. */
   buzon: boolean
   call: CallOperation
-  onSesionUse: AvisoDeRed
+  onSesionUse: NetworkNotice
 }
 
 /** Serves everything that people see, besides the contract's operations. */
@@ -54,7 +54,7 @@ export function servePages(app: Express, deps: Deps, { front, buzon, call, onSes
   })
   serveUbicacion(app, { front, solicitudes: createUbicacionRequests(deps), readShipment, tiles, retentionDays })
   serveRepartidor(app, front, deps.settings.pruebaRetention)
-  serveRastreo(app, { front, leer: readShipment })
+  serveRastreo(app, { front, read: readShipment })
   serveVerification(app, front, deps)
   serveSecurityContact(app, deps)
   if (buzon) {

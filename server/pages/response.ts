@@ -79,16 +79,16 @@ export const dailyBody = (today: () => string, read: (day: string) => string): (
 export interface PageResponse {
   status: number
   tipo?: string
-  cuerpo?: ResponseBody
-  cabeceras: Readonly<Record<string, string | readonly string[]>>
+  body?: ResponseBody
+  headers: Readonly<Record<string, string | readonly string[]>>
 }
 
 /** Writes a response of a page or of one of its files. No other code writes them. */
-export function sendPage(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: PageResponse) {
+export function sendPage(req: Request, res: Response, { status, tipo = HTML, body, headers }: PageResponse) {
   // Each encoding is asked for separately, because with several Express would take the first one that the browser
   // names.
-  const encoding = (['br', 'gzip'] as const).find((candidate) => cuerpo?.[candidate] && req.acceptsEncodings(candidate))
-  const bytes = cuerpo?.[encoding ?? 'identity']?.() ?? Buffer.alloc(0)
+  const encoding = (['br', 'gzip'] as const).find((candidate) => body?.[candidate] && req.acceptsEncodings(candidate))
+  const bytes = body?.[encoding ?? 'identity']?.() ?? Buffer.alloc(0)
   res.statusCode = status
   const todas = {
     // RFC 9110, 15.4.5: a 304 response leaves out headers that would be wrong for the copy that the client has.
@@ -99,7 +99,7 @@ export function sendPage(req: Request, res: Response, { status, tipo = HTML, cue
     ...(encoding ? { 'Content-Encoding': encoding } : {}),
     // The rest of a refused body is not read. The connection must therefore be closed.
     ...(req.method === 'POST' && !req.complete ? { Connection: 'close' } : {}),
-    ...cabeceras,
+    ...headers,
   }
   for (const [name, value] of Object.entries(todas)) res.setHeader(name, value)
   res.end(bytes)

@@ -23,8 +23,8 @@ export function serveSecurityContact(app: Express, { settings, clock }: Pick<Dep
     sendPage(req, res, {
       status: 200,
       tipo: 'text/plain; charset=utf-8',
-      cuerpo: bodyOf(`${lines.join('\n')}\n`),
-      cabeceras: PUBLIC_HEADERS,
+      body: bodyOf(`${lines.join('\n')}\n`),
+      headers: PUBLIC_HEADERS,
     })
   })
 }

@@ -18,7 +18,7 @@ interface ProblemaDetails
   errores?: readonly Falla[]
   errores_omitidos?: number
   /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */
-  cabeceras?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>>
   /** Original error, for the log; never shown. */
   cause?: unknown
 }
@@ -109,16 +109,16 @@ export function uniformProblem(code: ProblemCode): Problema {
  * Makes a 429 for a request beyond a limit, which changed nothing.
  * @param reason reason in Spanish, without its full stop
  */
-export function tooMany(reason: string, seconds: number, headers: ProblemaDetails['cabeceras'] = {}): Problema {
+export function tooMany(reason: string, seconds: number, headers: ProblemaDetails['headers'] = {}): Problema {
   const message = `${reason}. Repita en ${seconds} ${seconds === 1 ? 'segundo' : 'segundos'}.`
   return new Problema('demasiadas_solicitudes', message, {
-    cabeceras: { ...headers, 'Retry-After': String(seconds) },
+    headers: { ...headers, 'Retry-After': String(seconds) },
   })
 }
 
 /** Makes a 503 with `Retry-After: 2`. */
 export const unavailable = (message: string, cause?: unknown) =>
-  new Problema('no_disponible', message, { cabeceras: { 'Retry-After': '2' }, cause })
+  new Problema('no_disponible', message, { headers: { 'Retry-After': '2' }, cause })
 
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
 const TRANSIENT_CODES = new Set([

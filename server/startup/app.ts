@@ -11,7 +11,7 @@ import { identifyRequest } from '../api/http/request.ts'
 import { requireTarget, withNormalTarget } from '../api/http/requestTarget.ts'
 import type { Deps } from '../domain/deps.ts'
 import { createSesionUse } from '../domain/equipo/idleTimeout.ts'
-import { type AvisoDeRed, createNetworkNotice } from '../domain/equipo/otherNetwork.ts'
+import { createNetworkNotice, type NetworkNotice } from '../domain/equipo/otherNetwork.ts'
 import { createAuthenticators } from '../domain/llaves/authenticators.ts'
 import { Front } from '../pages/front.ts'
 import { createUnknownPage } from '../pages/home/unknown.ts'
@@ -45,7 +45,7 @@ export function createApp(
   const authenticators = createAuthenticators(deps)
   const notifyOfNetwork = createNetworkNotice(deps)
   const recordSesionUse = createSesionUse(deps)
-  const onSesionUse: AvisoDeRed = (sesion, use) => {
+  const onSesionUse: NetworkNotice = (sesion, use) => {
     if (!use.isRefresh) recordSesionUse(sesion)
     notifyOfNetwork(sesion, use)
   }

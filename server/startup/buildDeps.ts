@@ -105,7 +105,7 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
   const secretos = createSecrets(masterKeys)
   const newId = createIdGenerator(clock)
   const { notifyJobs, dispatch } = lifetime
-  const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
+  const channelOf = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
   const linkOptions = { secretos, clock, publicUrl, minutes: config.linkMinutes }
   return {
     db,
@@ -125,11 +125,11 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
       newCode,
       notifyJobs,
       dispatch,
-      canalDe,
+      channelOf,
     }),
     notifyJobs,
     destinations: { resolver, loopback: config.webhooksLoopback },
-    canalDe,
+    channelOf,
     store: measureStore(store, metrics),
     reception: createReception(join(config.dataDir, 'subidas')),
     archivoLinks: createSignedLinks({ ...linkOptions, folder: 'archivos' }),

@@ -26,7 +26,7 @@ const demoFileIn = (dataDir: string) => join(dataDir, 'demo.json')
  * first request then needs no other preparation. Later starts keep the merchant as long as its keys work.
  * @returns the demo data, and lines for the console
  */
-export async function ensureDemo(deps: Deps, dataDir: string, url: string): Promise<{ demo: Demo; consola: string[] }> {
+export async function ensureDemo(deps: Deps, dataDir: string, url: string): Promise<{ demo: Demo; console: string[] }> {
   const file = demoFileIn(dataDir)
   const guardado = await read(file)
   const isUsable = guardado !== undefined && (await areValid(deps, guardado))
@@ -38,7 +38,7 @@ export async function ensureDemo(deps: Deps, dataDir: string, url: string): Prom
     await writeFile(`${file}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
     await rename(`${file}.nuevo`, file)
   }
-  return { demo, consola: presentDemo(demo, file) }
+  return { demo, console: presentDemo(demo, file) }
 }
 
 /** Marks the keys and the code as valid on this machine alone, before the console shows them. */

@@ -9,8 +9,8 @@ export interface Observed extends MeasureDeps {
 
 /** Registers the gauges that query the database at each scrape. */
 export function observeDatabase(registers: Registry[], deps: Observed): void {
-  for (const { nombre: name, help, leer } of measuresOf(deps))
-    gauge(registers, { name, help }, async () => [[{}, await leer(deps)]])
+  for (const { nombre: name, help, read } of measuresOf(deps))
+    gauge(registers, { name, help }, async () => [[{}, await read(deps)]])
   gauge(registers, { name: 'guias_webhooks', help: 'Endpoints by state.', labelNames: ['estado'] }, async () =>
     (await readEndpoints(deps)).map(({ estado, count }) => [{ estado }, count]),
   )
@@ -47,11 +47,11 @@ const tooLate = () => new Promise<[]>((resolve) => setTimeout(resolve, READ_DEAD
 /** Registers a gauge whose values are read at each scrape. */
 function gauge(
   registers: Registry[],
-  deGauge: { name: string; help: string; labelNames?: string[] },
+  gaugeOptions: { name: string; help: string; labelNames?: string[] },
   read: () => Promise<[etiquetas: Record<string, string>, valor: number][]>,
 ): void {
   new Gauge({
-    ...deGauge,
+    ...gaugeOptions,
     // Every process reports the same value. The values of several processes are therefore not summed.
     aggregator: 'max',
     registers,
@@ -59,7 +59,7 @@ function gauge(
       const values = await Promise.race([read(), tooLate()]).catch(() => [])
       // If the database fails, the gauge is removed and has no value. `reset` alone would leave a 0.
       this.reset()
-      if (!deGauge.labelNames) this.remove()
+      if (!gaugeOptions.labelNames) this.remove()
       for (const [etiquetas, value] of values) this.set(etiquetas, value)
     },
   })

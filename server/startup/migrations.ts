@@ -168,7 +168,7 @@ function checkApplied({ nombre, checksum }: Migration, appliedRow: { checksum: s
 }
 
 /** SQLSTATEs of obstacles that pass: a table in use (55P03), a deadlock (40P01). */
-const DE_PASO = ['55P03', '40P01']
+const TRANSIENT_CODES = ['55P03', '40P01']
 
 /**
  * Migrations that create an index concurrently. `create index concurrently` blocks no request and cannot start again
@@ -183,7 +183,8 @@ async function runSql(client: pg.Client, sql: string): Promise<void> {
       await client.query(sql)
       return
     } catch (error) {
-      if (attemptsLeft === 1 || !(error instanceof pg.DatabaseError && DE_PASO.includes(error.code!))) throw error
+      if (attemptsLeft === 1 || !(error instanceof pg.DatabaseError && TRANSIENT_CODES.includes(error.code!)))
+        throw error
       await sleep(RETRY_PAUSE_MS)
     }
   }

@@ -16,7 +16,7 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-type StartFunction = (config: Config, log: Log, consola: (line: string) => void) => Promise<Running>
+type StartFunction = (config: Config, log: Log, console: (line: string) => void) => Promise<Running>
 
 /**
  * Runs a process from its configuration to its end: signals, exit codes and console output.

@@ -196,8 +196,8 @@ const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
 function refuse(req: IncomingMessage, res: ServerResponse, publicUrl: string, message: string) {
   const id = randomUUID()
-  const { tipo, cuerpo } = byAccept(unavailable(message).present(id, publicUrl), req.headers.accept)
-  responder(res, id, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
+  const { tipo, body } = byAccept(unavailable(message).present(id, publicUrl), req.headers.accept)
+  responder(res, id, 503, body, { 'Content-Type': tipo, 'Retry-After': '1' })
 }
 
 const responder = (res: ServerResponse, id: string, status: number, body: object, headers = {}) =>

@@ -45,20 +45,20 @@ export interface ServiceOverrides extends DepsOverrides {
   farewellMs?: number
 }
 
-type Consola = (line: string) => void
+type WriteLine = (line: string) => void
 
 /** Starts the API's process, from the socket to the workers. Each step may rely on the steps before it. */
 export const startService = (
   config: Config,
   log: Log,
-  consola: Consola = () => {},
+  console: WriteLine = () => {},
   overrides: ServiceOverrides = {},
-): Promise<Service> => withTeardown(config, log, (teardown) => runService(config, log, consola, overrides, teardown))
+): Promise<Service> => withTeardown(config, log, (teardown) => runService(config, log, console, overrides, teardown))
 
 async function runService(
   config: Config,
   log: Log,
-  consola: Consola,
+  console: WriteLine,
   { witness, random, farewellMs = FAREWELL_MS, ...overrides }: ServiceOverrides,
   teardown: Teardown,
 ): Promise<Service> {
@@ -80,7 +80,7 @@ async function runService(
   const contract = await loadWarmContract(opening)
   const resources = await opening
   lifetime.probe = resources.probe
-  for (const nota of resources.notas) consola(nota)
+  for (const nota of resources.notas) console(nota)
 
   const { databaseUrl, via } = resources
   const presence = new Presence(databaseUrl, log)
@@ -124,10 +124,10 @@ async function runService(
     ...presentService(url, { buzon: config.buzon, metricsUrl }),
     ...(firstInvitacion ? [`  Primera cuenta ${firstInvitacion} (vale una vez, 24 horas)`] : []),
     ...(shutdownNotes ? [`  ${shutdownNotes}`] : []),
-    ...(demo?.consola ?? []),
+    ...(demo?.console ?? []),
   ]
   // All lines are written at once, so that a program that waits for the first line also gets the others.
-  consola(lines.join('\n'))
+  console(lines.join('\n'))
   void contract.validacion.load().catch((err) => log.error({ err }, 'validation failed to load'))
   return { url, notify: lifetime.notifyJobs, stop: once(() => shutDown(lifetime, server, farewellMs, teardown)) }
 }

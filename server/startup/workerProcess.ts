@@ -20,7 +20,7 @@ import { openTracing } from './tracing.ts'
 export const startWorkerProcess = (
   config: Config,
   log: Log,
-  consola: (line: string) => void = () => {},
+  console: (line: string) => void = () => {},
 ): Promise<Running> =>
   withTeardown(config, log, async (teardown) => {
     const brandImages = await openBrand(config, log)
@@ -29,7 +29,7 @@ export const startWorkerProcess = (
     const { onLoss } = lifetime
     const resources = await openResources(config, log, teardown, { exclusive: false, onLoss })
     lifetime.probe = resources.probe
-    for (const nota of resources.notas) consola(nota)
+    for (const nota of resources.notas) console(nota)
     const metrics = createMetrics(config.traces !== undefined)
     const publicUrl = publicUrlOf(config)
     const deps = buildDeps(config, { ...resources, log, lifetime, metrics, brandImages, publicUrl })
@@ -40,7 +40,7 @@ export const startWorkerProcess = (
     await openWorkers(deps, { databaseUrl, via, lifetime, metrics, correo: config.correo }, teardown)
     lifetime.phase = 'lista'
     const direccion = await serveMetrics(config, teardown, { metrics, health: deps.health })
-    consola(`El proceso de trabajos está listo${direccion ? `; métricas y salud en ${direccion}` : ''}`)
+    console(`El proceso de trabajos está listo${direccion ? `; métricas y salud en ${direccion}` : ''}`)
     const stop = once(() => {
       lifetime.phase = 'deteniendo'
       return teardown.run()

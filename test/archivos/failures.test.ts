@@ -189,10 +189,10 @@ describe('the sweeper', () => {
   it('forgets no name while the storage fails', async () => {
     const { body } = await uploadArchivo(environment, guia)
     const store = localStoreIn(environment.dataDir)
-    const { save, leer: read, exists, list: listar } = store
+    const { save, read, exists, list: listar } = store
     const goneStore: FileStore = {
       save,
-      leer: read,
+      read,
       exists,
       list: listar,
       remove: () => Promise.reject(new Error('storage')),
@@ -217,11 +217,11 @@ describe('the sweeper', () => {
       await uploadArchivo(environment, guia),
     ]
     const [stubbornKey, ...others] = ownItems.map(({ body }) => body.archivo as string)
-    const { save, leer: read, exists, list: listar } = store
+    const { save, read, exists, list: listar } = store
     // As root restored it, say.
     const storeWithStubbornFile: FileStore = {
       save,
-      leer: read,
+      read,
       exists,
       list: listar,
       remove: (key) => (key === stubbornKey ? Promise.reject(new Error('not permitted')) : store.remove(key)),

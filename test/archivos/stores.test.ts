@@ -39,7 +39,7 @@ afterAll(async () => {
 const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, details: { headers: { 'Retry-After': '2' } } }
 const JPEG = 'image/jpeg'
 const keys = async (store: FileStore) => (await Array.fromAsync(store.list())).map(({ clave: key }) => key).sort()
-const read = async (...args: Parameters<FileStore['leer']>) => buffer(await s3.leer(...args))
+const read = async (...args: Parameters<FileStore['read']>) => buffer(await s3.read(...args))
 
 describe.each([
   ['local', () => local],
@@ -61,11 +61,11 @@ describe.each([
       const contenido = randomBytes(bytes)
       const key = `arch_DE${bytes}`
       await store.save(key, contenido, JPEG)
-      expect((await buffer(await store.leer(key))).equals(contenido)).toBe(true)
-      const last = await buffer(await store.leer(key, { desde: bytes - 1, hasta: bytes - 1 }))
+      expect((await buffer(await store.read(key))).equals(contenido)).toBe(true)
+      const last = await buffer(await store.read(key, { desde: bytes - 1, hasta: bytes - 1 }))
       expect(last).toEqual(contenido.subarray(-1))
       if (bytes < 100) continue
-      const part = await buffer(await store.leer(key, { desde: 10, hasta: 59 }))
+      const part = await buffer(await store.read(key, { desde: 10, hasta: 59 }))
       expect(part.equals(contenido.subarray(10, 60))).toBe(true)
     }
   })
@@ -83,7 +83,7 @@ describe.each([
     await store.remove('arch_DOS')
     await store.remove('arch_NUNCA')
     expect(await keys(store)).toEqual(['arch_TRES', 'arch_UNO'])
-    await expect(store.leer('arch_DOS')).rejects.toMatchObject(NO_DISPONIBLE)
+    await expect(store.read('arch_DOS')).rejects.toMatchObject(NO_DISPONIBLE)
   })
 
   it('takes no key that isn’t ours', async () => {
@@ -91,7 +91,7 @@ describe.each([
     for (const key of ['../../etc/passwd', '..', 'a/b', 'arch_\0', '', '.parcial', 'arch_%2e%2e', 'arch ñ']) {
       const bad = async (act: () => unknown) => expect(async () => act()).rejects.toThrow('invalid storage key')
       await bad(() => store.save(key, Buffer.from('x'), JPEG))
-      await bad(() => store.leer(key))
+      await bad(() => store.read(key))
       await bad(() => store.remove(key))
       if (store.link) await bad(() => store.link!(key, { method: 'GET', mime: JPEG, disposition: '' }))
     }
@@ -194,9 +194,9 @@ describe('the storage in S3', () => {
       await s3.save('arch_GOTEA', randomBytes(100_000), JPEG)
       server.decideFate = ({ url = '' }) => (url.includes('GOTEA') ? 'gotea' : 'cuelga')
       const [aMedias, ...intentos] = await Promise.allSettled([
-        s3.leer('arch_GOTEA').then(buffer),
+        s3.read('arch_GOTEA').then(buffer),
         s3.save('arch_NADA', randomBytes(1_000_000), JPEG),
-        s3.leer('arch_FOTO'),
+        s3.read('arch_FOTO'),
         s3.remove('arch_FOTO'),
         keys(s3),
       ])

@@ -25,7 +25,7 @@ async function statementsOf(text: string): Promise<Statement[]> {
     return (values.claves ?? []).map((key) => ({ clave: key }))
   }
   const db = { query, pool: {}, parts: () => [{ query }] }
-  await searchGuias(db as never, text, { ahora: new Date(), limite: 10 })
+  await searchGuias(db as never, text, { now: new Date(), limite: 10 })
   return [...new Map(sentRequests.map((one) => [one.text, one])).values()]
 }
 

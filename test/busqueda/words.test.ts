@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { creationDayOf, enTsvector, searchKeysOf } from '../../server/domain/busqueda/keys.ts'
+import { creationDayOf, searchKeysOf, toTsvector } from '../../server/domain/busqueda/keys.ts'
 import { similarWords, soundOf, textPartsOf, wordSoundsOf } from '../../server/domain/busqueda/words.ts'
 
 const soundOfWord = (word: string) => soundOf(textPartsOf(word)[0]!)
@@ -90,6 +90,6 @@ describe('the keys of a guide', () => {
       external_ref: "'--'",
       dia: day,
     })
-    expect(enTsvector(oddEntries)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
+    expect(toTsvector(oddEntries)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
   })
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { tokenOf } from '../../server/domain/ubicacion/ubicacion.ts'
 import type { Comercio } from '../environment.ts'
 import { waitUntil } from '../factories.ts'
 import { createTelefono, RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/channel.ts'
@@ -30,7 +30,7 @@ async function corrected({ guia }: SentUbicacionRequest, telefono = createTelefo
 }
 const enlaceDe = async (sentSolicitud: { guia: string }, number: number) => {
   const { id, kid } = (await mensajes(sentSolicitud)).find((row) => row.numero === number)!
-  return `${environment.url}/u/${tokenDe(SECRETOS, id, kid)!.token}`
+  return `${environment.url}/u/${tokenOf(SECRETOS, id, kid)!.token}`
 }
 const estados = async (sentSolicitud: { guia: string }) => (await mensajes(sentSolicitud)).map(({ estado }) => estado)
 

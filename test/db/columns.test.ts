@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { columnsWith, pickColumns } from '../../server/data/columns.ts'
 import { LLAVE_FIELDS } from '../../server/domain/identities/llaveFields.ts'
 import { CAMPOS } from '../../server/domain/records/guiaFields.ts'
-import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/fields.ts'
+import { WEBHOOK_FIELDS } from '../../server/domain/webhooks/fields.ts'
 import { useEnvironment } from '../environment.ts'
 
 const environment = useEnvironment()
@@ -18,7 +18,7 @@ it('picks columns of a row', () => {
 })
 
 it.each([
-  ['webhook', CAMPOS_DE_WEBHOOK],
+  ['webhook', WEBHOOK_FIELDS],
   ['llave', LLAVE_FIELDS],
 ])('declares every column of %s', async (table, fields) => {
   const { rows } = await environment.db.pool.query(

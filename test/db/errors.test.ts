@@ -78,7 +78,7 @@ describe('errors of PostgreSQL', () => {
     const cannotSave = ['53100', '25006', '58030'].includes(sqlstate)
     for (const error of errores) {
       expect(error!.message.startsWith('El servicio no puede guardar cambios')).toBe(cannotSave)
-      expect(error!.details.cabeceras?.['Retry-After']).toBe(codigo === 'no_disponible' ? '2' : undefined)
+      expect(error!.details.headers?.['Retry-After']).toBe(codigo === 'no_disponible' ? '2' : undefined)
     }
   })
 })

@@ -1,7 +1,7 @@
 // A seeded burst of requests about one guide after another, through several processes of the service.
 
 import { Pool } from 'undici'
-import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { tokenOf } from '../../server/domain/ubicacion/ubicacion.ts'
 import { conClave, type TestEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { createRandom } from '../random.ts'
@@ -185,7 +185,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
       )
       return rows[0]?.estado === 'pendiente' ? undefined : (rows[0] ?? { id: '', kid: null, estado: 'descartado' })
     })
-    return mensaje.estado === 'descartado' ? undefined : `/d/${tokenDe(SECRETOS, mensaje.id, mensaje.kid)!.token}`
+    return mensaje.estado === 'descartado' ? undefined : `/d/${tokenOf(SECRETOS, mensaje.id, mensaje.kid)!.token}`
   }
 
   /** Moves the deadline of a guide's open decision to the past. */

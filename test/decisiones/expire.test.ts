@@ -78,7 +78,7 @@ describe('the policy of a merchant', () => {
     const deps = {
       ...buildMensajeDeps(environment),
       newId: createIdGenerator(environment.clock),
-      canalDe: () => 'buzon' as const,
+      channelOf: () => 'buzon' as const,
     }
     await decideExpired(deps, [{ guia, comercio_id: comercio.id }])
     expect(await read()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })

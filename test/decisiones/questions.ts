@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { tokenOf } from '../../server/domain/ubicacion/ubicacion.ts'
 import type { Comercio, TestEnvironment } from '../environment.ts'
 import { SECRETOS } from '../ubicacion/requests.ts'
 import { useIntentos } from './move.ts'
@@ -29,7 +29,7 @@ export function useQuestions(environment: TestEnvironment) {
     /** The link of a guide's newest message about a decision. */
     async enlaceDe(guia: string) {
       const { id, kid } = (await mensajes(guia)).at(-1)!
-      return `/d/${tokenDe(SECRETOS, id, kid)!.token}`
+      return `/d/${tokenOf(SECRETOS, id, kid)!.token}`
     },
     /** A guide after a failed attempt, and the link of its recipient. */
     async createAskedGuia(comercio?: Comercio) {

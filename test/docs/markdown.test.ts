@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type JsonObject, operacionesOf, schemasOf } from '../../scripts/documentation/contract.ts'
-import { camposDe } from '../../scripts/documentation/fields.ts'
+import { fieldsOf } from '../../scripts/documentation/fields.ts'
 import { readChapters, readContractGuide, toSlug } from '../../scripts/documentation/guide.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../environment.ts'
@@ -140,7 +140,7 @@ describe('each of them', () => {
     const conPropia = Object.values(schemasOf(contract)).flatMap((schema) =>
       Object.entries((schema.properties ?? {}) as Record<string, JsonObject>)
         .filter(([, { $ref, description }]) => $ref && description)
-        .map(([key, { description }]) => [camposDe(contract, schema), key, String(description).trim()] as const),
+        .map(([key, { description }]) => [fieldsOf(contract, schema), key, String(description).trim()] as const),
     )
     expect(conPropia.length).toBeGreaterThan(20)
     for (const [fields, key, descripcion] of conPropia)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { pasoDe, reencryptTotp } from '../../server/domain/equipo/totp.ts'
+import { reencryptTotp, stepOf } from '../../server/domain/equipo/totp.ts'
 import { seal } from '../../server/platform/sealing.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
@@ -22,9 +22,9 @@ describe('the code of an app', () => {
     const persona = 'de nadie'
     const sealedSecret = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secret))
     const deps = { secretos, clock: () => new Date(second * 1_000) }
-    expect(await pasoDe(deps, persona, sealedSecret, codigo)).toBe(Math.floor(second / 30))
+    expect(await stepOf(deps, persona, sealedSecret, codigo)).toBe(Math.floor(second / 30))
     expect(computeStepCode(secret, Math.floor(second / 30))).toBe(codigo)
-    await expect(pasoDe(deps, 'otra persona', sealedSecret, codigo)).rejects.toThrow()
+    await expect(stepOf(deps, 'otra persona', sealedSecret, codigo)).rejects.toThrow()
   })
 })
 
@@ -42,6 +42,6 @@ it('secrets are encrypted again after a change of the master keys', async () => 
   await reencryptTotp({ ...deps, secretos: createSecrets([fresh, OLD_KEY]) })
   const { persona_id, secreto } = await read()
   const con = (key: Buffer) => ({ secretos: createSecrets([key]), clock: environment.clock })
-  expect(await pasoDe(con(fresh), persona_id, secreto, ana.app!.de(0))).toBeDefined()
-  expect(await pasoDe(con(OLD_KEY), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
+  expect(await stepOf(con(fresh), persona_id, secreto, ana.app!.de(0))).toBeDefined()
+  expect(await stepOf(con(OLD_KEY), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
 })

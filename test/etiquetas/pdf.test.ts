@@ -270,7 +270,7 @@ test('a text that is cut keeps within its width, with its ellipsis', () => {
     tagged: false,
   })
   const { split, measure } = createTypography(doc)
-  const estilo = { cuerpo: 10 }
+  const estilo = { size: 10 }
   for (let width = 40; width < 200; width++) {
     const [line = ''] = split('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, width, 1)
     expect(line).toMatch(/.…$/)

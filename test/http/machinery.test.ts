@@ -28,8 +28,8 @@ const WHATSAPP = {
 }
 const environment = useEnvironment({}, () => WHATSAPP)
 const operaciones = readOperations(readDocument())
-const conLlave = operaciones.filter(({ security }) => security && !security.enCookie)
-const conSesion = operaciones.filter(({ security }) => security?.enCookie)
+const conLlave = operaciones.filter(({ security }) => security && !security.inCookie)
+const conSesion = operaciones.filter(({ security }) => security?.inCookie)
 // What wants the bytes as they came looks at their signature before anything else.
 const conCuerpo = operaciones.filter(({ tipos, streamed: enFlujo, raw }) => tipos.length > 0 && !enFlujo && !raw)
 const enFlujo = operaciones.filter((operacion) => operacion.streamed)
@@ -145,7 +145,7 @@ const pedirA = (operacion: Operation, { headers = {}, ...options }: RequestInput
     headers: { ...ownValues(operacion, de), ...headers },
   })
 const ownValues = (operacion: Operation, { cookie } = phone): Record<string, string> => ({
-  ...(operacion.security?.enCookie ? { Cookie: isOfPersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
+  ...(operacion.security?.inCookie ? { Cookie: isOfPersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
   ...(operacion.needsSameOrigin ? { Origin: environment.url } : {}),
 })
 const table = (list: readonly Operation[]) => list.map((operacion) => [operacion.id, operacion] as const)

@@ -237,9 +237,9 @@ describe('the schema', () => {
       // The counts of the day, and of what each courier carries, are of all merchants.
       'server/domain/operaciones/obtenerJornada.ts',
       // The office's open pages are told of changes of all merchants.
-      'server/data/news.ts',
+      'server/data/newEvents.ts',
       // The order of events is one of all merchants.
-      'server/data/order.ts',
+      'server/data/eventOrder.ts',
       'server/domain/repartidores/listarReparto.ts',
       // So are the assignments of a day.
       'server/domain/operaciones/listarAsignaciones.ts',

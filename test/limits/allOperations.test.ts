@@ -20,7 +20,7 @@ function request({ method, path, security }: Operation) {
     llaveDeOperacion: environment.llaveDeOperacion,
   }
   const llave = llaves[security?.scheme ?? '']
-  const headers = { Origin: environment.url, ...(security?.enCookie ? { Cookie: phone.cookie } : {}) }
+  const headers = { Origin: environment.url, ...(security?.inCookie ? { Cookie: phone.cookie } : {}) }
   return environment.request(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), {
     ...(llave ? { llave } : {}),
     headers,

@@ -363,11 +363,11 @@ describe('the limits', () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1, processes: () => processes, clock: () => 0 })
     const [operacion, identity] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
     const admission = limites.admit(operacion, identity)
-    const politica = () => admission.cabeceras['RateLimit-Policy']
+    const politica = () => admission.headers['RateLimit-Policy']
     expect(politica()).toBe('"solicitudes";q=40;w=4')
     processes = 4
     expect(politica()).toBe('"solicitudes";q=10;w=4')
-    expect(limites.admit(operacion, identity).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
+    expect(limites.admit(operacion, identity).headers['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
     processes = 1
     expect(politica()).toBe('"solicitudes";q=40;w=4')
   })
@@ -375,9 +375,9 @@ describe('the limits', () => {
   it('follow the figures as the key is read again', async () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1, clock: () => 0 })
     const [operacion, identity] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
-    expect(limites.admit(operacion, identity).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
+    expect(limites.admit(operacion, identity).headers['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
     const rereadIdentity = { ...identity, ritmos: { solicitudes: 2, guias: 100 } }
-    expect(limites.admit(operacion, rereadIdentity).cabeceras).toEqual({
+    expect(limites.admit(operacion, rereadIdentity).headers).toEqual({
       RateLimit: '"solicitudes";r=7;t=1',
       'RateLimit-Policy': '"solicitudes";q=8;w=4',
     })

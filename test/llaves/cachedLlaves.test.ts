@@ -56,7 +56,7 @@ function createCacheWithTable(...goodTexts: string[]) {
   }
   const lookedUpTexts: string[] = []
   const request = (text: string) =>
-    cachedRows.leer(text, (read) => {
+    cachedRows.read(text, (read) => {
       lookedUpTexts.push(text)
       return read()
     })!
@@ -259,7 +259,7 @@ describe('while the database is away', () => {
       10_000,
       tiempo.delay,
     )
-    const request = (text: string) => cachedRows.leer(text, (read) => read())
+    const request = (text: string) => cachedRows.read(text, (read) => read())
     expect(await request('good')).toBe('its row')
     away = true
     for (let s = 1; s <= 9; s++) {
@@ -277,7 +277,7 @@ describe('while the database is away', () => {
     const tiempo = crearTiempo()
     let answer: () => string | undefined = () => 'its row'
     const cachedRows = new RowCache<string>(tiempo.now, () => async () => answer(), 10_000, tiempo.delay)
-    const request = () => cachedRows.leer('good', (read) => read())
+    const request = () => cachedRows.read('good', (read) => read())
     expect(await request()).toBe('its row')
     answer = () => {
       throw new Error('a bug')

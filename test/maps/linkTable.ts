@@ -7,7 +7,7 @@ type LinkCase = [enlace: string, expected: string | RegExp]
 
 export function readLink(link: string, hosts?: readonly string[]): string {
   const linkedPlace = readLinkedPlace(link, hosts)
-  if (linkedPlace.tipo === 'coordenadas') return `${linkedPlace.coordenadas.lat},${linkedPlace.coordenadas.lng}`
+  if (linkedPlace.tipo === 'coordenadas') return `${linkedPlace.coordinates.lat},${linkedPlace.coordinates.lng}`
   return linkedPlace.tipo === 'corto' ? 'corto' : 'sin'
 }
 

@@ -232,7 +232,7 @@ function readSafely(text: string): void {
       expect(['corto', 'sin_coordenadas']).toContain(read.tipo)
       return
     }
-    const { lat, lng } = read.coordenadas
+    const { lat, lng } = read.coordinates
     expect(Math.abs(lat)).toBeLessThanOrEqual(90)
     expect(Math.abs(lng)).toBeLessThanOrEqual(180)
     expect([lat, lng].map((n) => Number(n.toFixed(7)))).toEqual([lat, lng])

@@ -345,7 +345,7 @@ describe('the page of a guide', () => {
     expect(await puede(last)).toEqual(['Decir si todavía lo quiere', corregir])
     // Whoever comes too late has the shop alone.
     const late = new Date('2026-11-29T00:00:00Z')
-    expect(await puede({ ...askedShipment, ahora: late })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    expect(await puede({ ...askedShipment, now: late })).toEqual(['Pedir que se lo lleven otro día', corregir])
     expect(await puede({ ...fallido, decision: DECIDED })).toEqual([corregir])
     expect(await puede({ estado: 'en_ruta' })).toEqual([
       'Esté pendiente de su teléfono',

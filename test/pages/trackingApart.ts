@@ -11,7 +11,7 @@ export async function serveDetachedRastreo(read: (codigo: string) => Promise<Sho
   let now = 0
   const app = express()
   app.set('trust proxy', 1)
-  serveRastreo(app, { front: DEFAULT_FRONT, leer: read, clock: () => now })
+  serveRastreo(app, { front: DEFAULT_FRONT, read, clock: () => now })
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -38,7 +38,7 @@ export const SHOWN_SHIPMENT: ShownShipment = {
   intentos: 0,
   decision: null,
   wasAsked: false,
-  ahora: new Date('2026-11-21T16:42:00Z'),
+  now: new Date('2026-11-21T16:42:00Z'),
   eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z'), motivo: null }],
   hasMore: false,
 }

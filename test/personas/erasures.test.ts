@@ -160,7 +160,7 @@ describe('an erasure on request', EN_POSTGRES, () => {
     const telefono = '+50255550501'
     expect((await erase(telefono)).codigo).toBe(0)
     const [key = ''] = (await guardados()).toSorted().slice(-1)
-    const sealedBytes = Buffer.concat(await (await deps().store.leer(key)).toArray())
+    const sealedBytes = Buffer.concat(await (await deps().store.read(key)).toArray())
     expect(sealedBytes.toString('latin1')).not.toContain(telefono.slice(4))
     const depsAfter = (days: number) => ({
       ...deps(),

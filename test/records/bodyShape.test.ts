@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { presentAdvertencias, type StoredAdvertencia } from '../../server/domain/records/advertencias.ts'
-import { formaCon, MEMBERS_SINCE, removeNewMembers } from '../../server/domain/records/bodyShape.ts'
+import { MEMBERS_SINCE, removeNewMembers, shapeWith } from '../../server/domain/records/bodyShape.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../server/generated/contract/vocabulary.ts'
 
 /** Members of the first version of a body's `datos`, by path. They never change. */
@@ -89,7 +89,7 @@ describe('members of webhook bodies', () => {
       return ownEntries.guia
     }
     const { decision: _, ...second } = datos().guia
-    expect(formaCon(from)).toBe(3)
+    expect(shapeWith(from)).toBe(3)
     expect(version(3)).toEqual(datos().guia)
     expect(version(2)).toEqual(second)
     expect(version(null)).toEqual({

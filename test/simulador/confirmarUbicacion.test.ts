@@ -1,6 +1,6 @@
 import { ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { tokenOf } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
@@ -16,7 +16,7 @@ const enlaceDe = async (guia: string) => {
     `select id, kid from mensaje where guia = $1 order by numero desc limit 1`,
     [guia],
   )
-  return `${environment.url}/u/${tokenDe(secrets, rows[0].id, rows[0].kid)!.token}`
+  return `${environment.url}/u/${tokenOf(secrets, rows[0].id, rows[0].kid)!.token}`
 }
 const nuevoReceptor = useReceivers()
 

@@ -1,6 +1,6 @@
 import type { Evento, Guia, GuiaIndividual } from '@guias/sdk'
 import { expect } from 'vitest'
-import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { tokenOf } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Comercio, MASTER_KEY, type TestEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
@@ -20,7 +20,7 @@ export function useUbicacionRequests(environment: TestEnvironment) {
          order by numero desc limit 1`,
         [guia, number ?? null],
       )
-      const { token } = tokenDe(SECRETOS, rows[0].id, rows[0].kid)!
+      const { token } = tokenOf(SECRETOS, rows[0].id, rows[0].kid)!
       tokens.push(token)
       return `/u/${token}`
     },

@@ -17,7 +17,7 @@ const deps = (clock: () => Date) => ({
   ...buildMensajeDeps(environment),
   clock,
   newId: createIdGenerator(clock),
-  canalDe: () => 'buzon' as const,
+  channelOf: () => 'buzon' as const,
 })
 
 /** A merchant with an endpoint that may be sent to. */

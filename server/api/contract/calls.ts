@@ -89,7 +89,7 @@ function requestFor(
     params: { value: params, writable: true },
     // Converts the body as JSON would: undefined members disappear.
     body: { value: body && JSON.parse(JSON.stringify(body)), writable: true },
-    solicitud: { value: { id, method, startedAt: performance.now(), deApi: false } satisfies RequestState },
+    solicitud: { value: { id, method, startedAt: performance.now(), isApi: false } satisfies RequestState },
   }) as Request
 }
 

@@ -44,7 +44,7 @@ export interface Operation {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** Path as in the contract: `/api/v1/guias/{guia}`. */
   path: string
-  security: { scheme: string; alcances: readonly string[]; enCookie: boolean } | undefined
+  security: { scheme: string; alcances: readonly string[]; inCookie: boolean } | undefined
   /** True if the operation also accepts a person's session in place of a key. */
   acceptsSesion: boolean
   /** True if a person's session must have proved the person's presence within {@link PRESENCE_MS}. */
@@ -120,7 +120,7 @@ export function readOperations(document: OpenApiDocument): Operation[] {
       // Only bearer keys and cookies identify the caller. The operation itself checks a signature over the body.
       const [security] = Object.entries(operation.security?.[0] ?? {}).flatMap(([scheme, alcances]) => {
         const { type, in: where } = document.components.securitySchemes[scheme] ?? {}
-        return type === 'http' || where === 'cookie' ? [{ scheme, alcances, enCookie: where === 'cookie' }] : []
+        return type === 'http' || where === 'cookie' ? [{ scheme, alcances, inCookie: where === 'cookie' }] : []
       })
       // The merchants' contract is published and does not mention sessions of persons. All of its operations accept
       // one.
@@ -135,7 +135,7 @@ export function readOperations(document: OpenApiDocument): Operation[] {
         acceptsSesion,
         needsPresence: operation['x-presencia'] ?? false,
         skipsSecondFactor: operation['x-sin-segundo-factor'] ?? false,
-        needsSameOrigin: operation['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
+        needsSameOrigin: operation['x-mismo-origen'] ?? (method !== 'get' && security?.inCookie === true),
         parameters: (operation.parameters ?? []).map(resolver),
         tipos: Object.keys(operation.requestBody?.content ?? {}),
         bodyRequired: operation.requestBody?.required ?? false,

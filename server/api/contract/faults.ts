@@ -114,7 +114,10 @@ function explainError(error: ErrorObject, value: unknown): Falla {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const key = (params.additionalProperty ?? params.unevaluatedProperty) as string
-      return fault(`${error.instancePath}/${escapeToken(key)}`, desconocido(key, Object.keys(schema.properties ?? {})))
+      return fault(
+        `${error.instancePath}/${escapeToken(key)}`,
+        explainUnknownKey(key, Object.keys(schema.properties ?? {})),
+      )
     }
     case 'type':
       if (data === null)
@@ -230,13 +233,13 @@ function genericMessage({ keyword, params, data }: ErrorObject, schema: FaultSch
   }
 }
 
-function desconocido(
+function explainUnknownKey(
   key: string,
   knownNames: readonly string[],
   { problem = 'no existe', listIntro = 'los campos son' } = {},
 ): string {
-  const parecida = findMeant(key, knownNames)
-  if (parecida) return `${problem}; ¿quiso decir ${parecida}?`
+  const similarPath = findMeant(key, knownNames)
+  if (similarPath) return `${problem}; ¿quiso decir ${similarPath}?`
   return [problem, otherWayThan(key, knownNames), `${listIntro}: ${knownNames.join(', ')}`].filter(Boolean).join('; ')
 }
 
@@ -244,7 +247,7 @@ function desconocido(
 export const unknownMemberFault = (key: string, knownNames: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
   campo: truncate(`/${escapeToken(key)}`, 300),
-  mensaje: truncate(desconocido(key, knownNames, { problem: 'no existe y no se tomó en cuenta' }), 500),
+  mensaje: truncate(explainUnknownKey(key, knownNames, { problem: 'no existe y no se tomó en cuenta' }), 500),
   sugerencia: findMeant(key, knownNames) ?? null,
 })
 
@@ -289,7 +292,7 @@ function explainUnknown(nombre: string, queryParameters: readonly ContractParame
   if (names.length === 0) return 'no existe; esta operación no tiene parámetros de consulta'
   const listName = queryParameters.find(({ name, schema }) => nombre === `${name}[]` && schema.type === 'array')?.name
   if (listName) return `va sin corchetes y se repite: ${repeated(listName, ['…', '…'])}`
-  return desconocido(nombre, names, { listIntro: 'los parámetros son' })
+  return explainUnknownKey(nombre, names, { listIntro: 'los parámetros son' })
 }
 
 /** Maximum values of a list that a message repeats. */

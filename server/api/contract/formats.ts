@@ -14,7 +14,7 @@ interface TextFormat {
   explain: (text: string, inUrl?: boolean) => string | undefined
 }
 
-const errorDeEnlace = (text: string): string | undefined => {
+const linkError = (text: string): string | undefined => {
   try {
     readMapLink(text)
     return undefined
@@ -34,8 +34,8 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
     },
   },
   'enlace-de-mapa': {
-    validate: (text) => errorDeEnlace(text) === undefined,
-    explain: (text) => errorDeEnlace(text) ?? 'no vale',
+    validate: (text) => linkError(text) === undefined,
+    explain: (text) => linkError(text) ?? 'no vale',
   },
   date: {
     validate: isDay,

@@ -5,7 +5,7 @@ import type { ByteStream } from '../http/stream.ts'
 import type { OperationId } from './contract.ts'
 
 type OperationData<O extends OperationId> = Operaciones[O]['data']
-type Campo<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends undefined ? undefined : V) : undefined
+type Field<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends undefined ? undefined : V) : undefined
 
 /** Headers by their names in lower case, as Node has them. */
 type LowercaseKeys<H> = { [N in keyof H as N extends string ? Lowercase<N> : never]: H[N] }
@@ -16,16 +16,16 @@ type IdentityOf<O extends OperationId> = Operaciones[O]['seguridad'] extends key
 
 /** Input of a handler: the parts of a request, which the contract has validated, and the caller. */
 export interface HandlerInput<O extends OperationId> {
-  path: Campo<OperationData<O>, 'path'>
-  query: Campo<OperationData<O>, 'query'>
+  path: Field<OperationData<O>, 'path'>
+  query: Field<OperationData<O>, 'query'>
   /** Declared header parameters, by their lower-case names. */
-  headers: LowercaseKeys<Campo<OperationData<O>, 'headers'>>
+  headers: LowercaseKeys<Field<OperationData<O>, 'headers'>>
   /** Validated body. A streamed operation gets a stream instead, which fails with a `Problema` above the limit. */
   body: Operaciones[O]['enFlujo'] extends true
     ? Readable
     : OperationData<O> extends { body: infer B }
       ? B
-      : Campo<OperationData<O>, 'body'> | undefined
+      : Field<OperationData<O>, 'body'> | undefined
   /** Places of the body's members that were null and count as absent, as JSON Pointers; undefined without any. */
   nulls?: readonly string[] | undefined
   identity: IdentityOf<O>

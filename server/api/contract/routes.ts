@@ -45,7 +45,7 @@ export function bindRoutes<D extends BinderDeps>(
   app: Express,
   { operaciones, handlers, authenticators, deps, witness }: Binding<D>,
 ) {
-  const depsDe = createDepsOf(deps)
+  const depsOf = createDepsOf(deps)
   const operationsByPath = [...Map.groupBy(operaciones, ({ path }) => path)]
   for (const [path, pathOperations] of operationsByPath.sort(([a], [b]) => countParameters(a) - countParameters(b))) {
     // All methods of a path share one layer, because every request walks through all layers before its own.
@@ -62,7 +62,7 @@ export function bindRoutes<D extends BinderDeps>(
         ...requireValid(operation, deps.validacion),
         explainRefusal(operation, deps.validacion),
         passStream(operation),
-        runHandler(operation, handlers, depsDe, witness),
+        runHandler(operation, handlers, depsOf, witness),
         countUnknown(deps.limits),
       )
     }
@@ -221,14 +221,14 @@ const guideOf = (body: unknown): string | undefined =>
 const runHandler = <D>(
   operation: Operation,
   handlers: HandlersWith<D>,
-  depsDe: (identity: Identity | undefined) => D,
+  depsOf: (identity: Identity | undefined) => D,
   witness: ResponseWitness | undefined,
 ): RequestHandler => {
   // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
   // instead.
   const handler = handlers[operation.id] as unknown as AnyHandler<D>
   return async (req, res) => {
-    const { status, body, headers } = await handler(inputOf(req, res), depsDe(req.solicitud.identity))
+    const { status, body, headers } = await handler(inputOf(req, res), depsOf(req.solicitud.identity))
     req.solicitud.guia ??= guideOf(body)
     const sentResponse = sendResponse(req, res, status, body, headers)
     witness?.(req, sentResponse)

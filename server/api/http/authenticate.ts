@@ -40,7 +40,7 @@ interface Credencial {
    * Returns the credential that the request carries.
    * @throws Problema 401 if the credential is missing or malformed
    */
-  leer(req: Request): string
+  read(req: Request): string
   /** Returns the 401 for a credential that is not valid. */
   noVale(): Problema
   /** Returns the 401 for a demonstration credential that is used from elsewhere. */
@@ -59,7 +59,7 @@ export const acceptsDemo = ({ demostracion }: AuthenticationDeps['settings'], wa
   demostracion && !wasForwarded
 
 const unauthenticated = (detail: string) =>
-  new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
+  new Problema('no_autenticado', detail, { headers: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
 
 /**
  * Returns the key of an `Authorization: Bearer <key>` header (RFC 6750, 2.1); undefined if the header has another form.
@@ -69,16 +69,16 @@ const llaveFrom = (authorization = ''): string | undefined => /^Bearer +([!-~]+)
 /** Creates the function that reports whether this process has already looked up a request's credential and found it. */
 export const createCredentialCheck =
   ({ knows }: Authenticators, browser: Browser) =>
-  (req: IncomingMessage, enCookie: boolean): boolean => {
+  (req: IncomingMessage, inCookie: boolean): boolean => {
     const { authorization } = req.headers
     const llaveOrSesion = authorization === undefined ? browser.readPersonaSesion(req) : llaveFrom(authorization)
-    const presented = enCookie ? browser.readSesion(req) : llaveOrSesion
+    const presented = inCookie ? browser.readSesion(req) : llaveOrSesion
     return presented !== undefined && knows(presented)
   }
 
 /** Key in a single `Authorization: Bearer <key>` header (RFC 6750). */
 const LLAVE: Credencial = {
-  leer(req) {
+  read(req) {
     // Node silently joins or drops repeated headers. Two different keys are never the client's intention.
     const presentedHeaders = req.headersDistinct.authorization ?? []
     if (presentedHeaders.length > 1) throw unauthenticated('Envíe una sola cabecera Authorization.')
@@ -93,7 +93,7 @@ const LLAVE: Credencial = {
 
 /** Answers 401 to a request without a well-formed key. Does not check if the key is valid. */
 export const requireKey: RequestHandler = (req, _res, next) => {
-  LLAVE.leer(req)
+  LLAVE.read(req)
   next()
 }
 
@@ -111,15 +111,15 @@ export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' 
  * @param vencida Spanish sentence for a session that is no longer valid
  * @param retryHint Spanish text that tells how to sign in again
  */
-const enCookie = (
+const inCookie = (
   readToken: (req: Request) => string | undefined,
-  vencida: string,
+  isExpired: string,
   retryHint: string,
-  cabeceras: Record<string, string>,
+  headers: Record<string, string>,
 ): Credencial => {
-  const noVale = (sentence = vencida) => new Problema('sesion_invalida', `${sentence}. ${retryHint}`, { cabeceras })
+  const noVale = (sentence = isExpired) => new Problema('sesion_invalida', `${sentence}. ${retryHint}`, { headers })
   return {
-    leer(req) {
+    read(req) {
       const token = readToken(req)
       if (token === undefined) throw noVale('No hay ninguna sesión')
       return token
@@ -130,14 +130,14 @@ const enCookie = (
 }
 
 const forRepartidor = (browser: Browser) =>
-  enCookie(
+  inCookie(
     (req) => browser.readSesion(req),
     'La sesión venció o se cerró',
     'Entre otra vez con su código.',
     SESSION_CHALLENGE,
   )
-const dePersona = (browser: Browser) =>
-  enCookie(
+const asPersona = (browser: Browser) =>
+  inCookie(
     (req) => browser.readPersonaSesion(req),
     'La sesión venció, se cerró o terminó sin uso',
     'Entre otra vez.',
@@ -159,7 +159,7 @@ export function authenticate(
   const credenciales: Readonly<Record<SecurityScheme, Credencial>> = {
     llaveDeComercio: LLAVE,
     llaveDeOperacion: LLAVE,
-    sesionDePersona: dePersona(browser),
+    sesionDePersona: asPersona(browser),
     sesionDeRepartidor: forRepartidor(browser),
   }
   const por = (schemeName: SecurityScheme) => ({ verify: authenticators[schemeName], ...credenciales[schemeName] })
@@ -168,11 +168,11 @@ export function authenticate(
     const { ip = '' } = req
     const usesSesion = acceptsSesion && presentsSession(req, browser)
     if (usesSesion && req.method !== 'GET' && !browser.isOwnRequest(req)) throw uniformProblem('origen_no_permitido')
-    const { verify, leer, noVale, localOnlyProblem } = usesSesion ? sesionCredentials : propia
+    const { verify, read, noVale, localOnlyProblem } = usesSesion ? sesionCredentials : propia
     const red = networkOf(ip)
     let presented: string
     try {
-      presented = leer(req)
+      presented = read(req)
     } catch (error) {
       if (!wasCharged(req)) limits.countFailure(red)
       throw error

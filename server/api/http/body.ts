@@ -68,7 +68,7 @@ const announcedLength = (req: Request) => Number(req.headers['content-length'] ?
 /** Types whose bytes are text. The others have no charset, although some clients send one, such as `binary`. */
 const TEXT_TYPE = /^(?:text\/|application\/json$)/
 
-const charsetDe = (type: string) => (type.includes(';') && new MIMEType(type).params.get('charset')) || 'utf-8'
+const charsetOf = (type: string) => (type.includes(';') && new MIMEType(type).params.get('charset')) || 'utf-8'
 
 function requireType(req: Request, types: readonly string[]) {
   const writtenType = req.headers['content-type'] ?? ''
@@ -78,7 +78,7 @@ function requireType(req: Request, types: readonly string[]) {
       `Envíe «Content-Type: ${types.join('», «')}»${mediaType.trim() ? ` en lugar de «${mediaType.trim().slice(0, 100)}»` : ''}.`,
     )
   }
-  if (TEXT_TYPE.test(mediaType.trim()) && !/^utf-?8$/i.test(charsetDe(writtenType)))
+  if (TEXT_TYPE.test(mediaType.trim()) && !/^utf-?8$/i.test(charsetOf(writtenType)))
     throw notAccepted('Envíe el cuerpo en UTF-8.')
   const encoding = req.headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity')

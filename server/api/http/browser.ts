@@ -51,7 +51,7 @@ const DEVICE = { nombre: 'guias_dispositivo', forma: /^[0-9a-f-]{36}\.[\w-]{43}$
 const PERSONA_SESION = { nombre: 'guias_sesion', forma: /^[\w-]{43}$/ }
 const SIGN_IN = { nombre: 'guias_entrada', forma: /^[\w-]{43}$/ }
 const CHALLENGE = { nombre: 'guias_reto', forma: /^[\w-]{43}$/ }
-const A_MEDIAS = { nombre: 'guias_a_medias', forma: /^[\w-]{43}$/ }
+const HALF_DONE = { nombre: 'guias_a_medias', forma: /^[\w-]{43}$/ }
 const KNOWN_PERSON = { nombre: 'guias_conocido', forma: /^[0-9a-f-]{36}\.[\w-]{43}$/ }
 const ONE_YEAR_S = 365 * 86_400
 
@@ -87,8 +87,8 @@ export function createBrowser(publicUrl: string): Browser {
     readSignIn: (cookie) => read(SIGN_IN, cookie, hostPrefix),
     readChallenge: (cookie) => read(CHALLENGE, cookie, hostPrefix),
     setChallenge: (token, seconds) => setHostCookie(CHALLENGE, token, seconds),
-    readPartialSignIn: (cookie) => read(A_MEDIAS, cookie, hostPrefix),
-    setPartialSignIn: (token, seconds) => setHostCookie(A_MEDIAS, token, seconds),
+    readPartialSignIn: (cookie) => read(HALF_DONE, cookie, hostPrefix),
+    setPartialSignIn: (token, seconds) => setHostCookie(HALF_DONE, token, seconds),
     readKnownPerson: (cookie) => read(KNOWN_PERSON, cookie, hostPrefix),
     setKnownPerson: (text) => setHostCookie(KNOWN_PERSON, text, ONE_YEAR_S),
     setSignIn: (token, seconds) => setHostCookie(SIGN_IN, token, seconds),

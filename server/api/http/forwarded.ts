@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /**
  * Matches the headers in which proxies, tunnels and content delivery networks name the client.
  */
-const DE_PROXY =
+const PROXY_HEADERS =
   /^(?:forwarded|via|client-ip|true-client-ip|cdn-loop|x-(?:forwarded|real-ip|client-ip|cluster-client-ip|proxyuser-ip|original-|envoy-|azure-|arr-|amzn-trace-id|cloud-trace-context|appengine-)|cf-|fly-|fastly-|akamai-)/
 
 /**
@@ -12,4 +12,4 @@ const DE_PROXY =
  * is not detected.
  */
 export const isForwarded = ({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean =>
-  httpVersion === '1.0' || Object.keys(headers).some((name) => DE_PROXY.test(name))
+  httpVersion === '1.0' || Object.keys(headers).some((name) => PROXY_HEADERS.test(name))

@@ -9,7 +9,7 @@ import type {
 import type { NetworkRange } from './network.ts'
 
 /** Members that a caller's identity has in addition if the caller is a person with a session and not a key. */
-interface DePersona {
+interface OfPersona {
   /** Public code of the person: per_… Undefined for a real key. */
   persona?: string
   /** Time of the last proof of the person's presence. */
@@ -22,7 +22,7 @@ interface DePersona {
  */
 export interface Identities {
   /** Merchant account of the key, read at most half a second ago, and the key's id. */
-  llaveDeComercio: DePersona &
+  llaveDeComercio: OfPersona &
     Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'politica_de_intentos' | 'advertencias'>> & {
       comercioId: string
       llave: string
@@ -33,7 +33,7 @@ export interface Identities {
       /** True for a demonstration key, which is valid only on the service's own machine. */
       demostracion: boolean
     }
-  llaveDeOperacion: DePersona & {
+  llaveDeOperacion: OfPersona & {
     operadorId: string
     /** Public code of the operator: op_… */
     operador: string

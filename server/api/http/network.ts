@@ -6,7 +6,7 @@ const V4 = /^(?:\[?::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})\]?(?::\d+)?$/i
 /** Matches IPv6 in brackets, with or without a port. */
 const V6 = /^\[([\da-f:]+)\](?::\d+)?$/i
 /** Matches the start of IPv4 written as IPv6. */
-const V4_EN_V6 = /^[0:]+:ffff:/i
+const V4_IN_V6 = /^[0:]+:ffff:/i
 
 /** Returns an address without its port. IPv4 written as IPv6 becomes plain IPv4. */
 function addressOf(text: string): string {
@@ -14,7 +14,7 @@ function addressOf(text: string): string {
   const v4 = V4.exec(text)?.[1]
   if (v4 !== undefined) return v4
   const ip = V6.exec(text)?.[1] ?? text
-  return V4_EN_V6.test(ip) && isIP(ip) === 6 ? ipaddr.process(ip).toString() : ip
+  return V4_IN_V6.test(ip) && isIP(ip) === 6 ? ipaddr.process(ip).toString() : ip
 }
 
 /**
@@ -31,11 +31,11 @@ export function networkOf(text: string): string {
 }
 
 /** Matches a /64 as {@link networkOf} writes it. */
-const RED_DE_64 = /^[\da-f]{0,4}(?::[\da-f]{0,4}){3}$/i
+const NETWORK_OF_64 = /^[\da-f]{0,4}(?::[\da-f]{0,4}){3}$/i
 
 /** Returns the /48 of an IPv6 network that {@link networkOf} wrote; undefined for IPv4 and for any other text. */
 export const siteOf = (network: string): string | undefined =>
-  RED_DE_64.test(network) ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined
+  NETWORK_OF_64.test(network) ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined
 
 /**
  * Returns a network too wide to identify a person: the /24 or /48 around a result of {@link networkOf}. Null for other
@@ -51,14 +51,14 @@ export function wideNetwork(network: string): string | null {
 export type NetworkRange = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** Bits before the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`, RFC 4291, 2.5.5.2). */
-const BITS_ANTES_DE_IPV4 = 96
+const BITS_BEFORE_IPV4 = 96
 
 const isMappedIpv4 = (ip: NetworkRange[0]): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress()
 
 /** Converts an IPv4-mapped IPv6 network to IPv4, because client addresses are compared as IPv4. */
-function conIpv4([ip, bits]: NetworkRange): NetworkRange {
-  if (!isMappedIpv4(ip) || bits < BITS_ANTES_DE_IPV4) return [ip, bits]
-  return [ip.toIPv4Address(), bits - BITS_ANTES_DE_IPV4]
+function withIpv4([ip, bits]: NetworkRange): NetworkRange {
+  if (!isMappedIpv4(ip) || bits < BITS_BEFORE_IPV4) return [ip, bits]
+  return [ip.toIPv4Address(), bits - BITS_BEFORE_IPV4]
 }
 
 /** Reason why a key cannot be bound to a text as its network. */
@@ -68,14 +68,14 @@ export type RangeFault = 'not_a_network' | 'ipv4_prefix'
  * Returns a network in canonical form: `203.0.113.7/24` becomes `203.0.113.0/24`. A lone address becomes a /32 or /128.
  * `::ffff:203.0.113.7/120` becomes `203.0.113.0/24`; with less than 96 bits it is refused, being neither IPv4 nor IPv6.
  */
-export function normalizeRange(text: string): { red: string } | { falla: RangeFault } {
+export function normalizeRange(text: string): { red: string } | { fault: RangeFault } {
   const [ip = '', bits = isIP(text) === 4 ? '32' : '128', ...extraParts] = text.split('/')
   const addressClass = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
   if (!addressClass || extraParts.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128))
-    return { falla: 'not_a_network' }
+    return { fault: 'not_a_network' }
   const direccion = addressClass.parse(ip)
-  if (isMappedIpv4(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'ipv4_prefix' }
-  const [network, length] = conIpv4([direccion, Number(bits)])
+  if (isMappedIpv4(direccion) && Number(bits) < BITS_BEFORE_IPV4) return { fault: 'ipv4_prefix' }
+  const [network, length] = withIpv4([direccion, Number(bits)])
   const networkClass = network instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
   return { red: `${networkClass.networkAddressFromCIDR(`${network}/${length}`)}/${length}` }
 }

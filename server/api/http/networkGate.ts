@@ -27,7 +27,7 @@ interface NetworkGateOptions {
   refusals: RefusalLog
   metrics: RequestMetrics
   /** Returns the HTML answer to browsers for a refused page. */
-  page: (retryAfter: number) => Readonly<{ texto: string; cabeceras: Readonly<Record<string, string>> }>
+  page: (retryAfter: number) => Readonly<{ texto: string; headers: Readonly<Record<string, string>> }>
   witness?: ResponseWitness | undefined
 }
 
@@ -108,23 +108,23 @@ function createClassifier({ operaciones, limits, isKnown }: NetworkGateOptions) 
       const anonymousClass: NetworkClass = securedSchemes.length < rootOperations.length ? 'operaciones' : 'paginas'
       return [
         rootPath,
-        { needsLlave: securedSchemes.length > 0, enCookie: securedSchemes[0]?.enCookie === true, anonymousClass },
+        { needsLlave: securedSchemes.length > 0, inCookie: securedSchemes[0]?.inCookie === true, anonymousClass },
       ]
     }),
   )
   for (const rootPath of LLAVE_PATHS)
-    rulesByRoot.set(rootPath, { needsLlave: true, enCookie: false, anonymousClass: 'paginas' })
+    rulesByRoot.set(rootPath, { needsLlave: true, inCookie: false, anonymousClass: 'paginas' })
   return (req: IncomingMessage, network: string): NetworkClass | undefined => {
     const rules = rulesByRoot.get(rootOf(req.url ?? '/'))
     if (!rules) return 'paginas'
-    const { needsLlave, enCookie, anonymousClass } = rules
+    const { needsLlave, inCookie, anonymousClass } = rules
     const { authorization, cookie } = req.headers
     // For operations under this path root, a person's session may be sent in place of a key.
-    const presented = enCookie ? cookie : (authorization ?? cookie)
+    const presented = inCookie ? cookie : (authorization ?? cookie)
     if (!needsLlave || presented === undefined) return anonymousClass
     // An unknown credential costs a look-up in the database. After too many invalid credentials, the request counts
     // against the network's rate.
-    return isKnown(req, enCookie) || limits.attemptsLeft(network) ? undefined : anonymousClass
+    return isKnown(req, inCookie) || limits.attemptsLeft(network) ? undefined : anonymousClass
   }
 }
 
@@ -150,12 +150,12 @@ function createRefusal({ limits, publicUrl, page, witness }: NetworkGateOptions)
   const made = new Map<string, Made>()
   const make = (type: string, retryAfter: number): Made => {
     if (type === HTML) {
-      const { texto, cabeceras } = page(retryAfter)
-      return { parts: [texto], headers: { ...SECURITY_HEADERS, ...cabeceras } }
+      const { texto, headers } = page(retryAfter)
+      return { parts: [texto], headers: { ...SECURITY_HEADERS, ...headers } }
     }
     const problema = tooMany(limits.networkReason, retryAfter).present(ID, publicUrl)
     return {
-      parts: JSON.stringify(byAccept(problema, type).cuerpo).split(ID),
+      parts: JSON.stringify(byAccept(problema, type).body).split(ID),
       headers: { ...SECURITY_HEADERS, 'Cache-Control': 'no-store', 'Content-Type': type },
     }
   }
@@ -178,7 +178,7 @@ function createRefusal({ limits, publicUrl, page, witness }: NetworkGateOptions)
       ...(close || bringsBody(req) ? { Connection: 'close' } : {}),
     }
     res.writeHead(429, headers).end(body)
-    witness?.(req as Request, { status: 429, cabeceras: headers, cuerpo: type === HTML ? body : JSON.parse(body) })
+    witness?.(req as Request, { status: 429, headers, body: type === HTML ? body : JSON.parse(body) })
   }
 }
 

@@ -8,19 +8,19 @@ import { createNearestPath } from './nearestPath.ts'
 import { byAccept } from './rfc9457.ts'
 import { ByteStream } from './stream.ts'
 
-type Valor = string | string[]
+type Value = string | string[]
 
 /** Flat list of headers, each name before its value; Node writes the list unchanged. */
-type HeaderList = Valor[]
+type HeaderList = Value[]
 
 /** Default headers of every answer of the merchants' API. An answer can replace each of them with its own value. */
-const DE_API: readonly string[] = Object.entries({ ...SECURITY_HEADERS, 'Cache-Control': 'no-store' }).flat()
+const API_HEADERS: readonly string[] = Object.entries({ ...SECURITY_HEADERS, 'Cache-Control': 'no-store' }).flat()
 
 /** Answer as sent, without the headers of the connection. */
 interface SentResponse {
   status: number
-  readonly cabeceras: Readonly<Record<string, unknown>>
-  cuerpo: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+  body: unknown
 }
 
 /**
@@ -34,7 +34,7 @@ export function sendResponse(
   res: Response,
   status: number,
   body: unknown,
-  headers: Readonly<Record<string, Valor>> = {},
+  headers: Readonly<Record<string, Value>> = {},
 ): SentResponse {
   const { operacion } = req.solicitud
   const headerList = headerListFor(req, status, headers)
@@ -67,21 +67,21 @@ export function sendResponse(
 }
 
 /** Returns the headers that do not depend on the body: the answer's own, the rate limits' and the defaults. */
-function headerListFor(req: Request, status: number, ownHeaders: Readonly<Record<string, Valor>>): HeaderList {
-  const { id, deApi, admission } = req.solicitud
-  const headerList: HeaderList = deApi ? DE_API.slice() : ['Cache-Control', 'no-store']
-  if (deApi) headerList.push('X-Request-Id', id)
+function headerListFor(req: Request, status: number, ownHeaders: Readonly<Record<string, Value>>): HeaderList {
+  const { id, isApi, admission } = req.solicitud
+  const headerList: HeaderList = isApi ? API_HEADERS.slice() : ['Cache-Control', 'no-store']
+  if (isApi) headerList.push('X-Request-Id', id)
   for (const name in ownHeaders) setHeader(headerList, name, ownHeaders[name]!)
   if (admission && status < 500 && status !== 401) {
-    const { cabeceras } = admission
-    setHeader(headerList, 'RateLimit', cabeceras.RateLimit)
-    setHeader(headerList, 'RateLimit-Policy', cabeceras['RateLimit-Policy'])
+    const { headers } = admission
+    setHeader(headerList, 'RateLimit', headers.RateLimit)
+    setHeader(headerList, 'RateLimit-Policy', headers['RateLimit-Policy'])
   }
   return headerList
 }
 
 /** Adds a header, or replaces the header of the same name. */
-function setHeader(headerList: HeaderList, name: string, value: Valor): void {
+function setHeader(headerList: HeaderList, name: string, value: Value): void {
   for (let i = 0; i < headerList.length; i += 2) {
     if (headerList[i] !== name) continue
     headerList[i + 1] = value
@@ -94,14 +94,14 @@ function setHeader(headerList: HeaderList, name: string, value: Valor): void {
 const writeHead = (res: Response, status: number, headerList: HeaderList) =>
   res.writeHead(status, headerList as string[])
 
-const sentResponse = (res: Response, status: number, headerList: HeaderList, cuerpo: unknown): SentResponse => ({
+const sentResponse = (res: Response, status: number, headerList: HeaderList, body: unknown): SentResponse => ({
   status,
   // The headers of the answer, for tests only. The headers that middleware set before the answer was known come first.
-  get cabeceras() {
+  get headers() {
     const headerPairs = headerList.flatMap((name, i) => (i % 2 === 0 ? [[name, headerList[i + 1]] as const] : []))
-    return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(headerPairs) }
+    return { ...(res.req.solicitud.isApi ? {} : res.getHeaders()), ...Object.fromEntries(headerPairs) }
   },
-  cuerpo,
+  body,
 })
 
 /**
@@ -132,13 +132,13 @@ export type ResponseWitness = (req: Request, sentResponse: SentResponse) => void
  */
 export function renderProblems(publicUrl: string, witness?: ResponseWitness): ErrorRequestHandler {
   return (error, req, res, _next) => {
-    const problema = deExpress(error) ?? translateError(error)
+    const problema = fromExpress(error) ?? translateError(error)
     req.solicitud.error = problema.cause ?? problema
     if (res.headersSent) return void res.destroy()
-    const { tipo, cuerpo } = byAccept(problema.present(req.solicitud.id, publicUrl), req.headers.accept)
-    const sentResponse = sendResponse(req, res, problema.status, cuerpo, {
+    const { tipo, body } = byAccept(problema.present(req.solicitud.id, publicUrl), req.headers.accept)
+    const sentResponse = sendResponse(req, res, problema.status, body, {
       'Content-Type': tipo,
-      ...problema.details.cabeceras,
+      ...problema.details.headers,
     })
     witness?.(req, sentResponse)
   }
@@ -147,7 +147,7 @@ export function renderProblems(publicUrl: string, witness?: ResponseWitness): Er
 /**
  * Returns the problem for an error that Express itself raised (a path with invalid percent-encoding); else undefined.
  */
-function deExpress(error: unknown): Problema | undefined {
+function fromExpress(error: unknown): Problema | undefined {
   if (!(error instanceof URIError)) return undefined
   return new Problema('parametro_invalido', 'La ruta no está bien codificada: revise los signos % de la dirección.', {
     cause: error,
@@ -158,11 +158,11 @@ function deExpress(error: unknown): Problema | undefined {
 export function createUnknownRoute(operations: readonly Operation[]): RequestHandler {
   const nearestPath = createNearestPath(operations.map(({ path }) => path))
   return ({ path }) => {
-    const parecida = nearestPath(path)
+    const similarPath = nearestPath(path)
     const pathWithoutSlash = path.endsWith('/') ? path.slice(0, -1) : path
     const remedy =
-      parecida !== undefined && parecida !== pathWithoutSlash
-        ? `¿Quiso decir ${parecida.slice(0, 200)}?`
+      similarPath !== undefined && similarPath !== pathWithoutSlash
+        ? `¿Quiso decir ${similarPath.slice(0, 200)}?`
         : path.endsWith('/') && path !== '/'
           ? 'Quite la / del final.'
           : 'Revise cómo está escrita, también las mayúsculas.'
@@ -177,6 +177,6 @@ export function createUnknownRoute(operations: readonly Operation[]): RequestHan
 export const methodNotAllowed = (methods: readonly string[]) => {
   const allow = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ')
   return () => {
-    throw new Problema('metodo_no_permitido', `Use uno de estos métodos: ${allow}.`, { cabeceras: { Allow: allow } })
+    throw new Problema('metodo_no_permitido', `Use uno de estos métodos: ${allow}.`, { headers: { Allow: allow } })
   }
 }

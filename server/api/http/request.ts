@@ -17,7 +17,7 @@ export interface RequestState {
   /** Arrival of the request, on the clock of `performance.now()`, in milliseconds. */
   startedAt: number
   /** True for the merchants' API (`/api/v1/`), all of whose answers `sendResponse` writes. */
-  deApi: boolean
+  isApi: boolean
   operacion?: Operation
   identity?: Identity
   /** Public id of the key that was refused: llave_… */
@@ -57,11 +57,11 @@ export function identifyRequest(
       id: typeof foreignId === 'string' && FOREIGN_ID.test(foreignId) ? foreignId : newId(),
       method: req.method,
       startedAt: performance.now(),
-      deApi: req.url.startsWith('/api/v1/'),
+      isApi: req.url.startsWith('/api/v1/'),
     }
     req.solicitud = request
     // In the merchants' API, `sendResponse` writes the security headers together with the status.
-    if (!request.deApi) {
+    if (!request.isApi) {
       for (const name in SECURITY_HEADERS) res.setHeader(name, SECURITY_HEADERS[name]!)
       res.setHeader('X-Request-Id', request.id)
     }
@@ -93,7 +93,7 @@ export function identifyRequest(
       const line = {
         id_solicitud: request.id,
         operacion: operacion?.id,
-        metodo: request.method,
+        method: request.method,
         status: res.statusCode,
         ms: Math.round(ms * 10) / 10,
         ...caller(identity),

@@ -22,5 +22,5 @@ export const typeByAccept = (accept = '') =>
 /** Returns an error body and its media type, chosen by `Accept`. */
 export function byAccept(problema: Problema, accept?: string) {
   const tipo = typeByAccept(accept)
-  return { tipo, cuerpo: tipo === 'application/json' ? problema : asRfc9457(problema) }
+  return { tipo, body: tipo === 'application/json' ? problema : asRfc9457(problema) }
 }

@@ -47,7 +47,7 @@ interface Caller {
 /** Request that was admitted. */
 export interface RequestAdmission {
   /** Headers that report what is left of the caller's rates. */
-  readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
+  readonly headers: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
   /** Corrects the cost in the operation's class once the length of its list is known. */
   correct(cost: number): void
   /** Ends the request, which then no longer counts as concurrent. Further calls do nothing. */
@@ -174,7 +174,7 @@ export class Limits {
       this.#caller = caller
     }
 
-    get cabeceras() {
+    get headers() {
       return this.#limits.#headers(this.#caller)
     }
 
@@ -204,7 +204,7 @@ export class Limits {
       throw tooMany(`${inProgress} a la vez es el máximo`, 1, this.networkHeaders(network, 'operaciones'))
     const limits = this
     return {
-      get cabeceras() {
+      get headers() {
         return limits.networkHeaders(network, 'operaciones')
       },
       correct() {},
@@ -240,7 +240,7 @@ export class Limits {
   }
 
   /** Returns the headers that report what is left of a network's rate. */
-  networkHeaders(network: string, networkClass: NetworkClass): RequestAdmission['cabeceras'] {
+  networkHeaders(network: string, networkClass: NetworkClass): RequestAdmission['headers'] {
     const limit = this.#networkLimits[networkClass]
     return rateHeaders('solicitudes', limit.remaining(network), limit.parte)
   }
@@ -373,7 +373,7 @@ export class Limits {
    * Returns the headers of all rates. A rate may have two token buckets, of the key and of its merchant. The headers
    * then report the bucket with fewer tokens left.
    */
-  #headers({ charges }: Caller): RequestAdmission['cabeceras'] {
+  #headers({ charges }: Caller): RequestAdmission['headers'] {
     let estados = ''
     let policies = ''
     for (let i = 0; i < charges.length; ) {
@@ -418,7 +418,7 @@ const rateLimitHeader = (name: Nombre, { remaining, fullIn }: Remainder) => `"${
 const policyHeader = (name: Nombre, { perSecond, burst }: Rate) =>
   `"${name}";q=${Math.floor(burst)};w=${Math.ceil(burst / perSecond)}`
 
-const rateHeaders = (name: Nombre, remainder: Remainder, part: Rate): RequestAdmission['cabeceras'] => ({
+const rateHeaders = (name: Nombre, remainder: Remainder, part: Rate): RequestAdmission['headers'] => ({
   RateLimit: rateLimitHeader(name, remainder),
   'RateLimit-Policy': policyHeader(name, part),
 })

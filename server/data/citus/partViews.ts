@@ -57,14 +57,14 @@ const ROLES = 'guias_api, guias_operacion, guias_trabajos'
  * Distance between the transaction numbers of two eras. A part begins a new era with each move to another machine. At
  * 50,000 transactions a second, one era lasts 11 years.
  */
-const ERA = 2n ** 44n
+const EPOCH = 2n ** 44n
 
 /**
  * SQL that creates the schema of one part. Its last statement records the migration for which the schema was created.
  */
 function schemaOf({ part, nobody, tables }: PartSchema, version: string): string {
   const { schema, era } = part
-  const distance = BigInt(era) * ERA
+  const distance = BigInt(era) * EPOCH
   return [
     `create schema ${schema}; grant usage on schema ${schema} to public`,
     ...tables.flatMap(({ table, shardid }) => {

@@ -106,12 +106,12 @@ export async function acquirePostgres(options: EmbeddedOptions): Promise<Embedde
 
   function guardClient(client: pg.Client): void {
     current = client
-    socketDe(client).unref() // The open connection must not keep a finished process alive.
+    socketOf(client).unref() // The open connection must not keep a finished process alive.
     const handleLoss = () => {
       current = undefined
       if (!released) reattachment = reattach()
     }
-    if (socketDe(client).destroyed) handleLoss()
+    if (socketOf(client).destroyed) handleLoss()
     else client.once('end', handleLoss)
   }
 
@@ -135,7 +135,7 @@ export async function acquirePostgres(options: EmbeddedOptions): Promise<Embedde
     farewell.abort()
     await reattachment
     if (!current) return
-    socketDe(current).ref()
+    socketOf(current).ref()
     await leaveServer(server, current)
   }
 
@@ -154,7 +154,7 @@ export async function acquirePostgres(options: EmbeddedOptions): Promise<Embedde
 
 const direccion = (caller: string, key: string, port: number) => `postgres://${caller}:${key}@127.0.0.1:${port}/guias`
 
-function socketDe(client: pg.Client): Socket {
+function socketOf(client: pg.Client): Socket {
   return client.connection.stream as Socket
 }
 

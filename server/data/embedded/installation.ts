@@ -266,10 +266,10 @@ async function createCluster(
 ): Promise<void> {
   await buildFolder(pgdata, async (listo) => {
     const taller = dirname(listo)
-    const archivoClave = join(taller, 'clave')
-    fs.writeFileSync(archivoClave, `${key}\n`, { mode: 0o600 })
-    if (user) for (const path of [taller, archivoClave]) fs.chownSync(path, user.uid, user.gid)
-    const args = ['-D', listo, '-U', 'guias', `--pwfile=${archivoClave}`, '--auth=scram-sha-256', '-E', 'UTF8']
+    const keyFile = join(taller, 'clave')
+    fs.writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
+    if (user) for (const path of [taller, keyFile]) fs.chownSync(path, user.uid, user.gid)
+    const args = ['-D', listo, '-U', 'guias', `--pwfile=${keyFile}`, '--auth=scram-sha-256', '-E', 'UTF8']
     args.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions')
     if (!durable) args.push('--no-sync')
     // initdb gets its own process group: a Ctrl-C during the first start should cause an orderly stop, not a failed

@@ -15,7 +15,7 @@ interface WaitingRequest<D extends GroupOwner, T, R> extends GroupRequest<D, T> 
   reject: (error: unknown) => void
 }
 
-interface Cola<D extends GroupOwner, T, R> {
+interface Queue<D extends GroupOwner, T, R> {
   /** Waiting requests by owner, in the order of the owners' turns. */
   readonly owners: Map<string, WaitingRequest<D, T, R>[]>
   inFlight: number
@@ -50,7 +50,7 @@ const ALONE_MS = 10_000
 export class Groups<D extends GroupOwner, T, R> {
   readonly #rules: GroupRules<D, T, R>
   readonly #now: () => number
-  readonly #queues = new Map<string, Cola<D, T, R>>()
+  readonly #queues = new Map<string, Queue<D, T, R>>()
   /** Owners that are processed alone, with the time at which this ends. */
   readonly #aloneUntil = new Map<string, number>()
 
@@ -89,7 +89,7 @@ export class Groups<D extends GroupOwner, T, R> {
     return false
   }
 
-  #processGroups(name: string, queue: Cola<D, T, R>): void {
+  #processGroups(name: string, queue: Queue<D, T, R>): void {
     while (queue.owners.size > 0 && queue.inFlight < this.#rules.concurrency) {
       const group = this.#takeGroup(queue)
       queue.inFlight++
@@ -102,7 +102,7 @@ export class Groups<D extends GroupOwner, T, R> {
   }
 
   /** Takes one request of each owner in turn, until the group is full. */
-  #takeGroup({ owners }: Cola<D, T, R>): WaitingRequest<D, T, R>[] {
+  #takeGroup({ owners }: Queue<D, T, R>): WaitingRequest<D, T, R>[] {
     const group: WaitingRequest<D, T, R>[] = []
     let count = 0
     for (const [key, ownerRequests] of owners) {

@@ -12,7 +12,7 @@ export interface SignalKey {
   webhook: string
 }
 
-const CANAL = 'guias_trabajo'
+const CHANNEL = 'guias_trabajo'
 /** Endpoints in one signal. PostgreSQL accepts less than 8,000 bytes. */
 const KEYS_PER_SIGNAL = 80
 /** Pause before a listener that lost its connection opens another one, in milliseconds. */
@@ -54,7 +54,7 @@ export class SignalSender {
       const texts = this.#unsentTexts.delete(ANY_WORK) ? [ANY_WORK] : [...this.#unsentTexts].slice(0, KEYS_PER_SIGNAL)
       for (const text of texts) this.#unsentTexts.delete(text)
       await this.#pool
-        .query({ name: 'senales.decir', text: 'select pg_notify($1, $2)', values: [CANAL, texts.join(' ')] })
+        .query({ name: 'senales.decir', text: 'select pg_notify($1, $2)', values: [CHANNEL, texts.join(' ')] })
         .catch((err: unknown) => this.#log.warn({ err }, 'NOTIFY failed'))
     }
     this.#isSending = false
@@ -100,7 +100,7 @@ export class SignalListener {
     client.on('notification', ({ payload = '' }) => this.#onSignal(readSignal(payload)))
     try {
       await client.connect()
-      await client.query(`listen ${CANAL}`)
+      await client.query(`listen ${CHANNEL}`)
       // Signals sent before `listen` are lost, so there may be any kind of work.
       this.#onSignal()
     } catch (err) {

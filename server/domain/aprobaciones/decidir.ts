@@ -26,7 +26,7 @@ const CLOSE = statement<
     decide: string
     sobre: string | null
     third: boolean
-    ahora: Date
+    now: Date
   },
   AprobacionRow
 >(
@@ -35,8 +35,8 @@ const CLOSE = statement<
   `with ${ADMINISTRATORS}, administran as (
      select p.persona from administradoras a join persona p on p.id = a.persona_id
    )
-   update aprobacion set estado = :estado, decide = :decide, razon = :razon, decidido_en = :ahora, contenido = null
-   where id = :id and estado = 'pendiente' and vence_en > :ahora and pide <> :decide
+   update aprobacion set estado = :estado, decide = :decide, razon = :razon, decidido_en = :now, contenido = null
+   where id = :id and estado = 'pendiente' and vence_en > :now and pide <> :decide
      and :decide in (select persona from administran)
      and (:sobre::text is null or :sobre <> :decide
        or not :third::boolean and not exists (select from administran where persona not in (aprobacion.pide, :decide)))
@@ -105,7 +105,7 @@ export async function decideAprobacion(
     )
   const closedAprobacionRow = await inTransaction(db.central, async (query) => {
     const third = needsThirdPersona(tipo)
-    const [closedRow] = await query(CLOSE, { id, estado, decide, sobre, third, razon, ahora: clock() })
+    const [closedRow] = await query(CLOSE, { id, estado, decide, sobre, third, razon, now: clock() })
     if (!closedRow) return undefined
     if (contenido) await notifyDecision(query, deps, { tipo, pide, contenido }, { quien: nombre, razon })
     const commonFields = { accion: estado === 'aprobada' ? 'darAprobacion' : 'rechazarAprobacion' }

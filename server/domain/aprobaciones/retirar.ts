@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts'
 import { closedAprobacion, requireAprobacion, unknownAprobacion } from '../equipo/aprobacion.ts'
 import type { Handler } from '../operation.ts'
 
-const WITHDRAW = statement<{ id: string; ahora: Date }, { id: string }>(
+const WITHDRAW = statement<{ id: string; now: Date }, { id: string }>(
   'aprobaciones.withdraw',
   'central',
-  `update aprobacion set estado = 'retirada', contenido = null, decidido_en = :ahora
-   where id = :id and estado = 'pendiente' and vence_en > :ahora returning id`,
+  `update aprobacion set estado = 'retirada', contenido = null, decidido_en = :now
+   where id = :id and estado = 'pendiente' and vence_en > :now returning id`,
 )
 
 /**
@@ -23,8 +23,8 @@ export async function withdrawAprobacion(
   const { id, aprobacion, pide } = await requireAprobacion(db, code)
   if (pide !== actor.identity.persona) throw unknownAprobacion()
   await inTransaction(db.central, async (query) => {
-    const [retirada] = await query(WITHDRAW, { id, ahora: clock() })
-    if (!retirada) throw closedAprobacion('La aprobación ya se decidió, se retiró o venció.')
+    const [withdrawn] = await query(WITHDRAW, { id, now: clock() })
+    if (!withdrawn) throw closedAprobacion('La aprobación ya se decidió, se retiró o venció.')
     await bitacora.record(query, actor, {
       accion: 'retirarAprobacion',
       sobre: ['aprobacion', aprobacion],

@@ -31,7 +31,7 @@ type ArchivoData = Pick<
   'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
 >
 
-const REGISTRAR = statement<ArchivoData & Pick<ArchivoRow, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>, ArchivoRow>(
+const REGISTER = statement<ArchivoData & Pick<ArchivoRow, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>, ArchivoRow>(
   'archivos.registrar',
   'merchant',
   `with i as (
@@ -135,7 +135,7 @@ export async function saveArchivo(
   }
   await store.save(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
-  const [row] = await db.query(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
+  const [row] = await db.query(REGISTER, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
   // No row: the upload took so long that the sweeper has marked its reservation for deletion.
   if (!row) throw unavailable('La subida tardó demasiado. Repítala.')
   return row

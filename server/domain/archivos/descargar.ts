@@ -50,9 +50,9 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   const range = isRangeCurrent ? parseRange(headers.range, bytes) : undefined
   if (range === 'fuera') {
     const contentRange = { 'Content-Range': `bytes */${bytes}` }
-    throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { cabeceras: contentRange })
+    throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { headers: contentRange })
   }
-  const content = await store.leer(archivo, range)
+  const content = await store.read(archivo, range)
   if (!range) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, content) }
   const { desde, hasta } = range
   return {

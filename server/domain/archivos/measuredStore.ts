@@ -19,7 +19,7 @@ export function measureStore(store: FileStore, metrics: FileMetrics): FileStore 
   const { link } = store
   return {
     save: (...datos) => measure('guardar', () => store.save(...datos)),
-    leer: (...datos) => measure('leer', () => store.leer(...datos)),
+    read: (...datos) => measure('leer', () => store.read(...datos)),
     exists: (key) => measure('existe', () => store.exists(key)),
     remove: (key) => measure('borrar', () => store.remove(key)),
     list: () => store.list(),

@@ -18,11 +18,11 @@ const ABANDONED_MS = HOUR_MS
 const UNUSED_MS = 7 * DAY_MS
 
 /** Deletes the rows of files that no proof used in time, and marks these files for deletion in `archivo_indice`. */
-const EXPIRE = statement<{ antes_de: Date }>(
+const EXPIRE = statement<{ before: Date }>(
   'archivos.expire',
   'part',
   `with v as (
-     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${MAX_PER_BATCH}
+     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :before limit ${MAX_PER_BATCH}
    ), d as (
      delete from archivo a using v where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.guia_id
        and a.archivo = v.archivo and a.usado_en is null
@@ -51,22 +51,22 @@ const FORGET = statement<{ archivos: readonly string[] }>(
  */
 const UNNAMED_MS = 7 * DAY_MS
 
-const ABANDON = statement<{ antes_de: Date }>(
+const ABANDON = statement<{ before: Date }>(
   'archivos.abandon',
   'part',
-  `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :antes_de`,
+  `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :before`,
 )
 
-const KNOWN = statement<{ claves: readonly string[]; antes_de: Date }, { clave: string; complete: boolean }>(
+const KNOWN = statement<{ claves: readonly string[]; before: Date }, { clave: string; complete: boolean }>(
   'archivos.known',
   'part',
-  `select archivo as clave, estado = 'listo' and creado_en < :antes_de as complete from archivo_indice
+  `select archivo as clave, estado = 'listo' and creado_en < :before as complete from archivo_indice
    where archivo = any(:claves::text[])`,
 )
-const COUNT_COMPLETE = statement<{ antes_de: Date }, { count: number }>(
+const COUNT_COMPLETE = statement<{ before: Date }, { count: number }>(
   'archivos.countComplete',
   'part',
-  `select count(*)::int as count from archivo_indice where estado = 'listo' and creado_en < :antes_de`,
+  `select count(*)::int as count from archivo_indice where estado = 'listo' and creado_en < :before`,
 )
 
 /**
@@ -81,9 +81,9 @@ export async function sweepArchivos({
 }: Pick<Deps, 'db' | 'store' | 'clock' | 'log'>): Promise<void> {
   const ago = (ms: number) => new Date(clock().getTime() - ms)
   await runInEachPart(db, async (part) => {
-    await part.query(EXPIRE, { antes_de: ago(UNUSED_MS) })
+    await part.query(EXPIRE, { before: ago(UNUSED_MS) })
     // An upload that finishes after this statement fails, because its reservation is marked for deletion.
-    await part.query(ABANDON, { antes_de: ago(ABANDONED_MS) })
+    await part.query(ABANDON, { before: ago(ABANDONED_MS) })
     await deleteMarkedArchivos({ db: part, store, log })
   })
 }
@@ -122,12 +122,12 @@ async function deleteFiles(store: FileStore, archivos: readonly string[]) {
   return { deleted, failures }
 }
 
-const readKnown = (db: Db, claves: readonly string[], antes_de: Date) =>
-  queryAllParts(db, ({ query }) => query(KNOWN, { claves, antes_de }))
+const readKnown = (db: Db, claves: readonly string[], before: Date) =>
+  queryAllParts(db, ({ query }) => query(KNOWN, { claves, before }))
 
 /** Counts the complete files that the database has had since before an instant. */
-const countComplete = async (db: Db, antes_de: Date) =>
-  (await queryAllParts(db, ({ query }) => query(COUNT_COMPLETE, { antes_de }))).reduce((n, { count }) => n + count, 0)
+const countComplete = async (db: Db, before: Date) =>
+  (await queryAllParts(db, ({ query }) => query(COUNT_COMPLETE, { before }))).reduce((n, { count }) => n + count, 0)
 
 /**
  * Deletes stored files that the database does not know, because the database was restored to an earlier state.

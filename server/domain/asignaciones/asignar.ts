@@ -2,7 +2,7 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { Dia, Estado, Modo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { dayOutOfRange, diasDe } from '../estados/decision.ts'
+import { dayOutOfRange, offeredDaysOf } from '../estados/decision.ts'
 import { isFinalState } from '../estados/estados.ts'
 import { requireActiveRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
@@ -39,11 +39,11 @@ const READ = statement<{ guias: readonly string[] }, AssignableGuia>(
    where i.guia = any(:guias::text[])`,
 )
 
-const ASSIGN = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; ahora: Date }>(
+const ASSIGN = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; now: Date }>(
   'asignaciones.assign',
   'part',
   `insert into asignacion (comercio_id, modo, guia_id, repartidor, fecha, autor, asignado_en)
-   select comercio_id, modo, id, :repartidor::text, :fecha::text::date, :autor::text, :ahora::timestamptz
+   select comercio_id, modo, id, :repartidor::text, :fecha::text::date, :autor::text, :now::timestamptz
    from json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    on conflict (comercio_id, modo, guia_id) do update set repartidor = excluded.repartidor, fecha = excluded.fecha,
      autor = excluded.autor, asignado_en = excluded.asignado_en
@@ -64,7 +64,7 @@ export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...caller },
   const { db, clock, bitacora } = deps
   const { repartidor } = await requireActiveRepartidor(db, body.repartidor)
   const today = companyDay(deps)
-  const days = diasDe(null, today)
+  const days = offeredDaysOf(null, today)
   const { fecha = today } = body
   if (fecha < days.desde || fecha > days.hasta) throw dayOutOfRange(days)
   const newAsignacion = { repartidor, fecha }
@@ -76,7 +76,7 @@ export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...caller },
       const changedRows = guiaRows.filter((row) => !isFinalState(row.estado) && !isSameAsignacion(row, newAsignacion))
       if (changedRows.length > 0) {
         const autor = caller.identity.operador
-        await query(ASSIGN, { guias: JSON.stringify(changedRows), ...newAsignacion, autor, ahora: clock() })
+        await query(ASSIGN, { guias: JSON.stringify(changedRows), ...newAsignacion, autor, now: clock() })
         await bitacora.recordAll(
           query,
           caller,

@@ -59,19 +59,19 @@ export interface Actor {
 export type PersonaActor = Actor & { identity: Identities['sesionDePersona'] }
 
 /** Value of `operador` for the console, whose user has direct access to the database. */
-export const CONSOLA = 'consola'
+export const CONSOLE = 'consola'
 
 /** The console as the author of a change: an operator with all scopes. */
-export const DE_CONSOLA = {
+export const CONSOLE_ACTOR = {
   identity: {
     operadorId: '',
-    operador: CONSOLA,
+    operador: CONSOLE,
     llave: '',
     alcances: ALCANCES_DE_OPERACION,
     ranges: [],
     demostracion: false,
   },
-  requestId: CONSOLA,
+  requestId: CONSOLE,
   red: '',
 }
 
@@ -90,7 +90,7 @@ function authorOf(identity: Authenticated | null): Autor {
   }
   if ('repartidor' in identity) return { ...nadie, quien_tipo: 'repartidor', quien: identity.repartidor }
   if (!('operador' in identity)) return { ...nadie, quien_tipo: 'persona', quien: identity.persona }
-  if (identity.operador === CONSOLA) return { ...nadie, quien_tipo: 'consola' }
+  if (identity.operador === CONSOLE) return { ...nadie, quien_tipo: 'consola' }
   return { ...nadie, quien_tipo: 'operador', quien: identity.operador, llave: `llave_${identity.llave}` }
 }
 
@@ -170,7 +170,7 @@ export class Bitacora {
   }
 
   /** Queues the line of a refused request. Repeated requests with the same `key` within one minute add no line. */
-  async rechazada(key: string, actor: Actor, line: AuditEntry): Promise<void> {
+  async refused(key: string, actor: Actor, line: AuditEntry): Promise<void> {
     const now = this.#deps.newId().creado_en.getTime()
     if ((this.#episodes.get(key) ?? 0) > now - EPISODE_MS) return
     this.#episodes.delete(key)

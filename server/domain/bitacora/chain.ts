@@ -290,23 +290,23 @@ interface UnchainedLine {
 
 const unchainedSql = (selection: LineSelection) => {
   const { writtenAt } = LINES[SELECTIONS[selection].de]
-  const linesQuery = linesSql(selection, `(${FUTURE} or ${writtenAt} < :antes_de)`, 100)
+  const linesQuery = linesSql(selection, `(${FUTURE} or ${writtenAt} < :before)`, 100)
   return `select clave, coalesce(${FUTURE}, false) as future from (${linesQuery}) x`
 }
 
-type AntesDe = { antes_de: Date }
-const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, UnchainedLine>> = {
-  bitacora: statement<SelectionParams<'bitacora'> & AntesDe, UnchainedLine>(
+type Before = { before: Date }
+const UNCHAINED: Record<LineSelection, Statement<LineCursor & Before, UnchainedLine>> = {
+  bitacora: statement<SelectionParams<'bitacora'> & Before, UnchainedLine>(
     'bitacora.unlinked',
     'central',
     unchainedSql('bitacora'),
   ),
-  evento: statement<SelectionParams<'evento'> & AntesDe, UnchainedLine>(
+  evento: statement<SelectionParams<'evento'> & Before, UnchainedLine>(
     'bitacora.unlinkedEvents',
     'part',
     unchainedSql('evento'),
   ),
-  comercioEvento: statement<SelectionParams<'comercioEvento'> & AntesDe, UnchainedLine>(
+  comercioEvento: statement<SelectionParams<'comercioEvento'> & Before, UnchainedLine>(
     'bitacora.unlinkedOfOne',
     'part',
     unchainedSql('comercioEvento'),
@@ -317,9 +317,9 @@ const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, Unchained
  * Reads up to 100 lines after the last link that are faults. `future`: lines that no link can ever cover. The others
  * were written before `antes_de` and should have a link by now.
  */
-export async function readUnchained(db: Db, chain: Chain, antes_de: Date): Promise<UnchainedLine[]> {
+export async function readUnchained(db: Db, chain: Chain, before: Date): Promise<UnchainedLine[]> {
   const { registro, comercio_id, modo } = chain
   const { xid, id, secuencia } = (await db.query(LAST, { registro, hasta: null }))[0] ?? START
-  const params = { comercio_id, modo, xid, id, secuencia, antes_de }
+  const params = { comercio_id, modo, xid, id, secuencia, before }
   return partOfChain(db, chain).query(UNCHAINED[selectionOf(chain)], params)
 }

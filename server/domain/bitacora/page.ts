@@ -81,8 +81,11 @@ export function paginateBitacora<Item>(
     {
       read: async (after, count) => {
         await collectAudit(db)
-        const antesDe = [(after?.[0] as string | undefined) ?? AFTER_EVERYTHING, hasta ?? AFTER_EVERYTHING].sort()[0]!
-        const values = { ...conditions, desde: desde ?? smallestId(new Date(0)), hasta: antesDe, count }
+        const earlierThan = [
+          (after?.[0] as string | undefined) ?? AFTER_EVERYTHING,
+          hasta ?? AFTER_EVERYTHING,
+        ].sort()[0]!
+        const values = { ...conditions, desde: desde ?? smallestId(new Date(0)), hasta: earlierThan, count }
         return db.query(narrowestStatement(conditions), values)
       },
       positionOf: ({ id }) => [id],

@@ -48,15 +48,15 @@ const LAST_LINKS = statement<
 )
 
 const SEAL = statement<
-  Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; ahora: Date },
+  Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; now: Date },
   { dia: string }
 >(
   'sellos.seal',
   'central',
   `with k as (
-     insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing
+     insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :now) on conflict (kid) do nothing
    )
-   insert into sello (dia, jws, creado_en) values (:dia::text::date, :jws, :ahora::timestamptz)
+   insert into sello (dia, jws, creado_en) values (:dia::text::date, :jws, :now::timestamptz)
    on conflict (dia) do nothing returning dia::text as dia`,
 )
 
@@ -71,8 +71,8 @@ export async function sealDay({
   secretos,
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'secretos' | 'settings'>): Promise<void> {
-  const ahora = clock()
-  const hoy = new Date(Math.floor(ahora.getTime() / DAY_MS) * DAY_MS)
+  const now = clock()
+  const hoy = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS)
   const [last] = await db.query(LAST)
   const lastLinks = await db.query(LAST_LINKS, { hoy, sealed: last?.dia ?? null })
   if (!lastLinks.some(({ nuevo }) => nuevo)) return
@@ -90,6 +90,6 @@ export async function sealDay({
     anterior: last ? sealDigest(last.jws) : null,
   }
   const { jws, publicKey } = await signJws(secretos, SEAL_TYPE, content)
-  const [sealed] = await db.query(SEAL, { dia, jws, kid: publicKey.kid, jwk: publicKey, ahora })
+  const [sealed] = await db.query(SEAL, { dia, jws, kid: publicKey.kid, jwk: publicKey, now })
   if (sealed) log.info({ dia, jws }, 'audit record sealed')
 }

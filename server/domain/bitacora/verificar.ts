@@ -100,7 +100,7 @@ async function verifyChain(db: Db, chain: Chain, range: TimeRange, result: Verif
     for (const link of links) {
       if (link.numero !== after + 1) previousHash = undefined
       // The link before the period is trusted without verification, like the seal before the period.
-      const previous = previousHash ?? (await hashDe(db, registro, link.numero - 1))
+      const previous = previousHash ?? (await hashOf(db, registro, link.numero - 1))
       if (previous === undefined && link.numero > 1)
         result.faltas.push(`${registro}: falta el eslabón ${link.numero - 1}`)
       else result.faltas.push(...(await compareLink(db, chain, link, previous ?? new Uint8Array())))
@@ -113,15 +113,15 @@ async function verifyChain(db: Db, chain: Chain, range: TimeRange, result: Verif
   }
 }
 
-async function verifyUnchained(db: Db, chain: Chain, antes_de: Date, result: VerificationResult): Promise<void> {
-  for (const { clave, future } of await readUnchained(db, chain, antes_de)) {
+async function verifyUnchained(db: Db, chain: Chain, before: Date, result: VerificationResult): Promise<void> {
+  for (const { clave, future } of await readUnchained(db, chain, before)) {
     const name = await nameOf(partOfChain(db, chain), chain.de, clave.toString('hex'))
     const fault = future ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
     result.faltas.push(`${chain.de}: ${name} ${fault}`)
   }
 }
 
-async function hashDe(db: Db, registro: string, numero: number): Promise<Uint8Array | undefined> {
+async function hashOf(db: Db, registro: string, numero: number): Promise<Uint8Array | undefined> {
   return (await db.query(HASH, { registro, numero }))[0]?.hash
 }
 
@@ -188,7 +188,7 @@ async function verifySeals(db: Db, secrets: Secrets, range: TimeRange, result: V
       result.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
     previous = sealDigest(jws)
     for (const [registro, sealedLink] of Object.entries(sello.eslabones)) {
-      const hash = await hashDe(db, registro, sealedLink.numero)
+      const hash = await hashOf(db, registro, sealedLink.numero)
       if (!hash || Buffer.from(hash).toString('hex') !== sealedLink.hash)
         result.faltas.push(`sello del ${dia}: el eslabón ${sealedLink.numero} de ${registro} es otro`)
     }

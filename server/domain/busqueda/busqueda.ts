@@ -5,7 +5,7 @@ import { NUMBERING_PLANS } from '../../generated/contract/plans.ts'
 import type { GuiaHallada, Modo } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
-import { creationDayOf, deDia, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
+import { creationDayOf, dayValue, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
 import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric } from './words.ts'
 
 /** Key of a guide that the search found. */
@@ -23,7 +23,7 @@ type Closeness = (typeof CLOSENESS_LEVELS)[number]
 
 /** Present time, and maximum number of guides to return. */
 interface SearchBounds {
-  ahora: Date
+  now: Date
   limite: number
 }
 
@@ -160,7 +160,7 @@ async function findByKeys(
   db: Db,
   text: string,
   closeness: Closeness,
-  { ahora, limite }: SearchBounds,
+  { now, limite }: SearchBounds,
 ): Promise<GuiaMatch[]> {
   for (const conditions of await buildConditions(db, text, closeness)) {
     if (conditions.length === 0) continue
@@ -168,7 +168,7 @@ async function findByKeys(
     // A search for beginnings skips the shortest period, because each pass has to read all keys that begin with the
     // text again.
     for (const days of closeness === 'exacta' ? PERIOD_DAYS : PERIOD_DAYS.slice(1)) {
-      matches = await readWith(db, days === undefined ? conditions : [...conditions, daysQuery(ahora, days)], limite)
+      matches = await readWith(db, days === undefined ? conditions : [...conditions, daysQuery(now, days)], limite)
       if (matches.length >= limite) break
     }
     // A text that matches as a reference is hardly a name, so its words are not searched.
@@ -182,7 +182,7 @@ async function findByKeys(
  * dated a guide may be ahead.
  */
 const daysQuery = (now: Date, days: number) =>
-  anyKeyQuery(Array.from({ length: days + 1 }, (_item, i) => deDia(creationDayOf(now) + 1 - i)))
+  anyKeyQuery(Array.from({ length: days + 1 }, (_item, i) => dayValue(creationDayOf(now) + 1 - i)))
 
 const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
   'busqueda.byTelefono',
@@ -200,7 +200,7 @@ const TELEFONO_FORM = /^[+\d\s().-]+$/
 const MIN_DIGITS = 7
 
 /**
- * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out doubtful readings.
+ * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out dudoso readings.
  */
 const telephoneReadings = (text: string): string[] =>
   [undefined, ...NUMBERING_PLANS.map(({ pais }) => pais)].flatMap((country) => {

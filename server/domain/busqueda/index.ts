@@ -4,14 +4,14 @@ import { runInEachPart } from '../../data/partQueries.ts'
 import type { busqueda, busqueda_avance } from '../../generated/contract/prisma/client.ts'
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
-import { enTsvector, KEY_VERSION, LOCK_KEY, type Searchable, searchKeysOf } from './keys.ts'
+import { KEY_VERSION, LOCK_KEY, type Searchable, searchKeysOf, toTsvector } from './keys.ts'
 
 /** Maximum events that one run reads in a part of the data. */
 const MAX_EVENTOS_PER_RUN = 2_000
 /** Types of events that change a guide's search keys. */
 const CHANGING_EVENTOS: readonly TipoDeEvento[] = ['guia.aceptado', 'guia.corregida']
 
-/** Position of an event in the event feed of its part of the data (server/data/order.ts). */
+/** Position of an event in the event feed of its part of the data (server/data/eventOrder.ts). */
 interface IndexPosition extends Pick<busqueda_avance, 'guia_id' | 'secuencia'> {
   xid: string
 }
@@ -107,7 +107,7 @@ async function indexNext(query: Query, from: IndexPosition): Promise<IndexPositi
       comercios: searchables.map(({ comercio_id }) => comercio_id),
       modos: searchables.map(({ modo }) => modo),
       guias: searchables.map(({ guia_id }) => guia_id),
-      claves: searchables.map((searchable) => enTsvector(searchKeysOf(searchable))),
+      claves: searchables.map((searchable) => toTsvector(searchKeysOf(searchable))),
     })
   }
   return nextRows

@@ -22,7 +22,7 @@ export const wordKey = (sound: string) => `n:${sound}`
 /** Search key for a reference, or for the last part of one. */
 export const referenceKey = (characters: string) => `r:${characters.slice(0, MAX_REFERENCE)}`
 /** Search key for a day of creation ({@link creationDayOf}). */
-export const deDia = (day: number) => `d:${day}`
+export const dayValue = (day: number) => `d:${day}`
 
 /**
  * Columns of a guide from which its search keys are made. The telephone is not among them, because it has an index of
@@ -45,11 +45,11 @@ export function searchKeysOf({ destinatario, municipio, external_ref, dia }: Sea
   for (const key of municipioKeys(municipio)) keys.add(key)
   const parts = textPartsOf(external_ref ?? '')
   if (parts.length > 0) keys.add(referenceKey(parts.join(''))).add(referenceKey(parts.at(-1)!))
-  return [...keys.add(deDia(dia))]
+  return [...keys.add(dayValue(dia))]
 }
 
 /**
  * Writes keys as the text of a `tsvector`. They need no quotes, because keys contain only letters, digits and the
  * colon.
  */
-export const enTsvector = (keys: readonly string[]) => `'${keys.join("' '")}'`
+export const toTsvector = (keys: readonly string[]) => `'${keys.join("' '")}'`

@@ -36,7 +36,7 @@ export interface Destino {
  * the likely mistake. The first call is slow, so callers use them only when they need suggestions.
  */
 export interface UnknownDestino {
-  desconocido: 'departamento' | 'municipio'
+  explainUnknown: 'departamento' | 'municipio'
   suggest: () => NombresSugeridos
   mistake: () => Mistake | undefined
 }
@@ -225,7 +225,7 @@ function resolveDestino(departamento: string, municipio: string): Destino | Unkn
     return diagnosis
   }
   return {
-    desconocido: entries.length > 0 ? 'municipio' : 'departamento',
+    explainUnknown: entries.length > 0 ? 'municipio' : 'departamento',
     suggest: () => diagnoseOnce().names,
     mistake: () => diagnoseOnce().mistake,
   }
@@ -292,13 +292,13 @@ const isPart = (text: string): boolean => withoutZone(text) !== undefined
 function zoneNames(text: string, where: readonly DepartamentoEntry[]): string[] {
   const rest = withoutZone(text)
   if (rest === undefined) return []
-  if (rest === '') return where.map((entry) => capitalDe(entry).nombre)
+  if (rest === '') return where.map((entry) => capitalOf(entry).nombre)
   const keys = nameKeysOf(rest)
   return where.flatMap((entry) => findMunicipio(entry, keys)?.nombre ?? [])
 }
 
 /** Capital of a department: the municipality nearest to the department's own centre. */
-const capitalDe = (entry: DepartamentoEntry): Municipio =>
+const capitalOf = (entry: DepartamentoEntry): Municipio =>
   entry.municipios
     .filter(({ aproximado }) => !aproximado)
     .toSorted((candidate, other) => distanceKm(entry, candidate) - distanceKm(entry, other))[0] ?? entry.municipios[0]!

@@ -7,7 +7,7 @@ import { nameKeysOf } from './keys.ts'
 export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, identity }, { cursors }) => {
   const { comercioId, modo } = identity
   const { departamento, buscar } = query
-  if (findDepartamentos(departamento).length === 0) throw desconocido(departamento)
+  if (findDepartamentos(departamento).length === 0) throw explainUnknown(departamento)
   const matchingMunicipios = municipiosOf(departamento).filter(
     ({ nombre }) => buscar === undefined || containsName(nombre, buscar),
   )
@@ -29,7 +29,7 @@ export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, ide
 
 const containsName = (name: string, searched: string) => nameKeysOf(name)[0]!.includes(nameKeysOf(searched)[0]!)
 
-function desconocido(departamento: string) {
+function explainUnknown(departamento: string) {
   const similarNames = similarDepartamentos(departamento)
   const remedy =
     similarNames.length > 0

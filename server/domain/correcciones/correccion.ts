@@ -59,13 +59,13 @@ const CHANGE_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { secuencia: nu
 )
 
 /** Queues a message that asks the new telephone for the delivery location. */
-const ASK_NEW_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { id: string; canal: string; ahora: Date }>(
+const ASK_NEW_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { id: string; canal: string; now: Date }>(
   'correcciones.askNewTelefono',
   'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
    select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id
        and m.modo = g.modo and m.guia_id = g.id), :id::uuid, guia, :canal::text, 'solicitud_ubicacion', telefono, 'pendiente',
-     ${dueAtCreationSql('modo', ':canal', ':ahora::timestamptz')}, :ahora
+     ${dueAtCreationSql('modo', ':canal', ':now::timestamptz')}, :now
    from guia g where comercio_id = :comercio_id and modo = :modo and id = :guia_id`,
 )
 
@@ -139,7 +139,7 @@ type PlaceProposal = NonNullable<ReturnType<typeof proposedPlace>>
 function proposedPlace({ origen }: Corrector, { lat, lng, maps_url }: CorrectedFields) {
   if (lat === undefined && maps_url === undefined) return undefined
   const link = lat === undefined ? readLinkedPlace(maps_url!) : undefined
-  const linkCoordinates = link?.tipo === 'coordenadas' ? link.coordenadas : undefined
+  const linkCoordinates = link?.tipo === 'coordenadas' ? link.coordinates : undefined
   return {
     enlace: link ? maps_url! : null,
     lat: lat ?? linkCoordinates?.lat ?? null,
@@ -170,16 +170,16 @@ function requirePlausible(
 
 /** Writes a correction of a locked guide, with its event and messages. */
 async function writeCorreccion(
-  { query, notifyJobs, clock, newId, secretos, canalDe }: LockedGuiaWriter,
+  { query, notifyJobs, clock, newId, secretos, channelOf }: LockedGuiaWriter,
   { autor, descripcion }: Corrector,
   storedGuia: GuiaRow,
   { applied: { values, cambios, campos, guia }, lugar, solicitudes }: DecidedCorreccion & { solicitudes: number },
 ): Promise<GuiaRow> {
-  const ahora = clock()
+  const now = clock()
   const stepDeps = { db: { query }, notifyJobs }
   const commonFields = {
-    ocurrido_en: ahora,
-    registrado_en: ahora,
+    ocurrido_en: now,
+    registrado_en: now,
     autor,
     ...(descripcion === undefined ? {} : { descripcion }),
   }
@@ -194,7 +194,7 @@ async function writeCorreccion(
       datos: { campos },
       ubicacion: {
         ...guia,
-        ...(mustAsk ? { ubicacion_extra: withRequest(guia, solicitudes + 1, canalDe, ahora) } : {}),
+        ...(mustAsk ? { ubicacion_extra: withRequest(guia, solicitudes + 1, channelOf, now) } : {}),
       },
       correccion: { values, advertencias: guia.advertencias, cambios: encryptChanges(secretos, evento, cambios) },
     })
@@ -209,15 +209,15 @@ async function writeCorreccion(
       await query(ASK_NEW_TELEFONO, {
         ...guiaKeyOf(storedGuia),
         id: newId().id,
-        canal: canalDe(storedGuia.modo),
-        ahora,
+        canal: channelOf(storedGuia.modo),
+        now,
       })
       notifyJobs()
     }
   }
   if (!lugar) return currentGuia
   const step = await takeStep(stepDeps, currentGuia, {
-    ...placeStep(currentGuia, lugar, ahora),
+    ...placeStep(currentGuia, lugar, now),
     ...commonFields,
     shortLink: linkToFollow(lugar.enlace, newId),
   })
@@ -228,9 +228,9 @@ async function writeCorreccion(
 const withRequest = (
   { modo, ubicacion_extra }: GuiaRow,
   numero: number,
-  canalDe: (modo: Modo) => ReturnType<Deps['canalDe']>,
+  channelOf: (modo: Modo) => ReturnType<Deps['channelOf']>,
   now: Date,
 ): GuiaRow['ubicacion_extra'] => ({
   ...ubicacion_extra,
-  solicitud: { numero, canal: canalDe(modo), estado: 'pendiente', creado_en: now.toISOString() },
+  solicitud: { numero, canal: channelOf(modo), estado: 'pendiente', creado_en: now.toISOString() },
 })

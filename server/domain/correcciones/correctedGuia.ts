@@ -198,7 +198,7 @@ function checkAdvertencias(storedGuia: GuiaRow, guia: GuiaRow, changes: Correcti
 }
 
 function withDistance({ ubicacion_extra }: GuiaRow, distancia_km: number | null): GuiaRow['ubicacion_extra'] {
-  const { distancia_km: _anterior, ...rest } = ubicacion_extra ?? {}
+  const { distancia_km: _former, ...rest } = ubicacion_extra ?? {}
   const extra = { ...rest, ...(distancia_km === null ? {} : { distancia_km }) }
   return Object.keys(extra).length === 0 ? null : extra
 }

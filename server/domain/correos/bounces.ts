@@ -4,10 +4,10 @@ import type { Deps } from '../deps.ts'
 import type { CorreoRow } from './correo.ts'
 
 /** The state says that the mail server had accepted the mail, so a repeated report changes nothing. */
-const BOUNCED = statement<{ ids: readonly string[]; codigo: string; ahora: Date }, Pick<CorreoRow, 'id'>>(
+const BOUNCED = statement<{ ids: readonly string[]; codigo: string; now: Date }, Pick<CorreoRow, 'id'>>(
   'correos.bounced',
   'central',
-  `update correo set estado = 'rebotado', codigo = :codigo, rebotado_en = :ahora::timestamptz
+  `update correo set estado = 'rebotado', codigo = :codigo, rebotado_en = :now::timestamptz
    where id = any(:ids::uuid[]) and estado = 'enviado' and canal = 'smtp' returning id`,
 )
 
@@ -22,6 +22,6 @@ export async function recordBounce(
 ): Promise<{ rebotados: number }> {
   const bounce = readBounce(mail)
   if (!bounce) return { rebotados: 0 }
-  const rows = await db.query(BOUNCED, { ids: bounce.ids, codigo: `dsn_${bounce.status}`, ahora: clock() })
+  const rows = await db.query(BOUNCED, { ids: bounce.ids, codigo: `dsn_${bounce.status}`, now: clock() })
   return { rebotados: rows.length }
 }

@@ -40,7 +40,7 @@ export type FactorChange =
   | 'restablecido'
 
 /** Subject and sentence of the mail for each change of the second factor. */
-const DE_FACTOR: Readonly<
+const BY_FACTOR: Readonly<
   Record<FactorChange, { subject: string; phrase: (when: string, codesLeft: number) => string }>
 > = {
   agregado: {
@@ -122,8 +122,8 @@ const TEMPLATES: CorreoTemplates = {
     despues: ['Quite allí la passkey y cierre la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
   segundo_factor: ({ nombre, que: change, quedan: codesLeft, cuando: when, enlace }, brand) => ({
-    subject: `¿Fue usted? ${DE_FACTOR[change].subject} de ${brand}`,
-    paragraphs: [`Hola, ${nombre}.`, DE_FACTOR[change].phrase(when, codesLeft), 'Si fue usted, no haga nada.'],
+    subject: `¿Fue usted? ${BY_FACTOR[change].subject} de ${brand}`,
+    paragraphs: [`Hola, ${nombre}.`, BY_FACTOR[change].phrase(when, codesLeft), 'Si fue usted, no haga nada.'],
     button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),

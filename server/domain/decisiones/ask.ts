@@ -6,7 +6,7 @@ import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { dueAtCreationSql } from '../records/locationRequest.ts'
 
 /** Dependencies of the message that asks a recipient to decide. */
-export type QuestionDeps = Pick<Deps, 'newId' | 'canalDe'>
+export type QuestionDeps = Pick<Deps, 'newId' | 'channelOf'>
 
 /**
  * Queues the message that asks the recipient to decide. Writes nothing if another message takes the same number
@@ -16,7 +16,7 @@ const ASK = statement<
   ReturnType<typeof guiaKeyOf> & {
     id: string
     canal: string
-    ahora: Date
+    now: Date
     vence_en: Date
     /** Sequence of the event that opened the decision. */
     secuencia: number
@@ -28,7 +28,7 @@ const ASK = statement<
      vence_en, abierta, decision_secuencia)
    select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id
        and m.modo = g.modo and m.guia_id = g.id), :id::uuid, guia, :canal::text, 'solicitud_decision', telefono, 'pendiente',
-     ${dueAtCreationSql('modo', ':canal', ':ahora::timestamptz')}, :ahora, :vence_en::timestamptz, false, :secuencia::int
+     ${dueAtCreationSql('modo', ':canal', ':now::timestamptz')}, :now, :vence_en::timestamptz, false, :secuencia::int
    from guia g where comercio_id = :comercio_id and modo = :modo and id = :guia_id
    on conflict (comercio_id, modo, guia_id, numero) do nothing returning 1`,
 )
@@ -44,18 +44,18 @@ const MAX_NUMBERS = 10
  * decides at once.
  */
 export function askRecipient(
-  { newId, canalDe }: QuestionDeps,
+  { newId, channelOf }: QuestionDeps,
   { destinatario_decide }: PoliticaDeIntentos,
   { modo, telefono }: GuiaRow,
   { valor }: DecisionDeGuia,
-  ahora: Date,
+  now: Date,
 ): ((query: Query, guia: GuiaRow) => Promise<void>) | undefined {
   if (!destinatario_decide || telefono === null || valor.vence_en === null) return undefined
   const vence_en = new Date(valor.vence_en)
-  if (vence_en <= ahora) return undefined
+  if (vence_en <= now) return undefined
   const { id } = newId()
   return async (query, guia) => {
-    const mensaje = { ...guiaKeyOf(guia), id, canal: canalDe(modo), ahora, vence_en, secuencia: guia.secuencia }
+    const mensaje = { ...guiaKeyOf(guia), id, canal: channelOf(modo), now, vence_en, secuencia: guia.secuencia }
     for (let intento = 0; intento < MAX_NUMBERS; intento++) if ((await query(ASK, mensaje)).length > 0) return
     throw new Error('no number was free for the message about a decision')
   }

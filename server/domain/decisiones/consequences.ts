@@ -18,7 +18,7 @@ import type { GuiaRow } from '../records/guiaFields.ts'
 import { askRecipient, type QuestionDeps } from './ask.ts'
 
 /** Returns the event that reports a decision. */
-export const pasoDeDecision = (
+export const decisionStep = (
   tipo: 'guia.decision_pendiente' | 'guia.decision_tomada',
   decision: DecisionDeGuia,
   commonFields: Pick<GuiaStep, 'ocurrido_en' | 'registrado_en' | 'autor' | 'descripcion'>,
@@ -69,12 +69,12 @@ export async function withConsequences(
   const lockedGuia =
     requestedDay === undefined ? undefined : takeDay(abierta.valor, requestedDay, dayIn(registrado_en, zone))
   if (lockedGuia) {
-    const pending = pasoDeDecision('guia.decision_pendiente', abierta, commonFields)
+    const pending = decisionStep('guia.decision_pendiente', abierta, commonFields)
     const decidedFields = { ...commonFields, ocurrido_en: registrado_en, descripcion: ASKED_OTHER_DAY }
-    return { ...step, followUps: [pending, pasoDeDecision('guia.decision_tomada', lockedGuia, decidedFields)] }
+    return { ...step, followUps: [pending, decisionStep('guia.decision_tomada', lockedGuia, decidedFields)] }
   }
   const descripcion =
     requestedDay === undefined ? null : `El destinatario pidió el ${requestedDay}, y ya no quedan intentos`
-  const pending = pasoDeDecision('guia.decision_pendiente', abierta, { ...commonFields, descripcion })
+  const pending = decisionStep('guia.decision_pendiente', abierta, { ...commonFields, descripcion })
   return { ...step, followUps: [{ ...pending, write: askRecipient(deps, policy, guia, abierta, registrado_en) }] }
 }

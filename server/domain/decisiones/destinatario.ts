@@ -7,7 +7,7 @@ import { dayIn, isDay } from '../../platform/time/day.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
-import { ASKED_OTHER_DAY, daysOf, diasDe, isTaken } from '../estados/decision.ts'
+import { ASKED_OTHER_DAY, daysOf, isTaken, offeredDaysOf } from '../estados/decision.ts'
 import { retryLostRaces, takeStep } from '../eventos/evento.ts'
 import { judgeDestino } from '../records/advertencias.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
@@ -76,7 +76,7 @@ export type DecisionResult =
 /** Operations of the page where the recipient decides. The link's token alone identifies the guide. */
 export interface Decisiones {
   /** Reads the decision without changing anything, because messengers open the page to make previews. */
-  leer(token: string): Promise<DecisionData | undefined>
+  read(token: string): Promise<DecisionData | undefined>
   /**
    * Takes the decision, unless a decision was already taken, became needless or expired.
    * @param replaced number of the recipient's own decision that the answer replaces. An answer that is sent twice, or
@@ -141,7 +141,7 @@ async function find(db: Db, token: string): Promise<DecisionRow | undefined> {
 
 /** Creates the operations of the page where the recipient decides. */
 export const createDecisiones = (deps: DecisionDeps): Decisiones => ({
-  async leer(token) {
+  async read(token) {
     const row = await find(deps.db, token)
     return row && presentDecisionData(deps, row)
   },
@@ -191,7 +191,7 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
     returns: row.decision_vence !== null,
     zona,
     dias: row.decision?.opciones.includes('reintentar')
-      ? daysOf(diasDe(row.decision.fecha_desde, dayIn(now, zona)), settings.restDays)
+      ? daysOf(offeredDaysOf(row.decision.fecha_desde, dayIn(now, zona)), settings.restDays)
       : null,
     decided: estado === 'decidida' ? { accion, por, eleccion } : null,
     replaceable: replaceableOf(row, now),

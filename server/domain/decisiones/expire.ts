@@ -12,11 +12,11 @@ export interface ExpiredDecision {
   comercio_id: string
 }
 
-const EXPIRED = statement<{ ahora: Date; count: number }, ExpiredDecision & { id: string }>(
+const EXPIRED = statement<{ now: Date; count: number }, ExpiredDecision & { id: string }>(
   'decisiones.expired',
   'part',
   `select guia, comercio_id, md5(id::text || ':' || decision_vence)::uuid as id from guia
-   where decision_vence <= :ahora order by decision_vence limit :count`,
+   where decision_vence <= :now order by decision_vence limit :count`,
 )
 
 /** Returns the guides whose deadline for a decision has passed, as jobs. */
@@ -24,7 +24,7 @@ export const readExpiredDecisiones = async (
   { db, clock }: Pick<LockedGuiaDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> => {
-  const rows = await queryReachableParts(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))
+  const rows = await queryReachableParts(db, ({ query }) => query(EXPIRED, { now: clock(), count }))
   return rows.map(({ id, ...data }) => ({ id, data }))
 }
 

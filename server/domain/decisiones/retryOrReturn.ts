@@ -6,12 +6,12 @@ import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { admitsCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import {
-  type Dias,
   dayOutOfRange,
   daysOf,
-  diasDe,
   isAwaitingDecision,
   isTaken,
+  type OfferedDays,
+  offeredDaysOf,
   presentDecision,
   takeDecision,
 } from '../estados/decision.ts'
@@ -19,7 +19,7 @@ import { isFinalState, nextStates } from '../estados/estados.ts'
 import { takeStep } from '../eventos/evento.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../records/lockedGuia.ts'
-import { pasoDeDecision, returnStep } from './consequences.ts'
+import { decisionStep, returnStep } from './consequences.ts'
 
 // Decisions about the parcel of a locked guide, by a person or by the merchant's policy.
 
@@ -60,12 +60,12 @@ export async function retryLockedGuia(
   const now = writer.clock()
   const zone = timeZoneOf(lockedGuia, settings.timeZone)
   const openDecision = requireRetryable(lockedGuia)
-  const day = requireDay(diasDe(openDecision.fecha_desde, dayIn(now, zone)), fecha, restDays)
+  const day = requireDay(offeredDaysOf(openDecision.fecha_desde, dayIn(now, zone)), fecha, restDays)
   requireWindow(franja)
   const changedGuia = await changeGuia()
   const decision = takeDecision(openDecision, { accion: 'reintentar', por, fecha: day, franja: franja ?? null })
   const commonFields = { ocurrido_en: now, registrado_en: now, autor, descripcion: descripcion ?? null }
-  return dar(writer, changedGuia, pasoDeDecision('guia.decision_tomada', decision, commonFields))
+  return record(writer, changedGuia, decisionStep('guia.decision_tomada', decision, commonFields))
 }
 
 /** States in which no courier is on the way with the parcel, so that its return can begin at once. */
@@ -87,15 +87,15 @@ export async function returnLockedGuia(
   const now = writer.clock()
   const commonFields = { ocurrido_en: now, registrado_en: now, autor }
   const decision = takeDecision(lockedGuia.decision, { accion: 'devolver', por })
-  const step = pasoDeDecision('guia.decision_tomada', decision, { ...commonFields, descripcion: descripcion ?? null })
-  const decidedGuia = await dar(writer, lockedGuia, step)
+  const step = decisionStep('guia.decision_tomada', decision, { ...commonFields, descripcion: descripcion ?? null })
+  const decidedGuia = await record(writer, lockedGuia, step)
   return RESTING_STATES.includes(lockedGuia.estado)
-    ? dar(writer, decidedGuia, returnStep(decision.valor, commonFields))
+    ? record(writer, decidedGuia, returnStep(decision.valor, commonFields))
     : decidedGuia
 }
 
 /** Writes an event of a locked guide. */
-const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, step: Parameters<typeof takeStep>[2]) =>
+const record = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, step: Parameters<typeof takeStep>[2]) =>
   (await takeStep({ db: { query }, notifyJobs }, guia, step))!.guia
 
 /**
@@ -159,7 +159,7 @@ function requireReturnable({ estado }: GuiaRow): void {
  * Returns the day of the attempt.
  * @throws Problema 422 if it is too early or too late, or nothing is delivered on it
  */
-function requireDay(days: Dias, requestedDay: Dia | undefined, restDays: RestDays | undefined): Dia {
+function requireDay(days: OfferedDays, requestedDay: Dia | undefined, restDays: RestDays | undefined): Dia {
   const offeredDays = daysOf(days, restDays)
   const day = requestedDay ?? offeredDays[0]!
   if (day < days.desde || day > days.hasta) throw dayOutOfRange(days)

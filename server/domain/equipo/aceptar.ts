@@ -23,11 +23,11 @@ const INTENTOS = 5
  * SQL condition that an invitation can be accepted. The one of the first person ends when there is a person. One to the
  * courier company needs a code, unless it is the first person's, which the console shows.
  */
-const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
+const VALE = `huella = :huella and vence_en > :now and intentos < ${INTENTOS}
   and (correo is not null or not exists (select from persona))
   and (correo is null or codigo_hash is not null or ambito <> '${COMPANY}')`
 
-const READ = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
+const READ = statement<{ huella: Uint8Array; now: Date }, InvitacionRow>(
   'equipo.readInvitacion',
   'central',
   `select * from invitacion where ${VALE}`,
@@ -35,7 +35,7 @@ const READ = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
 
 /** Counts an attempt, and keeps the row locked, so that parallel attempts come one after another. */
 const ATTEMPT = statement<
-  { huella: Uint8Array; ahora: Date },
+  { huella: Uint8Array; now: Date },
   { huella: Uint8Array<ArrayBuffer>; codigo_hash: Uint8Array<ArrayBuffer> | null }
 >(
   'equipo.attemptInvitacion',
@@ -66,11 +66,11 @@ const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membres
    on conflict (persona_id, ambito) do update set ambito = excluded.ambito returning id, membresia, ambito, alcances`,
 )
 
-const CON_FACTOR = statement<{ hash: Uint8Array; persona_id: string; ahora: Date }, { presencia_en: Date }>(
+const WITH_FACTOR = statement<{ hash: Uint8Array; persona_id: string; now: Date }, { presencia_en: Date }>(
   'equipo.conFactor',
   'central',
   `select presencia_en from sesion_persona
-   where hash = :hash and persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora and segundo_factor`,
+   where hash = :hash and persona_id = :persona_id and least(vence_en, inactiva_en) > :now and segundo_factor`,
 )
 
 /**
@@ -85,7 +85,7 @@ async function presenceWithFactor(
 ): Promise<Date | undefined> {
   const token = browser.readPersonaSesion({ headers: { cookie } })
   if (token === undefined) return undefined
-  const [row] = await query(CON_FACTOR, { hash: tokenHash(token), persona_id, ahora: clock() })
+  const [row] = await query(WITH_FACTOR, { hash: tokenHash(token), persona_id, now: clock() })
   return row?.presencia_en
 }
 
@@ -95,7 +95,7 @@ export async function readInvitacion(
   token: string,
 ): Promise<InvitacionRow | undefined> {
   if (!isToken(token)) return undefined
-  const [row] = await db.query(READ, { huella: tokenHash(token), ahora: clock() })
+  const [row] = await db.query(READ, { huella: tokenHash(token), now: clock() })
   return row
 }
 
@@ -104,7 +104,7 @@ const wrongInvitacionCode = () =>
   new Problema(
     'codigo_incorrecto',
     'El código no es el de esta invitación. Pregúnteselo a quien le invitó. Al quinto error el enlace deja de valer.',
-    { cabeceras: PERSON_CHALLENGE },
+    { headers: PERSON_CHALLENGE },
   )
 
 const invalidInvitation = () =>
@@ -148,7 +148,7 @@ export async function acceptInvitacion(
     ])
   const de = await bitacoraFields(db, ambito)
   const abierta = await inTransaction(db.central, async (query) => {
-    const [tomada] = await query(ATTEMPT, { huella: tokenHash(token), ahora: clock() })
+    const [tomada] = await query(ATTEMPT, { huella: tokenHash(token), now: clock() })
     if (!tomada) throw invalidInvitation()
     const { huella } = tomada
     const typedCode = normalizeBase32((answer.codigo ?? '').replace(/[\s-]/g, ''))
@@ -171,7 +171,7 @@ export async function acceptInvitacion(
       userAgent,
       cookie,
       red,
-      segundoFactor: presencia_en !== undefined,
+      secondFactor: presencia_en !== undefined,
       presencia_en,
       alta: ambito === COMPANY,
     })
@@ -200,9 +200,9 @@ export const aceptarInvitacion: Handler<'aceptarInvitacion'> = async (
   deps,
 ) => {
   const { db } = deps
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const { token, view } = await acceptInvitacion(deps, body, { userAgent, cookie, red, requestId })
-  devolver()
+  giveBack()
   const headers = { 'Set-Cookie': sesionCookies(deps, token, view) }
   return { status: 201, headers, body: await presentPersonaSesion(db, view) }
 }

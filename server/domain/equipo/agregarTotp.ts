@@ -7,19 +7,19 @@ import { lockFactors, requireCanAdd } from './factors.ts'
 import { notifySecondFactor } from './notify.ts'
 import { presentSecondFactor, wrongSecondFactor } from './secondFactor.ts'
 import { completeSesion } from './sesion.ts'
-import { pasoDe, withoutSeparators } from './totp.ts'
+import { stepOf, withoutSeparators } from './totp.ts'
 
-const WAITING_SECRET = statement<{ persona_id: string; ahora: Date }, Pick<segundo_factor, 'nuevo'>>(
+const WAITING_SECRET = statement<{ persona_id: string; now: Date }, Pick<segundo_factor, 'nuevo'>>(
   'equipo.waitingSecret',
   'central',
   `select nuevo from segundo_factor
-   where persona_id = :persona_id and nuevo is not null and nuevo_vence_en > :ahora for update`,
+   where persona_id = :persona_id and nuevo is not null and nuevo_vence_en > :now for update`,
 )
 
-const CONFIRM = statement<Pick<segundo_factor, 'persona_id'> & { paso: number; ahora: Date }>(
+const CONFIRM = statement<Pick<segundo_factor, 'persona_id'> & { paso: number; now: Date }>(
   'equipo.confirm',
   'central',
-  `update segundo_factor set secreto = nuevo, paso = :paso, creado_en = :ahora, usado_en = null, nuevo = null,
+  `update segundo_factor set secreto = nuevo, paso = :paso, creado_en = :now, usado_en = null, nuevo = null,
      nuevo_vence_en = null where persona_id = :persona_id`,
 )
 
@@ -29,11 +29,11 @@ async function confirmSecret(
   persona_id: string,
   code: string,
 ): Promise<boolean> {
-  const ahora = deps.clock()
-  const [waitingSecret] = await query(WAITING_SECRET, { persona_id, ahora })
-  const paso = waitingSecret?.nuevo && (await pasoDe(deps, persona_id, waitingSecret.nuevo, withoutSeparators(code)))
+  const now = deps.clock()
+  const [waitingSecret] = await query(WAITING_SECRET, { persona_id, now })
+  const paso = waitingSecret?.nuevo && (await stepOf(deps, persona_id, waitingSecret.nuevo, withoutSeparators(code)))
   if (typeof paso !== 'number') return false
-  await query(CONFIRM, { persona_id, paso, ahora })
+  await query(CONFIRM, { persona_id, paso, now })
   return true
 }
 
@@ -50,7 +50,7 @@ export async function confirmTotp(
 ): Promise<{ 'Set-Cookie'?: string }> {
   const { identity } = actor
   const { personaId, persona, sesion } = identity
-  const confirmada = await inTransaction(deps.db.central, async (query) => {
+  const isConfirmed = await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, personaId)
     await requireCanAdd(query, sesion, personaId)
     if (!(await confirmSecret(query, deps, personaId, code))) return false
@@ -59,9 +59,9 @@ export async function confirmTotp(
     await notifySecondFactor(query, deps, identity, { que: 'agregado', quedan: 0 })
     return { cookie: await completeSesion(query, deps, identity) }
   })
-  if (!confirmada) throw wrongSecondFactor()
+  if (!isConfirmed) throw wrongSecondFactor()
   deps.notifyJobs()
-  return confirmada.cookie === undefined ? {} : { 'Set-Cookie': confirmada.cookie }
+  return isConfirmed.cookie === undefined ? {} : { 'Set-Cookie': isConfirmed.cookie }
 }
 
 export const agregarTotp: Handler<'agregarTotp'> = async ({ body, ...caller }, deps) => {

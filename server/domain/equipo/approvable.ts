@@ -88,8 +88,8 @@ export const EFFECTS: Readonly<Record<TipoDeAprobacion, Effect>> = {
     if (!before || !correo) throw closedAprobacion('Esa persona ya no está.')
     return [await resetFactors(query, deps, { ...before, correo, persona })]
   },
-  crear_llave: async (query, { clock }, de) => [await createApprovedLlave(query, { ...de, ahora: clock() })],
-  rotar_llave: async (query, { clock }, de) => [await rotateApprovedLlave(query, { ...de, ahora: clock() })],
+  crear_llave: async (query, { clock }, de) => [await createApprovedLlave(query, { ...de, now: clock() })],
+  rotar_llave: async (query, { clock }, de) => [await rotateApprovedLlave(query, { ...de, now: clock() })],
 }
 
 /** Returns a sentence in Spanish that says what an approval asks for: «Ana pide …». */

@@ -24,7 +24,7 @@ const OPERADOR = statement<Pick<operador, 'operador'>, Pick<operador, 'id' | 're
 export const APPROVE_REMEDY = 'Que decida quien los tenga todos.'
 
 interface ApprovedLlave {
-  ahora: Date
+  now: Date
   identity: Pick<Identities['llaveDeOperacion'], 'alcances'>
   contenido: StoredAprobacionContent
 }
@@ -35,7 +35,7 @@ interface ApprovedLlave {
  */
 export async function createApprovedLlave(
   query: Query,
-  { ahora, identity, contenido }: ApprovedLlave,
+  { now, identity, contenido }: ApprovedLlave,
 ): Promise<Omit<AuditEntry, 'accion'>> {
   const { operador, id, redes, ...llave } = contenido.llave!
   const alcances = companyAlcances(contenido.alcances)
@@ -43,11 +43,11 @@ export async function createApprovedLlave(
   const [row] = await query(OPERADOR, { operador })
   if (!row || row.revocado_en) throw closedAprobacion('El operador de la llave fue revocado.')
   const vence_en = llave.vence_en === null ? null : new Date(llave.vence_en)
-  if (vence_en && vence_en <= ahora) throw closedAprobacion('La llave ya habría vencido.')
+  if (vence_en && vence_en <= now) throw closedAprobacion('La llave ya habría vencido.')
   const de = { operadorId: row.id, operador, alcances, vence_en, redes: [...redes] }
   const hash = new Uint8Array(Buffer.from(contenido.secreto!.hash, 'base64'))
   const newLlave = { id: id.replace(/^llave_/, ''), hash, llave: '' }
-  const createdLlave = await saveOperadorLlave({ query }, ahora, de, newLlave)
+  const createdLlave = await saveOperadorLlave({ query }, now, de, newLlave)
   return { sobre: ['llave', createdLlave.id], despues: { operador, ...llavePowers(createdLlave) } }
 }
 
@@ -58,9 +58,9 @@ export async function createApprovedLlave(
 export async function rotateApprovedLlave(query: Query, de: ApprovedLlave): Promise<Omit<AuditEntry, 'accion'>> {
   const { llave, secreto } = de.contenido
   const previousLlave = await requireLlave({ query }, llave!.rota!)
-  if (!isLlaveActive(previousLlave, de.ahora)) throw closedAprobacion('La llave que se iba a rotar ya no vale.')
+  if (!isLlaveActive(previousLlave, de.now)) throw closedAprobacion('La llave que se iba a rotar ya no vale.')
   await createApprovedLlave(query, de)
-  const after = await expireLlave(query, previousLlave, overlapEnd(de.ahora, secreto!.solapamiento_horas))
+  const after = await expireLlave(query, previousLlave, overlapEnd(de.now, secreto!.solapamiento_horas))
   return {
     sobre: ['llave', llave!.rota!],
     antes: { vence_en: previousLlave.vence_en },

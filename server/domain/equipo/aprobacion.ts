@@ -98,12 +98,12 @@ export function presentAprobacion(
   row: AprobacionRow,
 ): Aprobacion {
   const { aprobacion, tipo, pide, decide, razon, creado_en, vence_en, decidido_en } = row
-  const vencida = row.estado === 'pendiente' && vence_en <= clock()
-  const content = vencida ? null : readAprobacionContent(secretos, row)
+  const isExpired = row.estado === 'pendiente' && vence_en <= clock()
+  const content = isExpired ? null : readAprobacionContent(secretos, row)
   return {
     aprobacion,
     tipo,
-    estado: vencida ? 'vencida' : row.estado,
+    estado: isExpired ? 'vencida' : row.estado,
     contenido: content && visible(content),
     pide,
     decide,
@@ -134,15 +134,15 @@ export const unknownAprobacion = () =>
 export const closedAprobacion = (reason: string) =>
   new Problema('aprobacion_cerrada', `${reason} Si todavía hace falta, pídala otra vez.`)
 
-const PENDING = statement<{ ahora: Date }, AprobacionRow>(
+const PENDING = statement<{ now: Date }, AprobacionRow>(
   'aprobaciones.pending',
   'central',
-  `select * from aprobacion where estado = 'pendiente' and vence_en > :ahora order by id limit 100`,
+  `select * from aprobacion where estado = 'pendiente' and vence_en > :now order by id limit 100`,
 )
 
 /** Returns the approvals that can be decided now, oldest first, at most 100. */
 export const readPendingAprobaciones = ({ db, clock }: Pick<Deps, 'db' | 'clock'>) =>
-  db.query(PENDING, { ahora: clock() })
+  db.query(PENDING, { now: clock() })
 
 const ERASE = statement<{ pide: string; ids: readonly string[] }>(
   'aprobaciones.erase',

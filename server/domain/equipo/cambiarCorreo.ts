@@ -15,14 +15,14 @@ import { limitSignIns } from './signInLimits.ts'
  * just have ended this one, while a process still remembers it.
  */
 const ATTEMPT = statement<
-  { persona_id: string; huella: Uint8Array; ahora: Date },
+  { persona_id: string; huella: Uint8Array; now: Date },
   Pick<cambio_de_correo, 'id' | 'huella' | 'correo' | 'codigo_hash'> & { actual: string }
 >(
   'equipo.attemptCambioDeCorreo',
   'central',
   `update cambio_de_correo set intentos = intentos + 1
    where persona_id = :persona_id and huella = :huella and anterior is null
-     and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS}
+     and vence_en > :now and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS}
      and exists (select from sesion_persona where hash = :huella)
    returning id, huella, correo, codigo_hash, (select p.correo from persona p where p.id = persona_id) as actual`,
 )
@@ -56,7 +56,7 @@ async function spendCorreoCode(
   code: string,
 ) {
   if (!(await lockFactors(query, persona_id))) return undefined
-  const [row] = await query(ATTEMPT, { persona_id, huella, ahora: clock() })
+  const [row] = await query(ATTEMPT, { persona_id, huella, now: clock() })
   return row && isSameCode(secretos, row, code.replace(/\s/g, '')) ? row : undefined
 }
 
@@ -73,7 +73,7 @@ export async function changeCorreo(
   const { db, bitacora, notifyJobs } = deps
   const { identity, red } = actor
   const { personaId: persona_id, persona, nombre } = identity
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const correo = await inTransaction(db.central, async (query) => {
     const change = await spendCorreoCode(query, deps, identity, code)
     if (!change) return undefined
@@ -87,7 +87,7 @@ export async function changeCorreo(
     throw (error as { code?: string }).code === UNIQUE_VIOLATION ? takenCorreo() : error
   })
   if (correo === undefined) throw wrongCode()
-  devolver()
+  giveBack()
   notifyJobs()
   return correo
 }

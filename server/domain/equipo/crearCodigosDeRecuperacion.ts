@@ -19,11 +19,11 @@ const REMOVE = statement<{ persona_id: string }>(
   'delete from codigo_de_recuperacion where persona_id = :persona_id',
 )
 
-const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; ahora: Date }>(
+const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; now: Date }>(
   'equipo.saveRecoveryCodes',
   'central',
   `insert into codigo_de_recuperacion (persona_id, huella, creado_en)
-   select :persona_id, huella, :ahora from unnest(:huellas::bytea[]) as huella`,
+   select :persona_id, huella, :now from unnest(:huellas::bytea[]) as huella`,
 )
 
 /**
@@ -40,7 +40,7 @@ export async function createRecoveryCodes(
   await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, persona_id)
     await query(REMOVE, { persona_id })
-    await query(SAVE, { persona_id, huellas, ahora: deps.clock() })
+    await query(SAVE, { persona_id, huellas, now: deps.clock() })
     const line = { accion: 'crearCodigosDeRecuperacion', sobre: ['persona', persona], campos: ['codigos'] } as const
     await deps.bitacora.record(query, actor, line)
     await notifySecondFactor(query, deps, actor.identity, { que: 'codigos', quedan: CODE_COUNT })

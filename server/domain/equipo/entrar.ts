@@ -37,12 +37,12 @@ export async function openSesionOf(
   deps: SignInDeps,
   id: string,
   { accion, cookie, userAgent, ...caller }: Omit<Actor, 'identity'> & Record<'accion' | 'cookie' | 'userAgent', string>,
-  segundoFactor: boolean,
+  secondFactor: boolean,
 ) {
   const [row] = await query(FIND_PERSONA, { id })
   if (!row) return undefined
   const membresia = { id: row.membresia_id, membresia: row.membresia, ambito: row.ambito, alcances: row.alcances }
-  const signIn = { persona: row, membresia, userAgent, cookie, red: caller.red, segundoFactor }
+  const signIn = { persona: row, membresia, userAgent, cookie, red: caller.red, secondFactor }
   const abierta = await openPersonaSesion(query, deps, signIn)
   const autor = { ...caller, identity: { persona: row.persona } }
   const sobre = ['persona', row.persona] as const
@@ -67,11 +67,11 @@ async function startSignInOf(
   const autor = { ...actor, identity: { persona: row.persona } }
   const sobre = ['persona', row.persona] as const
   await deps.bitacora.record(query, autor, { accion: 'abrirSesionDePersona', sobre, campos: ['entrada_a_medias'] })
-  return { aMedias: await startSignIn(query, deps, id, factors) }
+  return { halfDone: await startSignIn(query, deps, id, factors) }
 }
 
 /** Result of entering the code of a mail: a session, or a sign-in that still needs the second factor. */
-type SignInResult = NonNullable<Awaited<ReturnType<typeof openSesionOf>>> | { aMedias: AMedias }
+type SignInResult = NonNullable<Awaited<ReturnType<typeof openSesionOf>>> | { halfDone: AMedias }
 
 /**
  * Opens a session with the code that was mailed. If the person has a second factor, the sign-in waits for it. The
@@ -101,12 +101,12 @@ export const abrirSesionDePersona: Handler<'abrirSesionDePersona'> = async (
   deps,
 ) => {
   const { db, browser } = deps
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const result = await enterWithCode(deps, { cookie, codigo: body.codigo }, { userAgent, red, requestId })
-  devolver()
+  giveBack()
   const clearedCodeCookie = browser.setSignIn('', 0)
-  if ('aMedias' in result) {
-    const { token, requestedFactor } = result.aMedias
+  if ('halfDone' in result) {
+    const { token, requestedFactor } = result.halfDone
     const setCookies = [browser.setPartialSignIn(token, PARTIAL_SIGN_IN_MINUTES * 60), clearedCodeCookie]
     return { status: 202, headers: { 'Set-Cookie': setCookies }, body: requestedFactor }
   }

@@ -10,19 +10,19 @@ export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
   deps,
 ) => {
   const { db, browser, clock, notifyJobs } = deps
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const signer = await verifySignature(deps, cookie, body)
   if (!signer) throw wrongPasskey()
   const { persona_id, ...usage } = signer
   const abierta = await inTransaction(db.central, async (query) => {
-    const [usedRow] = await query(USE, { ...usage, ahora: clock() })
+    const [usedRow] = await query(USE, { ...usage, now: clock() })
     if (!usedRow) return undefined
     const caller = { accion: 'abrirSesionConPasskey', cookie, userAgent, red, requestId }
     return openSesionOf(query, deps, persona_id, caller, true)
   })
   if (!abierta) throw wrongPasskey()
   notifyJobs()
-  devolver()
+  giveBack()
   const cookies = [...sesionCookies(deps, abierta.token, abierta.view), browser.setChallenge('', 0)]
   return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, abierta.view) }
 }

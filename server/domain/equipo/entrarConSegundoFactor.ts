@@ -37,10 +37,10 @@ export const abrirSesionConSegundoFactor: Handler<'abrirSesionConSegundoFactor'>
   deps,
 ) => {
   const { db, browser } = deps
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const caller = { userAgent, red, requestId }
   const { token, view } = await enterWithSecondFactor(deps, { cookie, codigo: body.codigo }, caller)
-  devolver()
+  giveBack()
   const cookies = [...sesionCookies(deps, token, view), browser.setPartialSignIn('', 0)]
   return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, view) }
 }

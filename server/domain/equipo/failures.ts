@@ -9,10 +9,10 @@ const LINES_PER_HOUR = 5
 export const CLOSING_FAILURES = 5
 
 /** Counts a failure of a person's second factor. The hour begins with its first failure. */
-const FAIL = statement<{ persona_id: string; ahora: Date }, { fallas: number; persona: string }>(
+const FAIL = statement<{ persona_id: string; now: Date }, { fallas: number; persona: string }>(
   'equipo.fail',
   'central',
-  `insert into segundo_factor as f (persona_id, fallas, fallas_desde) values (:persona_id, 1, :ahora)
+  `insert into segundo_factor as f (persona_id, fallas, fallas_desde) values (:persona_id, 1, :now)
    on conflict (persona_id) do update set
      fallas = case when f.fallas_desde > excluded.fallas_desde - interval '1 hour'
        and f.fallas_desde <= excluded.fallas_desde + interval '1 minute' then f.fallas + 1 else 1 end,
@@ -33,7 +33,7 @@ export async function recordFailure(
   actor: Actor,
   { persona_id, con, locks = false }: { persona_id: string; con: 'codigo' | 'passkey'; locks?: boolean },
 ): Promise<number> {
-  const [row] = await query(FAIL, { persona_id, ahora: clock() })
+  const [row] = await query(FAIL, { persona_id, now: clock() })
   const { fallas, persona } = row!
   if (fallas <= LINES_PER_HOUR || locks)
     await bitacora.record(query, actor, {

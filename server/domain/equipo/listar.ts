@@ -46,7 +46,7 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
 /** Second factor and open sessions of a person. */
 type PersonaAccess = Pick<Persona, 'segundo_factor' | 'sesiones'> & { entrado_en: Date | null }
 
-const ACCESSES = statement<{ personas: readonly string[]; ahora: Date }, PersonaAccess & { persona_id: string }>(
+const ACCESSES = statement<{ personas: readonly string[]; now: Date }, PersonaAccess & { persona_id: string }>(
   'equipo.accesses',
   'central',
   `select p.id as persona_id,
@@ -56,14 +56,14 @@ const ACCESSES = statement<{ personas: readonly string[]; ahora: Date }, Persona
    from persona p
    left join (
      select persona_id, count(*)::int as sesiones, max(creado_en) as entrado_en from sesion_persona
-     where persona_id = any(:personas::uuid[]) and least(vence_en, inactiva_en) > :ahora group by persona_id
+     where persona_id = any(:personas::uuid[]) and least(vence_en, inactiva_en) > :now group by persona_id
    ) s on s.persona_id = p.id
    where p.id = any(:personas::uuid[])`,
 )
 
 /** Returns second factors and open sessions of persons, by the person's id. */
-export async function readAccesses(db: Pick<Db, 'query'>, personas: readonly string[], ahora: Date) {
-  const rows = await db.query(ACCESSES, { personas, ahora })
+export async function readAccesses(db: Pick<Db, 'query'>, personas: readonly string[], now: Date) {
+  const rows = await db.query(ACCESSES, { personas, now })
   return new Map(rows.map(({ persona_id, ...access }) => [persona_id, access]))
 }
 

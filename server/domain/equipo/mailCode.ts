@@ -19,7 +19,7 @@ const MAX_CODES = { hora: 5, dia: 10 }
  * SQL condition that a row is not dated in the future. Clocks of processes may differ by a minute. If the clock was set
  * back, a code dated in the future would be valid too long, and count against the limits of later codes.
  */
-export const NOT_FUTURE = `creado_en <= :ahora::timestamptz + interval '1 minute'`
+export const NOT_FUTURE = `creado_en <= :now::timestamptz + interval '1 minute'`
 
 /**
  * Stores a sign-in code for a browser. If a person with a membership has the address, also queues the mail with the
@@ -29,7 +29,7 @@ export const NOT_FUTURE = `creado_en <= :ahora::timestamptz + interval '1 minute
 const REQUEST = statement<
   Pick<codigo_de_entrada, 'huella' | 'codigo_hash'> & {
     correo: string
-    ahora: Date
+    now: Date
     vence_en: Date
     mail_id: string
     mail_digest: Uint8Array
@@ -42,14 +42,14 @@ const REQUEST = statement<
      select id from persona where correo = :correo and exists (select from membresia where persona_id = persona.id)
    ), c as (
      insert into codigo_de_entrada (huella, persona_id, codigo_hash, intentos, creado_en, vence_en)
-     values (:huella, (select id from p), :codigo_hash, 0, :ahora::timestamptz, :vence_en::timestamptz)
+     values (:huella, (select id from p), :codigo_hash, 0, :now::timestamptz, :vence_en::timestamptz)
    )
    insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
-   select :mail_id, :mail_digest, 'codigo', :mail_content, 'pendiente', 0, :ahora, :ahora, :vence_en from p
+   select :mail_id, :mail_digest, 'codigo', :mail_content, 'pendiente', 0, :now, :now, :vence_en from p
    where (select count(*) from codigo_de_entrada o where o.persona_id = p.id
-       and o.creado_en > :ahora::timestamptz - interval '1 hour' and o.${NOT_FUTURE}) < ${MAX_CODES.hora}
+       and o.creado_en > :now::timestamptz - interval '1 hour' and o.${NOT_FUTURE}) < ${MAX_CODES.hora}
      and (select count(*) from codigo_de_entrada o where o.persona_id = p.id
-       and o.creado_en > :ahora::timestamptz - interval '1 day' and o.${NOT_FUTURE}) < ${MAX_CODES.dia}`,
+       and o.creado_en > :now::timestamptz - interval '1 day' and o.${NOT_FUTURE}) < ${MAX_CODES.dia}`,
 )
 
 type CodeDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'notifyJobs'>
@@ -72,8 +72,8 @@ export async function writeCode(
   const token = newToken()
   const huella = tokenHash(token)
   const codigo = String(randomInt(1_000_000)).padStart(6, '0')
-  const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + CODE_MINUTES * MINUTE_MS)
+  const now = clock()
+  const vence_en = new Date(now.getTime() + CODE_MINUTES * MINUTE_MS)
   const { id } = newId()
   const datos = { codigo, minutos: CODE_MINUTES }
   const { huella: mail_digest, contenido: mail_content } = sealCorreo(secretos, id, { para: correo, datos })
@@ -81,7 +81,7 @@ export async function writeCode(
     correo,
     huella,
     codigo_hash: sealCode(secretos, huella, codigo),
-    ahora,
+    now,
     vence_en,
     mail_id: id,
     mail_digest,
@@ -106,11 +106,11 @@ export const isSameCode = (
     .map(({ clave }) => timingSafeEqual(codeDigest(clave, huella, code), codigo_hash))
     .includes(true)
 
-const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
+const ATTEMPT = statement<{ huella: Uint8Array; now: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
   'equipo.attemptMailCode',
   'central',
   `update codigo_de_entrada set intentos = intentos + 1
-   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS} returning persona_id, codigo_hash`,
+   where huella = :huella and vence_en > :now and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS} returning persona_id, codigo_hash`,
 )
 
 /** Ends a code, so that no further attempt finds it. Its row stays, because the codes of a day are counted. */
@@ -134,7 +134,7 @@ export async function spendCode(
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
   const huella = tokenHash(token)
-  const [row] = await query(ATTEMPT, { huella, ahora: clock() })
+  const [row] = await query(ATTEMPT, { huella, now: clock() })
   if (!row) return undefined
   const typedCode = code.replace(/\s/g, '')
   const isRight = isSameCode(secretos, { huella, ...row }, typedCode)
@@ -146,5 +146,5 @@ export async function spendCode(
 /** Returns the 401 for a code that is not valid. The answer does not give the reason. */
 export const wrongCode = () =>
   new Problema('codigo_incorrecto', 'El código no vale. Revíselo, o pida otro en este mismo navegador.', {
-    cabeceras: PERSON_CHALLENGE,
+    headers: PERSON_CHALLENGE,
   })

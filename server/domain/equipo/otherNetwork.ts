@@ -8,14 +8,14 @@ import type { Deps } from '../deps.ts'
 const REMEMBERED_MS = 12 * HOUR_MS
 
 /** Function that is told of each use of a session, and records the uses from another network. */
-export type AvisoDeRed = NonNullable<AuthenticationDeps['onSesionUse']>
+export type NetworkNotice = NonNullable<AuthenticationDeps['onSesionUse']>
 
 /**
  * Creates the function that records when a session is used from another network than that of its sign-in, because its
  * cookie may be stolen. As often, a phone has just left the office, so the session is only recorded. Each process
  * records each session and network once.
  */
-export function createNetworkNotice({ bitacora, log }: Pick<Deps, 'bitacora' | 'log'>): AvisoDeRed {
+export function createNetworkNotice({ bitacora, log }: Pick<Deps, 'bitacora' | 'log'>): NetworkNotice {
   const seenKeys = new ExpiringSet(REMEMBERED_MS)
   return (sesion, { red, requestId }) => {
     const currentNetwork = wideNetwork(red)

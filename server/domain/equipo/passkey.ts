@@ -46,7 +46,7 @@ export const tooManyPasskeys = () =>
 /** Returns the 401 for a passkey that is not valid. The answer does not give the reason. */
 export const wrongPasskey = () =>
   new Problema('passkey_incorrecta', 'La passkey no vale aquí. Pida otro reto y repita, o entre con un código.', {
-    cabeceras: PERSON_CHALLENGE,
+    headers: PERSON_CHALLENGE,
   })
 
 /**
@@ -55,11 +55,11 @@ export const wrongPasskey = () =>
  */
 const challengeOf = (token: string) => createHash('sha256').update(`passkey ${token}`).digest('base64url')
 
-const REQUEST = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date; vence_en: Date }>(
+const REQUEST = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { now: Date; vence_en: Date }>(
   'equipo.requestChallenge',
   'central',
   `insert into reto_de_passkey (huella, persona_id, creado_en, vence_en)
-   values (:huella, :persona_id, :ahora, :vence_en)`,
+   values (:huella, :persona_id, :now, :vence_en)`,
 )
 
 /**
@@ -69,21 +69,21 @@ const REQUEST = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { aho
 export async function writeChallenge(
   { db, clock, browser }: Pick<Deps, 'db' | 'clock' | 'browser'>,
   persona_id: string | null,
-): Promise<{ reto: string; vence_en: string; cabeceras: { 'Set-Cookie': string } }> {
+): Promise<{ reto: string; vence_en: string; headers: { 'Set-Cookie': string } }> {
   const token = newToken()
-  const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + CHALLENGE_MINUTES * MINUTE_MS)
-  await db.query(REQUEST, { huella: tokenHash(token), persona_id, ahora, vence_en })
-  const cabeceras = { 'Set-Cookie': browser.setChallenge(token, CHALLENGE_MINUTES * 60) }
-  return { reto: challengeOf(token), vence_en: vence_en.toISOString(), cabeceras }
+  const now = clock()
+  const vence_en = new Date(now.getTime() + CHALLENGE_MINUTES * MINUTE_MS)
+  await db.query(REQUEST, { huella: tokenHash(token), persona_id, now, vence_en })
+  const headers = { 'Set-Cookie': browser.setChallenge(token, CHALLENGE_MINUTES * 60) }
+  return { reto: challengeOf(token), vence_en: vence_en.toISOString(), headers }
 }
 
 /** Deletes a challenge even if it has expired, so that it does not become valid again when the clock is set back. */
-const SPEND = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date }, { is_active: boolean }>(
+const SPEND = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { now: Date }, { is_active: boolean }>(
   'equipo.spendChallenge',
   'central',
   `delete from reto_de_passkey where huella = :huella and persona_id is not distinct from :persona_id::uuid
-   returning vence_en > :ahora and ${NOT_FUTURE} as is_active`,
+   returning vence_en > :now and ${NOT_FUTURE} as is_active`,
 )
 
 /**
@@ -98,7 +98,7 @@ async function spendChallenge(
   const token = browser.readChallenge(cookie)
   if (token === undefined) return undefined
   const huella = tokenHash(token)
-  const [spentChallenge] = await db.query(SPEND, { huella, persona_id, ahora: clock() })
+  const [spentChallenge] = await db.query(SPEND, { huella, persona_id, now: clock() })
   return spentChallenge?.is_active ? challengeOf(token) : undefined
 }
 
@@ -152,14 +152,14 @@ export async function verifyRegistration(
     if (!registrationInfo) return undefined
     const { credential, credentialBackedUp: sincronizada } = registrationInfo
     const { id, publicKey, counter: contador } = credential
-    return { credencial: bytesDe(id), clave: new Uint8Array(publicKey), contador, sincronizada }
+    return { credencial: bytesOf(id), clave: new Uint8Array(publicKey), contador, sincronizada }
   } catch {
     // The library throws an error for each kind of invalid answer.
     return undefined
   }
 }
 
-const bytesDe = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'))
+const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'))
 
 const FIND = statement<Pick<PasskeyRow, 'credencial'>, Pick<PasskeyRow, 'persona_id' | 'passkey' | 'clave'>>(
   'equipo.findPasskey',
@@ -186,7 +186,7 @@ export async function verifySignature(
   { credencial, datos_cliente, datos_autenticador, firma, usuario }: PasskeyParaEntrar,
 ): Promise<Signer | undefined> {
   const party = relyingParty(deps.settings.urlDePersonas)
-  const [row] = await deps.db.query(FIND, { credencial: bytesDe(credencial) })
+  const [row] = await deps.db.query(FIND, { credencial: bytesOf(credencial) })
   const reto = await spendChallenge(deps, cookie, null)
   if (!party || reto === undefined || !row || usuario !== userHandleOf(row.persona_id)) return undefined
   const { verifyAuthenticationResponse } = await loadWebAuthn()
@@ -218,10 +218,10 @@ export async function verifySignature(
  * Stores that a passkey was used. Changes no row if the passkey's counter did not grow: the passkey may have been
  * copied. Authenticators without counter always send 0.
  */
-export const USE = statement<Omit<Signer, 'persona_id'> & { ahora: Date }, { passkey: string }>(
+export const USE = statement<Omit<Signer, 'persona_id'> & { now: Date }, { passkey: string }>(
   'equipo.usePasskey',
   'central',
-  `update passkey set contador = :contador::bigint, sincronizada = :sincronizada, usado_en = :ahora
+  `update passkey set contador = :contador::bigint, sincronizada = :sincronizada, usado_en = :now
    where passkey = :passkey and (contador < :contador::bigint or (contador = 0 and :contador::bigint = 0))
    returning passkey`,
 )

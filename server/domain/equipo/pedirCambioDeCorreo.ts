@@ -14,11 +14,11 @@ import { limitSignIns } from './signInLimits.ts'
 /** Maximum codes for another address that one person gets within a day, because each is a mail to anybody. */
 const MAX_CODES_PER_DAY = 5
 
-const OF_DAY = statement<{ persona_id: string; ahora: Date }, Pick<cambio_de_correo, 'creado_en'>>(
+const OF_DAY = statement<{ persona_id: string; now: Date }, Pick<cambio_de_correo, 'creado_en'>>(
   'equipo.ofDay',
   'central',
   `select creado_en from cambio_de_correo
-   where persona_id = :persona_id and creado_en > :ahora::timestamptz - interval '1 day' and ${NOT_FUTURE}
+   where persona_id = :persona_id and creado_en > :now::timestamptz - interval '1 day' and ${NOT_FUTURE}
    order by creado_en`,
 )
 
@@ -56,12 +56,12 @@ export async function requestCorreoChange(
   const vence_en = new Date(creado_en.getTime() + CODE_MINUTES * MINUTE_MS)
   await inTransaction(db.central, async (query) => {
     await lockFactors(query, persona_id)
-    const ahora = clock()
-    const ofDay = await query(OF_DAY, { persona_id, ahora })
+    const now = clock()
+    const ofDay = await query(OF_DAY, { persona_id, now })
     if (ofDay.length >= MAX_CODES_PER_DAY)
       throw tooMany(
         `Se mandaron ${MAX_CODES_PER_DAY} códigos en un día`,
-        Math.ceil((ofDay[0]!.creado_en.getTime() + DAY_MS - ahora.getTime()) / 1_000),
+        Math.ceil((ofDay[0]!.creado_en.getTime() + DAY_MS - now.getTime()) / 1_000),
       )
     const codigo_hash = new Uint8Array(sealCode(secretos, digest, codigo))
     await query(SAVE, {

@@ -6,8 +6,8 @@ export const pedirRegistroDePasskey: Handler<'pedirRegistroDePasskey'> = async (
   const dominio = requireDomain(deps)
   const ownPasskeys = await readPasskeys(deps.db, personaId)
   if (ownPasskeys.length >= MAX_PASSKEYS) throw tooManyPasskeys()
-  const { reto, vence_en, cabeceras } = await writeChallenge(deps, personaId)
+  const { reto, vence_en, headers } = await writeChallenge(deps, personaId)
   const existentes = ownPasskeys.map(({ credencial }) => Buffer.from(credencial).toString('base64url'))
   const usuario = userHandleOf(personaId)
-  return { status: 200, headers: cabeceras, body: { reto, dominio, usuario, nombre, correo, existentes, vence_en } }
+  return { status: 200, headers, body: { reto, dominio, usuario, nombre, correo, existentes, vence_en } }
 }

@@ -12,11 +12,11 @@ export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = a
 ) => {
   const { db, clock, browser, bitacora } = deps
   const { identity, red } = caller
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const useSigner = async (query: Query, signer: Signer | undefined) => {
     if (signer?.persona_id !== identity.personaId) return false
     const { persona_id: _personaId, ...usage } = signer
-    return (await query(USE, { ...usage, ahora: clock() })).length > 0
+    return (await query(USE, { ...usage, now: clock() })).length > 0
   }
   const signer = await verifySignature(deps, cookie, body)
   const { personaId } = identity
@@ -25,13 +25,13 @@ export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = a
       const faults = await recordFailure(query, deps, caller, { persona_id: personaId, con: 'passkey' })
       return (await closeAfterFailures(query, deps, caller, faults)) ? closedAfterFailures() : wrongPasskey()
     }
-    await query(PROVE_PRESENCE, { hash: identity.sesion, ahora: clock(), con_factor: true })
+    await query(PROVE_PRESENCE, { hash: identity.sesion, now: clock(), con_factor: true })
     const sobre = ['persona', identity.persona] as const
     await bitacora.record(query, caller, { accion: 'probarPresenciaConPasskey', sobre, campos: ['presencia_en'] })
     return undefined
   })
   if (fault) throw fault
-  devolver()
+  giveBack()
   const headers = { 'Set-Cookie': browser.setChallenge('', 0) }
   return { status: 200, headers, body: await presentPersonaSesion(db, identity) }
 }

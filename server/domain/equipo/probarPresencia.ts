@@ -14,10 +14,10 @@ import { limitSignIns } from './signInLimits.ts'
 /**
  * Stores that the person of a session has just proved to be present, and whether a second factor was part of the proof.
  */
-export const PROVE_PRESENCE = statement<{ hash: Uint8Array; ahora: Date; con_factor: boolean }>(
+export const PROVE_PRESENCE = statement<{ hash: Uint8Array; now: Date; con_factor: boolean }>(
   'equipo.provePresence',
   'central',
-  `update sesion_persona set presencia_en = :ahora, segundo_factor = segundo_factor or :con_factor::boolean
+  `update sesion_persona set presencia_en = :now, segundo_factor = segundo_factor or :con_factor::boolean
    where hash = :hash`,
 )
 
@@ -51,7 +51,7 @@ export async function closeAfterFailures(
 /** Returns the 401 for a session that ended because its second factor failed too often. */
 export const closedAfterFailures = () =>
   new Problema('sesion_invalida', 'Falló muchas veces su segundo factor, y la sesión se cerró. Entre otra vez.', {
-    cabeceras: PERSON_CHALLENGE,
+    headers: PERSON_CHALLENGE,
   })
 
 /**
@@ -70,7 +70,7 @@ export async function proveWithCode(
   const { db, clock, browser, bitacora } = deps
   const { identity, red } = actor
   const { personaId } = identity
-  const devolver = limitSignIns(deps, red)
+  const giveBack = limitSignIns(deps, red)
   const fault = await inTransaction(db.central, async (query) => {
     // The session itself already proves the first factor, the mail. A code by mail would prove the same factor again.
     const con_factor = needsSecondFactor(await readFactors(query, personaId))
@@ -79,14 +79,14 @@ export async function proveWithCode(
       if (await closeAfterFailures(query, deps, actor, faults)) return closedAfterFailures()
       if (faults > 0) return wrongCode()
     } else if ((await spendCode(query, deps, browser.readSignIn(cookie), codigo)) !== personaId) return wrongCode()
-    await query(PROVE_PRESENCE, { hash: identity.sesion, ahora: clock(), con_factor })
+    await query(PROVE_PRESENCE, { hash: identity.sesion, now: clock(), con_factor })
     const sobre = ['persona', identity.persona] as const
     await bitacora.record(query, actor, { accion: 'probarPresencia', sobre, campos: ['presencia_en'] })
     return undefined
   })
   deps.notifyJobs()
   if (fault) throw fault
-  devolver()
+  giveBack()
 }
 
 export const probarPresencia: Handler<'probarPresencia'> = async ({ body, cookie, ...caller }, deps) => {

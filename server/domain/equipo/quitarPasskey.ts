@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { isLastNeededFactor, lockFactors, readFactors } from './factors.ts'
 import { notifyPasskey } from './notify.ts'
-import { ultimoSegundoFactor } from './secondFactor.ts'
+import { lastSecondFactor } from './secondFactor.ts'
 
 const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
   'equipo.removePasskey',
@@ -29,7 +29,7 @@ export async function removePasskeyOf(
     const factors = await readFactors(query, persona_id)
     const [row] = await query(REMOVE, { persona_id, passkey })
     if (!row) return false
-    if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
+    if (isLastNeededFactor(factors)) throw lastSecondFactor()
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, actor, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
     await notifyPasskey(query, deps, actor.identity, { agregada: false, dispositivo: row.dispositivo })

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { isLastNeededFactor, lockFactors, readFactors } from './factors.ts'
 import { notifySecondFactor } from './notify.ts'
-import { ultimoSegundoFactor } from './secondFactor.ts'
+import { lastSecondFactor } from './secondFactor.ts'
 
 /** The row stays, because it counts the attempts of the day. */
 const REMOVE = statement<{ persona_id: string }>(
@@ -27,7 +27,7 @@ export async function removeTotpOf(
     await lockFactors(query, persona_id)
     const factors = await readFactors(query, persona_id)
     if (!factors.totp) return
-    if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
+    if (isLastNeededFactor(factors)) throw lastSecondFactor()
     await query(REMOVE, { persona_id })
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, actor, { accion: 'quitarTotp', sobre, campos: ['totp'] })

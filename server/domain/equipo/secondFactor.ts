@@ -13,7 +13,7 @@ import { type Factors, readFactors } from './factors.ts'
 import { recordFailure } from './failures.ts'
 import { NOT_FUTURE } from './mailCode.ts'
 import { type NotifiedPersona, notifySecondFactor } from './notify.ts'
-import { pasoDe, withoutSeparators } from './totp.ts'
+import { stepOf, withoutSeparators } from './totp.ts'
 
 /** Minutes for which a sign-in waits for the second factor. */
 export const PARTIAL_SIGN_IN_MINUTES = 10
@@ -61,14 +61,11 @@ export const factorFormsOf = ({ totp, codigos, passkeys }: Factors): SegundoFact
   ...(passkeys > 0 ? (['passkey'] as const) : []),
 ]
 
-const WAITING_SIGN_IN = statement<
-  { huella: Uint8Array; ahora: Date },
-  Pick<entrada_a_medias, 'persona_id' | 'vence_en'>
->(
+const WAITING_SIGN_IN = statement<{ huella: Uint8Array; now: Date }, Pick<entrada_a_medias, 'persona_id' | 'vence_en'>>(
   'equipo.waitingSignIn',
   'central',
   `select persona_id, vence_en from entrada_a_medias
-   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS}`,
+   where huella = :huella and vence_en > :now and ${NOT_FUTURE} and intentos < ${INTENTOS}`,
 )
 
 /** Returns the sign-in of a browser that waits for the second factor; undefined if none waits. Changes nothing. */
@@ -78,16 +75,16 @@ export async function readPartialSignIn(
 ): Promise<SegundoFactorPedido | undefined> {
   const token = browser.readPartialSignIn(cookie)
   if (token === undefined) return undefined
-  const [row] = await db.query(WAITING_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
+  const [row] = await db.query(WAITING_SIGN_IN, { huella: tokenHash(token), now: clock() })
   if (!row) return undefined
   return { formas: factorFormsOf(await readFactors(db.query, row.persona_id)), vence_en: row.vence_en.toISOString() }
 }
 
-const ATTEMPT_SIGN_IN = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
+const ATTEMPT_SIGN_IN = statement<{ huella: Uint8Array; now: Date }, Pick<entrada_a_medias, 'persona_id'>>(
   'equipo.attemptSignIn',
   'central',
   `update entrada_a_medias set intentos = intentos + 1
-   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id`,
+   where huella = :huella and vence_en > :now and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id`,
 )
 
 /** Counts an attempt of a browser's sign-in. Returns the person who signs in; undefined if no sign-in waits. */
@@ -97,7 +94,7 @@ export async function attemptSignIn(
   token: string | undefined,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
-  const [row] = await query(ATTEMPT_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
+  const [row] = await query(ATTEMPT_SIGN_IN, { huella: tokenHash(token), now: clock() })
   return row?.persona_id
 }
 
@@ -113,10 +110,10 @@ export const finishSignIn = (query: Query, token: string) => query(FINISH, { hue
 type Intento = Pick<segundo_factor, 'secreto' | 'paso' | 'intentos' | 'intentos_desde'> & NotifiedPersona
 
 /** Counts an attempt of a person, and keeps the row locked, so that parallel attempts come one after another. */
-const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
+const ATTEMPT = statement<{ persona_id: string; now: Date }, Intento>(
   'equipo.attemptSecondFactor',
   'central',
-  `insert into segundo_factor as f (persona_id, intentos, intentos_desde) values (:persona_id, 1, :ahora)
+  `insert into segundo_factor as f (persona_id, intentos, intentos_desde) values (:persona_id, 1, :now)
    on conflict (persona_id) do update set
      intentos = case when f.intentos_desde > excluded.intentos_desde - interval '1 day' then f.intentos + 1 else 1 end,
      intentos_desde = case when f.intentos_desde > excluded.intentos_desde - interval '1 day' then f.intentos_desde
@@ -130,10 +127,10 @@ const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
  * Stores that a code of the app was right. Changes no row if a code of the same or a later time step was already
  * accepted.
  */
-const ACCEPT_TOTP = statement<{ persona_id: string; paso: number; ahora: Date }, { persona_id: string }>(
+const ACCEPT_TOTP = statement<{ persona_id: string; paso: number; now: Date }, { persona_id: string }>(
   'equipo.acceptTotp',
   'central',
-  `update segundo_factor set paso = :paso, usado_en = :ahora, intentos = 0
+  `update segundo_factor set paso = :paso, usado_en = :now, intentos = 0
    where persona_id = :persona_id and (paso is null or paso < :paso) returning persona_id`,
 )
 
@@ -169,14 +166,14 @@ export async function spendSecondFactor(
   actor: Actor,
   { persona_id, codigo }: { persona_id: string; codigo: string },
 ): Promise<number> {
-  const ahora = deps.clock()
-  const [intento] = await query(ATTEMPT, { persona_id, ahora })
+  const now = deps.clock()
+  const [intento] = await query(ATTEMPT, { persona_id, now })
   const { secreto, intentos, intentos_desde, nombre, correo } = intento!
-  if (intentos > ATTEMPTS_PER_DAY) throw tooManyAttempts(intentos_desde!, ahora)
+  if (intentos > ATTEMPTS_PER_DAY) throw tooManyAttempts(intentos_desde!, now)
   const typedCode = withoutSeparators(codigo)
-  const paso = secreto && (await pasoDe(deps, persona_id, secreto, typedCode))
+  const paso = secreto && (await stepOf(deps, persona_id, secreto, typedCode))
   if (typeof paso === 'number') {
-    const [acceptedRow] = await query(ACCEPT_TOTP, { persona_id, paso, ahora })
+    const [acceptedRow] = await query(ACCEPT_TOTP, { persona_id, paso, now })
     if (acceptedRow) return 0
   } else if (await spendRecoveryCode(query, persona_id, typedCode)) {
     const { codigos } = await readFactors(query, persona_id)
@@ -199,7 +196,7 @@ async function spendRecoveryCode(query: Query, persona_id: string, typedCode: st
 function tooManyAttempts(from: Date, now: Date): Problema {
   const delaySeconds = Math.max(1, Math.ceil((from.getTime() + DAY_MS - now.getTime()) / 1_000))
   const mensaje = `Falló ${ATTEMPTS_PER_DAY} veces su segundo factor. Entre con una passkey, espere un día, o pida a quien administra que lo restablezca.`
-  return new Problema('demasiadas_solicitudes', mensaje, { cabeceras: { 'Retry-After': String(delaySeconds) } })
+  return new Problema('demasiadas_solicitudes', mensaje, { headers: { 'Retry-After': String(delaySeconds) } })
 }
 
 /** Returns the 401 for a second factor that is not valid. The answer does not give the reason. */
@@ -207,11 +204,11 @@ export const wrongSecondFactor = () =>
   new Problema(
     'segundo_factor_incorrecto',
     'El código no vale. Espere el siguiente de su app y repita, o use uno de recuperación.',
-    { cabeceras: PERSON_CHALLENGE },
+    { headers: PERSON_CHALLENGE },
   )
 
 /** Returns the 409 for a request that would leave a person without the second factor that the person needs. */
-export const ultimoSegundoFactor = () =>
+export const lastSecondFactor = () =>
   new Problema(
     'ultimo_segundo_factor',
     'Es su último segundo factor. Agregue antes otro, una passkey o una app de códigos.',

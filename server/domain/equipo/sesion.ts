@@ -205,7 +205,7 @@ const OPEN = statement<
   > & {
     anterior: Uint8Array | null
     presencia_en: Date
-    ahora: Date
+    now: Date
     vence_en: Date
     inactiva_en: Date
   }
@@ -216,7 +216,7 @@ const OPEN = statement<
      insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, alta, segundo_factor,
        presencia_en, creado_en, vence_en, inactiva_en)
      values (:hash, :sesion, :persona_id, :membresia_id, :modo, :dispositivo, :red, :alta, :segundo_factor,
-       :presencia_en, :ahora, :vence_en, :inactiva_en)
+       :presencia_en, :now, :vence_en, :inactiva_en)
    )
    delete from sesion_persona where hash = :anterior::bytea or hash in (
      select hash from sesion_persona where persona_id = :persona_id order by creado_en desc offset ${SESIONES - 1})`,
@@ -237,7 +237,7 @@ interface SignIn {
   cookie: string
   red: string
   /** True if the person also proved a second factor. */
-  segundoFactor: boolean
+  secondFactor: boolean
   /** Last proof that the person is present; undefined: the sign-in itself. */
   presencia_en?: Date | undefined
   /** True if the person proved more than the mail, so that the session may add the first second factor. */
@@ -248,7 +248,7 @@ interface SignIn {
 export async function openPersonaSesion(
   query: Query,
   { clock, browser, settings }: Pick<Deps, 'clock' | 'browser' | 'settings'>,
-  { persona, membresia, userAgent, cookie, red, segundoFactor, presencia_en: provenAt, alta = false }: SignIn,
+  { persona, membresia, userAgent, cookie, red, secondFactor, presencia_en: provenAt, alta = false }: SignIn,
 ): Promise<{ token: string; view: SesionView }> {
   const token = newToken()
   const previous = browser.readPersonaSesion({ headers: { cookie } })
@@ -268,10 +268,10 @@ export async function openPersonaSesion(
     dispositivo: deviceOf(userAgent),
     red: wideNetwork(red),
     alta,
-    segundo_factor: segundoFactor,
+    segundo_factor: secondFactor,
     anterior: previous === undefined ? null : tokenHash(previous),
     presencia_en,
-    ahora: creado_en,
+    now: creado_en,
     vence_en,
     inactiva_en,
   })
@@ -356,34 +356,30 @@ export function deviceOf(userAgent: string): string {
 }
 
 const PURGE = [
-  statement<{ ahora: Date }>('equipo.pruneSesiones', 'central', 'delete from sesion_persona where vence_en <= :ahora'),
-  statement<{ ahora: Date }>('equipo.pruneInvitaciones', 'central', 'delete from invitacion where vence_en <= :ahora'),
-  statement<{ ahora: Date }>(
+  statement<{ now: Date }>('equipo.pruneSesiones', 'central', 'delete from sesion_persona where vence_en <= :now'),
+  statement<{ now: Date }>('equipo.pruneInvitaciones', 'central', 'delete from invitacion where vence_en <= :now'),
+  statement<{ now: Date }>(
     'equipo.pruneHalfDoneSignIns',
     'central',
-    'delete from entrada_a_medias where vence_en <= :ahora',
+    'delete from entrada_a_medias where vence_en <= :now',
   ),
-  statement<{ ahora: Date }>(
+  statement<{ now: Date }>(
     'equipo.pruneTotp',
     'central',
-    'update segundo_factor set nuevo = null, nuevo_vence_en = null where nuevo_vence_en <= :ahora',
+    'update segundo_factor set nuevo = null, nuevo_vence_en = null where nuevo_vence_en <= :now',
   ),
-  statement<{ ahora: Date }>(
-    'equipo.pruneChallenges',
-    'central',
-    'delete from reto_de_passkey where vence_en <= :ahora',
-  ),
+  statement<{ now: Date }>('equipo.pruneChallenges', 'central', 'delete from reto_de_passkey where vence_en <= :now'),
   // Codes stay for a day, because each address gets a limited number of codes per day.
-  statement<{ ahora: Date }>(
+  statement<{ now: Date }>(
     'equipo.pruneMailCodes',
     'central',
-    `delete from codigo_de_entrada where creado_en <= :ahora::timestamptz - interval '1 day'`,
+    `delete from codigo_de_entrada where creado_en <= :now::timestamptz - interval '1 day'`,
   ),
   // Addresses stay as long as their mails, so that erasing a person also finds the mails to a former address.
-  statement<{ ahora: Date }>(
+  statement<{ now: Date }>(
     'equipo.pruneCambiosDeCorreo',
     'central',
-    `delete from cambio_de_correo where creado_en <= :ahora::timestamptz - interval '31 days'`,
+    `delete from cambio_de_correo where creado_en <= :now::timestamptz - interval '31 days'`,
   ),
 ]
 
@@ -392,5 +388,5 @@ const PURGE = [
  * apps, and old changes of addresses.
  */
 export async function purgeSignIns({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  for (const purgeStatement of PURGE) await db.query(purgeStatement, { ahora: clock() })
+  for (const purgeStatement of PURGE) await db.query(purgeStatement, { now: clock() })
 }

@@ -13,13 +13,13 @@ import { sesionExpiry } from './sesion.ts'
 type OwnSesion = Identities['sesionDePersona']
 
 const LIST = statement<
-  { persona_id: string; ahora: Date },
+  { persona_id: string; now: Date },
   Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en' | 'inactiva_en'>
 >(
   'equipo.listSesiones',
   'central',
   `select sesion, dispositivo, red, creado_en, vence_en, least(vence_en, inactiva_en) as inactiva_en from sesion_persona
-   where persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora order by creado_en desc, sesion`,
+   where persona_id = :persona_id and least(vence_en, inactiva_en) > :now order by creado_en desc, sesion`,
 )
 
 /** Returns the sessions of a person that are valid now, newest first. */
@@ -27,7 +27,7 @@ export async function readSesiones(
   { db, clock }: { db: Pick<Db, 'query'>; clock: () => Date },
   { personaId, codigo }: Pick<OwnSesion, 'personaId' | 'codigo'>,
 ): Promise<SesionAbierta[]> {
-  const rows = await db.query(LIST, { persona_id: personaId, ahora: clock() })
+  const rows = await db.query(LIST, { persona_id: personaId, now: clock() })
   return rows.map(({ sesion, dispositivo, red, creado_en, vence_en, inactiva_en }) => ({
     sesion,
     actual: sesion === codigo,
@@ -93,7 +93,7 @@ export async function chooseMembresia(
   const vence_en = sesionExpiry(creado_en, ownMembresia.ambito)
   if (vence_en <= clock())
     throw new Problema('sesion_invalida', 'Pasaron más de 12 horas desde que entró. Entre otra vez.', {
-      cabeceras: PERSON_CHALLENGE,
+      headers: PERSON_CHALLENGE,
     })
   const inactiva_en = idleFrom({ clock, settings }, ownMembresia)
   await inTransaction(db.central, async (query) => {

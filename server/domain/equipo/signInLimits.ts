@@ -11,7 +11,7 @@ export function limitSignIns({ signInLimit }: Pick<Deps, 'signInLimit'>, network
   const delaySeconds = signInLimit.take(de)
   if (delaySeconds > 0)
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${delaySeconds} segundos y repita.`, {
-      cabeceras: { 'Retry-After': String(delaySeconds) },
+      headers: { 'Retry-After': String(delaySeconds) },
     })
   return () => signInLimit.giveBack(de)
 }

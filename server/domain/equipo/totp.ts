@@ -26,12 +26,12 @@ export async function newTotpSecret(
   const secreto = generateSecret({ length: BYTES })
   return {
     secreto,
-    uri: await uriDe(settings.brand.nombre, correo, secreto),
+    uri: await uriOf(settings.brand.nombre, correo, secreto),
     sealed: sealSecret(secretos, personaId, secreto),
   }
 }
 
-const uriDe = async (issuer: string, label: string, secret: string) =>
+const uriOf = async (issuer: string, label: string, secret: string) =>
   (await loadOtplib()).generateURI({ issuer, label, secret })
 
 /**
@@ -39,7 +39,7 @@ const uriDe = async (issuer: string, label: string, secret: string) =>
  * the master key of the secret no longer exists.
  * @throws Error if the secret was altered
  */
-export async function pasoDe(
+export async function stepOf(
   { secretos, clock }: Pick<Deps, 'secretos' | 'clock'>,
   persona_id: string,
   sealed: Uint8Array,

@@ -82,7 +82,7 @@ export const takeDecision = (openDecision: Decision | null, choice: TakenDecisio
 })
 
 /** First and last day for another delivery attempt. */
-export interface Dias {
+export interface OfferedDays {
   desde: Dia
   hasta: Dia
 }
@@ -91,14 +91,14 @@ export interface Dias {
 const MAX_ATTEMPT_DELAY_DAYS = 30
 
 /** Returns the days on which another delivery attempt is possible. */
-export function diasDe(earliestDay: Dia | null, today: Dia): Dias {
+export function offeredDaysOf(earliestDay: Dia | null, today: Dia): OfferedDays {
   const desde = earliestDay !== null && earliestDay > today ? earliestDay : today
   const until = addDays(today, MAX_ATTEMPT_DELAY_DAYS)
   return { desde, hasta: until < desde ? desde : until }
 }
 
 /** Returns the days of a range that are no rest days; all of them if the range has nothing else. */
-export function daysOf({ desde, hasta }: Dias, restDays: RestDays | undefined): Dia[] {
+export function daysOf({ desde, hasta }: OfferedDays, restDays: RestDays | undefined): Dia[] {
   const days: Dia[] = []
   for (let day = desde; day <= hasta; day = addDays(day, 1)) days.push(day)
   const offeredDays = restDays ? days.filter((day) => !isRestDay(restDays, day)) : days
@@ -106,7 +106,7 @@ export function daysOf({ desde, hasta }: Dias, restDays: RestDays | undefined): 
 }
 
 /** Makes the 422 for a day on which no attempt is possible. */
-export const dayOutOfRange = ({ desde, hasta }: Dias): Problema =>
+export const dayOutOfRange = ({ desde, hasta }: OfferedDays): Problema =>
   problemOfFaults('validacion', [
     { campo: '/fecha', codigo: 'fuera_de_rango', mensaje: `debe ser un día desde ${desde} hasta ${hasta}` },
   ])
@@ -120,7 +120,7 @@ export const ASKED_OTHER_DAY = 'El destinatario pidió otro día'
  * @throws Problema 422 if the day is too late
  */
 export function takeDay(openDecision: Decision, requestedDay: Dia, today: Dia): DecisionDeGuia | undefined {
-  const days = diasDe(openDecision.fecha_desde, today)
+  const days = offeredDaysOf(openDecision.fecha_desde, today)
   if (requestedDay > days.hasta) throw dayOutOfRange(days)
   if (!openDecision.opciones.includes('reintentar')) return undefined
   const fecha = requestedDay < days.desde ? days.desde : requestedDay
@@ -150,8 +150,8 @@ export function afterEstado(decision: Decision | null, estado: Estado): Decision
   // follows the courier's scan.
   if (returnsAfter(decision, estado)) return undefined
   if (!appliedAction && !isFinalState(estado)) return undefined
-  const aplicada = isTaken(decision) && decision.accion === appliedAction
-  return { valor: { ...decision, estado: aplicada ? 'aplicada' : 'superada' }, expiry: null }
+  const isApplied = isTaken(decision) && decision.accion === appliedAction
+  return { valor: { ...decision, estado: isApplied ? 'aplicada' : 'superada' }, expiry: null }
 }
 
 /** States in which a decided return does not begin: the parcel is lost, or already returns. */

@@ -25,7 +25,7 @@ export function typeOfLabels(accepts: (types: string[]) => string | false): 'jso
   if (type === ZPL) return 'zpl'
   if (type) return 'json'
   const mensaje = `Pida en Accept uno de estos formatos: application/json, ${PDF}, ${ZPL}.`
-  throw new Problema('formato_no_disponible', mensaje, { cabeceras: VARY })
+  throw new Problema('formato_no_disponible', mensaje, { headers: VARY })
 }
 
 /** Header of answers whose form depends on `Accept`. */
@@ -54,22 +54,22 @@ export function labelFile(
   const etiquetas = rows.map((row) => etiquetaDataOf(row, settings))
   const brand = forDocuments(settings.brand)
   const brandKey = [brand.nombre, brand.logo && digestOf(brand.logo.black.png)]
-  const enZpl = 'ppp' in shape
-  const ETag = etagOf(JSON.stringify([DRAW_VERSION, enZpl ? `zpl${shape.ppp}` : shape.formato, ...brandKey, etiquetas]))
+  const isZpl = 'ppp' in shape
+  const ETag = etagOf(JSON.stringify([DRAW_VERSION, isZpl ? `zpl${shape.ppp}` : shape.formato, ...brandKey, etiquetas]))
   const owner = rows[0]!.comercio_id
   const draw = (signal: AbortSignal) => {
     charge(rows.length)
-    return enZpl
+    return isZpl
       ? threads.run(owner, 'zpl', { brand, etiquetas, ppp: shape.ppp }, signal)
       : threads.run(owner, 'etiquetas', { brand, etiquetas, formato: shape.formato }, signal)
   }
   const base = rows.length === 1 ? `etiqueta-${rows[0]!.guia}` : `etiquetas-${rows.length}`
   return {
     ETag,
-    nombre: `${base}.${enZpl ? 'zpl' : 'pdf'}`,
+    nombre: `${base}.${isZpl ? 'zpl' : 'pdf'}`,
     async body(signal, headersOnly) {
       const bytes = headersOnly ? recentDocuments.find(ETag) : await recentDocuments.get(ETag, draw, signal)
-      return new ByteStream(enZpl ? ZPL : PDF, bytes?.length, Readable.from(bytes ? [bytes] : []))
+      return new ByteStream(isZpl ? ZPL : PDF, bytes?.length, Readable.from(bytes ? [bytes] : []))
     },
   }
 }

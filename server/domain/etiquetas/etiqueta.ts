@@ -39,10 +39,10 @@ export async function readEtiquetas(db: Db, scope: GuiaScope, codes: readonly st
  * labels. If a correction came while the label was made, the guide gets the warning. Does nothing if the same link was
  * opened just before.
  */
-const RECORD = statement<Pick<GuiaRow, 'comercio_id' | 'modo'> & { printed: string; ahora: Date }>(
+const RECORD = statement<Pick<GuiaRow, 'comercio_id' | 'modo'> & { printed: string; now: Date }>(
   'etiquetas.record',
   'merchant',
-  `update guia g set etiqueta_en = :ahora::timestamptz, advertencias =
+  `update guia g set etiqueta_en = :now::timestamptz, advertencias =
      coalesce((select jsonb_agg(a order by n) from jsonb_array_elements(g.advertencias) with ordinality e(a, n)
        where a ->> 'codigo' <> 'etiqueta_desactualizada'), '[]')
      || case when x.ultima_correccion is distinct from g.ultima_correccion
@@ -57,7 +57,7 @@ const RECORD = statement<Pick<GuiaRow, 'comercio_id' | 'modo'> & { printed: stri
  * Records that labels with the data of these rows were made. Writes only for a guide's first label, and for the first
  * label after a correction of what labels show.
  */
-export async function recordEtiquetas(db: Db, rows: readonly EtiquetaRow[], ahora: Date): Promise<void> {
+export async function recordEtiquetas(db: Db, rows: readonly EtiquetaRow[], now: Date): Promise<void> {
   const printed = rows.filter(
     ({ etiqueta_en, advertencias }) =>
       etiqueta_en === null || advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
@@ -65,7 +65,7 @@ export async function recordEtiquetas(db: Db, rows: readonly EtiquetaRow[], ahor
   if (printed.length === 0) return
   const [{ comercio_id, modo }] = printed as [EtiquetaRow]
   const keys = printed.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
-  await db.query(RECORD, { comercio_id, modo, printed: JSON.stringify(keys), ahora })
+  await db.query(RECORD, { comercio_id, modo, printed: JSON.stringify(keys), now })
 }
 
 /** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */

@@ -62,10 +62,10 @@ const WIDTH = LABEL_SHEET.ancho - 2 * X
  * Maximum characters drawn as Code 128 bars. A guide's code has 12; a much longer text would give bars that no printer
  * resolves.
  */
-const LARGO_128 = 24
+const LENGTH_128 = 24
 /** Largest size of the brand's logo, in points. */
 export const LOGO_BOX = { ancho: WIDTH / 2 - 4, alto: 28 }
-const CAPTION: TextStyle = { cuerpo: 6.2, weight: 'strong', letterSpacing: 0.5 }
+const CAPTION: TextStyle = { size: 6.2, weight: 'strong', letterSpacing: 0.5 }
 
 /**
  * Draws a label from top to bottom: carrier, code, sender, destination, contents. The destination gets the space that
@@ -106,7 +106,7 @@ function drawHeader(sheet: Sheet): number {
   const x = X + halfWidth + 8
   if (etiqueta.modo === 'test') {
     canvas.fill(x + halfWidth - 66, y + 5, 66, 18)
-    const style: TextStyle = { cuerpo: 10, weight: 'strong', color: '#FFFFFF', letterSpacing: 1.5 }
+    const style: TextStyle = { size: 10, weight: 'strong', color: '#FFFFFF', letterSpacing: 1.5 }
     typography.write(['PRUEBA'], x + halfWidth - 66, y + 7.2, style, { ancho: 66, align: 'centro' })
   } else {
     const comercio = typography.fit(etiqueta.comercio, { leading: 1.15 }, [9, 8, 7], {
@@ -138,7 +138,7 @@ function drawBrand({ canvas, typography }: Sheet, y: number): void {
 const BARS_HEIGHT = 56
 
 function code({ canvas, typography, etiqueta }: Sheet, y: number): number {
-  const drawBars = etiqueta.guia.length <= LARGO_128 ? canvas.bars(etiqueta.guia) : undefined
+  const drawBars = etiqueta.guia.length <= LENGTH_128 ? canvas.bars(etiqueta.guia) : undefined
   drawBars?.(y + 2, BARS_HEIGHT)
   const bottom = y + (drawBars ? BARS_HEIGHT + 4 : 0)
   const base = { weight: 'strong', letterSpacing: 1.2 } as const
@@ -226,18 +226,18 @@ function drawText(
   typography: Typography,
   value: string,
   y: number,
-  base: Omit<TextStyle, 'cuerpo'>,
+  base: Omit<TextStyle, 'size'>,
   fontSizes: number[],
   box: { ancho: number; alto: number },
 ): number {
-  if (!value.trim() || box.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return y
+  if (!value.trim() || box.alto < lineHeight({ ...base, size: fontSizes.at(-1)! })) return y
   const text = typography.fit(value, base, fontSizes, box)
   return typography.write(text.lineas, X, y, text.style)
 }
 
 /** Draws the recipient's telephone on the right. The courier reads it at arm's length while dialling. */
 function drawTelephone(typography: Typography, y: number, telefono: string | null): number {
-  const style: TextStyle = { ...STRONG, cuerpo: 11 }
+  const style: TextStyle = { ...STRONG, size: 11 }
   const options = { ancho: WIDTH - 60, align: 'derecha' } as const
   const lines = typography.split(`Tel. ${telefono === null ? '—' : showTelephone(telefono)}`, style, options.ancho, 1)
   return typography.write(lines, X + 60, y, style, options)
@@ -256,7 +256,7 @@ function drawMunicipality({ canvas, typography, etiqueta }: Sheet, y: number, is
   const zone = zoneOf(direccion)
   if (zone === undefined) return drawText(typography, departamento, top, NORMAL, departmentSizes, { ...box, alto: 18 })
   const zoneText = `ZONA ${zone}`
-  const style: TextStyle = { ...STRONG, cuerpo: isTight ? 15 : 21, color: '#FFFFFF' }
+  const style: TextStyle = { ...STRONG, size: isTight ? 15 : 21, color: '#FFFFFF' }
   const [ancho, height] = [typography.measure(zoneText, style) + 14, lineHeight(style)]
   // Letters such as «g» of the municipality reach below their line.
   const zoneTop = top + 3
@@ -286,5 +286,5 @@ function drawNote({ typography }: Sheet, width: number, hasQr: boolean): void {
   const note = typography.takeTranscribed()
     ? '* Transcrito de otro alfabeto: el original está en el sistema'
     : invitation
-  typography.write(typography.split(note, { cuerpo: 6.4 }, width, 1), X, NOTE_TOP, { cuerpo: 6.4 })
+  typography.write(typography.split(note, { size: 6.4 }, width, 1), X, NOTE_TOP, { size: 6.4 })
 }

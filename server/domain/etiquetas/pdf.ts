@@ -105,7 +105,7 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
     fill: (x, y, width, height) => void doc.rect(x, y, width, height).fill('#000000'),
     logo: (x, y, width, height) => void (logoImage && doc.image(logoImage, x, y, { width, height })),
     backdrop(top, bottom) {
-      const style = { cuerpo: 58, weight: 'strong', color: '#E6E6E6', letterSpacing: 2 } as const
+      const style = { size: 58, weight: 'strong', color: '#E6E6E6', letterSpacing: 2 } as const
       const width = typography.measure('PRUEBA', style)
       const center = { x: LABEL_SHEET.ancho / 2, y: (top + bottom) / 2 }
       doc.save().rotate(-20, { origin: [center.x, center.y] })

@@ -6,7 +6,7 @@ import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
 import { type DecisionDeGuia, presentDecision } from '../estados/decision.ts'
-import { FORMA_EN_SQL, STORED_FORMA } from '../records/bodyShape.ts'
+import { SHAPE_IN_SQL, STORED_SHAPE } from '../records/bodyShape.ts'
 import type { CorrectableColumn } from '../records/correccionCipher.ts'
 import {
   CAMPOS,
@@ -177,7 +177,7 @@ export function buildCreationEvento(guia: GuiaRow, traza: string | null): Evento
     idempotencia: null,
     huella: null,
     foto: fotoOf(guia),
-    forma: STORED_FORMA,
+    forma: STORED_SHAPE,
     cambios: null,
     ocurrido_en: creado_en,
     registrado_en: creado_en,
@@ -283,7 +283,7 @@ type StepParameters = Omit<EventoWithoutFoto, 'guia' | 'external_ref'> & {
   enlace_corto_id: string | null
   /** Short link whose location a job looks up. */
   enlace_corto: string | null
-  ahora: Date
+  now: Date
   datos_borrados_en: Date | null
   traza: EventoRow['traza']
 }
@@ -325,7 +325,7 @@ const buildStepSql = ({
        registrado_en, traza)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        ${lugar}, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoSql('g')},
-       ${FORMA_EN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz, :traza from g
+       ${SHAPE_IN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz, :traza from g
      returning n.*
    ), m as (
      update mensaje set abierta = false from g where :ubicacion_estado::text is not null
@@ -333,11 +333,11 @@ const buildStepSql = ({
        and (g.ubicacion_estado = 'confirmada' or mensaje.telefono is distinct from g.telefono)
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select comercio_id, modo, id, :enlace_corto_id::uuid, :enlace_corto, :ahora::timestamptz
+     select comercio_id, modo, id, :enlace_corto_id::uuid, :enlace_corto, :now::timestamptz
      from g where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
-   ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
+   ), d as (${insertWebhookAvisos('e', ':now::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
 const STEP = statement<StepParameters, GuiaWithWebhooks>('eventos.step', 'merchant', buildStepSql({}))
@@ -397,7 +397,7 @@ async function writeEvento(
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
   const parameters: StepParameters = {
     ...evento,
-    ahora: step.registrado_en,
+    now: step.registrado_en,
     datos_borrados_en: guia.datos_borrados_en,
     intentos: step.intentos ?? guia.intentos,
     ubicacion_estado: ubicacion?.ubicacion_estado ?? null,

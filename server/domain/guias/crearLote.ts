@@ -41,7 +41,7 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
     (candidate, i): candidate is Candidate => candidate !== undefined && !(once && keyed[i]),
   )
   const written = await createCandidates(escritura, identity, otherCandidates)
-  const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
+  const failed = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
     ok: false,
     external_ref,
@@ -57,7 +57,7 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
     const { listedFaults, omittedCount } = explain(entries[index], maxFaults, identity)
     faultQuota -= listedFaults.length
     const faults = listedFaults.map((fault) => attribute(fault, sentEntries[index], body))
-    return fallida(index, referencia(sentEntries[index]), problemOfFaults('validacion', faults, omittedCount))
+    return failed(index, referencia(sentEntries[index]), problemOfFaults('validacion', faults, omittedCount))
   }
   const resultados: (ResultadoCreado | ResultadoFallido)[] = []
   for (const [index, candidate] of candidates.entries()) {
@@ -69,7 +69,7 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
     }
     resultados.push(
       'problema' in verdict
-        ? fallida(index, candidate?.datos.external_ref ?? null, verdict.problema)
+        ? failed(index, candidate?.datos.external_ref ?? null, verdict.problema)
         : toCreatedResult(index, verdict.row, verdict.repetida),
     )
   }

@@ -87,7 +87,7 @@ const isOpen = (estado: EstadoDeDecision): estado is (typeof OPEN_DECISION_STATE
  * SQL condition that a decision is in one of these states. The states are literals, because the planner compares them
  * with the condition of the partial index.
  */
-const enDecision = (estados: readonly EstadoDeDecision[]) =>
+const inDecision = (estados: readonly EstadoDeDecision[]) =>
   `decision ->> 'estado' in (${OPEN_DECISION_STATES.filter((openState) => estados.includes(openState))
     .map((openState) => `'${openState}'`)
     .join(', ')})`
@@ -129,10 +129,10 @@ function planList(filters: NormalizedFilters, beforeId: string | undefined) {
     'telefono between :telefono and :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
-    'id < :antes_de': beforeId,
+    'id < :before': beforeId,
   })
   if (isOfAllMerchants) indexed.conditions.push(OF_ALL_MERCHANTS)
-  if (openDecisions) indexed.conditions.push(enDecision(openDecisions))
+  if (openDecisions) indexed.conditions.push(inDecision(openDecisions))
   // Each mode, each state and each unconfirmed location has its own range of an index.
   const readsOneModeRange =
     modo !== undefined || telefono !== undefined || (isOfAllMerchants && external_ref !== undefined)

@@ -10,7 +10,7 @@ import { inSpan } from '../../platform/tracing.ts'
 import { buildCreationEvento, insertWebhookAvisos, type RecentEvento } from '../eventos/evento.ts'
 import { KEY_COLUMNS, type RequestKey, SAVE_KEYS } from '../idempotencia/idempotencia.ts'
 import type { StoredAdvertencia } from '../records/advertencias.ts'
-import { FORMA_EN_SQL } from '../records/bodyShape.ts'
+import { SHAPE_IN_SQL } from '../records/bodyShape.ts'
 import {
   buildNewGuiaRow,
   fotoSql,
@@ -91,7 +91,7 @@ const buildInsertSql = (
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, forma,
        ocurrido_en, registrado_en, traza)
-     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoSql('g', { intentos: '0', decision: 'null' })}, ${FORMA_EN_SQL},
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoSql('g', { intentos: '0', decision: 'null' })}, ${SHAPE_IN_SQL},
        creado_en, creado_en, ${trace} from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertWebhookAvisos('e')})${tasksSql}
@@ -183,7 +183,7 @@ interface WriterDeps {
   /** Passes events that were just committed to the webhook sender. */
   dispatch: (recentEventos: readonly RecentEvento[]) => void
   /** Returns the channel through which recipients are asked for the location, by mode. */
-  canalDe: (modo: Modo) => CanalDeMensaje
+  channelOf: (modo: Modo) => CanalDeMensaje
 }
 
 /**
@@ -205,7 +205,7 @@ export function createGuideWriter(deps: WriterDeps): GuideWriter {
     async readRepeated(comercio_id, modo, datos) {
       const references = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
       const existentes = await readExisting(deps.db.asRole('guias_api', [comercio_id]), references)
-      return new Set(datos.filter((_guiaData, i) => existentes.has(claveDe(references[i]!))))
+      return new Set(datos.filter((_guiaData, i) => existentes.has(keyOf(references[i]!))))
     },
   }
 }
@@ -241,12 +241,12 @@ async function insertGroup(deps: WriterDeps, requests: CreationGroup, isAlone: b
   const keys = keyRowsOf(requests, newGuias)
   const desde = performance.now()
   const inserted = await executeInsert(newCode, newGuias, db, keys)
-  const webhooksDe = new Map(inserted.map(({ id, webhooks }) => [id, webhooks]))
-  const creadas = newGuias.filter(({ id }) => webhooksDe.has(id))
-  const repetidas = newGuias.filter(({ id, clave }) => !webhooksDe.has(id) && clave === undefined)
+  const webhooksOf = new Map(inserted.map(({ id, webhooks }) => [id, webhooks]))
+  const creadas = newGuias.filter(({ id }) => webhooksOf.has(id))
+  const repetidas = newGuias.filter(({ id, clave }) => !webhooksOf.has(id) && clave === undefined)
   if (creadas.some(hasTasks)) deps.notifyJobs()
   const recentEventos = creadas.flatMap((guia): RecentEvento[] => {
-    const webhooks = webhooksDe.get(guia.id)
+    const webhooks = webhooksOf.get(guia.id)
     return webhooks ? [{ guia, evento: buildCreationEvento(guia, guia.traza ?? null), webhooks, desde }] : []
   })
   if (recentEventos.length > 0) deps.dispatch(recentEventos)
@@ -255,9 +255,9 @@ async function insertGroup(deps: WriterDeps, requests: CreationGroup, isAlone: b
   const datos = requests.flatMap(({ datos }) => datos)
   if (creadas.length === newGuias.length) return newGuias.map((row) => ({ row, repetida: false }))
   return newGuias.map((newGuia, i) => {
-    if (webhooksDe.has(newGuia.id)) return { row: newGuia, repetida: false }
+    if (webhooksOf.has(newGuia.id)) return { row: newGuia, repetida: false }
     if (newGuia.clave !== undefined) return { problema: keyTaken() }
-    return repeatCreation(deps.secretos, existentes!.get(claveDe(newGuia)), datos[i]!)
+    return repeatCreation(deps.secretos, existentes!.get(keyOf(newGuia)), datos[i]!)
   })
 }
 
@@ -277,7 +277,7 @@ type KeyRows = (() => object[]) | undefined
 /** Marks the guides that have a key, and returns the function that builds the keys' rows. */
 function keyRowsOf(requests: CreationGroup, newGuias: readonly NewGuia[]): KeyRows {
   if (!requests.some(({ dueno }) => dueno.key)) return undefined
-  const conClave: (() => object)[] = []
+  const withKey: (() => object)[] = []
   let from = 0
   for (const [n, { dueno, datos }] of requests.entries()) {
     const requestGuias = newGuias.slice(from, from + datos.length)
@@ -285,12 +285,12 @@ function keyRowsOf(requests: CreationGroup, newGuias: readonly NewGuia[]): KeyRo
     const { key } = dueno
     if (!key) continue
     for (const newGuia of requestGuias) newGuia.clave = n
-    conClave.push(() => {
+    withKey.push(() => {
       const codes = new Map(datos.map((guiaData, i) => [guiaData, requestGuias[i]!.guia]))
       return { ...key.row, n, identificador: key.identificador((guiaData) => codes.get(guiaData)) }
     })
   }
-  return () => conClave.map((item) => item())
+  return () => withKey.map((item) => item())
 }
 
 /** Error that rolls back a trial. */
@@ -324,7 +324,7 @@ async function tryWrite(deps: WriterDeps, owner: CreationOwner, datos: GuiaData)
   const newGuia = buildNewGuia(deps, owner, datos, deps.newCode(await codeLetterOf(db)))
   try {
     await inTransaction(db, async (query) => {
-      await query(INSERT_WITH_TASKS, { guias: enJson([newGuia]) })
+      await query(INSERT_WITH_TASKS, { guias: toJson([newGuia]) })
       throw new RolledBack()
     })
   } catch (error) {
@@ -338,7 +338,7 @@ const hasTasks = ({ mensaje_id, enlace_corto_id }: NewGuia) => mensaje_id !== un
 
 /** Returns a new guide with the id of the message that asks for its location, or of the short link to follow. */
 function buildNewGuia(
-  { secretos, newId, canalDe }: WriterDeps,
+  { secretos, newId, channelOf }: WriterDeps,
   { comercioId, modo, traza }: CreationOwner,
   datos: GuiaData,
   guia: string,
@@ -349,7 +349,7 @@ function buildNewGuia(
   if (newGuia.ubicacion_estado === 'solicitada') {
     const solicitud = {
       numero: 1,
-      canal: canalDe(modo),
+      canal: channelOf(modo),
       estado: 'pendiente',
       creado_en: creado_en.toISOString(),
     } as const
@@ -372,7 +372,7 @@ async function executeInsert(
   intento = 1,
 ): Promise<InsertedGuia[]> {
   try {
-    const guias = enJson(newGuias)
+    const guias = toJson(newGuias)
     return await (keys
       ? db.query(INSERT_WITH_KEYS, { guias, claves: JSON.stringify(keys()) })
       : db.query(statementFor(newGuias), { guias }))
@@ -395,7 +395,7 @@ const CODE_CONSTRAINTS: readonly string[] = ['guia_indice_pkey', 'guia_indice_gu
  * Returns the JSON of new guides for the statement. Nulls become undefined, which JSON omits, so that PostgreSQL does
  * not read nulls for nothing.
  */
-const enJson = (newGuias: readonly NewGuia[]) => JSON.stringify(newGuias.map(toInsertedMembers))
+const toJson = (newGuias: readonly NewGuia[]) => JSON.stringify(newGuias.map(toInsertedMembers))
 
 /**
  * Returns the members of a new guide that the statement reads. A literal gives all results one shape, which costs a third
@@ -437,7 +437,7 @@ const toInsertedMembers = (newGuia: NewGuia) =>
 /** Key by which a merchant identifies a guide. */
 type GuiaReference = Pick<GuiaRow, 'comercio_id' | 'modo' | 'external_ref'>
 
-const claveDe = ({ comercio_id, modo, external_ref }: GuiaReference) => `${comercio_id} ${modo} ${external_ref}`
+const keyOf = ({ comercio_id, modo, external_ref }: GuiaReference) => `${comercio_id} ${modo} ${external_ref}`
 
 async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promise<Map<string, GuiaRow>> {
   const rows = await queryByComercio(db, repetidas, ({ query }, shardReferences) =>
@@ -447,7 +447,7 @@ async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promis
       external_refs: shardReferences.map(({ external_ref }) => external_ref),
     }),
   )
-  return new Map(rows.map((row) => [claveDe(row), row]))
+  return new Map(rows.map((row) => [keyOf(row), row]))
 }
 
 function repeatCreation(secrets: Secrets, existing: GuiaRow | undefined, datos: GuiaData): GuiaVerdict {

@@ -9,7 +9,7 @@ import { DAY_MS } from '../../platform/time/units.ts'
 
 /** Returns the content of a request as one text, independent of the order of its members. */
 export const requestContent = (solicitud: object): string =>
-  JSON.stringify(solicitud, (_clave, value) =>
+  JSON.stringify(solicitud, (_key, value) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
@@ -33,7 +33,7 @@ export function isSameContent(secrets: Secrets, huella: string | null, content: 
 
 /** Row of `clave_idempotencia`. */
 type KeyRow = RowOf<clave_idempotencia, { modo: Modo }>
-type Clave = Pick<KeyRow, 'comercio_id' | 'modo' | 'operacion' | 'idempotencia'>
+type Key = Pick<KeyRow, 'comercio_id' | 'modo' | 'operacion' | 'idempotencia'>
 type RememberedKey = Pick<KeyRow, 'huella' | 'identificador'>
 
 /** Returns the parameters of a path with a guide's code in its canonical form, because any spelling means the same guide. */
@@ -45,7 +45,7 @@ function withCanonicalCode(path: unknown): unknown {
 /** Time in milliseconds that a key is kept. Afterwards the key is free. */
 export const KEY_LIFETIME_MS = DAY_MS
 
-const FIND = statement<Clave & { desde: Date }, RememberedKey>(
+const FIND = statement<Key & { desde: Date }, RememberedKey>(
   'idempotencia.find',
   'merchant',
   `select huella, identificador from clave_idempotencia where comercio_id = :comercio_id and modo = :modo
@@ -133,7 +133,7 @@ export function requestKey(
   if (idempotencia === undefined) return undefined
   const creado_en = clock()
   const desde = new Date(creado_en.getTime() - KEY_LIFETIME_MS)
-  const key: Clave = { comercio_id: identity.comercioId, modo: identity.modo, operacion, idempotencia }
+  const key: Key = { comercio_id: identity.comercioId, modo: identity.modo, operacion, idempotencia }
   const content = requestContent({ path: withCanonicalCode(path), body })
   return {
     row: { ...key, huella: contentDigest(secretos, content), creado_en },

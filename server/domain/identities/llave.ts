@@ -79,7 +79,7 @@ const SHAPE = new RegExp(
 export const checksum = (text: string) =>
   randomBase32(CHECKSUM_LENGTH, (bytes) => hash('sha256', text, 'buffer').subarray(0, bytes))
 
-const hashDe = (secret: string) => hash('sha256', secret, 'buffer')
+const hashOf = (secret: string) => hash('sha256', secret, 'buffer')
 
 /** Id, hash and text of a new key. */
 interface NewLlave {
@@ -96,7 +96,7 @@ export function newLlave(type: LlaveType): NewLlave {
   const id = randomBase32(ID_LENGTH, randomBytes)
   const secret = randomBase32(SECRETO_LENGTH, randomBytes)
   const body = `guia_${type}_${id}${secret}`
-  return { id, hash: new Uint8Array(hashDe(secret)), llave: body + checksum(body) }
+  return { id, hash: new Uint8Array(hashOf(secret)), llave: body + checksum(body) }
 }
 
 /** Parts of a presented key. */
@@ -114,7 +114,7 @@ export function readLlave(text: string): PresentedLlave | undefined {
 }
 
 /** Reports whether a secret belongs to a key. Compares in constant time. */
-const hasSecret = (row: Pick<LlaveRow, 'hash'>, secret: string) => timingSafeEqual(hashDe(secret), row.hash)
+const hasSecret = (row: Pick<LlaveRow, 'hash'>, secret: string) => timingSafeEqual(hashOf(secret), row.hash)
 
 /** Reports whether a key is valid now, that is, neither revoked nor expired. */
 export const isLlaveActive = ({ vence_en, revocado_en }: Pick<LlaveRow, 'vence_en' | 'revocado_en'>, now: Date) =>
@@ -367,7 +367,7 @@ export function parseExpiry(vence_en: string | undefined, now: Date): Date | nul
  */
 export const readNetworks = (networks: readonly string[] = []): string[] => {
   const ranges = networks.map(normalizeRange)
-  const faults = ranges.flatMap((range, i) => ('falla' in range ? [fallaDeRed(i, range.falla)] : []))
+  const faults = ranges.flatMap((range, i) => ('fault' in range ? [networkFault(i, range.fault)] : []))
   if (faults.length > 0) throw problemOfFaults('validacion', faults)
   return [...new Set(ranges.flatMap((range) => ('red' in range ? [range.red] : [])))]
 }
@@ -377,7 +377,7 @@ const MENSAJES: Readonly<Record<RangeFault, string>> = {
   ipv4_prefix:
     'es una dirección IPv4 escrita como IPv6 y su prefijo debe ser de 96 a 128: escriba la red como IPv4, por ejemplo 203.0.113.0/24',
 }
-const fallaDeRed = (i: number, fault: RangeFault) => ({
+const networkFault = (i: number, fault: RangeFault) => ({
   campo: `/redes/${i}`,
   codigo: 'formato_invalido' as const,
   mensaje: MENSAJES[fault],
@@ -408,7 +408,7 @@ const LIST_FORMAT = new Intl.ListFormat('es')
 export const ADMINISTERING = `administran as (
   select l.id, l.operador_id, l.vence_en is null and l.redes = '{}' as duradera from llave l join operador o on o.id = l.operador_id
   where 'administrar' = any(l.alcances) and l.revocado_en is null and o.revocado_en is null
-    and (l.vence_en is null or l.vence_en > :ahora)
+    and (l.vence_en is null or l.vence_en > :now)
   order by l.id for update)`
 
 /**
@@ -422,7 +422,7 @@ export const anotherLlaveRemainsSql = (condition: string) => `(not exists (selec
     and (duradera or not exists (select from administran where ${condition} and duradera))))`
 
 /** Returns the problem for a request that would lock all operators out of their API. */
-export const ultimaLlave = () =>
+export const lastLlave = () =>
   new Problema(
     'ultima_llave',
     'Es la última llave vigente con el alcance administrar, o la última de ellas que ni vence ni está limitada a unas redes. Cree antes otra igual.',

@@ -29,17 +29,17 @@ export const LLAVE_FIELDS = {
   demostracion: {},
 } as const satisfies Readonly<Record<keyof llave, LlaveField>>
 
-type Campos = typeof LLAVE_FIELDS
+type Fields = typeof LLAVE_FIELDS
 
 /** Column that the creation of a key sets. */
-export type NewLlaveField = ColumnWith<Campos, { nuevo: true }>
+export type NewLlaveField = ColumnWith<Fields, { nuevo: true }>
 /** Columns that the creation of a key sets. */
 export const NEW_LLAVE_FIELDS = columnsWith(LLAVE_FIELDS, { nuevo: true })
 /** Column that a rotated key passes on to the new key. */
-export type InheritedLlaveField = ColumnWith<Campos, { inherited: true }>
+export type InheritedLlaveField = ColumnWith<Fields, { inherited: true }>
 /** Columns that a rotated key passes on to the new key. */
 export const INHERITED_LLAVE_FIELDS = columnsWith(LLAVE_FIELDS, { inherited: true })
 /** Columns whose values the audit record of a creation contains. */
 export const AUDITED_LLAVE_FIELDS = columnsWith(LLAVE_FIELDS, { audited: true })
 /** Column that answers contain. */
-export type ShownLlaveField = ColumnWith<Campos, { shown: true }>
+export type ShownLlaveField = ColumnWith<Fields, { shown: true }>

@@ -64,7 +64,7 @@ export const findRepartidor = (db: Db, code: string): Promise<repartidor | null>
  * @throws Problema 404
  */
 export const requireRepartidor = async (db: Db, code: string): Promise<repartidor> =>
-  (await findRepartidor(db, code)) ?? desconocido()
+  (await findRepartidor(db, code)) ?? explainUnknown()
 
 /**
  * Returns the active courier that the member `repartidor` of a request names.
@@ -138,10 +138,10 @@ export async function setRepartidorCode(
   de: Pick<repartidor, 'repartidor' | 'codigo_hash'>,
 ): Promise<repartidor> {
   const [row] = await query(SET_CODE, de)
-  return row ?? desconocido()
+  return row ?? explainUnknown()
 }
 
-function desconocido(): never {
+function explainUnknown(): never {
   throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
 }
 
@@ -181,13 +181,13 @@ export const presentRepartidorSesion = ({
   vence_en: vence_en.toISOString(),
 })
 
-const PURGE = statement<{ ahora: Date }>(
+const PURGE = statement<{ now: Date }>(
   'sesiones.purge',
   'central',
-  'delete from sesion_repartidor where vence_en <= :ahora',
+  'delete from sesion_repartidor where vence_en <= :now',
 )
 
 /** Deletes expired sessions. */
 export async function purgeRepartidorSesiones({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  await db.query(PURGE, { ahora: clock() })
+  await db.query(PURGE, { now: clock() })
 }

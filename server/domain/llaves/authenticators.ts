@@ -81,14 +81,14 @@ export function createAuthenticators(
         return ifOpen(row && identityOf(row))
       }
     })
-    const leer = async (token: string, lookUp = lookUpDirectly) => ifOpen(await sesionCache.leer(token, lookUp))
-    return { knows: (token: string) => sesionCache.knows(token), leer }
+    const read = async (token: string, lookUp = lookUpDirectly) => ifOpen(await sesionCache.read(token, lookUp))
+    return { knows: (token: string) => sesionCache.knows(token), read }
   }
   const sesiones = createSesionReader((digests) => findRepartidorSesiones(db, digests), sesionIdentity)
   const personaSesiones = createSesionReader((digests) => findPersonaSesiones(db, digests), personaIdentity)
 
   const verifyLlave = async (text: string, lookUp: LookUp) => {
-    const entry = await llaves.leer(text, lookUp)
+    const entry = await llaves.read(text, lookUp)
     return entry && isLlaveActive(entry.row, clock()) ? entry.identity : undefined
   }
 
@@ -106,8 +106,8 @@ export function createAuthenticators(
       const identity = await verifyLlave(text, lookUp)
       return identity && 'operador' in identity ? identity : undefined
     },
-    sesionDePersona: personaSesiones.leer,
-    sesionDeRepartidor: sesiones.leer,
+    sesionDePersona: personaSesiones.read,
+    sesionDeRepartidor: sesiones.read,
   }
 }
 

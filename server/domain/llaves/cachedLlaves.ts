@@ -42,7 +42,7 @@ interface ReadEntry<Row> {
  * is not cached. Calls that begin together should share a statement.
  * @param requested true if a request presented the text since the last query
  */
-type Buscar<Row> = (text: string) => ((requested: boolean) => Promise<Row | undefined>) | undefined
+type Find<Row> = (text: string) => ((requested: boolean) => Promise<Row | undefined>) | undefined
 
 /** Calls a function after some milliseconds. The process does not wait for the call before it exits. */
 type Delay = (perform: () => void, ms: number) => void
@@ -58,7 +58,7 @@ const unreferencedTimeout: Delay = (perform, ms) => void setTimeout(perform, ms)
  */
 export class RowCache<Row> {
   readonly #now: () => number
-  readonly #find: Buscar<Row>
+  readonly #find: Find<Row>
   readonly #graceMs: number
   readonly #delay: Delay
   readonly #known = new Map<string, ReadEntry<Row>>()
@@ -73,7 +73,7 @@ export class RowCache<Row> {
    * @param graceMs milliseconds for which the last row read stays valid while the database is unavailable
    * @param delay schedules the rounds
    */
-  constructor(now: () => number, find: Buscar<Row>, graceMs = 0, delay = unreferencedTimeout) {
+  constructor(now: () => number, find: Find<Row>, graceMs = 0, delay = unreferencedTimeout) {
     this.#now = now
     this.#find = find
     this.#graceMs = graceMs
@@ -89,7 +89,7 @@ export class RowCache<Row> {
    * Returns the row of a text, from the cache or from the database; undefined if the text has no row.
    * @param lookUp wraps the look-up of a text that is not known to have a row, and may refuse the look-up
    */
-  leer(text: string, lookUp: LookUp): Promise<Row | undefined> | undefined {
+  read(text: string, lookUp: LookUp): Promise<Row | undefined> | undefined {
     const now = this.#now()
     const knownEntry = this.#known.get(text)
     const entry = knownEntry ?? this.#unknown.get(text)

@@ -2,18 +2,18 @@ import { inTransaction, statement } from '../../data/db.ts'
 import {
   ADMINISTERING,
   anotherLlaveRemainsSql,
+  lastLlave,
   presentAnyLlave,
   requireLlave,
   toBitacoraFields,
-  ultimaLlave,
 } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
 
-const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
+const REVOKE = statement<{ id: string; now: Date }, { id: string }>(
   'llaves.revoke',
   'central',
   `with ${ADMINISTERING}
-   update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null and ${anotherLlaveRemainsSql('id = :id')}
+   update llave set revocado_en = :now::timestamptz where id = :id and revocado_en is null and ${anotherLlaveRemainsSql('id = :id')}
    returning id`,
 )
 
@@ -21,7 +21,7 @@ export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...caller },
   const llave = await requireLlave(db, path.llave)
   if (!llave.revocado_en) {
     await inTransaction(db.central, async (query) => {
-      const revokedRows = await query(REVOKE, { id: llave.id, ahora: clock() })
+      const revokedRows = await query(REVOKE, { id: llave.id, now: clock() })
       if (revokedRows.length === 0) return
       await bitacora.record(query, caller, {
         accion: 'revocarLlave',
@@ -32,6 +32,6 @@ export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...caller },
     })
   }
   const revokedLlave = await requireLlave(db, path.llave)
-  if (!revokedLlave.revocado_en) throw ultimaLlave()
+  if (!revokedLlave.revocado_en) throw lastLlave()
   return { status: 200, body: presentAnyLlave(revokedLlave) }
 }

@@ -3,8 +3,8 @@ import { queryByComercio } from '../../data/partQueries.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
-import { tokenDe } from '../ubicacion/ubicacion.ts'
-import { enlaceDe, noteLinkOwners } from './links.ts'
+import { tokenOf } from '../ubicacion/ubicacion.ts'
+import { linkOf, noteLinkOwners } from './links.ts'
 import {
   countOfOtherParts,
   MAX_PER_TELEFONO,
@@ -13,8 +13,8 @@ import {
   SENT_BY_TELEFONO,
 } from './phoneQuota.ts'
 import {
-  conEnlace,
   type ExtraChange,
+  hasLink,
   IS_LATEST_REQUEST,
   isNeededSql,
   linkExpiresAtSql,
@@ -41,7 +41,7 @@ const CLAIM_MENSAJES = statement<
      * the data have.
      */
     of_others: string
-    ahora: Date
+    now: Date
     motivo: string
     final_states: readonly Estado[]
     canal: CanalDeMensaje
@@ -58,7 +58,7 @@ const CLAIM_MENSAJES = statement<
      select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${isNeededSql()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
+     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :now::timestamptz for update of m skip locked
    ), t as materialized (
      ${SENT_BY_TELEFONO}
    ), o as (
@@ -69,10 +69,10 @@ const CLAIM_MENSAJES = statement<
        coalesce(t.in_day, 0) + coalesce(o.in_day, 0) as in_day
      from q left join t using (telefono, modo) left join o on o.id = q.id
    ), c as (
-     select *, ${conEnlace('tipo')} and hace_falta
+     select *, ${hasLink('tipo')} and hace_falta
        and (in_hour + lugar > ${MAX_PER_TELEFONO.hora} or in_day + lugar > ${MAX_PER_TELEFONO.dia}) as sobra from s
    ), h as materialized (
-     select *, :ahora::timestamptz + case when sobra then random() * interval '20 minutes'
+     select *, :now::timestamptz + case when sobra then random() * interval '20 minutes'
          + ((in_day + lugar) / ${MAX_PER_TELEFONO.hora}) * interval '1 hour'
          + ((in_day + lugar) / ${MAX_PER_TELEFONO.dia}) * interval '20 hours'
          else interval '2 minutes' end as hasta from c
@@ -85,7 +85,7 @@ const CLAIM_MENSAJES = statement<
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, ${linkExpiresAtSql('m')}
-     from m where estado = 'enviando' and ${conEnlace('tipo')} on conflict (huella) do nothing
+     from m where estado = 'enviando' and ${hasLink('tipo')} on conflict (huella) do nothing
    ), n as (
      update guia set ubicacion_extra = ${POSTPONED('guia.ubicacion_extra')}
      from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
@@ -109,8 +109,8 @@ export async function claimMensajes(
   mensajes: readonly MensajeKey[],
 ): Promise<ClaimedMensaje[]> {
   const { db, clock, secretos } = deps
-  const ahora = clock()
-  const tokens = new Map(mensajes.map(({ id }) => [id, tokenDe(secretos, id)!.token]))
+  const now = clock()
+  const tokens = new Map(mensajes.map(({ id }) => [id, tokenOf(secretos, id)!.token]))
   const rows = mensajes.map(({ id, comercio_id }) => ({
     id,
     comercio_id,
@@ -118,15 +118,15 @@ export async function claimMensajes(
   }))
   await noteLinkOwners(db, rows)
   const claimed = await queryByComercio(db, rows, async (shardDb, rows) => {
-    const countsOfOthers = await countOfOtherParts({ db, shardDb, ahora, canal }, rows)
+    const countsOfOthers = await countOfOtherParts({ db, shardDb, now, canal }, rows)
     return shardDb.query(CLAIM_MENSAJES, {
       claimed: JSON.stringify(rows),
       of_others: JSON.stringify(countsOfOthers),
-      ahora,
+      now,
       final_states: STATE_MACHINE.finales,
       canal,
       motivo: QUOTA_REACHED_TEXT,
-      ...enlaceDe(deps, ahora),
+      ...linkOf(deps, now),
     })
   })
   return claimed.map((row) => ({ ...row, token: tokens.get(row.id)! }))

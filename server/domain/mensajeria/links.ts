@@ -11,7 +11,7 @@ export const noteLinkOwners = (db: Db, rows: readonly { huella: string; comercio
   )
 
 /** Returns the id of the key that signs new links, and the instant until which new links are valid. */
-export const enlaceDe = ({ secretos, settings }: MensajeDeps, now: Date) => ({
+export const linkOf = ({ secretos, settings }: MensajeDeps, now: Date) => ({
   kid: secretos.current('ubicacion').kid,
   vence_en: new Date(now.getTime() + settings.requestHours * HOUR_MS),
 })

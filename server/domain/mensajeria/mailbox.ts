@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { queryByComercio } from '../../data/partQueries.ts'
 import { markSent } from './markSent.ts'
-import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
+import { idsOf, type MensajeDeps, type MensajeKey } from './row.ts'
 
 const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
   'mensajes.inMailbox',
@@ -16,7 +16,7 @@ const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
  */
 export async function sendToMailbox(deps: MensajeDeps, mensajes: readonly MensajeKey[]): Promise<void> {
   const pending = (keys: readonly MensajeKey[]) =>
-    queryByComercio(deps.db, keys, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsDe(shardMensajes) }))
+    queryByComercio(deps.db, keys, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsOf(shardMensajes) }))
   for (
     let remaining = await pending(mensajes), before = Infinity;
     remaining.length > 0 && remaining.length < before;

@@ -4,12 +4,12 @@ import type { CanalDeMensaje, Estado } from '../../generated/contract/types/inde
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { currentTrace } from '../../platform/tracing.ts'
-import { tokenDe } from '../ubicacion/ubicacion.ts'
-import { enlaceDe, noteLinkOwners } from './links.ts'
+import { tokenOf } from '../ubicacion/ubicacion.ts'
+import { linkOf, noteLinkOwners } from './links.ts'
 import {
   announceChangeSql,
-  conEnlace,
   type ExtraChange,
+  hasLink,
   IS_LATEST_REQUEST,
   isNeededSql,
   isOfGuiaSql,
@@ -25,7 +25,7 @@ const DROPPED: ExtraChange = (extra) => withSolicitud(extra, `jsonb_build_object
 const SENT: ExtraChange = (extra) =>
   `case when ${IS_LATEST_REQUEST} then ${withSolicitud(
     extra,
-    `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
+    `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :now::timestamptz, 'vence_en', m.vence_en)`,
   )} else ${extra} end`
 
 /**
@@ -37,7 +37,7 @@ const SENT: ExtraChange = (extra) =>
 const MARK_SENT = statement<
   {
     sent: string
-    ahora: Date
+    now: Date
     final_states: readonly Estado[]
     vence_en: Date
     kid: string
@@ -61,22 +61,22 @@ const MARK_SENT = statement<
    ), m as (
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
-       enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
-       vence_en = case when ${conEnlace('tipo')} then ${linkExpiresAtSql('mensaje')} end, kid = :kid, codigo = null, motivo = null,
+       enviado_en = case when q.hace_falta or estado <> 'pendiente' then :now::timestamptz end,
+       vence_en = case when ${hasLink('tipo')} then ${linkExpiresAtSql('mensaje')} end, kid = :kid, codigo = null, motivo = null,
        abierta = q.hace_falta and tipo not in ('acuse', 'solicitud_decision'),
        proveedor_id = case when mensaje.telefono is not null then coalesce(q.proveedor_id, mensaje.proveedor_id) end
      from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, vence_en
-     from m where estado = 'enviado' and ${conEnlace('tipo')}
+     from m where estado = 'enviado' and ${hasLink('tipo')}
      on conflict (huella) do update set vence_en = excluded.vence_en
    ), n as (
      update guia set ubicacion_extra = ${DROPPED('guia.ubicacion_extra')}
      from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id and ${IS_LATEST_REQUEST}
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :now), ubicacion_estado = 'solicitada',
        ubicacion_extra = ${SENT('guia.ubicacion_extra')}
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
@@ -99,9 +99,9 @@ export async function markSent(
   mensajes: readonly SentMensaje[],
 ): Promise<void> {
   const { db, clock, secretos, notifyJobs } = deps
-  const ahora = clock()
+  const now = clock()
   const rows = mensajes.map(({ id, comercio_id, proveedor_id }) => {
-    const { token } = tokenDe(secretos, id)!
+    const { token } = tokenOf(secretos, id)!
     return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: tokenHash(token).toString('hex') }
   })
   await noteLinkOwners(db, rows)
@@ -109,9 +109,9 @@ export async function markSent(
     queryByComercio(db, traceRows, ({ query }, rows) =>
       query(MARK_SENT, {
         sent: JSON.stringify(rows),
-        ahora,
+        now,
         final_states: STATE_MACHINE.finales,
-        ...enlaceDe(deps, ahora),
+        ...linkOf(deps, now),
         desde,
         canal,
         traza: currentTrace(),

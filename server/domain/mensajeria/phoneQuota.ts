@@ -1,8 +1,8 @@
 import { type Db, statement } from '../../data/db.ts'
 import { otherParts } from '../../data/partQueries.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
-import { conEnlace } from './requestSql.ts'
-import { idsDe, type MensajeKey, type MensajeRow } from './row.ts'
+import { hasLink } from './requestSql.ts'
+import { idsOf, type MensajeKey, type MensajeRow } from './row.ts'
 
 /**
  * Maximum requests that a telephone gets from all merchants together, per hour and per day. A recipient who waits for
@@ -17,10 +17,10 @@ export const QUOTA_REACHED_TEXT = `Ese teléfono ya recibió ${MAX_PER_TELEFONO.
  * telephone is counted once, however many rows of `q` share it.
  */
 export const SENT_BY_TELEFONO = `select o.telefono, o.modo, count(*) as in_day,
-       count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as in_hour
+       count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :now::timestamptz - interval '1 hour') as in_hour
      from mensaje o where o.telefono in (select telefono from q)
-       and ${conEnlace('o.tipo')} and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
-       and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 day'
+       and ${hasLink('o.tipo')} and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
+       and coalesce(o.enviado_en, o.proximo_en) > :now::timestamptz - interval '1 day'
      group by o.telefono, o.modo`
 
 /**
@@ -29,8 +29,8 @@ export const SENT_BY_TELEFONO = `select o.telefono, o.modo, count(*) as in_day,
  * 500: any later message is postponed for weeks anyway.
  */
 export const QUEUE_POSITION = `(select count(*) from (
-       select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and ${conEnlace('o.tipo')}
-         and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
+       select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and ${hasLink('o.tipo')}
+         and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :now
          and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
 
 export interface TelefonoCount {
@@ -44,7 +44,7 @@ export interface TelefonoCount {
  * Counts what merchants of another part (shard) have for the telephones of some messages: requests sent, and requests
  * due before each message. Both counts use one snapshot, so that a request sent meanwhile counts once.
  */
-const COUNT_OF_OTHERS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, TelefonoCount>(
+const COUNT_OF_OTHERS = statement<{ mensajes: string; now: Date; canal: CanalDeMensaje }, TelefonoCount>(
   'mensajes.countOfOthers',
   'part',
   `with q as materialized (
@@ -66,14 +66,14 @@ const READ_TELEFONOS = statement<
 
 /** Counts, for messages of one part (shard), what merchants of all other parts have for the same telephones. */
 export async function countOfOtherParts(
-  { db, shardDb, ahora, canal }: { db: Db; shardDb: Db; ahora: Date; canal: CanalDeMensaje },
+  { db, shardDb, now, canal }: { db: Db; shardDb: Db; now: Date; canal: CanalDeMensaje },
   mensajes: readonly MensajeKey[],
 ): Promise<TelefonoCount[]> {
   const otherDbs = otherParts(db, shardDb)
   if (otherDbs.length === 0) return []
-  const mensajes_ = JSON.stringify(await shardDb.query(READ_TELEFONOS, { ids: idsDe(mensajes) }))
+  const mensajes_ = JSON.stringify(await shardDb.query(READ_TELEFONOS, { ids: idsOf(mensajes) }))
   const counts = await Promise.all(
-    otherDbs.map(({ query }) => query(COUNT_OF_OTHERS, { mensajes: mensajes_, ahora, canal })),
+    otherDbs.map(({ query }) => query(COUNT_OF_OTHERS, { mensajes: mensajes_, now, canal })),
   )
   return counts.flat()
 }

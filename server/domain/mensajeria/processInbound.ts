@@ -100,7 +100,7 @@ function readToldPlace(entrante: Exclude<InboundItem, { tipo: 'estado' }>): Told
   try {
     const enlace = linkWithin(entrante.texto)
     const linkedPlace = readLinkedPlace(enlace)
-    const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordenadas : { lat: null, lng: null }
+    const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordinates : { lat: null, lng: null }
     return linkedPlace.tipo === 'sin_coordenadas' ? undefined : { enlace, lat, lng, referencia: null }
   } catch (error) {
     if (error instanceof MapLinkError) return undefined
@@ -184,7 +184,7 @@ const isItsGuia = (
 
 const NEW_MENSAJE = statement<
   Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {
-    ahora: Date
+    now: Date
     count: number
   }
 >(
@@ -192,7 +192,7 @@ const NEW_MENSAJE = statement<
   'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
    select :comercio_id, :modo, :guia_id, coalesce(max(numero), 0) + 1, :id::uuid, :guia::text, 'whatsapp', :tipo::text,
-     :telefono::text, 'pendiente', :ahora::timestamptz, :ahora
+     :telefono::text, 'pendiente', :now::timestamptz, :now
    from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
    having count(*) filter (where tipo = :tipo) < :count::int
    on conflict (comercio_id, modo, guia_id, numero) do nothing`,
@@ -207,7 +207,7 @@ async function responder({ db, clock, newId }: InboundDeps, guia: GuiaRow, tipo:
     guia: code,
     tipo,
     telefono,
-    ahora: clock(),
+    now: clock(),
     count,
   })
 }

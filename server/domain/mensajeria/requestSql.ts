@@ -1,13 +1,13 @@
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { insertWebhookAvisos } from '../eventos/evento.ts'
-import { FORMA_EN_SQL } from '../records/bodyShape.ts'
+import { SHAPE_IN_SQL } from '../records/bodyShape.ts'
 import { fotoSql } from '../records/guiaFields.ts'
 import type { WebhookKey } from '../records/webhookKey.ts'
 
 // SQL fragments shared by the statements that change a message and the location request of its guide.
 
 /** SQL condition that a message of this type contains a link, and counts towards the limits of its telephone. */
-export const conEnlace = (type: string) => `${type} in ('solicitud_ubicacion', 'solicitud_decision')`
+export const hasLink = (type: string) => `${type} in ('solicitud_ubicacion', 'solicitud_decision')`
 
 /**
  * SQL of the instant until which the link of the message `m` is valid. A link for a decision is valid until the
@@ -21,7 +21,7 @@ export const linkExpiresAtSql = (m: string) =>
  * still open, it is the guide's newest decision, and the guide has the same telephone.
  */
 const isDecisionOpenSql = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
-     and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
+     and m.vence_en > :now::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
        and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.decision_secuencia
        and v.tipo = 'guia.decision_pendiente'))`
 
@@ -69,16 +69,16 @@ export type NewEntrega = WebhookKey & { guia_id: string }
 
 /**
  * SQL that ends a statement whose CTE `g` changed the requests of guides. Each of these guides gets an event with its
- * webhook deliveries. The event's time is `:ahora`, or the guide's last change if that is later. `:traza` is the
+ * webhook deliveries. The event's time is `:now`, or the guide's last change if that is later. `:traza` is the
  * event's trace.
  */
 export const announceChangeSql = (type: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        forma, ocurrido_en, registrado_en, traza)
      select comercio_id, modo, id, secuencia, guia, external_ref, '${type}', estado, estado, ${fotoSql('g')},
-       ${FORMA_EN_SQL}, actualizado_en, actualizado_en, :traza::text from g
+       ${SHAPE_IN_SQL}, actualizado_en, actualizado_en, :traza::text from g
      returning n.*
-   ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
+   ), d as (${insertWebhookAvisos('e', ':now::timestamptz')})
    select * from d`
 
 /** SQL condition that the message `m` belongs to a guide of `p`. */

@@ -5,7 +5,7 @@ import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import type { JobDeps } from '../deps.ts'
 import { isUnsendableSql } from '../records/locationRequest.ts'
-import { conEnlace, type ExtraChange, IS_LATEST_REQUEST, isNeededSql, withSolicitud } from './requestSql.ts'
+import { type ExtraChange, hasLink, IS_LATEST_REQUEST, isNeededSql, withSolicitud } from './requestSql.ts'
 
 const MAX_GUIAS_PER_TRANSACTION = 200
 
@@ -41,11 +41,11 @@ const RESUMED: ExtraChange = (extra) =>
 /**
  * Hands the newest request of each guide and type to WhatsApp and drops the others, so that a recipient gets one
  * message. Drops requests for a location if the guide has ended, has its location, or is older than the validity of a
- * link. Drops questions about decisions that are no longer open. A handed-over message gets `:ahora` as its creation
+ * link. Drops questions about decisions that are no longer open. A handed-over message gets `:now` as its creation
  * instant, from which its retries count.
  */
 const RESUME = statement<
-  { guias: string; ahora: Date; desde: Date; final_states: readonly Estado[]; motivo: string },
+  { guias: string; now: Date; desde: Date; final_states: readonly Estado[]; motivo: string },
   { estado: string }
 >(
   'mensajes.resume',
@@ -54,7 +54,7 @@ const RESUME = statement<
      ${GUIAS}
    ), q as (
      select m.comercio_id, m.modo, m.guia_id, m.numero, ${IS_LATEST_REQUEST} as ultima, ${isNeededSql()} as hace_falta,
-       ${IS_LATEST_REQUEST} and ${isNeededSql()} and ${conEnlace('m.tipo')} and m.telefono is not null
+       ${IS_LATEST_REQUEST} and ${isNeededSql()} and ${hasLink('m.tipo')} and m.telefono is not null
          and (m.tipo = 'solicitud_decision' or g.creado_en > :desde::timestamptz) as sale
      from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
      join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
@@ -62,7 +62,7 @@ const RESUME = statement<
    ), m as (
      update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
        estado = case when q.sale then 'pendiente' else 'descartado' end,
-       proximo_en = :ahora::timestamptz, creado_en = case when q.sale then :ahora else creado_en end,
+       proximo_en = :now::timestamptz, creado_en = case when q.sale then :now else creado_en end,
        abierta = q.sale and tipo <> 'solicitud_decision',
        motivo = case when q.hace_falta and not q.sale then :motivo::text end
      from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
@@ -92,14 +92,14 @@ export async function resumeUnsent({
   if (!whatsappClient) return false
   const guias = await queryReachableParts(db, ({ query }) => query(FIND_UNSENT, { count: MAX_GUIAS_PER_TRANSACTION }))
   if (guias.length === 0) return false
-  const ahora = clock()
-  const desde = new Date(ahora.getTime() - settings.requestHours * HOUR_MS)
+  const now = clock()
+  const desde = new Date(now.getTime() - settings.requestHours * HOUR_MS)
   const changedRows = await queryByComercio(db, guias, (shardDb, shardGuias) =>
     inTransaction(shardDb, async (query) => {
       const guiasJson = JSON.stringify(shardGuias)
       await query(LOCK_GUIAS, { guias: guiasJson })
       const final_states = STATE_MACHINE.finales
-      return query(RESUME, { guias: guiasJson, ahora, desde, final_states, motivo: TOO_LATE_TEXT })
+      return query(RESUME, { guias: guiasJson, now, desde, final_states, motivo: TOO_LATE_TEXT })
     }),
   )
   const resumedCount = changedRows.filter(({ estado }) => estado === 'pendiente').length

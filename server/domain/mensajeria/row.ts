@@ -22,4 +22,4 @@ export type MensajeKey = Pick<MensajeRow, 'id' | 'comercio_id'>
 export type MensajeDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'notifyJobs' | 'settings'>
 
 /** Returns the ids of these messages. */
-export const idsDe = (mensajes: readonly MensajeKey[]) => mensajes.map(({ id }) => id)
+export const idsOf = (mensajes: readonly MensajeKey[]) => mensajes.map(({ id }) => id)

@@ -14,7 +14,7 @@ import {
   type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
-import { idsDe, type MensajeDeps, type MensajeKey, type MensajeRow } from './row.ts'
+import { idsOf, type MensajeDeps, type MensajeKey, type MensajeRow } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
 const AS_DOUBTFUL: ExtraChange = (extra) =>
@@ -44,7 +44,7 @@ export const postponeMensaje = (
   })
 
 /**
- * Marks messages as doubtful: they may or may not have been sent. A doubtful message is not sent again; only the
+ * Marks messages as dudoso: they may or may not have been sent. A dudoso message is not sent again; only the
  * provider's status or a person's action changes it.
  */
 const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
@@ -65,7 +65,7 @@ const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta:
 )
 
 /**
- * Marks claimed messages as doubtful, if it is unknown whether they were sent; such messages are not sent again.
+ * Marks claimed messages as dudoso, if it is unknown whether they were sent; such messages are not sent again.
  * @param onlyExpired true to mark only messages whose sender died, so that their lease has ended
  */
 export const markDoubtful = (
@@ -78,7 +78,7 @@ export const markDoubtful = (
   const vence_en = new Date(now.getTime() + settings.requestHours * HOUR_MS)
   const hasta = onlyExpired ? now : null
   return queryByComercio(db, mensajes, ({ query }, keys) =>
-    query(MARK_DOUBTFUL, { ids: idsDe(keys), motivo, hasta, vence_en }),
+    query(MARK_DOUBTFUL, { ids: idsOf(keys), motivo, hasta, vence_en }),
   )
 }
 
@@ -86,7 +86,7 @@ export const markDoubtful = (
 const MARK_FAILED = statement<
   Pick<MensajeRow, 'id' | 'codigo'> & {
     motivo: string
-    ahora: Date
+    now: Date
     final_states: readonly Estado[]
     traza: string | null
   },
@@ -101,7 +101,7 @@ const MARK_FAILED = statement<
      where ${isOfGuiaSql('mensaje')} and mensaje.id = :id
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :now), ubicacion_estado = 'fallida',
        ubicacion_extra = ${AS_FAILED('guia.ubicacion_extra')}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:final_states::text[])
@@ -122,7 +122,7 @@ export async function markFailed(
       id,
       codigo,
       motivo: motivo.slice(0, 500),
-      ahora: clock(),
+      now: clock(),
       final_states: STATE_MACHINE.finales,
       traza: currentTrace(),
     }),

@@ -2,7 +2,7 @@ import { type Db, statement } from '../../data/db.ts'
 import { queryByComercio } from '../../data/partQueries.ts'
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { currentSpan, inSpan, isTracing } from '../../platform/tracing.ts'
-import { idsDe, type MensajeKey } from './row.ts'
+import { idsOf, type MensajeKey } from './row.ts'
 
 const TRACES = statement<{ ids: readonly string[] }, { id: string; traza: string | null }>(
   'mensajes.traces',
@@ -26,7 +26,7 @@ export async function inTracesOf<M extends MensajeKey, T>(
   if (!isTracing()) return run(mensajes)
   const attributes = { 'guias.tipo': type }
   if (currentSpan()) return inSpan('event', { attributes }, () => run(mensajes))
-  const rows = await queryByComercio(db, mensajes, ({ query }, keys) => query(TRACES, { ids: idsDe(keys) }))
+  const rows = await queryByComercio(db, mensajes, ({ query }, keys) => query(TRACES, { ids: idsOf(keys) }))
   const traces = new Map(rows.map(({ id, traza }) => [id, traza]))
   const results: T[] = []
   // Only requests for a location write an event. Other messages have no trace here.

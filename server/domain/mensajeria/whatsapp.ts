@@ -173,8 +173,8 @@ interface Outcome {
   /** Error that ended the exchange; null if the answer is complete. */
   causa: Error | null
   status: number
-  cabeceras: Record<string, string | string[] | undefined>
-  cuerpo: string
+  headers: Record<string, string | string[] | undefined>
+  body: string
 }
 type Finish = (cause: Error | null) => void
 
@@ -196,7 +196,7 @@ function createTransport(config: WhatsappConfig, options: ClientOptions): Transp
   const segments = [config.version, config.phoneNumberId, 'messages'].map(encodeURIComponent)
   const path = [base.pathname.replace(/\/+$/, ''), ...segments].join('/')
   // The client has its own deadline, so undici's timeouts are off. Idle connections are closed early, because a
-  // connection that Meta closes just as it is used makes a message doubtful.
+  // connection that Meta closes just as it is used makes a message dudoso.
   const pool = new Pool(base.origin, {
     connections,
     pipelining: 1,
@@ -212,7 +212,7 @@ function createTransport(config: WhatsappConfig, options: ClientOptions): Transp
   let closed = false
 
   async function send(body: string): Promise<Outcome> {
-    if (closed) return { written: false, causa: CLIENT_CLOSED, status: 0, cabeceras: {}, cuerpo: '' }
+    if (closed) return { written: false, causa: CLIENT_CLOSED, status: 0, headers: {}, body: '' }
     const headers = {
       authorization: `Bearer ${config.token}`,
       'content-type': 'application/json',
@@ -247,7 +247,7 @@ function createTransport(config: WhatsappConfig, options: ClientOptions): Transp
  */
 function startExchange() {
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
-  const arrived: Omit<Outcome, 'causa' | 'cuerpo'> = { written: false, status: 0, cabeceras: {} }
+  const arrived: Omit<Outcome, 'causa' | 'body'> = { written: false, status: 0, headers: {} }
   const chunks: Buffer[] = []
   let bytes = 0
   let finished = false
@@ -256,7 +256,7 @@ function startExchange() {
   const finish: Finish = (causa) => {
     if (finished) return
     finished = true
-    resolve({ ...arrived, causa, cuerpo: Buffer.concat(chunks).toString('utf8') })
+    resolve({ ...arrived, causa, body: Buffer.concat(chunks).toString('utf8') })
     if (causa && control) control.abort(causa)
   }
   const handler: Dispatcher.DispatchHandler = {
@@ -267,9 +267,9 @@ function startExchange() {
       arrived.written = true
       control = nuevo
     },
-    onResponseStart(_control, status, cabeceras) {
+    onResponseStart(_control, status, headers) {
       // A 1xx answer precedes the final answer.
-      if (status >= 200) Object.assign(arrived, { status, cabeceras })
+      if (status >= 200) Object.assign(arrived, { status, headers })
     },
     onResponseData(_control, chunk) {
       chunks.push(chunk)
@@ -287,7 +287,7 @@ function startExchange() {
 function judge(outcome: Outcome): WhatsappResult {
   const { causa, written, status } = outcome
   if (causa) return written ? dudoso(causa) : notSent(causa)
-  const response = readAnswer(outcome.cuerpo)
+  const response = readAnswer(outcome.body)
   if (response.error) return judgeError(response.error, outcome)
   if (status >= 200 && status < 300) {
     return response.wamid
@@ -365,13 +365,13 @@ const isTransient = (status: number): boolean => status === 408 || status === 42
 
 /** Interprets an answer that does not come from the API itself but from an intermediary. */
 function judgeStatus(outcome: Outcome): WhatsappResult {
-  const { status, cuerpo } = outcome
+  const { status, body } = outcome
   // A gateway that got no answer from the API does not know either whether the message was sent.
   if (status === 502 || status === 504) {
     const motivo = `Un intermediario respondió ${status} en lugar de WhatsApp: el mensaje pudo haber salido; espere su aviso de estado.`
     return { resultado: 'dudoso', motivo }
   }
-  const visible = maskText(cuerpo.replace(/<[^<>]*>/g, ' ')).slice(0, 100)
+  const visible = maskText(body.replace(/<[^<>]*>/g, ' ')).slice(0, 100)
   const opening = `WhatsApp respondió ${status} sin explicarlo`
   const final = visible ? ` (empieza: «${visible.toWellFormed()}»)` : ''
   if (isTransient(status)) {
@@ -388,8 +388,8 @@ const MAX_WAIT_S = 86_400
  * Returns the seconds to wait that the answer asks for, at most a day: `Retry-After`, or Meta's estimate for the limit
  * that was reached. Null if the answer asks for none.
  */
-function readWaitSeconds({ cabeceras }: Outcome): number | null {
-  const header = (name: string) => [cabeceras[name]].flat()[0]?.trim() ?? ''
+function readWaitSeconds({ headers }: Outcome): number | null {
+  const header = (name: string) => [headers[name]].flat()[0]?.trim() ?? ''
   const retry = header('retry-after')
   const seconds = /^\d{1,9}$/.test(retry) ? Number(retry) : (Date.parse(retry) - Date.now()) / 1000
   const requestedSeconds = seconds > 0 ? seconds : readUsageMinutes(header('x-business-use-case-usage')) * 60

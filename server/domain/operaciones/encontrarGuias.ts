@@ -8,7 +8,7 @@ import { presentOperacionGuias } from './guia.ts'
 
 export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...caller }, deps) => {
   const { texto, limite = DEFAULT_PAGE_SIZE } = query
-  const matches = await searchGuias(deps.db, texto, { ahora: deps.clock(), limite: limite + 1 })
+  const matches = await searchGuias(deps.db, texto, { now: deps.clock(), limite: limite + 1 })
   const rows = await readMatches(deps.db, matches.slice(0, limite))
   const guiaViews = await presentOperacionGuias(deps, rows)
   const datos = guiaViews.map((guiaView, i) => ({ ...guiaView, coincidencia: rows[i]!.coincidencia }))

@@ -47,10 +47,10 @@ const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
    order by e.secuencia`,
 )
 
-const RECTIFY_PRUEBA = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; ahora: Date }>(
+const RECTIFY_PRUEBA = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; now: Date }>(
   'pruebas.rectifyPrueba',
   'merchant',
-  `update prueba_entrega set rectificada_en = :ahora::timestamptz
+  `update prueba_entrega set rectificada_en = :now::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
 )
 
@@ -67,24 +67,24 @@ async function rectifyLockedGuia(
   lockedGuia: LockedGuia,
   caller: { autor: string; descripcion: string },
 ): Promise<GuiaRow> {
-  const ahora = clock()
+  const now = clock()
   if (!isRectifiable(lockedGuia.estado)) throw cannotUndo(lockedGuia.estado, REMEDIES[lockedGuia.estado] ?? '')
   if (lockedGuia.datos_borrados_en) throw cannotUndo(lockedGuia.estado, ': los datos de la persona ya se borraron.')
   const { changeToUndo, estado_en, custodio } = findChangeToUndo(await query(CHANGES, guiaKeyOf(lockedGuia)))
-  if (lockedGuia.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, ahora)
+  if (lockedGuia.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, now)
   const takenStep = await takeStep({ db: { query }, notifyJobs }, lockedGuia, {
     ...caller,
     tipo: 'guia.rectificada',
     estado: changeToUndo.estado_anterior!,
-    ocurrido_en: ahora,
-    registrado_en: ahora,
+    ocurrido_en: now,
+    registrado_en: now,
     datos: { rectifica: changeToUndo.secuencia },
     intentos: lockedGuia.intentos - (changeToUndo.tipo === 'guia.intento_fallido' ? 1 : 0),
-    decision: await decisionWithout(query, lockedGuia, changeToUndo, ahora),
+    decision: await decisionWithout(query, lockedGuia, changeToUndo, now),
     restored: { estado_en, custodio },
   })
   if (lockedGuia.estado === 'entregado')
-    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(lockedGuia), secuencia: changeToUndo.secuencia, ahora })
+    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(lockedGuia), secuencia: changeToUndo.secuencia, now })
   return takenStep!.guia
 }
 

@@ -16,6 +16,6 @@ export const registrarEvento: Handler<'registrarEvento'> = async (input, deps) =
     remedy: REMEDY,
     taker: body.repartidor,
   } as const
-  const dar = takeStepWithFotos(deps, { autor: identity.operador, api: '/operaciones/v1' }, body.fotos)
-  return answerScan(await registerScan(deps, caller, path.guia, withKey(input), dar))
+  const record = takeStepWithFotos(deps, { autor: identity.operador, api: '/operaciones/v1' }, body.fotos)
+  return answerScan(await registerScan(deps, caller, path.guia, withKey(input), record))
 }

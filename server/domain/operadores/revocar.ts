@@ -1,13 +1,13 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { ADMINISTERING, anotherLlaveRemainsSql, ultimaLlave } from '../identities/llave.ts'
+import { ADMINISTERING, anotherLlaveRemainsSql, lastLlave } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperador, requireOperador } from './operador.ts'
 
-const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
+const REVOKE = statement<{ id: string; now: Date }, { id: string }>(
   'operadores.revoke',
   'central',
   `with ${ADMINISTERING}
-   update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
+   update operador set revocado_en = :now::timestamptz where id = :id and revocado_en is null
      and ${anotherLlaveRemainsSql('operador_id = :id')}
    returning id`,
 )
@@ -21,7 +21,7 @@ export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...cal
   const { id, ...operador } = await requireOperador(db, path.operador)
   if (!operador.revocado_en) {
     await inTransaction(db, async (query) => {
-      const revokedRows = await query(REVOKE, { id, ahora: clock() })
+      const revokedRows = await query(REVOKE, { id, now: clock() })
       if (revokedRows.length === 0) return
       await bitacora.record(query, caller, {
         accion: 'revocarOperador',
@@ -31,6 +31,6 @@ export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...cal
     })
   }
   const revokedOperador = await requireOperador(db, path.operador)
-  if (!revokedOperador.revocado_en) throw ultimaLlave()
+  if (!revokedOperador.revocado_en) throw lastLlave()
   return { status: 200, body: presentOperador(revokedOperador) }
 }

@@ -13,11 +13,11 @@ const MAX_GUIAS_PER_STATEMENT = 500
  * (`server/domain/pruebasEntrega/erase.ts`), but lose their places, as the guide does. The retention of places finds
  * no guide without a place.
  */
-const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
+const ERASE_OLD = statement<{ before: Date; now: Date }, ErasedGuide>(
   'personas.eraseOld',
   'part',
   `with v as (
-     select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :antes_de
+     select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :before
      order by estado_en limit ${MAX_GUIAS_PER_STATEMENT} for update skip locked
    ), p as (
      update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v where ${de('p')}
@@ -36,11 +36,11 @@ export async function eraseOldPersonas({
   log,
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>): Promise<boolean> {
-  const ahora = clock()
-  const antes_de = new Date(ahora.getTime() - settings.personaRetention * DAY_MS)
+  const now = clock()
+  const before = new Date(now.getTime() - settings.personaRetention * DAY_MS)
   const erasedCounts = await runInEachPart(db, (part) =>
     inTransaction(part, async (query) => {
-      const erasedGuias = await query(ERASE_OLD, { antes_de, ahora })
+      const erasedGuias = await query(ERASE_OLD, { before, now })
       if (erasedGuias.length > 0) {
         await eraseSearchKeys(query, erasedGuias)
         await eraseNotas(query, erasedGuias)

@@ -40,7 +40,7 @@ const eraseSql = (condition: string) => `with v as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'peticion' from p where ${VALE}
+     select comercio_id, modo, guia_id, :now, 'peticion' from p where ${VALE}
    ), n as (
      delete from prueba_intento n using v where ${de('n')}
    ), a as (
@@ -49,13 +49,13 @@ const eraseSql = (condition: string) => `with v as (
      update archivo_indice i set estado = 'borrando' from a where i.archivo = a.archivo
    ), ${DELETE_KEYS}, ${deleteAnswersSql()}, ${DELETE_GUIA_DATA}`
 
-const ERASE = statement<PersonQuery & { ahora: Date }, ErasedGuide>(
+const ERASE = statement<PersonQuery & { now: Date }, ErasedGuide>(
   'personas.erase',
   'part',
   eraseSql('telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)'),
 )
 
-const ERASE_ONE = statement<GuiaKey & { ahora: Date }, ErasedGuide>(
+const ERASE_ONE = statement<GuiaKey & { now: Date }, ErasedGuide>(
   'personas.eraseOne',
   'merchant',
   eraseSql('comercio_id = :comercio_id and modo = :modo and id = :guia_id'),
@@ -169,7 +169,7 @@ export async function eraseGuia(deps: ErasureDeps, actor: Actor, { guia }: GuiaQ
 
 const eraseOneGuia = ({ db, clock, bitacora }: ErasureDeps, actor: Actor, key: GuiaKey): Promise<ErasedGuide[]> =>
   inTransaction(db, async (query) => {
-    const erasedGuias = await query(ERASE_ONE, { ...key, ahora: clock() })
+    const erasedGuias = await query(ERASE_ONE, { ...key, now: clock() })
     if (erasedGuias.length > 0) {
       await eraseRest(query, erasedGuias)
       await bitacora.record(query, actor, guiaLineOf(erasedGuias[0]!.guia, erasedGuias.length))
@@ -195,7 +195,7 @@ async function eraseOwnGuias({ db, clock, bitacora }: ErasureDeps, actor: Actor,
   let guias = 0
   for (let batchCount = MAX_GUIAS_PER_TRANSACTION; batchCount === MAX_GUIAS_PER_TRANSACTION; guias += batchCount) {
     batchCount = await inTransaction(db, async (query) => {
-      const erasedGuias = await query(ERASE, { ...person, ahora: clock() })
+      const erasedGuias = await query(ERASE, { ...person, now: clock() })
       if (erasedGuias.length === 0) return 0
       await eraseRest(query, erasedGuias)
       await bitacora.record(query, actor, lineOf(erasedGuias.length))

@@ -4,7 +4,7 @@ import { Problema } from '../../platform/errors.ts'
 import { FileStoreError, storeBusy } from '../../platform/files/store.ts'
 import { seal, unseal } from '../../platform/sealing.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
-import { type Actor, DE_CONSOLA } from '../bitacora/bitacora.ts'
+import { type Actor, CONSOLE_ACTOR } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { type Erasure, eraseGuia, eraseTelefono } from './eraseTelefono.ts'
 import type { GuiaQuery, PersonQuery } from './persona.ts'
@@ -23,15 +23,15 @@ const LAST = statement<object, { numero: number }>(
   'central',
   'select coalesce(max(numero), 0) as numero from olvido',
 )
-const DONE = statement<{ numero: number; ahora: Date }>(
+const DONE = statement<{ numero: number; now: Date }>(
   'olvidos.done',
   'central',
-  'insert into olvido (numero, hecho_en) values (:numero, :ahora)',
+  'insert into olvido (numero, hecho_en) values (:numero, :now)',
 )
-const OLD = statement<{ antes_de: Date }, { numero: number }>(
+const OLD = statement<{ before: Date }, { numero: number }>(
   'olvidos.old',
   'central',
-  `select numero from olvido where guardado and hecho_en < :antes_de order by hecho_en limit ${MAX_REQUESTS_PER_RUN}`,
+  `select numero from olvido where guardado and hecho_en < :before order by hecho_en limit ${MAX_REQUESTS_PER_RUN}`,
 )
 const DELETED = statement<{ numbers: readonly number[] }>(
   'olvidos.deleted',
@@ -45,7 +45,7 @@ type ErasureLogDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | 'sto
 const erase = (deps: ErasureLogDeps, actor: Actor, request: PersonQuery | GuiaQuery): Promise<Erasure> =>
   'guia' in request ? eraseGuia(deps, actor, request) : eraseTelefono(deps, actor, request)
 
-const claveDe = (number: number) => `olvido_${String(number).padStart(9, '0')}`
+const keyOf = (number: number) => `olvido_${String(number).padStart(9, '0')}`
 const readLatest = async ({ query }: Db) => (await query(LAST))[0]!.numero
 
 /**
@@ -62,10 +62,10 @@ export const erasePersonaData = (
     const { db, secretos, store, clock } = deps
     await repeatPending(deps)
     const numero = (await readLatest(db)) + 1
-    const sealedRequest = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(request)))
-    await store.save(claveDe(numero), sealedRequest, 'application/octet-stream')
+    const sealedRequest = seal(secretos, 'olvidos', keyOf(numero), Buffer.from(JSON.stringify(request)))
+    await store.save(keyOf(numero), sealedRequest, 'application/octet-stream')
     const erasure = await erase(deps, actor, request)
-    await db.query(DONE, { numero, ahora: clock() })
+    await db.query(DONE, { numero, now: clock() })
     return erasure
   })
 
@@ -76,7 +76,7 @@ export const erasePersonaData = (
  */
 export const repeatErasures = async (deps: ErasureLogDeps): Promise<number> => {
   const { db, store } = deps
-  const hasPending = await store.exists(claveDe((await readLatest(db)) + 1))
+  const hasPending = await store.exists(keyOf((await readLatest(db)) + 1))
   return hasPending ? inTurn(db, 'olvidos', () => repeatPending(deps)) : 0
 }
 
@@ -84,11 +84,11 @@ async function repeatPending(deps: ErasureLogDeps): Promise<number> {
   const { db, secretos, store, clock, log } = deps
   const last = await readLatest(db)
   let numero = last + 1
-  for (; await store.exists(claveDe(numero)); numero++) {
-    const sealedRequest = Buffer.concat(await (await store.leer(claveDe(numero))).toArray())
-    const request: PersonQuery | GuiaQuery = JSON.parse(unsealRequest(secretos, claveDe(numero), sealedRequest))
-    await erase(deps, DE_CONSOLA, request)
-    await db.query(DONE, { numero, ahora: clock() })
+  for (; await store.exists(keyOf(numero)); numero++) {
+    const sealedRequest = Buffer.concat(await (await store.read(keyOf(numero))).toArray())
+    const request: PersonQuery | GuiaQuery = JSON.parse(unsealRequest(secretos, keyOf(numero), sealedRequest))
+    await erase(deps, CONSOLE_ACTOR, request)
+    await db.query(DONE, { numero, now: clock() })
   }
   const repeatedCount = numero - 1 - last
   if (repeatedCount > 0)
@@ -132,8 +132,8 @@ export async function repeatBeforeServing(deps: ErasureLogDeps, isStoreAvailable
 export async function maintainErasures(deps: ErasureLogDeps): Promise<void> {
   await repeatErasures(deps)
   const { db, store, clock } = deps
-  const oldErasures = await db.query(OLD, { antes_de: new Date(clock().getTime() - RETENTION_DAYS * DAY_MS) })
+  const oldErasures = await db.query(OLD, { before: new Date(clock().getTime() - RETENTION_DAYS * DAY_MS) })
   const numbers = oldErasures.map(({ numero }) => numero)
-  for (const number of numbers) await store.remove(claveDe(number))
+  for (const number of numbers) await store.remove(keyOf(number))
   if (numbers.length > 0) await db.query(DELETED, { numbers })
 }

@@ -21,10 +21,10 @@ import {
 
 const MAX_GUIAS_PER_STATEMENT = 50
 
-type GuiaAnterior = GuiaRow & { comercio: string; nombre: string }
+type FormerGuia = GuiaRow & { comercio: string; nombre: string }
 
 /** Finds the next guides that once had a telephone and now have another one. */
-const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
+const GUIAS = statement<PersonQuery & { desde: string }, FormerGuia>(
   'personas.formerRecipients',
   'part',
   `select g.*, c.comercio, c.nombre from guia g join comercio c on c.id = g.comercio_id
@@ -49,8 +49,7 @@ const ARCHIVO_OF_PERIOD = `exists (select from (${PRUEBAS}) n
    where ${de('n')} and n.secuencia >= :desde and n.secuencia < :hasta and t.archivo = any(n.archivos))`
 
 /** SQL condition: the short link `k` of the guide `v` does not lead to the guide's present location. */
-const ENLACE_DE_ANTES = (k: string) =>
-  `${k}.maps_url is distinct from coalesce(v.ubicacion_extra ->> 'enlace', v.maps_url)`
+const FORMER_LINK = (k: string) => `${k}.maps_url is distinct from coalesce(v.ubicacion_extra ->> 'enlace', v.maps_url)`
 
 /** Reads what events, notes, proofs, short links and merchants' servers said in a period, and the names of its files. */
 const OF_PERIOD = statement<GuiaKey & Period, { tablas: unknown; archivos: string[] }>(
@@ -58,7 +57,7 @@ const OF_PERIOD = statement<GuiaKey & Period, { tablas: unknown; archivos: strin
   'merchant',
   `select jsonb_build_object(${rowsSql('evento', IN_PERIOD, ',huella,cambios')}, ${rowsSql('nota', IN_PERIOD)},
      ${rowsSql('prueba_entrega', IN_PERIOD)}, ${rowsSql('prueba_intento', IN_PERIOD)},
-     ${rowsSql('enlace_corto', ENLACE_DE_ANTES('t'))}, ${rowsSql('archivo', ARCHIVO_OF_PERIOD)}, ${answersSql(IN_PERIOD)}) as tablas,
+     ${rowsSql('enlace_corto', FORMER_LINK('t'))}, ${rowsSql('archivo', ARCHIVO_OF_PERIOD)}, ${answersSql(IN_PERIOD)}) as tablas,
      array(select t.archivo from archivo t where ${de('t')} and ${ARCHIVO_OF_PERIOD} order by t.archivo) as archivos
    from guia v where comercio_id = :comercio_id and modo = :modo and id = :guia_id`,
 )
@@ -126,7 +125,7 @@ const ownValues = (correcciones: readonly DatedCorreccion[], periods: readonly P
 /** Reads all guides that had the telephone, in batches. */
 async function* readPreviousGuias(query: Query, person: PersonQuery) {
   for (let desde: string | undefined = FIRST_ID; desde !== undefined; ) {
-    const guias: GuiaAnterior[] = await query(GUIAS, { ...person, desde })
+    const guias: FormerGuia[] = await query(GUIAS, { ...person, desde })
     yield* guias
     desde = guias.at(-1)?.id
   }
@@ -205,7 +204,7 @@ const ERASE_PERIOD = statement<GuiaKey & { telefono: string; desde: number; hast
        and l.guia_id = m.guia_id and l.numero = m.numero
    ), k as (
      delete from enlace_corto k using v
-     where ${de('k')} and ${ENLACE_DE_ANTES('k')}
+     where ${de('k')} and ${FORMER_LINK('k')}
    ), o as (
      delete from nota o using v where ${de('o')} and o.secuencia >= :desde and o.secuencia < :hasta
    ), p as (

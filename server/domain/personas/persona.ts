@@ -185,6 +185,6 @@ export const DELETE_GUIA_DATA = `e as (
    )
    update guia g set ${ERASURES}, recogida = ${ERASED_RECOGIDA_SQL},
      ubicacion_extra = ${onlyWhenSql('g.ubicacion_extra')},
-     datos_borrados_en = :ahora::timestamptz
+     datos_borrados_en = :now::timestamptz
    from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id
    returning g.comercio_id, g.modo, g.id, g.guia`

@@ -3,7 +3,7 @@ import { createCanvas } from '../../platform/pdf/canvas.ts'
 import { createDocument } from '../../platform/pdf/document.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { drawCover, drawHeader, drawParties, drawReceiver } from './drawEntrega.ts'
-import { altoDeNota, digests, drawFotos, growthOf, heightOfDigests, heightOfEvidence, nota } from './drawEvidence.ts'
+import { digests, drawFotos, growthOf, heightOfDigests, heightOfEvidence, nota, noteHeight } from './drawEvidence.ts'
 import { distributeRows, heightOfHistory, history, measureHistoryRows } from './drawHistory.ts'
 import { drawScene, MIN_SCENE_HEIGHT } from './drawScene.ts'
 import type { PruebaData } from './pdfContent.ts'
@@ -58,7 +58,7 @@ function composePages(page: PdfPage): void {
     page.canvas.artifact(() => doc.rect(0, 0, PDF_SHEET.ancho, 6).fill(page.datos.brand.color))
     y = history(page, otherRows, SECOND_PAGE_TOP, firstRows.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
-  y = drawFotos(page, pictures, y, CONTENT_BOTTOM - y - heightOfDigests(archivos) - altoDeNota(page) - 24)
+  y = drawFotos(page, pictures, y, CONTENT_BOTTOM - y - heightOfDigests(archivos) - noteHeight(page) - 24)
   digests(page, archivos, y)
   nota(page)
   drawFooter(page, fitsOnePage ? 1 : 2, fitsOnePage ? 1 : 2)
@@ -77,7 +77,7 @@ function sceneHeight(first: number, second: number, historyHeight: number): numb
 
 function drawFooter({ canvas, datos }: PdfPage, number: number, total: number): void {
   const y = PDF_SHEET.alto - PDF_SHEET.footer
-  const style = { ...SMALL_STYLE, cuerpo: 7 }
+  const style = { ...SMALL_STYLE, size: 7 }
   canvas.artifact(() => {
     const aviso = canvas.takeTranscribed() ? ' · * Transcrito de otro alfabeto' : ''
     const title = `${datos.brand.nombre} · Guía ${inGroups(datos.guia)}${aviso}`

@@ -18,14 +18,14 @@ import {
   X,
 } from './pdfSheet.ts'
 
-const CANAL = 24
-const COLUMN_WIDTH = (CONTENT_WIDTH - CANAL) / 2
+const CHANNEL = 24
+const COLUMN_WIDTH = (CONTENT_WIDTH - CHANNEL) / 2
 
 /** Draws the header with the courier company's brand. Returns the vertical position of the next part. */
 export function drawHeader({ canvas, datos }: PdfPage): number {
   canvas.artifact(() => canvas.doc.rect(0, 0, PDF_SHEET.ancho, 6).fill(datos.brand.color))
   let y = 34
-  const headingStyle = { ...LABEL_STYLE, cuerpo: 8.6, color: datos.brand.color, letterSpacing: 1.1 }
+  const headingStyle = { ...LABEL_STYLE, size: 8.6, color: datos.brand.color, letterSpacing: 1.1 }
   canvas.paragraph('PRUEBA DE ENTREGA', X + CONTENT_WIDTH - 170, y + 2.5, headingStyle, {
     ancho: 170,
     align: 'derecha',
@@ -60,7 +60,7 @@ function drawBrand({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: numb
   if (logo) canvas.image(withName ? 'Logo' : nombre, logo.color.png, X, y - 6, logoSize)
   if (!withName) return y - 6 + logoSize.alto
   const x = X + (logo ? logoSize.ancho + 9 : 0)
-  const style = { ...TITLE_STYLE, cuerpo: 13 }
+  const style = { ...TITLE_STYLE, size: 13 }
   const options = { ancho: CONTENT_WIDTH - 190 - (x - X), max: 3 }
   const height = canvas.alto(nombre, style, options.ancho, options.max)
   const top = Math.max(y - 6, y - 6 + (logoSize.alto - height) / 2)
@@ -73,22 +73,22 @@ function drawBrand({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: numb
  */
 export function drawCover({ canvas, datos, clock }: PdfPage, y: number): number {
   const side = 104
-  const ancho = CONTENT_WIDTH - side - CANAL
+  const ancho = CONTENT_WIDTH - side - CHANNEL
   let bottom = canvas.paragraph('GUÍA', X, y, LABEL_STYLE)
-  const code = { cuerpo: 31, weight: 'strong', color: TONES.ink, leading: 1.2 } as const
+  const code = { size: 31, weight: 'strong', color: TONES.ink, leading: 1.2 } as const
   const fitted = canvas.fit(inGroups(datos.guia), code, [31, 22, 14], { ancho, alto: 38 })
   bottom = canvas.paragraph(inGroups(datos.guia), X - 1, bottom + 1, fitted.style, { ancho, role: 'H2' }) + 7
   bottom = estado({ canvas, datos }, bottom, ancho)
   const when = `${clock.formatLong(datos.entregado_en)} · ${clock.zona(datos.entregado_en)}`
   bottom = canvas.paragraph(when, X, bottom + 5, TEXT_STYLE, { ancho }) + 9
-  const half = (ancho - CANAL) / 2
+  const half = (ancho - CHANNEL) / 2
   const left = field(canvas, 'REFERENCIA DEL COMERCIO', datos.external_ref, X, bottom, half, 3)
-  const right = field(canvas, 'CONTENIDO', datos.contenido, X + half + CANAL, bottom, half, 3)
+  const right = field(canvas, 'CONTENIDO', datos.contenido, X + half + CHANNEL, bottom, half, 3)
   return Math.max(left, right, drawVerification({ canvas, datos }, y, side)) + 16
 }
 
 function estado({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: number, width: number): number {
-  const style = { ...TEXT_STYLE, cuerpo: 9.5, weight: 'strong', color: '#FFFFFF' } as const
+  const style = { ...TEXT_STYLE, size: 9.5, weight: 'strong', color: '#FFFFFF' } as const
   const [line = NO_DATA] = canvas.split(datos.estado, style, width - 20, 1)
   const length = canvas.measure(line, style) + 20
   canvas.artifact(() => canvas.doc.roundedRect(X, y, length, 19, 9.5).fill(datos.brand.color))
@@ -103,7 +103,7 @@ function drawVerification({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, 
   // The QR code's quiet zone is white like the page. Drawn outside the margin, it lets the modules line up with the
   // margin.
   if (qr) canvas.figure(`Código QR: ${datos.verificationUrl}`, () => drawQr(canvas.doc, qr, x - 8, y - 12, side + 20))
-  const style = { ...SMALL_STYLE, cuerpo: 7, color: enlace ? datos.brand.color : TONES.grey }
+  const style = { ...SMALL_STYLE, size: 7, color: enlace ? datos.brand.color : TONES.grey }
   const options = { ancho: side + 2, align: 'centro', ...(enlace ? { enlace } : {}) } as const
   return canvas.paragraph(qr ? 'Verificar este documento' : datos.verificationUrl, x, y + (qr ? side + 1 : 0), style, {
     ...options,
@@ -135,7 +135,7 @@ export function drawParties({ canvas, datos }: PdfPage, y: number): number {
     [recogidaLines[0]!, 3],
     [recogidaLines[1]!, 1],
   ])
-  const destinatarioBottom = drawColumn(X + COLUMN_WIDTH + CANAL, 'DESTINATARIO', destinatario.nombre, [
+  const destinatarioBottom = drawColumn(X + COLUMN_WIDTH + CHANNEL, 'DESTINATARIO', destinatario.nombre, [
     [destinatario.telefono === null ? '' : `Teléfono ${maskNumber(destinatario.telefono)}`, 1],
     [destinatario.direccion ?? '', 6],
     [place, 3],
@@ -167,7 +167,7 @@ export function drawReceiver({ canvas, datos, clock }: PdfPage, y: number): numb
     ['Posición', posicion ? describePosition(posicion) : 'No se registró'],
     ...(datos.pagina_anterior === null ? [] : [['Evidencia', datos.pagina_anterior] as [string, string]]),
   ]
-  const name = { ...TITLE_STYLE, cuerpo: 12, leading: 1.25 }
+  const name = { ...TITLE_STYLE, size: 12, leading: 1.25 }
   const title = receiver.nombre?.trim() || NO_DATA
   // A courier's long name must not cut off the courier's code after it.
   const values = { x: x + 58, ancho: ancho - 58, max: 5 }
@@ -201,7 +201,7 @@ function drawFirmaBox({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, box:
     doc.roundedRect(box.x, box.y, box.ancho, box.alto, 3).fill('#FFFFFF')
     doc.roundedRect(box.x, box.y, box.ancho, box.alto, 3).lineWidth(0.6).stroke(TONES.linea)
   })
-  const label = { ...SMALL_STYLE, cuerpo: 7 }
+  const label = { ...SMALL_STYLE, size: 7 }
   const inner = { ancho: box.ancho - 16, alto: box.alto - 26 }
   if (firma) {
     const firmaSize = fitInside(firma, inner)

@@ -11,7 +11,7 @@ const MAX_ENLARGEMENT = 10
 /** Maximum height of the grid of photos, in points. */
 const MAX_GRID_HEIGHT = 560
 const PLACEHOLDER_SIZE = { ancho: 4, alto: 3 }
-const DIGEST_STYLE = { ...SMALL_STYLE, cuerpo: 7.2, color: TONES.ink }
+const DIGEST_STYLE = { ...SMALL_STYLE, size: 7.2, color: TONES.ink }
 
 /**
  * Returns the grid that shows the largest area of photos. Photos are never cropped, because the cropped part might
@@ -125,7 +125,7 @@ export function digests({ canvas }: PdfPage, archivos: Archivo[], y: number): nu
   return bottom + 10
 }
 
-const NOTA = { ...SMALL_STYLE, cuerpo: 7.4, leading: 1.45 }
+const NOTE_STYLE = { ...SMALL_STYLE, size: 7.4, leading: 1.45 }
 const MAX_NOTE_LINES = 5
 
 function buildNoteText({ datos, clock }: PdfPage): string {
@@ -138,15 +138,15 @@ function buildNoteText({ datos, clock }: PdfPage): string {
 }
 
 /** Returns the height of the closing note, in points. */
-export const altoDeNota = (page: PdfPage): number =>
-  page.canvas.alto(buildNoteText(page), NOTA, CONTENT_WIDTH, MAX_NOTE_LINES) + 8
+export const noteHeight = (page: PdfPage): number =>
+  page.canvas.alto(buildNoteText(page), NOTE_STYLE, CONTENT_WIDTH, MAX_NOTE_LINES) + 8
 
 /** Draws the closing note at the foot of the page, wherever the rest ends. */
 export function nota(page: PdfPage): void {
-  const height = altoDeNota(page)
+  const height = noteHeight(page)
   const y = CONTENT_BOTTOM - height
   page.canvas.rule(X, y, CONTENT_WIDTH)
-  page.canvas.paragraph(buildNoteText(page), X, y + 6, NOTA, { ancho: CONTENT_WIDTH, max: MAX_NOTE_LINES })
+  page.canvas.paragraph(buildNoteText(page), X, y + 6, NOTE_STYLE, { ancho: CONTENT_WIDTH, max: MAX_NOTE_LINES })
 }
 
 /** Minimum height, in points, of a row in which photos still show something. */
@@ -171,4 +171,4 @@ export function growthOf([single, ...others]: Archivo[]): number {
 export const heightOfEvidence = (page: PdfPage, fotos: Archivo[], archivos: Archivo[]): number =>
   (fotos.length === 0 ? 0 : TITULAR + MIN_FOTOS_HEIGHT * (fotos.length > 4 ? 2 : 1)) +
   heightOfDigests(archivos) +
-  altoDeNota(page)
+  noteHeight(page)

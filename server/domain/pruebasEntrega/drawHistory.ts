@@ -17,7 +17,7 @@ const COLUMNS = [
   { titulo: 'Estado', x: X + 122, ancho: 218 },
   { titulo: 'Lugar', x: X + 350, ancho: CONTENT_WIDTH - 350 },
 ] as const
-const CELL_STYLE = { ...TEXT_STYLE, cuerpo: 8.4 }
+const CELL_STYLE = { ...TEXT_STYLE, size: 8.4 }
 const ROW_GAP = 5
 const LINE_HEIGHT = lineHeight(CELL_STYLE) + ROW_GAP
 /** Height of the table's title, its header row and the space below it, in points. */

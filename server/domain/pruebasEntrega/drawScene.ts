@@ -3,9 +3,9 @@ import { type Cell, drawFoto } from './drawEvidence.ts'
 import { CONTENT_WIDTH, coordinates, type PdfPage, SMALL_STYLE, X } from './pdfSheet.ts'
 
 /** Minimum and maximum height of the pictures, and the height of captions and space below together, in points. */
-const ALTO = { min: 70, max: 190, surround: 30 }
+const HEIGHT = { min: 70, max: 190, surround: 30 }
 /** Minimum height of the scene, in points. */
-export const MIN_SCENE_HEIGHT = ALTO.min + ALTO.surround
+export const MIN_SCENE_HEIGHT = HEIGHT.min + HEIGHT.surround
 const GAP = 14
 
 /**
@@ -17,12 +17,12 @@ export function drawScene(page: PdfPage, y: number, freeHeight: number): number 
   const index = fotos.findIndex(({ image }) => image)
   const showsMap = locationMap !== null && posicion !== null
   if ((index < 0 && !showsMap) || freeHeight < MIN_SCENE_HEIGHT) return y
-  const alto = Math.min(freeHeight - ALTO.surround, ALTO.max)
+  const alto = Math.min(freeHeight - HEIGHT.surround, HEIGHT.max)
   const ancho = index >= 0 && showsMap ? (CONTENT_WIDTH - GAP) / 2 : CONTENT_WIDTH
   const name = fotos.length === 1 ? 'Foto' : `Foto ${index + 1} de ${fotos.length}`
   if (index >= 0) drawFoto(page, fotos[index]!, name, { x: X, y, ancho, alto }, false)
   if (showsMap) drawMap(page, { x: X + CONTENT_WIDTH - ancho, y, ancho, alto })
-  return y + alto + ALTO.surround
+  return y + alto + HEIGHT.surround
 }
 
 function drawMap({ canvas, datos }: PdfPage, { x, y, ancho, alto }: Cell): void {

@@ -15,7 +15,7 @@ const MAX_PRUEBAS_PER_STATEMENT = 500
 const oldestSql = (table: string, since: string) =>
   `select p.comercio_id, p.modo, p.guia_id, p.secuencia from ${table} p
        join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id
-     where p.${since} < :antes_de order by p.${since} limit ${MAX_PRUEBAS_PER_STATEMENT} for update of g skip locked`
+     where p.${since} < :before order by p.${since} limit ${MAX_PRUEBAS_PER_STATEMENT} for update of g skip locked`
 
 /**
  * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
@@ -38,7 +38,7 @@ const deleteBelongingsSql = (archivos: string) => `
  * Deletes complete proofs of deliveries: recipient, position and files. Keeps that a proof existed and when it was
  * deleted.
  */
-const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: number }>(
+const DELETE_ENTREGAS = statement<{ before: Date; now: Date }, { count: number }>(
   'pruebas.deleteEntregas',
   'part',
   `with v as (
@@ -49,14 +49,14 @@ const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: numb
      returning p.*
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'retencion' from p where ${VALE}
+     select comercio_id, modo, guia_id, :now, 'retencion' from p where ${VALE}
    ), ${deleteBelongingsSql('p.fotos || p.firma || p.pdf')}`,
 )
 /**
  * Deletes the photos of failed attempts, by the instant of registration. The instant of the attempt is not used,
  * because the courier enters the instant of a late attempt.
  */
-const DELETE_INTENTOS = statement<{ antes_de: Date }, { count: number }>(
+const DELETE_INTENTOS = statement<{ before: Date }, { count: number }>(
   'pruebas.deleteIntentos',
   'part',
   `with v as (
@@ -75,11 +75,11 @@ type DeletionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>
  * @returns true if more may remain
  */
 export async function deletePruebas({ db, clock, log, settings }: DeletionDeps): Promise<boolean> {
-  const ahora = clock()
-  const antes_de = new Date(ahora.getTime() - settings.pruebaRetention * DAY_MS)
+  const now = clock()
+  const before = new Date(now.getTime() - settings.pruebaRetention * DAY_MS)
   const deleted = await runInEachPart(db, async ({ query }) => [
-    (await query(DELETE_ENTREGAS, { antes_de, ahora }))[0]!.count,
-    (await query(DELETE_INTENTOS, { antes_de }))[0]!.count,
+    (await query(DELETE_ENTREGAS, { before, now }))[0]!.count,
+    (await query(DELETE_INTENTOS, { before }))[0]!.count,
   ])
   const counts = deleted.flat()
   const pruebas = counts.reduce((left, right) => left + right, 0)

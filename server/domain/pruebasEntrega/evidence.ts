@@ -36,7 +36,7 @@ export function judgeEvidence<T extends PresentedEntrega>(
   if (defects.length > 0 && !metDoorPolicy) {
     throw problemOfFaults(
       'validacion',
-      defects.map(({ falla }) => falla),
+      defects.map(({ fault }) => fault),
     )
   }
   const faltas = defects.flatMap(({ missing }) => missing ?? [])
@@ -52,7 +52,7 @@ const FIRMA_AND_REASON: Falla = {
 
 /** Violation of an evidence policy; `missing` names missing evidence. */
 interface Defect {
-  falla: Falla
+  fault: Falla
   missing?: EvidenciaQueFalta
 }
 
@@ -62,10 +62,10 @@ function defectsOf(policy: PoliticaDeEvidencia, entrega: PresentedEntrega): Defe
   const { documento } = recibido_por
   const defects: Defect[] = []
   const addMissing = (evidence: EvidenciaQueFalta, campo: string, codigo: Falla['codigo'], mensaje: string) =>
-    defects.push({ missing: evidence, falla: { campo, codigo, mensaje } })
+    defects.push({ missing: evidence, fault: { campo, codigo, mensaje } })
   const refuse = (campo: string, refusedEvidence: string) =>
     defects.push({
-      falla: {
+      fault: {
         campo,
         codigo: 'incompatible',
         mensaje: `el comercio no admite ${refusedEvidence} en sus entregas; omítalo`,

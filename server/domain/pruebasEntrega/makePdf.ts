@@ -38,12 +38,12 @@ const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).
  * Maximum proofs in the queue. The maximum exceeds what a worker claims at a time, because otherwise a dead worker's
  * proofs could fill the queue.
  */
-const EN_COLA = 64
+const MAX_QUEUED = 64
 
-const PENDING = statement<{ ahora: Date; count: number }, Pick<PruebaRow, 'id' | 'comercio_id'>>(
+const PENDING = statement<{ now: Date; count: number }, Pick<PruebaRow, 'id' | 'comercio_id'>>(
   'pruebas.pending',
   'part',
-  'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :count',
+  'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :now order by proximo_en limit :count',
 )
 
 /** Returns the proofs whose PDF is due, as jobs. */
@@ -52,21 +52,21 @@ export const readPendingPruebas = async (
   count: number,
 ): Promise<JobInsert[]> =>
   (
-    await queryReachableParts(db, ({ query }) => query(PENDING, { ahora: clock(), count: Math.min(count, EN_COLA) }))
+    await queryReachableParts(db, ({ query }) => query(PENDING, { now: clock(), count: Math.min(count, MAX_QUEUED) }))
   ).map(toJob)
 
 /** Limits the wait of each proof to the delay that follows its last failure. */
-const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
+const BRING_FORWARD = statement<{ now: Date; delays: number[] }>(
   'pruebas.bringForward',
   'part',
-  `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
+  `update prueba_entrega set proximo_en = least(proximo_en, :now::timestamptz + interval '1 ms'
      * case when intentos = 0 then 0 else (:delays::int[])[least(intentos, array_length(:delays::int[], 1))] end)
-   where pdf is null and proximo_en > :ahora`,
+   where pdf is null and proximo_en > :now`,
 )
 
 /** Brings forward proofs that were scheduled before the clock was set back. */
 export const bringPruebasForward = ({ db, clock }: Pick<PdfDeps, 'db' | 'clock'>) =>
-  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
+  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { now: clock(), delays: RETRY_DELAYS_MS }))
 
 const READ = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
   'pruebas.read',
@@ -89,17 +89,17 @@ const POSTPONE = statement<PruebaKey & Pick<PruebaRow, 'id' | 'proximo_en'> & { 
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /** Stores the public key of a manifest, before the manifest itself is stored. */
-const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
+const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; now: Date }>(
   'pruebas.storeKey',
   'central',
-  'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
+  'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :now) on conflict (kid) do nothing',
 )
 /**
  * Stores a proof's PDF and manifest, once. A second process changes no row, and the sweeper deletes that process's
  * unused file.
  */
 const FINISH = statement<
-  PruebaKey & Pick<PruebaRow, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
+  PruebaKey & Pick<PruebaRow, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; now: Date }
 >(
   'pruebas.finish',
   'merchant',
@@ -110,7 +110,7 @@ const FINISH = statement<
          and a.archivo = :pdf)
      returning comercio_id, modo, guia_id, pdf
    )
-   update archivo a set usado_en = :ahora from p
+   update archivo a set usado_en = :now from p
    where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
    returning 1`,
 )
@@ -155,7 +155,7 @@ export async function makePdf(deps: PdfDeps, prueba: PruebaWithRepartidor): Prom
   for (const foto of await readRowsOf(db, guia, prueba.fotos))
     fotos.push(await read(deps, prueba, foto, { side: fotoSide(prueba.fotos.length), quality: 78 }))
   const [firmaRow] = await readRowsOf(db, guia, prueba.firma === null ? [] : [prueba.firma])
-  const firma = firmaRow && (await read(deps, prueba, firmaRow, DE_FIRMA))
+  const firma = firmaRow && (await read(deps, prueba, firmaRow, SIGNATURE_IMAGE))
   const locationMap = await drawLocationMap(prueba, deps)
   const contenido = await threads.run(
     THREADS_OWNER,
@@ -163,19 +163,19 @@ export async function makePdf(deps: PdfDeps, prueba: PruebaWithRepartidor): Prom
     await collectData(db, guia, fotos, firma, locationMap, settings),
   )
   const pdf = await saveArchivo(deps, guia, { ...PDF_ARCHIVO, contenido })
-  const ahora = clock()
+  const now = clock()
   const sal = newSalt()
   const archivos = [...fotos.map((foto) => foto.row), ...(firmaRow ? [firmaRow] : []), pdf]
-  const manifiesto = buildManifest(settings.publicUrl, guia, prueba, archivos, sal, ahora)
+  const manifiesto = buildManifest(settings.publicUrl, guia, prueba, archivos, sal, now)
   const { jws, publicKey } = await signManifest(secretos, manifiesto)
-  await db.query(STORE_KEY, { kid: publicKey.kid, jwk: publicKey, ahora })
+  await db.query(STORE_KEY, { kid: publicKey.kid, jwk: publicKey, now })
   const finishedRows = await db.query(FINISH, {
     ...guiaKey,
     secuencia,
     pdf: pdf.archivo,
     manifiesto: jws,
     sal,
-    ahora,
+    now,
   })
   return finishedRows.length > 0
 }
@@ -207,7 +207,7 @@ async function readRowsOf(db: Db, guia: GuiaRow, archivos: readonly string[]) {
 }
 
 const fotoSide = (count: number) => (count <= 2 ? 1_400 : count <= 4 ? 1_000 : 720)
-const DE_FIRMA = { side: 900, quality: 92 }
+const SIGNATURE_IMAGE = { side: 900, quality: 92 }
 
 /**
  * Reads a picture as the document shows it. If the storage does not return the picture within the waits of `RETRY_DELAYS_MS`,
@@ -220,7 +220,7 @@ async function read(
   { side, quality }: { side: number; quality: number },
 ): Promise<ReadArchivo> {
   try {
-    const content = await buffer(await store.leer(row.archivo))
+    const content = await buffer(await store.read(row.archivo))
     if (!hash('sha256', content, 'buffer').equals(row.sha256))
       throw unavailable('The bytes of the file do not match the stored digest.')
     return { row, image: await prepareImage(content, side, quality) }

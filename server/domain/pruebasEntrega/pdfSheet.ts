@@ -13,13 +13,13 @@ export const CONTENT_WIDTH = PDF_SHEET.ancho - 2 * PDF_SHEET.margin
 export const CONTENT_BOTTOM = PDF_SHEET.alto - PDF_SHEET.footer - 14
 
 /** Style of small labels. */
-export const LABEL_STYLE: TextStyle = { cuerpo: 6.8, weight: 'strong', color: TONES.grey, letterSpacing: 0.6 }
+export const LABEL_STYLE: TextStyle = { size: 6.8, weight: 'strong', color: TONES.grey, letterSpacing: 0.6 }
 /** Style of titles. */
-export const TITLE_STYLE: TextStyle = { cuerpo: 10.5, weight: 'strong', color: TONES.ink }
+export const TITLE_STYLE: TextStyle = { size: 10.5, weight: 'strong', color: TONES.ink }
 /** Style of the text. */
-export const TEXT_STYLE: TextStyle = { cuerpo: 9, color: TONES.ink }
+export const TEXT_STYLE: TextStyle = { size: 9, color: TONES.ink }
 /** Style of notes and captions. */
-export const SMALL_STYLE: TextStyle = { cuerpo: 7.6, color: TONES.grey }
+export const SMALL_STYLE: TextStyle = { size: 7.6, color: TONES.grey }
 
 /** Canvas, data and time formatter with which every part of the document is drawn. */
 export interface PdfPage {

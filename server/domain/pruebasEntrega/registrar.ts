@@ -29,7 +29,7 @@ export async function registerWithPrueba(
   const { db } = deps
   const registered = await registerOnce(deps, caller, code, body, {
     estado: 'entregado',
-    async dar(guia, reportedStep) {
+    async record(guia, reportedStep) {
       const decision = afterEstado(guia.decision, 'entregado')
       const step = { ...reportedStep, ...decideEntrega(guia, reportedStep.ocurrido_en), decision }
       const politica = await readEvidencePolicy(db, guia.comercio_id)

@@ -42,12 +42,12 @@ interface WarnedGuia extends Destino, GuiaCoordinates {
  */
 export function judgeDestino(destino: Destino, place: GuiaCoordinates): DestinoJudgement {
   const found = findDestino(destino.departamento, destino.municipio)
-  if ('desconocido' in found) {
-    const desconocido = { codigo: 'destino_desconocido', campo: `/${found.desconocido}` } as const
+  if ('explainUnknown' in found) {
+    const explainUnknown = { codigo: 'destino_desconocido', campo: `/${found.explainUnknown}` } as const
     const suspicion = suspicionOf(destino, place)
     return {
       distancia_km: null,
-      advertencias: suspicion ? [desconocido, ubicacionAdvertencia(suspicion.codigo)] : [desconocido],
+      advertencias: suspicion ? [explainUnknown, ubicacionAdvertencia(suspicion.codigo)] : [explainUnknown],
     }
   }
   const { ubicacion_lat: lat, ubicacion_lng: lng } = place
@@ -97,13 +97,13 @@ export const explainNulls = (guia: WarnedGuia): Falla[] =>
  * plausible. Each fault contains the warning's message and, if known, the location that was probably meant.
  * @param deEnlace true if a link gave the location, false if coordinates did
  */
-export const explainImplausible = (guia: WarnedGuia, deEnlace: boolean): Falla[] =>
+export const explainImplausible = (guia: WarnedGuia, fromLink: boolean): Falla[] =>
   presentAdvertencias(guia)
     .filter(({ codigo }) => isImplausible(codigo))
     .map(({ mensaje, sugerencia }) => {
       const corrected = sugerencia !== null && typeof sugerencia === 'object' && 'lat' in sugerencia ? sugerencia : null
       return {
-        campo: deEnlace ? '/maps_url' : corrected?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
+        campo: fromLink ? '/maps_url' : corrected?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
         codigo: 'lugar_inverosimil',
         mensaje: corrected ? `${mensaje} Quizá quiso decir ${corrected.lat}, ${corrected.lng}.` : mensaje,
         ...(corrected && { sugerencia: corrected }),
@@ -214,7 +214,7 @@ function describeUnknown({ departamento, municipio }: WarnedGuia, field: string)
   const found = findDestino(departamento, municipio)
   const suggestedNames = 'suggest' in found ? found.suggest() : { departamentos: [], municipios: [] }
   // The catalogue may have changed since the warning was stored.
-  const unknown = 'suggest' in found && field === `/${found.desconocido}` ? found : undefined
+  const unknown = 'suggest' in found && field === `/${found.explainUnknown}` ? found : undefined
   return {
     mensaje: `${sayMistake(name, { departamento, municipio }, unknown, suggestedNames)}; si es correcto, la guía vale así`,
     sugerencia: suggestedNames.departamentos.length + suggestedNames.municipios.length > 0 ? suggestedNames : null,
@@ -246,7 +246,7 @@ function sayMistake(
     case 'swapped':
       return `«${name}» es un municipio y «${municipio}» su departamento: escriba cada uno en su campo`
     case 'part':
-      return found?.desconocido === 'municipio'
+      return found?.explainUnknown === 'municipio'
         ? `«${name}» no es un municipio: escriba el suyo${inParentheses(names.municipios)}, y la zona en direccion`
         : `«${name}» no es un departamento: escriba el suyo${inParentheses(names.departamentos)} y su municipio${inParentheses(names.municipios)}, y la zona en direccion`
     default:

@@ -9,16 +9,16 @@
 export const MEMBERS_SINCE: Readonly<Record<string, number>> = {}
 
 /** Returns the newest version in a table like {@link MEMBERS_SINCE}. */
-export const formaCon = (from: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(from))
+export const shapeWith = (from: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(from))
 
 /** Version of the webhook bodies of new events. */
-const SHAPE = formaCon(MEMBERS_SINCE)
+const SHAPE = shapeWith(MEMBERS_SINCE)
 
 /** {@link SHAPE} as `evento.forma` stores it: null is the first version, so that it takes no space. */
-export const STORED_FORMA: number | null = SHAPE === 1 ? null : SHAPE
+export const STORED_SHAPE: number | null = SHAPE === 1 ? null : SHAPE
 
 /** SQL of the version that a new event stores in `evento.forma`: a number or null, as `smallint`. */
-export const FORMA_EN_SQL = `${STORED_FORMA}::smallint`
+export const SHAPE_IN_SQL = `${STORED_SHAPE}::smallint`
 
 /**
  * Removes the members that are newer than a version, in place.
@@ -27,10 +27,10 @@ export const FORMA_EN_SQL = `${STORED_FORMA}::smallint`
  */
 export function removeNewMembers(
   datos: object,
-  storedForma: number | null,
+  storedShape: number | null,
   from: Readonly<Record<string, number>> = MEMBERS_SINCE,
 ): void {
-  const shape = storedForma ?? 1
+  const shape = storedShape ?? 1
   for (const [path, version] of Object.entries(from)) if (version > shape) remove(datos, path.split('.'))
 }
 

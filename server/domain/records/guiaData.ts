@@ -93,7 +93,7 @@ function locate({ lat, lng, maps_url }: GuiaIndividual): UbicacionColumns {
     return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
   }
   const link = readLinkedPlace(maps_url)
-  const linkCoordinates = link.tipo === 'coordenadas' ? link.coordenadas : undefined
+  const linkCoordinates = link.tipo === 'coordenadas' ? link.coordinates : undefined
   return {
     ubicacion_estado: 'confirmada',
     ubicacion_origen: 'maps_url',

@@ -63,7 +63,7 @@ export type GuiaRow = RowOf<
 >
 
 /** Properties of one column of `guia`, on which lists of columns depend. */
-export interface Campo {
+export interface Field {
   /** PostgreSQL type. */
   readonly tipo: 'uuid' | 'text' | 'float8' | 'jsonb' | 'timestamptz' | 'int4'
   /** Source of the column's value: the creation alone, the creation and later corrections, or the service. */
@@ -89,7 +89,7 @@ export interface Campo {
 }
 
 /** Columns by name. The columns that answers contain are in the order of the contract's `Guia`. */
-export type Campos = Readonly<Record<string, Campo>>
+export type Fields = Readonly<Record<string, Field>>
 
 /** Columns of `guia`. */
 export const CAMPOS = {
@@ -143,16 +143,16 @@ export const CAMPOS = {
   creado_en: { tipo: 'timestamptz', source: 'servicio', nuevo: true, shown: true },
   actualizado_en: { tipo: 'timestamptz', source: 'servicio', shown: true, inEvento: 'propio' },
   datos_borrados_en: { tipo: 'timestamptz', source: 'servicio', shown: true },
-} as const satisfies Readonly<Record<keyof GuiaRow, Campo>>
+} as const satisfies Readonly<Record<keyof GuiaRow, Field>>
 
 /** Names of the columns whose properties include `P`. */
-type ColumnWithProperty<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
+type ColumnWithProperty<P extends Partial<Field>> = ColumnWith<typeof CAMPOS, P>
 
 /**
  * Computes the lists of columns that SQL statements and answers use, from the properties of each column. Takes the
  * table as a parameter, so that a test can add a column.
  */
-export function derive(fields: Campos) {
+export function derive(fields: Fields) {
   const newColumns = columnsWith(fields, { nuevo: true })
   const shownColumns = columnsWith(fields, { shown: true })
   const fotoColumns = columnsWith(fields, { inEvento: 'foto' })

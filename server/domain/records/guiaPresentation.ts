@@ -117,7 +117,7 @@ const presentRecogida = ({
 /** Returns the location of a guide's row in the contract's form. */
 function presentUbicacion(row: GuiaRow | GuiaInJson): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = row.ubicacion_extra ?? {}
-  const confirmada = row.ubicacion_estado === 'confirmada'
+  const isConfirmed = row.ubicacion_estado === 'confirmada'
   return {
     estado: row.ubicacion_estado,
     origen: row.ubicacion_origen,
@@ -127,7 +127,7 @@ function presentUbicacion(row: GuiaRow | GuiaInJson): Ubicacion {
     precision_m: precision_m ?? null,
     referencia: referencia ?? null,
     distancia_km: distancia_km ?? null,
-    confirmado_en: confirmada ? (confirmado_en ?? iso(row.creado_en)) : null,
+    confirmado_en: isConfirmed ? (confirmado_en ?? iso(row.creado_en)) : null,
     solicitud: solicitud
       ? {
           canal: solicitud.canal,

@@ -6,7 +6,7 @@ import { type GuiaRow, guiaKeyOf } from './guiaFields.ts'
 import { findGuia, type GuiaScope } from './guiaLookup.ts'
 
 /** Dependencies of work on a locked guide. */
-export type LockedGuiaDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs' | 'canalDe'>
+export type LockedGuiaDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs' | 'channelOf'>
 
 /** Dependencies of work in the transaction that locks a guide. `notifyJobs` takes effect after the commit. */
 export interface LockedGuiaWriter extends Omit<LockedGuiaDeps, 'db'> {

@@ -24,7 +24,7 @@ export interface Suspicion {
 }
 
 /** Degrees (about one kilometre) around latitude 0, longitude 0 within which nobody lives. */
-const CERO = 0.01
+const ZERO = 0.01
 
 /**
  * Yields the corrections to try, in the order of how common the mistake is: a lost sign, then latitude and longitude
@@ -44,7 +44,7 @@ function* correcciones(point: Point): Generator<Pick<Suspicion, 'codigo'> & { co
 export function findSuspicion(departamento: string, point: Point): Suspicion | undefined {
   const isInside = isInDepartamento(departamento, point)
   const km = isInside === undefined ? null : distanceToDepartamento(departamento, point)
-  if (Math.abs(point.lat) < CERO && Math.abs(point.lng) < CERO) {
+  if (Math.abs(point.lat) < ZERO && Math.abs(point.lng) < ZERO) {
     return { codigo: 'coordenadas_en_cero', km, corrected: null }
   }
   const fits = (candidate: Point) => isInDepartamento(departamento, candidate) ?? isNearAnyDepartamento(candidate)

@@ -26,7 +26,7 @@ const OPEN = statement<
     accepts_demo: boolean
     codigo_hash: Uint8Array
     hash: Uint8Array
-    ahora: Date
+    now: Date
     vence_en: Date
   },
   SesionRow
@@ -39,7 +39,7 @@ const OPEN = statement<
      returning id, repartidor, nombre, version, demostracion
    ), s as (
      insert into sesion_repartidor (hash, repartidor_id, version, creado_en, vence_en)
-     select :hash, id, version, :ahora::timestamptz, :vence_en::timestamptz from r returning hash, repartidor_id, vence_en
+     select :hash, id, version, :now::timestamptz, :vence_en::timestamptz from r returning hash, repartidor_id, vence_en
    ), v as (
      delete from sesion_repartidor where hash in (
        select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
@@ -59,23 +59,23 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   // bad one.
   const delaySeconds = signInLimit.take(de)
   if (delaySeconds > 0) {
-    await bitacora.rechazada(
+    await bitacora.refused(
       siteOf(de) ?? de,
       { ...caller, red },
       { accion: 'abrirSesion', despues: { rechazada: true } },
     )
-    const cabeceras = { 'Retry-After': String(delaySeconds) }
+    const headers = { 'Retry-After': String(delaySeconds) }
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${delaySeconds} segundos y repita.`, {
-      cabeceras,
+      headers,
     })
   }
   const huellas = repartidorCodeDigests(secretos, body.codigo)
   const token = newToken()
-  const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + SESION_DURATION_MS)
+  const now = clock()
+  const vence_en = new Date(now.getTime() + SESION_DURATION_MS)
   const accepts_demo = acceptsDemo(settings, isForwarded())
   const row = await inTransaction(db, async (query) => {
-    const newSesion = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), ahora, vence_en }
+    const newSesion = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), now, vence_en }
     const [abierta] = await query(OPEN, { ...newSesion, accepts_demo })
     if (!abierta) return undefined
     await bitacora.record(query, { ...caller, red, identity: abierta }, { accion: 'abrirSesion' })
@@ -84,7 +84,7 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   if (!row) {
     const isDemo = !accepts_demo && (await isCodeInUse({ db, secretos }, body.codigo))
     const mensaje = isDemo ? `El código ${DEMO_ONLY}. Pida` : 'El código no vale. Revíselo o pida'
-    throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: SESSION_CHALLENGE })
+    throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { headers: SESSION_CHALLENGE })
   }
   signInLimit.giveBack(de)
   const sesion = browser.setSesion(token, SESION_DURATION_MS / 1_000)

@@ -26,8 +26,8 @@ export function recordByRepartidor(
     taker: repartidor,
     authorize,
   } as const
-  const dar = takeStepWithFotos(deps, { autor: repartidor, api: '/repartidor/v1' }, evento.fotos)
-  return registerScan(deps, caller, guia, evento, dar)
+  const record = takeStepWithFotos(deps, { autor: repartidor, api: '/repartidor/v1' }, evento.fotos)
+  return registerScan(deps, caller, guia, evento, record)
 }
 
 export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = async ({ path, body, identity }, deps) =>

@@ -36,10 +36,10 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
    * Checks an entry of the request, and returns it as an event.
    * @throws Problema 422
    */
-  const checkEvento = (enviado: unknown): EventoDeUnaGuia => {
-    const admitted = admit(enviado, WITHOUT_COUNTRY)
+  const checkEvento = (sent: unknown): EventoDeUnaGuia => {
+    const admitted = admit(sent, WITHOUT_COUNTRY)
     if (!admitted) {
-      const { listedFaults, omittedCount } = explain(enviado, faultsPerEvento, WITHOUT_COUNTRY)
+      const { listedFaults, omittedCount } = explain(sent, faultsPerEvento, WITHOUT_COUNTRY)
       const ownFaults = listedFaults.map((fault) => ({ ...fault, campo: fault.campo.replace(/^\/evento(?=\/)/, '') }))
       throw problemOfFaults('validacion', ownFaults, omittedCount)
     }
@@ -52,9 +52,9 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
     return eventoOfGuia
   }
 
-  const registrar = async (enviado: unknown, indice: number): Promise<EventoQueSeRegistro | EventoQueFallo> => {
+  const registrar = async (sent: unknown, indice: number): Promise<EventoQueSeRegistro | EventoQueFallo> => {
     try {
-      const { guia, evento } = checkEvento(enviado)
+      const { guia, evento } = checkEvento(sent)
       if (outage) throw outage
       const registered = await recordByRepartidor(deps, identity, guia, evento)
       return { indice, ok: true, repetido: registered.repetido, evento: presentScan(registered) }
@@ -72,7 +72,7 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
   const resultados = await searchTurns(repartidor, async () => {
     limits.requireKnown(repartidor)
     const turn = createTurns(CONCURRENCY)
-    const results = await Promise.all(sentEventos.map((enviado, index) => turn(() => registrar(enviado, index))))
+    const results = await Promise.all(sentEventos.map((sent, index) => turn(() => registrar(sent, index))))
     const desconocidas = results.filter((result) => !result.ok && result.error.codigo === 'guia_desconocida').length
     limits.countUnknown(repartidor, desconocidas)
     return results

@@ -12,10 +12,10 @@ export const obtenerServicio: Handler<'obtenerServicio'> = async (_request, { db
   // Uses the database role of the workers, because other roles may not read the queue's tables.
   const deps = { db: db.asRole('guias_trabajos'), clock, backup: settings.backup }
   const measures = measuresOf(deps)
-  const [{ ok: listo }, enCola, values] = await Promise.all([
+  const [{ ok: listo }, queued, values] = await Promise.all([
     health(),
     readQueues(deps),
-    Promise.all(measures.map(({ leer }) => leer(deps))),
+    Promise.all(measures.map(({ read }) => read(deps))),
   ]).catch((error: { code?: string }) => {
     throw error.code === UNDEFINED_TABLE ? unavailable(NO_QUEUES_TEXT, error) : error
   })
@@ -32,11 +32,11 @@ export const obtenerServicio: Handler<'obtenerServicio'> = async (_request, { db
       pagina: pagina === undefined ? null : pageOf(pagina),
     }
   })
-  const colas = enCola.map(({ cola, count, segundos }) => ({
+  const colas = queued.map(({ cola, count, segundos: seconds }) => ({
     cola,
     trabajos: count,
-    espera_segundos: Math.round(segundos),
-    bien: segundos <= QUEUE_WAIT_SECONDS,
+    espera_segundos: Math.round(seconds),
+    bien: seconds <= QUEUE_WAIT_SECONDS,
   }))
   const bien = listo && [...medidas, ...colas].every((measure) => measure.bien)
   return { status: 200, body: { leido_en: clock().toISOString(), bien, listo, medidas, colas } }

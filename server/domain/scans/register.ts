@@ -73,7 +73,7 @@ interface Decision<T> {
    * Decides from the guide's present state which event the report causes, and writes the event. Returns undefined if
    * another transaction changed the guide since it was read.
    */
-  dar: (guia: GuiaRow, reportedStep: ReportedStep) => Promise<T | undefined>
+  record: (guia: GuiaRow, reportedStep: ReportedStep) => Promise<T | undefined>
   /** Finds the event that the same report caused earlier. For reports that have no key. */
   findPrevious?: (guia: GuiaRow) => Promise<EventoWithoutFoto | undefined>
 }
@@ -89,24 +89,24 @@ export async function registerOnce<T extends TakenStep>(
   { ambito, autor, repartidor, authorize }: Reporter,
   code: string,
   report: Report,
-  { estado, fallas = [], dar, findPrevious }: Decision<T>,
+  { estado, fallas = [], record, findPrevious }: Decision<T>,
 ): Promise<EventoRegistrado<T>> {
   const reportedAt = readReportedAt(report, clock(), fallas)
   const content = requestContent(report)
   return retryLostRaces(async (): Promise<EventoRegistrado<T> | undefined> => {
     const guia = await findGuia(db, ambito, code)
-    const conClave = await findByKey(db, guia, report)
-    const previous = conClave ?? (await findPrevious?.(guia))
+    const withKey = await findByKey(db, guia, report)
+    const previous = withKey ?? (await findPrevious?.(guia))
     const isRepeated = previous !== undefined && isSameContent(secretos, previous.huella, content)
     // The reporter of an event may repeat it after the parcel went on. Events of others are not told without custody.
-    const isOwn = (isRepeated || conClave !== undefined) && previous?.autor === autor
+    const isOwn = (isRepeated || withKey !== undefined) && previous?.autor === autor
     if (!isOwn) await authorize?.(guia, estado)
-    if (conClave && !isRepeated) throw takenKeyProblem(conClave)
+    if (withKey && !isRepeated) throw takenKeyProblem(withKey)
     if (previous && isRepeated) return { guia, evento: previous, repetido: true }
     const registrado_en = clock()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
     // same sequence, only one can write its event.
-    const takenStep = await dar(guia, {
+    const takenStep = await record(guia, {
       // The default time is never before the guide's latest changes, whose times may come from another clock.
       ocurrido_en: reportedAt ?? latestOf(registrado_en, guia.estado_en, guia.actualizado_en),
       registrado_en,
@@ -147,23 +147,23 @@ const ERASED_DETAILS = { descripcion: null, lat: null, lng: null }
  * @throws Problema 409 `datos_borrados` for a note if the guide's personal data were erased
  */
 export const registerScan = (
-  deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings' | 'newId' | 'canalDe'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings' | 'newId' | 'channelOf'>,
   caller: Reporter & ScanReporter,
   code: string,
   reading: Scan & Report,
-  dar: (guia: GuiaRow, step: StepWithConsequences) => Promise<TakenStep | undefined>,
+  record: (guia: GuiaRow, step: StepWithConsequences) => Promise<TakenStep | undefined>,
 ): Promise<EventoRegistrado> =>
   registerOnce(deps, caller, code, reading, {
     estado: reading.estado,
     fallas: checkScan(reading),
-    async dar(guia, reportedStep) {
+    async record(guia, reportedStep) {
       const { ocurrido_en } = reportedStep
       if (guia.datos_borrados_en && reading.estado === undefined) throw dataErasedProblem()
       const isLatest = !isLate(guia, ocurrido_en) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
       const decided = decideScan(guia, reading, ocurrido_en, isLatest, caller)
       const erasedDetails = guia.datos_borrados_en ? ERASED_DETAILS : {}
       const step = { ...reportedStep, ...erasedDetails, ...decided, ...(await withAsignacion(deps.db, guia, decided)) }
-      return dar(guia, await withConsequences(deps, guia, step, reading.fecha))
+      return record(guia, await withConsequences(deps, guia, step, reading.fecha))
     },
   })
 

@@ -25,7 +25,7 @@ export const simularAvance: Handler<'simularAvance'> = async (input, deps) => {
       const { sin_firma, ...reading } = input.body
       requireEntrega(input.body)
       const { guia } = await registerScan(deps, caller, path.guia, reading, (guiaRow, step) =>
-        dar(deps, guiaRow, step, sin_firma, (query) => remember(query, guiaRow.guia)),
+        record(deps, guiaRow, step, sin_firma, (query) => remember(query, guiaRow.guia)),
       )
       return guia
     },
@@ -45,7 +45,7 @@ function requireEntrega({ estado, sin_firma }: AvanceSimulado) {
  * Writes an event. For a delivery or a failed attempt, adds a sample proof in place of the proof that a courier would
  * upload.
  */
-async function dar(
+async function record(
   deps: Deps,
   guia: GuiaRow,
   step: StepWithConsequences,

@@ -121,22 +121,22 @@ const decisionNotAdmitted = ({ estado }: GuiaRow, mensaje: string) =>
 const notAwaited = (tomada: GuiaRow) =>
   decisionNotAdmitted(tomada, `La guía está en ${tomada.estado} y no espera una decisión del destinatario.`)
 
-/** Ends a guide's open decision, and its link, at `:ahora`. `:expiry` is the same instant in the contract's format. */
-const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: string }, GuiaRow>(
+/** Ends a guide's open decision, and its link, at `:now`. `:expiry` is the same instant in the contract's format. */
+const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { now: Date; expiry: string }, GuiaRow>(
   'simulador.shortenDecision',
   'merchant',
   `with m as (
-     update mensaje set vence_en = :ahora::timestamptz
+     update mensaje set vence_en = :now::timestamptz
      where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and tipo = 'solicitud_decision'
-       and vence_en > :ahora
+       and vence_en > :now
    ), l as (
-     update enlace_ubicacion l set vence_en = :ahora from mensaje o
-     where l.comercio_id = :comercio_id and l.modo = :modo and l.guia_id = :guia_id and l.vence_en > :ahora
+     update enlace_ubicacion l set vence_en = :now from mensaje o
+     where l.comercio_id = :comercio_id and l.modo = :modo and l.guia_id = :guia_id and l.vence_en > :now
        and o.comercio_id = l.comercio_id and o.modo = l.modo and o.guia_id = l.guia_id and o.numero = l.numero
        and o.tipo = 'solicitud_decision'
    )
    update guia set decision = jsonb_set(decision, '{vence_en}', to_jsonb(:expiry::text)),
-     decision_vence = case when decision_vence is not null then :ahora end
+     decision_vence = case when decision_vence is not null then :now end
    where comercio_id = :comercio_id and modo = :modo and id = :guia_id returning *`,
 )
 
@@ -150,8 +150,8 @@ async function expireDeadline(writer: LockedGuiaWriter, tomada: GuiaRow): Promis
   if (decision?.por === 'politica') return tomada
   requireNotTaken(tomada)
   if (!isAwaitingDecision(decision)) throw notAwaited(tomada)
-  const ahora = writer.clock()
-  if (hasExpired(decision, ahora)) return expireLockedGuia(writer, tomada)
-  const [vencida] = await writer.query(SHORTEN, { ...guiaKeyOf(tomada), ahora, expiry: ahora.toISOString() })
-  return expireLockedGuia(writer, vencida!)
+  const now = writer.clock()
+  if (hasExpired(decision, now)) return expireLockedGuia(writer, tomada)
+  const [isExpired] = await writer.query(SHORTEN, { ...guiaKeyOf(tomada), now, expiry: now.toISOString() })
+  return expireLockedGuia(writer, isExpired!)
 }

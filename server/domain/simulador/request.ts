@@ -18,20 +18,20 @@ export async function flushMensajes(deps: MensajeDeps, guia: GuiaRow): Promise<v
   for (const pendingMensaje of pending) await sendToMailbox(deps, [pendingMensaje])
 }
 
-/** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
-const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<MensajeRow, 'id' | 'comercio_id'>>(
+/** Sets the expiry of a guide's open location requests, and of their links, to `:now`. */
+const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { now: Date }, Pick<MensajeRow, 'id' | 'comercio_id'>>(
   'simulador.shorten',
   'merchant',
   `with m as (
-     update mensaje set vence_en = :ahora::timestamptz
+     update mensaje set vence_en = :now::timestamptz
      where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and abierta returning id, comercio_id
    ), l as (
-     update enlace_ubicacion l set vence_en = :ahora from mensaje o
-     where l.comercio_id = :comercio_id and l.modo = :modo and l.guia_id = :guia_id and l.vence_en > :ahora
+     update enlace_ubicacion l set vence_en = :now from mensaje o
+     where l.comercio_id = :comercio_id and l.modo = :modo and l.guia_id = :guia_id and l.vence_en > :now
        and o.comercio_id = l.comercio_id and o.modo = l.modo and o.guia_id = l.guia_id and o.numero = l.numero
        and o.tipo = 'solicitud_ubicacion'
    ), g as (
-     update guia set ubicacion_extra = jsonb_set(ubicacion_extra, '{solicitud,vence_en}', to_jsonb(:ahora::timestamptz))
+     update guia set ubicacion_extra = jsonb_set(ubicacion_extra, '{solicitud,vence_en}', to_jsonb(:now::timestamptz))
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and ubicacion_extra ? 'solicitud'
    )
    select id, comercio_id from m`,
@@ -39,7 +39,7 @@ const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<M
 
 /** Expires the guide's request, as if the recipient had not answered in time. */
 export async function expireRequest(deps: MensajeDeps, guia: GuiaRow): Promise<void> {
-  const openRequests = await deps.db.query(SHORTEN, { ...guiaKeyOf(guia), ahora: deps.clock() })
+  const openRequests = await deps.db.query(SHORTEN, { ...guiaKeyOf(guia), now: deps.clock() })
   await expireRequests(deps, openRequests)
 }
 

@@ -17,12 +17,12 @@ const onlyWhenSql = (extra: string) =>
  * confirmation, its author and its instant. Events keep their order and their texts. A guide that another transaction
  * holds is left to the next run.
  */
-const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
+const ERASE = statement<{ final_states: readonly Estado[]; before: Date }>(
   'ubicacion.erase',
   'part',
   `with v as (
      select comercio_id, modo, id from guia
-     where estado = any(:final_states::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
+     where estado = any(:final_states::text[]) and estado_en < :before and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
      limit ${MAX_GUIAS_PER_STATEMENT} for update skip locked
    ), e as (
@@ -48,15 +48,15 @@ const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
 )
 
-const ERASE_INCOMING = statement<{ antes_de: Date }>(
+const ERASE_INCOMING = statement<{ before: Date }>(
   'entrantes.eraseIncoming',
   'central',
-  'delete from entrante where hecho_en < :antes_de',
+  'delete from entrante where hecho_en < :before',
 )
-const ERASE_LINKS = statement<{ antes_de: Date }, { clave: string }>(
+const ERASE_LINKS = statement<{ before: Date }, { clave: string }>(
   'enlacesDeUbicacion.eraseLinks',
   'part',
-  `with v as (select huella from enlace_ubicacion where vence_en < :antes_de for update skip locked)
+  `with v as (select huella from enlace_ubicacion where vence_en < :before for update skip locked)
    delete from enlace_ubicacion l using v where l.huella = v.huella returning encode(l.huella, 'hex') as clave`,
 )
 
@@ -70,11 +70,11 @@ export async function eraseUbicaciones({
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
   const daysAgo = (days: number) => new Date(clock().getTime() - days * DAY_MS)
-  const oldParams = { final_states: STATE_MACHINE.finales, antes_de: daysAgo(settings.ubicacionRetention) }
+  const oldParams = { final_states: STATE_MACHINE.finales, before: daysAgo(settings.ubicacionRetention) }
   const erasedCounts = await runInEachPart(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
-  await db.query(ERASE_INCOMING, { antes_de: daysAgo(7) })
-  const erasedLinks = await runInEachPart(db, ({ query }) => query(ERASE_LINKS, { antes_de: daysAgo(30) }))
+  await db.query(ERASE_INCOMING, { before: daysAgo(7) })
+  const erasedLinks = await runInEachPart(db, ({ query }) => query(ERASE_LINKS, { before: daysAgo(30) }))
   await deleteOwners(
     db,
     erasedLinks.flat().map(({ clave }) => clave),

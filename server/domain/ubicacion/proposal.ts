@@ -82,7 +82,7 @@ export function proposeUbicacion(place: RecipientPlace): PlaceProposal | PlaceFa
   try {
     const enlace = place.enlace.trim()
     const linkedPlace = readLinkedPlace(enlace)
-    const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordenadas : { lat: null, lng: null }
+    const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordinates : { lat: null, lng: null }
     return { enlace, lat, lng, ...commonFields }
   } catch (error) {
     if (!(error instanceof MapLinkError)) throw error

@@ -62,7 +62,7 @@ export type AnotherLinkResult =
 /** Operations of the recipient's page. The link's token alone identifies the guide. */
 export interface UbicacionRequests {
   /** Reads the request without changing anything, because messengers open the page to make previews. */
-  leer(token: string): Promise<UbicacionRequestData | undefined>
+  read(token: string): Promise<UbicacionRequestData | undefined>
   /**
    * Confirms a location. Returns `ok` again for a repeated location, because the first answer may get lost on a bad
    * network.
@@ -119,7 +119,7 @@ const COUNT_CONFIRMATIONS = statement<ReturnType<typeof guiaKeyOf>, { times: num
      and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,
 )
 
-type UbicacionRequestDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs' | 'canalDe'>
+type UbicacionRequestDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs' | 'channelOf'>
 
 /** Creates the operations of the recipient's page. */
 export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRequests {
@@ -129,7 +129,7 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
     return (await (await dbOfKey(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
   }
   return {
-    async leer(token) {
+    async read(token) {
       const row = await find(token)
       return row && presentUbicacionRequest(row, clock())
     },

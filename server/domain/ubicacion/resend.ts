@@ -53,7 +53,7 @@ const REQUEST = statement<
       /** Number of the request that the guide must have, 0 for none; null: any. */
       previous: number | null
       canal: CanalDeMensaje
-      ahora: Date
+      now: Date
     } & Pick<mensaje, 'numero' | 'id'>,
   GuiaRow
 >(
@@ -62,14 +62,14 @@ const REQUEST = statement<
   `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
        jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',
-         'creado_en', :ahora::timestamptz))
+         'creado_en', :now::timestamptz))
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
        and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < :solicitudes
        and coalesce(:previous::int = coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0), true) returning *
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
-       ${dueAtCreationSql('modo', ':canal', ':ahora')}, :ahora from g
+       ${dueAtCreationSql('modo', ':canal', ':now')}, :now from g
    )
    select * from g`,
 )
@@ -83,19 +83,19 @@ const REQUEST = statement<
  * @throws Problema 409 `limite_de_solicitudes`
  */
 export async function requestAgain(
-  { db, clock, newId, canalDe }: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe'>,
+  { db, clock, newId, channelOf }: Pick<Deps, 'db' | 'clock' | 'newId' | 'channelOf'>,
   storedGuia: GuiaRow,
   {
     runLast = async () => {},
     previous = null,
   }: { runLast?: (query: Query) => Promise<unknown>; previous?: number | null },
 ): Promise<GuiaRow | undefined> {
-  const ahora = clock()
+  const now = clock()
   const { modo, telefono, secuencia, comercio_id } = storedGuia
   // Requests for one telephone run one after another, so that each request counts the earlier requests of every guide
   // and merchant.
   return inTurn(db, `${modo} ${telefono}`, async () => {
-    const desde = new Date(ahora.getTime() - DAY_MS)
+    const desde = new Date(now.getTime() - DAY_MS)
     const countsByPart = await queryAllParts(db.asRole('guias_operacion'), ({ query }) =>
       query(COUNT_OF_TELEFONO, { modo, telefono, desde }),
     )
@@ -110,8 +110,8 @@ export async function requestAgain(
         secuencia,
         solicitudes: cuenta!.solicitudes + 1,
         previous,
-        canal: canalDe(modo),
-        ahora,
+        canal: channelOf(modo),
+        now,
         numero: (cuenta!.ultimo ?? 0) + 1,
         id: newId().id,
       })

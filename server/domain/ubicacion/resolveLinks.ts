@@ -15,10 +15,10 @@ type LinkDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLink
 /** Waits between attempts to follow a link, in milliseconds: one retry per wait, about 41 hours in all. */
 const DELAYS_MS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 
-const PENDING = statement<{ ahora: Date; count: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
+const PENDING = statement<{ now: Date; count: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pending',
   'part',
-  'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :count',
+  'select id, comercio_id from enlace_corto where proximo_en <= :now order by proximo_en limit :count',
 )
 
 /** Returns the short links that are due to be followed, as jobs. */
@@ -26,19 +26,19 @@ export const readPendingLinks = async (
   { db, clock }: Pick<LinkDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> =>
-  (await queryReachableParts(db, ({ query }) => query(PENDING, { ahora: clock(), count }))).map(toJob)
+  (await queryReachableParts(db, ({ query }) => query(PENDING, { now: clock(), count }))).map(toJob)
 
 /** Limits the wait of each link to the delay after its last failure. */
-const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
+const BRING_FORWARD = statement<{ now: Date; delays: number[] }>(
   'enlaces.bringForward',
   'part',
-  `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
-     * coalesce((:delays::int[])[intentos], 0)) where proximo_en > :ahora`,
+  `update enlace_corto set proximo_en = least(proximo_en, :now::timestamptz + interval '1 ms'
+     * coalesce((:delays::int[])[intentos], 0)) where proximo_en > :now`,
 )
 
 /** Brings forward links that were scheduled before the clock was set back. */
 export const bringLinksForward = ({ db, clock }: Pick<LinkDeps, 'db' | 'clock'>) =>
-  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
+  runInEachPart(db, ({ query }) => query(BRING_FORWARD, { now: clock(), delays: DELAYS_MS }))
 
 const READ = statement<{ ids: readonly string[] }, LinkToFollow>(
   'enlaces.read',
@@ -78,7 +78,7 @@ async function followLink(deps: LinkDeps, row: LinkToFollow): Promise<void> {
   if (resolved.tipo === 'falla') log.info({ guia: row.guia, motivo: resolved.motivo }, 'short link not resolved')
   if (resolved.tipo === 'coordenadas' && isAwaitingPlace(row)) {
     const now = clock()
-    const proposal = { ...ubicacionPlaceOf(row), ...resolved.coordenadas, origen: row.ubicacion_origen! }
+    const proposal = { ...ubicacionPlaceOf(row), ...resolved.coordinates, origen: row.ubicacion_origen! }
     const step = await takeStep(deps, row, keepReviewAdvertencia(row, placeStep(row, proposal, now)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!step) return postpone(now)

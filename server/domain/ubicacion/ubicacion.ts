@@ -155,7 +155,7 @@ export function confirmPlace(
 ): Promise<GuiaRow & { comercio: string }> {
   // Coordinates take precedence over a link.
   const link = place.maps_url === undefined || place.lat !== undefined ? undefined : readLinkedPlace(place.maps_url)
-  const linkCoordinates = link?.tipo === 'coordenadas' ? link.coordenadas : undefined
+  const linkCoordinates = link?.tipo === 'coordenadas' ? link.coordinates : undefined
   const proposal = {
     enlace: link ? place.maps_url! : null,
     lat: place.lat ?? linkCoordinates?.lat ?? null,
@@ -190,7 +190,7 @@ export function confirmPlace(
  *   `carrera_perdida`
  */
 export async function resendRequestOf(
-  deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe' | 'notifyJobs'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'channelOf' | 'notifyJobs'>,
   scope: GuiaScope,
   code: string,
   runLast: (query: Query, guia: GuiaRow) => Promise<unknown>,
@@ -214,7 +214,7 @@ function requireUnconfirmed(guia: GuiaRow): void {
 }
 
 /** Length of a recipient's token in bytes (128 bits). */
-const BYTES_DE_TOKEN = 16
+const TOKEN_BYTES = 16
 
 /**
  * Derives the secret token of a recipient's link from the id of the message that contains the link. A retry can
@@ -222,13 +222,13 @@ const BYTES_DE_TOKEN = 16
  * @param kid id of the master key that made a link already sent; the current key if omitted
  * @returns undefined if that master key no longer exists
  */
-export function tokenDe(secrets: Secrets, mensajeId: string, kid?: string | null) {
+export function tokenOf(secrets: Secrets, mensajeId: string, kid?: string | null) {
   const subkey = kid ? secrets.de('ubicacion', kid) : secrets.current('ubicacion')
   if (!subkey) return undefined
   const token = createHmac('sha256', subkey.clave)
     .update(mensajeId)
     .digest()
-    .subarray(0, BYTES_DE_TOKEN)
+    .subarray(0, TOKEN_BYTES)
     .toString('base64url')
   return { kid: subkey.kid, token }
 }

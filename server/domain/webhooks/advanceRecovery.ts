@@ -19,12 +19,12 @@ import type { WebhookRow } from './webhook.ts'
 const MAX_EVENTOS_PER_JOB = 1_000
 
 /** Next step of a recovery, with the merchant. The id of the step is the id of its job. */
-interface Paso {
+interface Step {
   id: string
   comercio_id: string
 }
 
-const PENDING_STEPS = statement<{ count: number }, Paso>(
+const PENDING_STEPS = statement<{ count: number }, Step>(
   'recuperacion.pendingSteps',
   'part',
   `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :count`,
@@ -53,13 +53,13 @@ const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenReco
  * `todas`, also restarts deliveries that succeeded. The delivery of the oldest event is due first, because the due time
  * of each delivery is the time of its event. Returns the counts and the last position of the batch.
  */
-const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, BatchProgress>(
+const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { now: Date }, BatchProgress>(
   'recuperacion.advance',
   'merchant',
   `with v as materialized (${eventosToRecoverSql(MAX_EVENTOS_PER_JOB, VISIBLE_TO_FEED)}), d as (
      insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
-       'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
+       'recuperacion', least(v.registrado_en, :now::timestamptz), :now::timestamptz
      from v left join webhook_aviso e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
      where v.own and ${isToSendSql('e')}
@@ -80,14 +80,14 @@ const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & {
 const RECORD_STEP = statement<
   Pick<RecoveryRow, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'avisos' | 'estado'> & {
     next: string
-    ahora: Date
+    now: Date
   }
 >(
   'recuperacion.recordStep',
   'merchant',
   `update recuperacion set paso = :next, posicion = :posicion::jsonb, eventos = eventos + :eventos,
      avisos = avisos + :avisos, estado = :estado,
-     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso and comercio_id = :comercio_id`,
+     terminado_en = case when :estado <> 'en_curso' then :now::timestamptz end where paso = :paso and comercio_id = :comercio_id`,
 )
 
 interface BatchProgress {
@@ -101,7 +101,7 @@ interface BatchProgress {
 type RecoveryDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'notifyJobs'>
 
 /** Processes one batch of each recovery. The results of a batch and its position commit together. */
-export async function advanceRecoveries(deps: RecoveryDeps, steps: readonly Paso[]): Promise<void> {
+export async function advanceRecoveries(deps: RecoveryDeps, steps: readonly Step[]): Promise<void> {
   const faults: unknown[] = []
   for (const step of steps) await advanceRecovery(deps, step).catch((err: unknown) => faults.push(err))
   // A recovery that fails must not stop the others.
@@ -110,21 +110,21 @@ export async function advanceRecoveries(deps: RecoveryDeps, steps: readonly Paso
 
 async function advanceRecovery(
   { db, log, clock, notifyJobs }: RecoveryDeps,
-  { id: paso, comercio_id }: Paso,
+  { id: paso, comercio_id }: Step,
 ): Promise<void> {
   const hasAdvanced = await inTransaction(db.forComercio(comercio_id), async (query) => {
     const [row] = await query(TAKE_STEP, { paso, comercio_id })
     if (!row) return false
-    const ahora = clock()
+    const now = clock()
     const { posicion } = row
     const cancelada = !['activo', 'pausado'].includes(row.webhook_estado)
-    const [progress] = cancelada ? [] : await query(ADVANCE, { ...row, ...posicion, ahora })
+    const [progress] = cancelada ? [] : await query(ADVANCE, { ...row, ...posicion, now })
     const isUnfinished = progress && (progress.scanned === MAX_EVENTOS_PER_JOB || !progress.all_visible)
     const estado = cancelada ? 'cancelada' : isUnfinished ? 'en_curso' : 'terminada'
     const { eventos = 0, avisos = 0, ultimo } = progress ?? {}
     const next = randomUUID()
     const newState = { posicion: { ...posicion, ...ultimo }, eventos, avisos, estado } as const
-    await query(RECORD_STEP, { paso, comercio_id, next, ...newState, ahora })
+    await query(RECORD_STEP, { paso, comercio_id, next, ...newState, now })
     if (estado !== 'en_curso') log.info({ recuperacion: row.recuperacion, estado }, 'webhook recovery ended')
     return avisos > 0 || progress?.scanned === MAX_EVENTOS_PER_JOB
   })

@@ -22,19 +22,19 @@ type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | nu
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
  * they no longer describe it.
  */
-const CHANGE_WEBHOOK = statement<WebhookKey & WebhookChange & { ahora: Date; needs_verification: boolean }>(
+const CHANGE_WEBHOOK = statement<WebhookKey & WebhookChange & { now: Date; needs_verification: boolean }>(
   'webhooks.changeWebhook',
   'merchant',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
      descripcion = coalesce(:descripcion, descripcion),
-     estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :ahora::timestamptz else estado_en end,
+     estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :now::timestamptz else estado_en end,
      comprobado_en = case when :url = url or not :needs_verification::boolean or :url is null then comprobado_en end,
      motivo = case when :estado is null then motivo end,
      fallas = case when :estado = 'activo' or :url <> url then 0 else fallas end,
      aviso = case when :estado = 'activo' or :url <> url then 0 else aviso end,
      primera_falla_en = case when :estado = 'activo' or :url <> url then null else primera_falla_en end,
      freno_vence_en = case when :estado = 'activo' or :url <> url then null else freno_vence_en end,
-     actualizado_en = :ahora
+     actualizado_en = :now
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado'`,
 )
 
@@ -43,9 +43,9 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
   { db, clock, destinations, notifyJobs, bitacora },
 ) => {
   const { comercioId, modo } = identity
-  const ahora = clock()
+  const now = clock()
   // An unknown endpoint returns 404, even if the body has faults.
-  const before = await requireWebhook(db, identity, path.webhook, ahora)
+  const before = await requireWebhook(db, identity, path.webhook, now)
   const policy = policyOnRequest(destinations, modo, isForwarded())
   const url = body.url === undefined ? null : await requireWebhookDestination(body.url, policy)
   const change = {
@@ -57,15 +57,15 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
     descripcion: body.descripcion ?? null,
     estado: body.estado ?? null,
     needs_verification: needsVerification(modo),
-    ahora,
+    now,
   }
   const row = await explainRepeated(
     () =>
       inTransaction(db, async (query) => {
         await query(CHANGE_WEBHOOK, change)
-        const after = await requireWebhook({ query }, identity, path.webhook, ahora)
+        const after = await requireWebhook({ query }, identity, path.webhook, now)
         // A new address counts as verified only after it answers a test, so a test is sent.
-        if (before.comprobado_en && !after.comprobado_en) await sendTest(query, after, ahora)
+        if (before.comprobado_en && !after.comprobado_en) await sendTest(query, after, now)
         const line = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
         const caller = { identity, requestId, red }
         await bitacora.record(query, caller, { ...line, ...webhookChanges(before, after) })

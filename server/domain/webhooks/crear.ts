@@ -33,21 +33,21 @@ const CREATION_LOCK = statement<{ comercio_id: string }>(
 
 const CREATE_WEBHOOK = statement<
   Pick<WebhookRow, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
-    Pick<SecretoRow, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
+    Pick<SecretoRow, 'cifrado'> & { now: Date; comprobado_en: Date | null }
 >(
   'webhooks.createWebhook',
   'merchant',
   `with w as (
      insert into webhook as n (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
        creado_en, actualizado_en)
-     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz,
-       :comprobado_en::timestamptz, :ahora, :ahora
+     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :now::timestamptz,
+       :comprobado_en::timestamptz, :now, :now
      where (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
        < ${MAX_WEBHOOKS}
      returning n.comercio_id, n.modo, n.webhook
    ), s as (
      insert into webhook_secreto as n (comercio_id, modo, webhook, version, cifrado, creado_en)
-     select comercio_id, modo, webhook, 1, :cifrado, :ahora from w returning n.webhook
+     select comercio_id, modo, webhook, 1, :cifrado, :now from w returning n.webhook
    )
    select webhook from s`,
 )
@@ -79,19 +79,19 @@ async function createWebhook(
   const url = await requireWebhookDestination(body.url, policyOnRequest(destinations, modo, isForwarded()))
   const webhook = newWebhookCode()
   const secreto = newSecret()
-  const ahora = clock()
+  const now = clock()
   const cifrado = encryptSecret(secretos, { webhook, version: 1 }, secretBytes(secreto))
   const row = await explainRepeated(
     () =>
       inTransaction(db, async (query) => {
         await query(CREATION_LOCK, { comercio_id })
         const { tipos = ['*'], descripcion = null } = body
-        const comprobado_en = needsVerification(modo) ? null : ahora
-        const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora, comprobado_en }
+        const comprobado_en = needsVerification(modo) ? null : now
+        const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, now, comprobado_en }
         const created = await query(CREATE_WEBHOOK, datos)
-        const nuevo = created.length > 0 ? await readWebhook(query, identity, webhook, ahora) : undefined
+        const nuevo = created.length > 0 ? await readWebhook(query, identity, webhook, now) : undefined
         if (!nuevo) return undefined
-        if (needsVerification(modo)) await sendTest(query, nuevo, ahora)
+        if (needsVerification(modo)) await sendTest(query, nuevo, now)
         const sobre = ['webhook', webhook] as const
         const line = { accion: 'crearWebhook', sobre, ...webhookChanges(undefined, nuevo) }
         await bitacora.record(query, { identity, requestId, red }, line)

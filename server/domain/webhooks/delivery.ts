@@ -55,7 +55,7 @@ export interface StoredSuccess extends Omit<ExchangeResult, 'error' | 'detalle' 
 }
 
 /** Key of a delivery: an endpoint, and the event that goes to it. */
-export type Clave = WebhookKey & Pick<WebhookAvisoRow, 'guia_id' | 'secuencia'>
+export type Key = WebhookKey & Pick<WebhookAvisoRow, 'guia_id' | 'secuencia'>
 
 /**
  * Due time of a delivery that is sent on request. It comes before all other due times, and the delivery is sent in any
@@ -250,7 +250,7 @@ function guiaBeforeCorrecciones({ secretos, log }: ContentDeps, { guia_id, event
   }
 }
 
-const LOAD_CONTENT = statement<Omit<Clave, 'webhook'>, ContentRow>(
+const LOAD_CONTENT = statement<Omit<Key, 'webhook'>, ContentRow>(
   'avisos.loadContent',
   'merchant',
   `select ${CONTENT_COLUMNS} from evento v

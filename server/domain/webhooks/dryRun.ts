@@ -19,14 +19,14 @@ const TIMEOUT_MS = 2_000
 /** Maximum concurrent statements of dry runs, over all merchants: a quarter of the process's connections. */
 const MAX_AT_ONCE = 2
 
-interface Paso {
+interface Step {
   eventos: number
   scanned: number
   avisos: number
   ultimo: Omit<RecoveryPosition, 'fin' | 'tope'> | null
 }
 
-const DRY_RUN = statement<RecoveryParameters, Paso>(
+const DRY_RUN = statement<RecoveryParameters, Step>(
   'recuperacion.dryRun',
   'merchant',
   `with v as materialized (${eventosToRecoverSql(STEP)})

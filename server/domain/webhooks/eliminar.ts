@@ -7,10 +7,10 @@ import { throwUnknownWebhook } from './webhook.ts'
  * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may
  * be millions.
  */
-const DELETE_WEBHOOK = statement<WebhookKey & { ahora: Date }>(
+const DELETE_WEBHOOK = statement<WebhookKey & { now: Date }>(
   'webhooks.deleteWebhook',
   'merchant',
-  `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
+  `update webhook set estado = 'eliminado', url = null, estado_en = :now, actualizado_en = :now
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado' returning webhook`,
 )
 
@@ -31,7 +31,7 @@ export const eliminarWebhook: Handler<'eliminarWebhook'> = async (
   const { comercioId, modo } = identity
   const webhookKey = { comercio_id: comercioId, modo, webhook: path.webhook }
   await inTransaction(db, async (query) => {
-    if ((await query(DELETE_WEBHOOK, { ...webhookKey, ahora: clock() })).length === 0) throwUnknownWebhook()
+    if ((await query(DELETE_WEBHOOK, { ...webhookKey, now: clock() })).length === 0) throwUnknownWebhook()
     await query(DELETE_SECRETOS, webhookKey)
     const line = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }
     await bitacora.record(query, { identity, requestId, red }, line)

@@ -2,7 +2,7 @@ import { type ColumnWith, columnsWith } from '../../data/columns.ts'
 import type { webhook } from '../../generated/contract/prisma/client.ts'
 
 /** Properties of one column of `webhook`, on which lists of columns depend. */
-interface CampoDeWebhook {
+interface WebhookField {
   /** True if the merchant sets the column. The audit record then names the column when its value changes. */
   readonly decided?: true
   /** True if the audit record contains the column's old and new values, not only its name. */
@@ -12,7 +12,7 @@ interface CampoDeWebhook {
 }
 
 /** Columns of `webhook`. The audit record names changed columns in this order. */
-export const CAMPOS_DE_WEBHOOK = {
+export const WEBHOOK_FIELDS = {
   comercio_id: {},
   modo: { shown: true },
   webhook: { shown: true },
@@ -30,15 +30,15 @@ export const CAMPOS_DE_WEBHOOK = {
   freno_vence_en: {},
   creado_en: { shown: true },
   actualizado_en: { shown: true },
-} as const satisfies Readonly<Record<keyof webhook, CampoDeWebhook>>
+} as const satisfies Readonly<Record<keyof webhook, WebhookField>>
 
-type Campos = typeof CAMPOS_DE_WEBHOOK
+type Fields = typeof WEBHOOK_FIELDS
 
 /** Column that the merchant sets. */
-export type DecidedWebhookColumn = ColumnWith<Campos, { decided: true }>
+export type DecidedWebhookColumn = ColumnWith<Fields, { decided: true }>
 /** Columns that the merchant sets. */
-export const DECIDED_WEBHOOK_COLUMNS = columnsWith(CAMPOS_DE_WEBHOOK, { decided: true })
+export const DECIDED_WEBHOOK_COLUMNS = columnsWith(WEBHOOK_FIELDS, { decided: true })
 /** Columns whose values the audit record contains. */
-export const LOGGABLE_WEBHOOK_COLUMNS = columnsWith(CAMPOS_DE_WEBHOOK, { loggable: true })
+export const LOGGABLE_WEBHOOK_COLUMNS = columnsWith(WEBHOOK_FIELDS, { loggable: true })
 /** Column that answers contain. */
-export type ShownWebhookColumn = ColumnWith<Campos, { shown: true }>
+export type ShownWebhookColumn = ColumnWith<Fields, { shown: true }>

@@ -6,7 +6,7 @@ import type { Handler } from '../operation.ts'
 import { presentWebhook, WEBHOOK_COLUMNS, type WebhookRow, type WebhookScope } from './webhook.ts'
 
 const LIST_WEBHOOKS = statement<
-  Pick<WebhookRow, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
+  Pick<WebhookRow, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; now: Date },
   WebhookRow
 >(
   'webhooks.listWebhooks',
@@ -37,7 +37,7 @@ export const readWebhookPage = (
         creado_en: new Date(after?.[0] ?? 0),
         webhook: String(after?.[1] ?? ''),
         limite,
-        ahora: clock(),
+        now: clock(),
       }),
     positionOf: ({ creado_en, webhook }) => [creado_en.getTime(), webhook],
     present: presentWebhook,

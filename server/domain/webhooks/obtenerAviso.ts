@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import {
   buildWebhookBody,
-  type Clave,
+  type Key,
   loadContent,
   presentWebhookAviso,
   requireWebhookAviso,
@@ -18,7 +18,7 @@ import type { WebhookScope } from './webhook.ts'
 /** Maximum number of attempts that are shown of a delivery. */
 const MAX_INTENTOS = 100
 
-type IntentoRow = Omit<webhook_intento, keyof Clave>
+type IntentoRow = Omit<webhook_intento, keyof Key>
 
 const presentWebhookIntento = (evento: string, row: IntentoRow): IntentoDeWebhook => ({
   numero: row.numero,

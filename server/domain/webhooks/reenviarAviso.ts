@@ -6,7 +6,7 @@ import { doOnce, type readKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
   AT_ONCE,
-  type Clave,
+  type Key,
   presentWebhookAviso,
   readAvisoDeWebhook,
   requireWebhookAviso,
@@ -18,7 +18,7 @@ import type { WebhookScope } from './webhook.ts'
  * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
  * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
-const RESEND = statement<Clave & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
+const RESEND = statement<Key & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
   'avisos.resend',
   'merchant',
   `update webhook_aviso set proximo_en = :proximo_en, causa = 'manual',

@@ -20,7 +20,7 @@ const ROTATION_LOCK = statement<WebhookKey>(
      and estado <> 'eliminado' for update`,
 )
 
-const ULTIMA = statement<WebhookKey, { version: number | null }>(
+const LATEST = statement<WebhookKey, { version: number | null }>(
   'webhooks.ultima',
   'merchant',
   `select max(version) as version from webhook_secreto
@@ -31,19 +31,19 @@ const ULTIMA = statement<WebhookKey, { version: number | null }>(
  * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
  * signatures would accumulate.
  */
-const ROTATE = statement<WebhookKey & Pick<SecretoRow, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
+const ROTATE = statement<WebhookKey & Pick<SecretoRow, 'version' | 'cifrado'> & { now: Date; fin: Date }>(
   'webhooks.rotate',
   'merchant',
   `with v as (
      update webhook_secreto
-     set vence_en = case when version = :version - 1 then least(coalesce(vence_en, :fin), :fin) else :ahora end
-     where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and (vence_en is null or vence_en > :ahora)
+     set vence_en = case when version = :version - 1 then least(coalesce(vence_en, :fin), :fin) else :now end
+     where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and (vence_en is null or vence_en > :now)
    ), w as (
-     update webhook set actualizado_en = :ahora
+     update webhook set actualizado_en = :now
      where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
    )
    insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
-   values (:comercio_id, :modo, :webhook, :version, :cifrado, :ahora::timestamptz)`,
+   values (:comercio_id, :modo, :webhook, :version, :cifrado, :now::timestamptz)`,
 )
 
 export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
@@ -51,16 +51,16 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
   const { db, clock, secretos, bitacora } = deps
   const { result, headers } = await doOnce(deps, 'rotarSecreto', input, {
     async perform(remember) {
-      const ahora = clock()
-      const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS)
+      const now = clock()
+      const fin = new Date(now.getTime() + (body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS)
       const secreto = newSecret()
       const webhookKey = { comercio_id: identity.comercioId, modo: identity.modo, webhook: path.webhook }
       await inTransaction(db, async (query) => {
         if ((await query(ROTATION_LOCK, webhookKey)).length === 0) throwUnknownWebhook()
-        const [last] = await query(ULTIMA, webhookKey)
+        const [last] = await query(LATEST, webhookKey)
         const version = (last?.version ?? 0) + 1
         const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))
-        await query(ROTATE, { ...webhookKey, version, cifrado, ahora, fin })
+        await query(ROTATE, { ...webhookKey, version, cifrado, now, fin })
         await bitacora.record(
           query,
           { identity, requestId, red },
@@ -72,7 +72,7 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
         )
         await remember(query, String(version))
       })
-      return { ...presentWebhook(await requireWebhook(db, identity, path.webhook, ahora)), secreto }
+      return { ...presentWebhook(await requireWebhook(db, identity, path.webhook, now)), secreto }
     },
     reread: (version) => readWithSecreto(deps, identity, path.webhook, Number(version)),
   })

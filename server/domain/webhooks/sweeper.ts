@@ -14,11 +14,11 @@ const MAX_ROWS_PER_STATEMENT = 2_000
  * Ends the waiting deliveries of disabled endpoints; the merchant can recover them later. Tests and resends are still
  * sent.
  */
-const CLOSE_DISABLED = statement<{ ahora: Date }>(
+const CLOSE_DISABLED = statement<{ now: Date }>(
   'upkeep.closeDisabled',
   'part',
   `update webhook_aviso e set estado = 'fallido', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
-     terminado_en = :ahora
+     terminado_en = :now
    from (
      select p.* from webhook w cross join lateral (
        select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno from webhook_aviso e
@@ -46,57 +46,57 @@ const batchSql = ({ condition, order }: AvisoSelection) => `v as (
          order by ${order} limit ${MAX_ROWS_PER_STATEMENT}) p
        limit ${MAX_ROWS_PER_STATEMENT}
      )`
-const DE_V = (a: string) =>
+const SAME_ROW = (a: string) =>
   `${a}.comercio_id = v.comercio_id and ${a}.modo = v.modo and ${a}.webhook = v.webhook and ${a}.guia_id = v.guia_id
      and ${a}.secuencia = v.secuencia`
 
 /** SQL that deletes a batch of attempts of the deliveries in `v`, however many attempts a delivery has. */
 const deleteIntentosSql = (selection: AvisoSelection) => `with ${batchSql(selection)}, i as (
-     select i.* from v join webhook_intento i on ${DE_V('i')} limit ${MAX_ROWS_PER_STATEMENT}
+     select i.* from v join webhook_intento i on ${SAME_ROW('i')} limit ${MAX_ROWS_PER_STATEMENT}
    ) delete from webhook_intento n using i where n.comercio_id = i.comercio_id and n.modo = i.modo and n.webhook = i.webhook
      and n.guia_id = i.guia_id and n.secuencia = i.secuencia and n.id = i.id returning 1`
 
 /** SQL that deletes the deliveries of the batch that have no attempts left. */
 const deleteAvisosSql = (
   selection: AvisoSelection,
-) => `with ${batchSql(selection)} delete from webhook_aviso e using v where ${DE_V('e')}
-     and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
+) => `with ${batchSql(selection)} delete from webhook_aviso e using v where ${SAME_ROW('e')}
+     and not exists (select from webhook_intento i where ${SAME_ROW('i')}) returning 1`
 
 const OF_DELETED = { condition: `w.estado = 'eliminado'`, order: 'e.guia_id, e.secuencia' }
 const DELETE_INTENTOS_OF_DELETED = statement('upkeep.deleteIntentosOfDeleted', 'part', deleteIntentosSql(OF_DELETED))
 const DELETE_AVISOS_OF_DELETED = statement('upkeep.deleteAvisosOfDeleted', 'part', deleteAvisosSql(OF_DELETED))
 
 const OLD_AVISOS = {
-  condition: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
+  condition: `e.creado_en < :before and e.estado <> 'pendiente' and e.terminado_en < :before`,
   order: 'e.creado_en, e.guia_id, e.secuencia',
 }
-const DELETE_OLD_INTENTOS = statement<{ antes_de: Date }>(
+const DELETE_OLD_INTENTOS = statement<{ before: Date }>(
   'upkeep.deleteOldIntentos',
   'part',
   deleteIntentosSql(OLD_AVISOS),
 )
-const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('upkeep.deleteOldAvisos', 'part', deleteAvisosSql(OLD_AVISOS))
+const DELETE_OLD_AVISOS = statement<{ before: Date }>('upkeep.deleteOldAvisos', 'part', deleteAvisosSql(OLD_AVISOS))
 
 /**
  * Deletes the rows of endpoints some time after the endpoints were deleted. By then, deliveries that were written at
  * the same time are visible and are deleted, too.
  */
-const DELETE_WEBHOOKS = statement<{ antes_de: Date }>(
+const DELETE_WEBHOOKS = statement<{ before: Date }>(
   'upkeep.deleteWebhooks',
   'part',
-  `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
+  `delete from webhook w where estado = 'eliminado' and estado_en < :before and not exists (
      select from webhook_aviso e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
 )
-const DELETE_RECOVERIES = statement<{ antes_de: Date }>(
+const DELETE_RECOVERIES = statement<{ before: Date }>(
   'upkeep.deleteRecoveries',
   'part',
-  `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
+  `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :before) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
 )
-const DELETE_SECRETOS = statement<{ antes_de: Date }>(
+const DELETE_SECRETOS = statement<{ before: Date }>(
   'upkeep.deleteSecretos',
   'part',
-  `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
+  `delete from webhook_secreto s where vence_en < :before or not exists (select from webhook w
      where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
 )
 
@@ -119,18 +119,18 @@ export async function cleanWebhooks({ db, ...deps }: CleanupDeps): Promise<boole
 }
 
 async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): Promise<boolean> {
-  const ahora = clock()
-  const ago = (ms: number) => new Date(ahora.getTime() - ms)
-  const retentionLimit = { antes_de: ago(settings.webhookRetention * DAY_MS) }
+  const now = clock()
+  const ago = (ms: number) => new Date(now.getTime() - ms)
+  const retentionLimit = { before: ago(settings.webhookRetention * DAY_MS) }
   const steps: (() => Promise<readonly unknown[]>)[] = [
-    () => db.query(CLOSE_DISABLED, { ahora }),
+    () => db.query(CLOSE_DISABLED, { now }),
     () => db.query(DELETE_INTENTOS_OF_DELETED),
     () => db.query(DELETE_AVISOS_OF_DELETED),
     () => db.query(DELETE_OLD_INTENTOS, retentionLimit),
     () => db.query(DELETE_OLD_AVISOS, retentionLimit),
-    () => db.query(DELETE_WEBHOOKS, { antes_de: ago(10 * MINUTE_MS) }),
+    () => db.query(DELETE_WEBHOOKS, { before: ago(10 * MINUTE_MS) }),
     () => db.query(DELETE_RECOVERIES, retentionLimit),
-    () => db.query(DELETE_SECRETOS, { antes_de: ago(DAY_MS) }),
+    () => db.query(DELETE_SECRETOS, { before: ago(DAY_MS) }),
   ]
   let mayHaveMore = false
   const onError = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')

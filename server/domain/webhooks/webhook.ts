@@ -17,12 +17,7 @@ import {
   resolveDestination,
 } from '../../platform/outbound/destination.ts'
 import type { WebhookKey } from '../records/webhookKey.ts'
-import {
-  CAMPOS_DE_WEBHOOK,
-  DECIDED_WEBHOOK_COLUMNS,
-  LOGGABLE_WEBHOOK_COLUMNS,
-  type ShownWebhookColumn,
-} from './fields.ts'
+import { DECIDED_WEBHOOK_COLUMNS, LOGGABLE_WEBHOOK_COLUMNS, type ShownWebhookColumn, WEBHOOK_FIELDS } from './fields.ts'
 import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */
@@ -87,16 +82,16 @@ const decidedValues = (row: WebhookRow | undefined) =>
 export const webhookChanges = (before: WebhookRow | undefined, after: WebhookRow) =>
   changedColumns(decidedValues(before), decidedValues(after), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
 
-/** SQL select list for {@link WebhookRow}, of `w`, with the secrets valid at `:ahora`. */
-export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
+/** SQL select list for {@link WebhookRow}, of `w`, with the secrets valid at `:now`. */
+export const WEBHOOK_COLUMNS = `${Object.keys(WEBHOOK_FIELDS)
   .map((name) => `w.${name}`)
   .join(', ')}, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-    and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
+    and (s.vence_en is null or s.vence_en > :now)) as secretos`
 
-const FIND_WEBHOOK = statement<WebhookKey & { ahora: Date }, WebhookRow>(
+const FIND_WEBHOOK = statement<WebhookKey & { now: Date }, WebhookRow>(
   'webhooks.findWebhook',
   'merchant',
   `select ${WEBHOOK_COLUMNS} from webhook w
@@ -119,8 +114,8 @@ export async function requireWebhook({ query }: Pick<Db, 'query'>, scope: Webhoo
 }
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
-export async function readWebhook(query: Query, { comercioId, modo }: WebhookScope, webhook: string, ahora: Date) {
-  const [row] = await query(FIND_WEBHOOK, { comercio_id: comercioId, modo, webhook, ahora })
+export async function readWebhook(query: Query, { comercioId, modo }: WebhookScope, webhook: string, now: Date) {
+  const [row] = await query(FIND_WEBHOOK, { comercio_id: comercioId, modo, webhook, now })
   return row
 }
 

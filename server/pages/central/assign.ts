@@ -166,7 +166,7 @@ export function assignPage(options: AssignPageOptions): PageContent {
   return officePage(office, {
     titulo: 'Asignar paquetes',
     place: 'reparto',
-    cuerpo: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
+    body: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">Asignar paquetes</h1>
 ${outcomeNotice(form, root)}<form class="filtros" action="${root}central/reparto/asignar">${select(
       'estado',

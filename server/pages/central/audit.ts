@@ -27,7 +27,7 @@ export async function showAudit(
     ...officePage(office, {
       titulo: 'Bitácora de un comercio',
       place: 'comercios',
-      cuerpo: html`${above(root, merchant)}
+      body: html`${above(root, merchant)}
 <h1 tabindex="-1">Bitácora</h1>
 <form class="filtros" action="${root}${here}"><div class="campo"><label for="accion">Qué se hizo</label><input id="accion" name="accion" type="search" value="${accion}" maxlength="64" placeholder="rotarLlave" autocomplete="off"></div>${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
 ${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(root, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,

@@ -102,7 +102,7 @@ export function confirmPage(
   return officePage(office, {
     titulo: text,
     place: 'guias',
-    cuerpo: html`<h1 tabindex="-1">${text}: ${counted(guias)}</h1>
+    body: html`<h1 tabindex="-1">${text}: ${counted(guias)}</h1>
 <form id="varias" class="accion" method="post" action="${root}central/varias" data-tanda="${MAX_ITEMS_PER_SLICE}">
 <p class="suave">${says}</p>
 <input type="hidden" name="accion" value="${accion}"><input type="hidden" name="idempotencia" value="${key}"><input type="hidden" name="volver" value="${returnTo}">
@@ -127,7 +127,7 @@ export const unchosenPage = (office: Office, returnTo: string, sentence: string)
   officePage(office, {
     titulo: 'Elija guías',
     place: 'guias',
-    cuerpo: html`<h1 tabindex="-1">Elija guías</h1><p class="error" role="alert">${sentence}</p>${backLink(office, returnTo, 'Volver')}`,
+    body: html`<h1 tabindex="-1">Elija guías</h1><p class="error" role="alert">${sentence}</p>${backLink(office, returnTo, 'Volver')}`,
   })
 
 /** Result of an action on one guide: the sentence of the refusal, or undefined if it succeeded. */
@@ -144,7 +144,7 @@ export function verdictPage(office: Office, { accion, returnTo }: Chosen, verdic
   return officePage(office, {
     titulo: 'Listo',
     place: 'guias',
-    cuerpo: html`<h1 tabindex="-1">${ACTIONS[accion]!.text}</h1>
+    body: html`<h1 tabindex="-1">${ACTIONS[accion]!.text}</h1>
 <p id="hechas" role="status" data-hechas="${done.length}">Se hizo en ${counted(done)}${refused.length > 0 && html`, y en ${refused.length} no se pudo`}.</p>
 ${refused.length > 0 && html`<h2>No se pudo</h2><ul id="negadas" class="lista">${refused.map((one) => html`<li>${codeLink(root, one.guia)} <span>${one.refused}</span></li>`)}</ul>`}
 ${done.length > 0 && html`<h2>Hechas</h2><ul class="codigos">${done.map(({ guia }) => html`<li>${codeLink(root, guia)}</li>`)}</ul>`}

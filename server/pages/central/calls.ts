@@ -58,11 +58,11 @@ export const readCouriers = async (call: CallOperation, req: Request): Promise<R
   (await readPages(MAX_PAGES, (query) => call(req, 'listarRepartidores', { query }))).datos
 
 /** Reads a posted form; undefined if it is not a form of these pages. */
-export async function formOf<Campo extends string, ListField extends string = never>(
+export async function formOf<Field extends string, ListField extends string = never>(
   req: Request,
-  fields: readonly Campo[],
+  fields: readonly Field[],
   listFields: readonly ListField[] = [],
-): Promise<(Record<Campo, string> & Record<ListField, string[]>) | undefined> {
+): Promise<(Record<Field, string> & Record<ListField, string[]>) | undefined> {
   try {
     return await readForm(req, fields, listFields)
   } catch (error) {

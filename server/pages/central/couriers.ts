@@ -16,7 +16,7 @@ export const couriersPage = (office: Office, couriers: readonly Reparto[], next:
   officePage(office, {
     titulo: 'Reparto',
     place: 'reparto',
-    cuerpo: html`<h1 tabindex="-1">Reparto</h1>
+    body: html`<h1 tabindex="-1">Reparto</h1>
 ${
   office.scopes.includes('operar') &&
   html`<p class="acciones">${button({ text: 'Asignar paquetes', icon: icons.CalendarDays, href: `${office.root}central/reparto/asignar` })}</p>
@@ -66,7 +66,7 @@ export function courierPage({ office, guias, asignadas, names, nombre, ...form }
   return officePage(office, {
     titulo: nombre,
     place: 'reparto',
-    cuerpo: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
+    body: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">${nombre}</h1>
 ${outcomeNotice(form, root)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office)}</section>
 <section aria-labelledby="asignado"><h2 id="asignado">Asignado, y no lo lleva todavía</h2>${assigned()}</section>`,

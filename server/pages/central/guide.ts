@@ -64,7 +64,7 @@ export function guidePage(options: GuideOptions): PageContent {
     titulo: `Guía ${inGroups(guia.guia)}`,
     place: 'guias',
     guia: guia.guia,
-    cuerpo: html`<p class="suave"><a href="${root}central/guias">Guías</a> / ${comercio}</p>
+    body: html`<p class="suave"><a href="${root}central/guias">Guías</a> / ${comercio}</p>
 <div class="cabeza"><h1 class="codigo" tabindex="-1">${inGroups(guia.guia)}</h1>${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${guia.modo === 'test' && html`<span class="suave">de prueba</span>`}</div>
 ${doneText && notice(html`<p role="status">${doneText}</p>`, 'bien')}${whyPart(guia, clock, office.clock.dia(office.now.toISOString()))}
 <div class="ficha"><div>

@@ -61,7 +61,7 @@ export function listPage(options: ListOptions): PageContent {
     titulo: 'Guías',
     place: 'guias',
     searchText: q,
-    cuerpo: html`<h1 tabindex="-1">Guías</h1>
+    body: html`<h1 tabindex="-1">Guías</h1>
 ${
   q === ''
     ? html`<form class="filtros" action="${root}central/guias">${select(

@@ -50,7 +50,7 @@ export function merchantsPage({ office, texto, comercios, next, refused }: ListO
   return officePage(office, {
     titulo: 'Comercios',
     place: 'comercios',
-    cuerpo: html`<div class="cabeza"><h1 tabindex="-1">Comercios</h1>${scopes.includes('administrar') && button({ text: 'Nuevo comercio', icon: icons.Store, href: `${root}central/comercios/nuevo` })}</div>
+    body: html`<div class="cabeza"><h1 tabindex="-1">Comercios</h1>${scopes.includes('administrar') && button({ text: 'Nuevo comercio', icon: icons.Store, href: `${root}central/comercios/nuevo` })}</div>
 <form class="filtros" action="${root}central/comercios"><div class="campo"><label for="texto">Nombre</label><input id="texto" name="texto" type="search" value="${texto}" maxlength="100" autocomplete="off"></div>${button({ text: 'Buscar comercio', attributes: html`type="submit"` })}</form>
 ${refused ? html`<p class="error" role="alert">${refused}</p>` : found}`,
   })
@@ -71,7 +71,7 @@ export function newMerchantPage(
   return officePage(office, {
     titulo: 'Nuevo comercio',
     place: 'comercios',
-    cuerpo: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
+    body: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
 <h1 tabindex="-1">Nuevo comercio</h1>
 ${!present && !refused && notice(html`<p>Para invitar a su primera persona hace falta confirmar quién es usted. ${presenceLink(root, 'central/comercios/nuevo?confirmado=1')} antes de llenar esto.</p>`)}<form class="angosto" method="post" action="${root}central/comercios/nuevo">
 ${refused && html`<p class="error" role="alert" tabindex="-1" autofocus>${refused.sentence}${refused.presence && html` ${presenceLink(root, 'central/comercios/nuevo?confirmado=1')}`}</p>`}${draw.input('nombre', 'Nombre', { required: true, max: 120, hint: 'Lo leen quienes esperan sus paquetes.' })}${draw.select('pais', 'País', COUNTRIES, { value: 'GT', hint: 'El de los teléfonos escritos sin «+».' })}
@@ -122,7 +122,7 @@ export function merchantPage(options: MerchantOptions): PageContent {
   return officePage(office, {
     titulo: 'Comercio',
     place: 'comercios',
-    cuerpo: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
+    body: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
 <div class="cabeza"><h1 tabindex="-1">${comercio.nombre}</h1><span class="codigo suave">${comercio.comercio}</span></div>
 ${said && notice(html`<p role="status">${said.text}</p>`, said.good ? 'bien' : 'aviso')}<p class="enlaces"><a href="${root}central/guias?comercio=${comercio.comercio}">Sus guías</a><a href="${root}${here}/webhooks">Sus webhooks</a>${scopes.includes('administrar') && html`<a href="${root}${here}/bitacora">Su bitácora</a>`}</p>
 <div class="ficha"><div>
@@ -240,7 +240,7 @@ export function secretPage(office: Office, { title, secret, back, place, pending
   return officePage(office, {
     titulo: title,
     place,
-    cuerpo: html`<h1 tabindex="-1">${title}</h1>
+    body: html`<h1 tabindex="-1">${title}</h1>
 ${notice(html`<p>Guárdelo ahora: no se puede volver a mostrar.${pending && ' No vale hasta que lo apruebe otra persona que administra, en «Por aprobar» de su cuenta.'}</p>`)}
 ${note !== undefined && html`<p>${note}</p>`}<p><code class="secreto" id="secreto">${secret}</code></p>
 <p data-copia="secreto" hidden>${button({ text: 'Copiar', attributes: html`type="button"` })} <span role="status"></span></p>

@@ -34,7 +34,7 @@ export function noticesPage({ office, webhooks, more, unreached, names }: Notice
   return officePage(office, {
     titulo: 'Avisos que fallan',
     place: 'avisos',
-    cuerpo: html`<h1 tabindex="-1">Avisos que fallan</h1>
+    body: html`<h1 tabindex="-1">Avisos que fallan</h1>
 <section aria-labelledby="webhooks"><h2 id="webhooks">Comercios que no reciben</h2>
 ${
   webhooks.length === 0

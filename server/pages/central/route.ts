@@ -79,11 +79,11 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
   }
   const page: RenderedPage = {
     methods: ['POST'],
-    cabeceras: { ...permits(''), ...FORM_REFERRER },
+    headers: { ...permits(''), ...FORM_REFERRER },
     head: () => head,
     front,
     failure: CENTRAL_FAILED,
-    esperar: ({ red }) => limit(red),
+    waitSeconds: ({ red }) => limit(red),
     handle: (pageRequest) => read(pageRequest).catch(waitOrThrow),
   }
   function answer(pageRequest: PageRequest, office: Office): Sheet | Promise<Sheet> {
@@ -249,7 +249,7 @@ async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office,
   ])
   return {
     status,
-    cabeceras: await pictures(),
+    headers: await pictures(),
     ...guidePage({
       office,
       guia: read.body,

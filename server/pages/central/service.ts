@@ -14,7 +14,7 @@ export async function showService(call: CallOperation, { req, root }: PageReques
     ...officePage(office, {
       titulo: 'Servicio',
       place: 'equipo',
-      cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
+      body: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">Servicio</h1>
 ${notice(html`<p>${serviceSummary(estado)}</p>`, estado.bien ? 'bien' : 'aviso')}
 ${table('Medidas del servicio', ['Medida', 'Estado'], serviceRows(estado).map(cellsOf))}

@@ -65,13 +65,13 @@ interface OfficeContent extends PageContent {
 /** Adds the navigation between sections and the search field to a page. */
 export const officePage = (
   { root, nombre, scopes, program, cursor }: Office,
-  { titulo, cuerpo, place, searchText = '', guia }: OfficeContent,
+  { titulo, body, place, searchText = '', guia }: OfficeContent,
 ): PageContent => ({
   titulo,
   script: program,
-  cuerpo: html`<div class="mando"><nav aria-label="Secciones">${PLACES.filter(([path]) => path !== 'equipo' || scopes.includes('administrar')).map(([path, text, drawing]) => html`<a href="${root}central${path && `/${path}`}"${path === place && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}<a href="${root}cuenta">${icon(icons.Building2)}${nombre}</a></nav>
+  body: html`<div class="mando"><nav aria-label="Secciones">${PLACES.filter(([path]) => path !== 'equipo' || scopes.includes('administrar')).map(([path, text, drawing]) => html`<a href="${root}central${path && `/${path}`}"${path === place && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}<a href="${root}cuenta">${icon(icons.Building2)}${nombre}</a></nav>
 <form role="search" action="${root}central/guias"><label class="oculto" for="q">Código, teléfono, nombre o referencia</label><input id="q" name="q" type="search" placeholder="Código, teléfono, nombre o referencia" value="${searchText}" maxlength="100" autocomplete="off">${button({ text: 'Buscar', icon: icons.Search, attributes: html`type="submit"` })}</form></div>
-${cursor === undefined ? cuerpo : html`<div id="vivo" data-desde="${cursor}" data-flujo="${root}central/en-vivo"${guia && html` data-guia="${guia}"`}>${cuerpo}</div>`}
+${cursor === undefined ? body : html`<div id="vivo" data-desde="${cursor}" data-flujo="${root}central/en-vivo"${guia && html` data-guia="${guia}"`}>${body}</div>`}
 <button type="button" id="abrir-teclas" class="callado" hidden>Teclas</button>${KEYS}`,
 })
 
@@ -81,9 +81,9 @@ export const NOT_OFFICE = messagePage(
 )
 const NOTHING = html`<h1>No está</h1><p>Revise la dirección, o vuelva a la lista.</p>`
 /** Returns the response for an address without a page. */
-export const notThere = (office: Office, place: OfficeContent['place'], cuerpo: Html = NOTHING): Sheet => ({
+export const notThere = (office: Office, place: OfficeContent['place'], body: Html = NOTHING): Sheet => ({
   status: 404,
-  ...officePage(office, { titulo: 'No está', place, cuerpo }),
+  ...officePage(office, { titulo: 'No está', place, body }),
 })
 export const NO_GUIDE = html`<h1>No encontramos esa guía</h1><p>Revise el código: son 12 letras y números.</p>`
 export const CENTRAL_FAILED = html`Vuelva a intentarlo en un minuto. Lo que ya registró está guardado.`

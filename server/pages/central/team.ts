@@ -53,7 +53,7 @@ export function teamPage(options: TeamOptions): PageContent {
   return officePage(office, {
     titulo: 'Equipo',
     place: 'equipo',
-    cuerpo: html`<h1 tabindex="-1">Equipo</h1>
+    body: html`<h1 tabindex="-1">Equipo</h1>
 ${told(root, options)}${pending > 0 && notice(html`<p><a href="${root}cuenta">${pending === 1 ? 'Hay una cosa por aprobar' : `Hay ${pending} cosas por aprobar`}</a>, en su cuenta.</p>`)}<p class="enlaces"><a href="${root}${here}/sistemas">Sistemas y sus llaves</a><a href="${root}${here}/repartidores">Repartidores y sus códigos</a><a href="${root}${here}/servicio">Servicio</a></p>
 ${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en, correo_rebotado_en }) =>
   choiceRow({
@@ -79,7 +79,7 @@ export function colleaguePage(options: ColleagueOptions): PageContent {
   return officePage(office, {
     titulo: 'Una persona del equipo',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
+    body: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">${nombre}</h1>
 ${told(root, options)}${facts([
   ['Correo', addressOf(colleague, clock)],
@@ -115,7 +115,7 @@ export function systemsPage(options: SystemsOptions): PageContent {
   return officePage(office, {
     titulo: 'Sistemas',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
+    body: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">Sistemas y sus llaves</h1>
 ${told(root, options)}${systems.length === 0 && emptyState(icons.CodeXml, html`<h2>No hay ninguno</h2>`, 'Un sistema usa la API de operaciones con su llave.')}${systems.map(
   ({ operador, nombre, revocado_en, creado_en }) =>
@@ -146,7 +146,7 @@ export function systemPage(options: SystemOptions): PageContent {
   return officePage(office, {
     titulo: 'Un sistema',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a class="aparte" href="${root}central/equipo">Equipo</a> / <a class="aparte" href="${root}central/equipo/sistemas">Sistemas</a></p>
+    body: html`<p class="suave"><a class="aparte" href="${root}central/equipo">Equipo</a> / <a class="aparte" href="${root}central/equipo/sistemas">Sistemas</a></p>
 <div class="cabeza"><h1 tabindex="-1">${system.nombre}</h1><span class="codigo suave">${system.operador}</span></div>
 ${told(root, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="llaves">Llaves</h2>${keyList({
       office,
@@ -173,7 +173,7 @@ export function courierAccessPage(options: CouriersOptions): PageContent {
   return officePage(office, {
     titulo: 'Repartidores',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
+    body: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">Repartidores y sus códigos</h1>
 ${told(root, options)}${couriers.length === 0 && emptyState(icons.Truck, html`<h2>No hay ninguno</h2>`, 'Cada uno entra en /repartidor con su código.')}<ul class="lista">${couriers.map(
       (courier) =>

@@ -57,7 +57,7 @@ export function todayPage(options: TodayOptions): PageContent {
   return officePage(office, {
     titulo: 'Hoy',
     place: '',
-    cuerpo: html`<h1 tabindex="-1">Hoy</h1>
+    body: html`<h1 tabindex="-1">Hoy</h1>
 <ul class="cuentas"><li><b>${jornada.creadas}</b> creadas hoy</li>${counts.map(({ estado, guias }) => html`<li><a href="${root}central/guias?estado=${estado}"><b>${guias}</b> ${stateBadge(estado, GUIA_STATE_WORDS[estado])}</a></li>`)}</ul>
 ${part({ id: 'decidir', title: 'Esperan una decisión', guias: undecided, actions: ['reintentar', 'devolver'], text: 'Poner fecha' })}${part({ id: 'lugar', title: 'Sin lugar: el mensaje no tuvo respuesta', guias: withoutPlace, actions: ['reenviar'], text: 'Reenviar' })}${part({ id: 'detenidas', title: 'No se mueven', guias: stuck, actions: ['registrar', 'devolver'], text: 'Registrar un paso' }, { since: ['Así desde', ({ detenida_desde }) => detenida_desde] })}${
   webhooks.length > 0 &&

@@ -126,7 +126,7 @@ function listSheet(office: Office, comercio: Comercio, webhooks: readonly Webhoo
     ...officePage(office, {
       titulo: 'Webhooks',
       place: 'comercios',
-      cuerpo: html`${above(root, comercio)}<h1 tabindex="-1">Webhooks</h1>
+      body: html`${above(root, comercio)}<h1 tabindex="-1">Webhooks</h1>
 ${rows.length === 0 ? emptyState(icons.Link, html`<h2>No tiene ninguno</h2>`, 'El comercio los registra con su llave.') : table('Webhooks', ['Para qué', 'Dirección', 'Datos', 'Estado'], rows)}`,
     }),
   }
@@ -150,7 +150,7 @@ async function showDeliveries(
     ...officePage(office, {
       titulo: 'Envíos de un webhook',
       place: 'comercios',
-      cuerpo: html`${above(root, comercio, ['webhooks', 'Webhooks'])}<h1 tabindex="-1">${webhook.descripcion ?? webhook.webhook}</h1>
+      body: html`${above(root, comercio, ['webhooks', 'Webhooks'])}<h1 tabindex="-1">${webhook.descripcion ?? webhook.webhook}</h1>
 <p><span class="largo">${webhook.url}</span><br><span class="suave">${stateOf(webhook)}${webhook.fallas && ` desde el ${office.clock.formatShort(webhook.fallas.primera_falla_en)}`}</span></p>
 <form class="filtros" action="${root}${here}">${field({
         id: 'estado',
@@ -210,7 +210,7 @@ async function showDelivery(
     ...officePage(office, {
       titulo: 'Un envío de webhook',
       place: 'comercios',
-      cuerpo: html`${above(root, comercio, ['webhooks', 'Webhooks'], [`webhooks/${webhook.webhook}`, webhook.descripcion ?? webhook.webhook])}
+      body: html`${above(root, comercio, ['webhooks', 'Webhooks'], [`webhooks/${webhook.webhook}`, webhook.descripcion ?? webhook.webhook])}
 <div class="cabeza"><h1 tabindex="-1">${thing.tipo}</h1><span class="suave">${DELIVERY_STATES[thing.estado] ?? thing.estado}</span></div>
 ${done && notice(html`<p role="status">${done}</p>`, 'bien')}${deliveryFacts(office, thing)}
 ${actionForms(DELIVERY_ACTIONS, { thing, scopes: office.scopes, key: randomUUID(), refused, root, here })}

@@ -18,15 +18,15 @@ export function serveConsole(app: Express, front: Front, today: () => string) {
   const toPagePath = (path: string) => path.replace('docs/', '')
   const head = consoleHead((archivo) => toPagePath(ownAssets.path(archivo)))
   const operaciones = toPagePath(datos.path('operaciones.json'))
-  const cuerpo = dailyBody(today, (hoy) => frame(consolePage({ operaciones, hoy }), { front, head, root: '../' }))
+  const body = dailyBody(today, (hoy) => frame(consolePage({ operaciones, hoy }), { front, head, root: '../' }))
   // The Content-Security-Policy allows only files and requests of this service, so a key typed into the page cannot be
   // sent elsewhere.
   const allowedSources = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
-  const cabeceras = { ...PRIVATE_HEADERS, ...front.policyHeaders(allowedSources) }
+  const headers = { ...PRIVATE_HEADERS, ...front.policyHeaders(allowedSources) }
   serveAssets(
     app,
     new Map<string, Asset>([
-      ['/docs/consola', { tipo: HTML, cuerpo, cabeceras }],
+      ['/docs/consola', { tipo: HTML, body, headers }],
       ...ownAssets.archivos,
       ...datos.archivos,
     ]),

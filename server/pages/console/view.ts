@@ -8,7 +8,7 @@ import type { PageContent } from '../frame.ts'
  */
 export const consolePage = ({ operaciones, hoy }: Record<'operaciones' | 'hoy', string>): PageContent => ({
   titulo: 'Consola',
-  cuerpo: html`<p><a class="enlace" href="../docs">Documentación</a></p>
+  body: html`<p><a class="enlace" href="../docs">Documentación</a></p>
 <h1>Consola</h1>
 <p>Pruebe cada operación con su llave de prueba. Se envía a este servicio y a nadie más, y no sale nada a la calle.</p>
 <noscript><p class="aviso">Esta página necesita JavaScript. Sin él, cada operación tiene su muestra con curl en la <a href="../docs">documentación</a>.</p></noscript>

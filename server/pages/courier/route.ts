@@ -79,8 +79,8 @@ export function serveRepartidor(app: Express, front: Front, pruebaRetentionDays:
   }
   const text = (tipo: string, de: string, ownHeaders: Record<string, string> = headers) => ({
     tipo,
-    cuerpo: bodyOf(de),
-    cabeceras: ownHeaders,
+    body: bodyOf(de),
+    headers: ownHeaders,
   })
   serveAssets(
     app,

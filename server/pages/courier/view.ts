@@ -13,7 +13,7 @@ type RepartidorPageData = Readonly<Record<'readerPath' | 'wasm' | 'privacyNotice
  */
 export const repartidorPage = (datos: RepartidorPageData): PageContent => ({
   titulo: 'Reparto',
-  cuerpo: html`<div id="app" class="con-barra" data-lector="${datos.readerPath}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacyNotice}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
+  body: html`<div id="app" class="con-barra" data-lector="${datos.readerPath}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacyNotice}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
 <h1>Reparto</h1>
 <p>Abriendo…</p>
 <noscript><p>Esta página necesita JavaScript para funcionar. Actívelo en los ajustes del navegador.</p></noscript>

@@ -65,13 +65,13 @@ export function serveDecision(app: Express, options: DecisionPageOptions) {
   const { ver, receive } = createSheets(options, script)
   servePage(app, '/d', {
     methods: ['POST'],
-    cabeceras: policy(front, tiles, style, program),
+    headers: policy(front, tiles, style, program),
     head: () => head,
     front,
     preview: PREVIEW,
     nota: placePrivacy(retentionDays),
     failure: DECISION_FAILED,
-    esperar: createLinkLimits(clock),
+    waitSeconds: createLinkLimits(clock),
     async handle({ req, rest: token, root, reading }) {
       if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_DECISION }
       if (reading) return ver({ token, root }, { ...NEW_DRAFT, values: { cambiar: String(req.query.cambiar ?? '') } })
@@ -107,7 +107,7 @@ function createSheets(
 ) {
   const mapFor = mapOf(tiles)
   const ver = async ({ token, root }: Opened, draft = NEW_DRAFT, isLate = false): Promise<Sheet> => {
-    const datos = await decisiones.leer(token)
+    const datos = await decisiones.read(token)
     if (!datos) return { status: 404, ...UNKNOWN_DECISION }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
     const shipment = (await readShipment(datos.guia))!
@@ -124,33 +124,33 @@ function createSheets(
     if ('fallas' in interpreted) return ver(opened, { ...interpreted, values: form })
     const { respuesta } = interpreted
     const { eleccion } = respuesta
-    const conFalla = (fault: AnswerFault) => ver(opened, { eleccion, values: form, fallas: [fault] })
+    const withFault = (fault: AnswerFault) => ver(opened, { eleccion, values: form, fallas: [fault] })
     if (form.seguro === 'no') return ver(opened, { eleccion, values: form, fallas: [] })
     if (eleccion === 'rechazo' && form.seguro !== '1') return askAgain(opened, form)
     const result = await decisiones.decide(opened.token, respuesta, form.cambiar ? Number(form.cambiar) : undefined)
     if (result.ok) return { status: 303, a: opened.token }
     switch (result.motivo) {
       case 'lejos': {
-        const datos = await decisiones.leer(opened.token)
+        const datos = await decisiones.read(opened.token)
         if (!datos || !isAnswerable(datos, form)) return ver(opened, NEW_DRAFT, true)
         return { status: 422, ...farPlacePage(datos, form, result.distancia_km) }
       }
       case 'fecha_invalida':
-        return conFalla({ campo: 'fecha', mensaje: 'Ese día ya no se puede: elija otro.' })
+        return withFault({ campo: 'fecha', mensaje: 'Ese día ya no se puede: elija otro.' })
       case 'no_admitida':
         return { status: 409, ...NOT_POSSIBLE }
       case 'cerrada':
       case 'desconocida':
         return ver(opened, NEW_DRAFT, true)
       default:
-        return conFalla({
+        return withFault({
           campo: result.motivo === 'referencia_larga' ? 'referencia' : 'enlace',
           mensaje: result.mensaje,
         })
     }
   }
   const askAgain = async (opened: Opened, form: AnswerForm): Promise<Sheet> => {
-    const datos = await decisiones.leer(opened.token)
+    const datos = await decisiones.read(opened.token)
     if (!datos || !isAnswerable(datos, form)) return ver(opened, NEW_DRAFT, true)
     return { status: 200, ...refusalPage(datos, opened.token, form.cambiar) }
   }

@@ -52,7 +52,7 @@ export function questionPage(
   const isChange = datos.estado === 'decidida'
   const deadline = html`${datos.dias === null && html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`}
 ${!isChange && renderDeadline(datos)}`
-  const cuerpo = eleccion
+  const body = eleccion
     ? html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo === 'aproximado' ? campo : `${campo}-${eleccion}`, mensaje]))}
 ${parcelSummary(datos)}
 <h1 tabindex="-1">${QUESTION}</h1>
@@ -69,7 +69,7 @@ ${deadline}
 ${declaredAddress(datos)}</section>`,
       })
   const script = datos.dias ? placeScript : undefined
-  return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo, script }
+  return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, body, script }
 }
 
 interface ChoiceForm {
@@ -90,12 +90,12 @@ function choiceForms(datos: DecisionData, draft: Draft, map: MapData | null): Ch
     'Vuelve a la tienda',
   )
   if (!dias) return [refusal]
-  const placeFields = html`${pointField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`
+  const placeFields = html`${pointField(map, draft)}${linkField(draft)}${referenceField(draft)}${dayField('otro_lugar', dias, draft)}`
   const placeDetail = map ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras'
   return [
-    withForm(OTHER_DAY, campoDeDia('otro_dia', dias, draft), `Desde el ${dayInWords(dias[0]!)}`),
+    withForm(OTHER_DAY, dayField('otro_dia', dias, draft), `Desde el ${dayInWords(dias[0]!)}`),
     withForm(OTHER_PLACE, placeFields, placeDetail, aroundMunicipality(datos)),
-    withForm(NEIGHBOUR, html`${neighbourFields(draft)}${campoDeDia('vecino', dias, draft)}`, 'Díganos quién lo recibe'),
+    withForm(NEIGHBOUR, html`${neighbourFields(draft)}${dayField('vecino', dias, draft)}`, 'Díganos quién lo recibe'),
     refusal,
   ]
 }
@@ -178,7 +178,7 @@ const MAP_OPTIONS = {
   hint: 'Mueva el mapa hasta que el pin esté en la puerta, o toque el lugar.',
 }
 
-interface Campo {
+interface Field {
   nombre: Exclude<AnswerFault['campo'], 'aproximado'>
   etiqueta: string
   hint?: string
@@ -187,7 +187,7 @@ interface Campo {
 }
 
 /** Draws a field with its label, help and fault. */
-function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint, control }: Campo): Html {
+function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint, control }: Field): Html {
   const isChosen = draft.eleccion === eleccion
   return field({
     id: `${nombre}-${eleccion}`,
@@ -199,7 +199,7 @@ function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint
   })
 }
 
-const campoDeDia = (eleccion: RecipientChoice, days: NonNullable<DecisionData['dias']>, draft: Draft): Html =>
+const dayField = (eleccion: RecipientChoice, days: NonNullable<DecisionData['dias']>, draft: Draft): Html =>
   campo(eleccion, draft, {
     nombre: 'fecha',
     etiqueta: '¿Qué día?',
@@ -208,7 +208,7 @@ const campoDeDia = (eleccion: RecipientChoice, days: NonNullable<DecisionData['d
       html`<select ${attributes}>${days.map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
   })
 
-const campoDeEnlace = (draft: Draft): Html =>
+const linkField = (draft: Draft): Html =>
   campo('otro_lugar', draft, {
     nombre: 'enlace',
     etiqueta: 'Enlace del mapa, si tiene',
@@ -251,7 +251,7 @@ const hiddenInputs = (values: Partial<AnswerForm>) =>
  */
 export const refusalPage = (datos: DecisionData, token: string, cambiar: string): PageContent => ({
   titulo: '¿Seguro que no lo quiere?',
-  cuerpo: html`${parcelSummary(datos)}
+  body: html`${parcelSummary(datos)}
 <h1 tabindex="-1">¿Seguro que no lo quiere?</h1>
 <p>El paquete vuelve a la tienda. Después ya no se puede cambiar aquí.</p>
 <form method="post">
@@ -270,7 +270,7 @@ export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, d
   const km = distanceKm.toLocaleString('es-GT')
   return {
     titulo: '¿Seguro que es ahí?',
-    cuerpo: html`${parcelSummary(datos)}
+    body: html`${parcelSummary(datos)}
 <h1 tabindex="-1">¿Seguro que es ahí?</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post">
@@ -354,7 +354,7 @@ const pageWithoutQuestion = (
   { titulo, root, heading = renderStatus(shipment), actions }: ClosedParts,
 ): PageContent => ({
   titulo,
-  cuerpo: renderStory(shipment, {
+  body: renderStory(shipment, {
     heading,
     actions: html`${actions}
 <section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>

@@ -26,20 +26,20 @@ export function serveDocumentation(app: Express, front: Front, publicUrl: string
     dailyBody(today, (day) => withRelativeDays(withAddress(readGenerated(archivo).toString(), publicUrl), day))
   const publicAsset = (archivo: string, tipo: string) => ({
     tipo,
-    cuerpo: localizedBody(archivo),
-    cabeceras: PUBLIC_HEADERS,
+    body: localizedBody(archivo),
+    headers: PUBLIC_HEADERS,
   })
   const style = dailyBody(today, (day) => `${front.readingStyle}:root{--hoy:"${day}"}`)
   const texts = listGenerated(TEXTS_FOLDER).map((archivo) => {
     const tipo = TEXT_TYPES[extname(archivo)] ?? 'text/plain; charset=utf-8'
-    return [`/${archivo}`, { tipo, cuerpo: localizedBody(TEXTS_FOLDER + archivo), cabeceras: PUBLIC_HEADERS }] as const
+    return [`/${archivo}`, { tipo, body: localizedBody(TEXTS_FOLDER + archivo), headers: PUBLIC_HEADERS }] as const
   })
   serveAssets(
     app,
     new Map<string, Asset>([
-      ['/docs', { tipo: HTML, cuerpo: generatedBody('pages/docs/documentacion.html'), cabeceras: readingHeaders() }],
-      ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', cuerpo: style, cabeceras: PUBLIC_HEADERS }],
-      ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: bodyOf(front.icon), cabeceras: PUBLIC_HEADERS }],
+      ['/docs', { tipo: HTML, body: generatedBody('pages/docs/documentacion.html'), headers: readingHeaders() }],
+      ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', body: style, headers: PUBLIC_HEADERS }],
+      ['/docs/icono.svg', { tipo: 'image/svg+xml', body: bodyOf(front.icon), headers: PUBLIC_HEADERS }],
       ...readAssets('pages/docs/', ASSETS_BASE, ['navegador.js', 'buscador.js']).archivos,
       ...readAssets('documentation/', ASSETS_BASE, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
       ...texts,
@@ -57,8 +57,8 @@ function readPackages() {
     const bytes = readGenerated(`sdk/${archivo}`)
     const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
     const tipo = archivo.endsWith('.tgz') ? 'application/gzip' : 'text/plain; charset=utf-8'
-    const cabeceras = { ...PUBLIC_HEADERS, 'Repr-Digest': digest }
-    return [`/sdk/${archivo}`, { tipo, cuerpo: { identity: () => bytes }, cabeceras }] as const
+    const headers = { ...PUBLIC_HEADERS, 'Repr-Digest': digest }
+    return [`/sdk/${archivo}`, { tipo, body: { identity: () => bytes }, headers }] as const
   })
 }
 

@@ -26,7 +26,7 @@ export function serveHome(app: Express, front: Front) {
       app,
       path,
       {
-        cabeceras: {
+        headers: {
           ...front.policyHeaders({
             'style-src': byDigest(style),
             'script-src': byDigest(program),
@@ -38,7 +38,7 @@ export function serveHome(app: Express, front: Front) {
         front,
         preview: RASTREO_PREVIEW,
         failure: HOME_FAILED,
-        esperar: () => 0,
+        waitSeconds: () => 0,
         handle: async ({ root }) => ({ status: 200, ...contentAt(root) }),
       },
       (rest, req) => rest !== '' || wantsJson(req),

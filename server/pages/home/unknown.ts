@@ -35,8 +35,8 @@ export function createUnknownPage(front: Front, publicUrl: string): UnknownPage 
   const root = `${publicUrl}/`
   const bodyFor = (content: (front: Front, root: string) => PageContent) =>
     fixedBody(() => frame(content(front, root), { front, root, home: root, head: ownHead(new Html(style)) }))
-  const unknown = { status: 404, cuerpo: bodyFor(nothingPage) }
-  const invalidLink = { status: 403, cuerpo: bodyFor(invalidLinkPage) }
+  const unknown = { status: 404, body: bodyFor(nothingPage) }
+  const invalidLink = { status: 403, body: bodyFor(invalidLinkPage) }
   const { origin } = new URL(publicUrl)
   const policy = front.policyHeaders({
     'style-src': byDigest(style),
@@ -48,7 +48,7 @@ export function createUnknownPage(front: Front, publicUrl: string): UnknownPage 
   const respond = (req: Request, res: Response, next: () => void, page = unknown) => {
     res.setHeader('Vary', 'Accept')
     if (!isFromBrowser(req)) return next()
-    sendPage(req, res, { ...page, cabeceras: { ...PRIVATE_HEADERS, ...policy, ...VARY } })
+    sendPage(req, res, { ...page, headers: { ...PRIVATE_HEADERS, ...policy, ...VARY } })
   }
   return {
     unknown: (req, res, next) => respond(req, res, next),

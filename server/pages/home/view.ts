@@ -14,7 +14,7 @@ import { choiceRow, emptyState } from '../ui/components.ts'
 export const firstPage = (script: Html): PageContent => ({
   titulo: 'Seguir un envío',
   script,
-  cuerpo: html`<section class="banda"><h1>¿Dónde está su paquete?</h1>
+  body: html`<section class="banda"><h1>¿Dónde está su paquete?</h1>
 ${codeForm({ root: '' })}
 <div id="buscados" hidden><h2>Buscados en este teléfono</h2>
 <ul></ul>
@@ -36,7 +36,7 @@ ${choiceRow({ icon: icons.Building2, text: 'Trabajo en la oficina', detail: 'Ent
 export const shopPage = ({ brand }: Front, root: string): PageContent => ({
   titulo: 'Para comercios',
   withTelefono: true,
-  cuerpo: html`<section class="banda"><h1>Envíos para su comercio</h1>
+  body: html`<section class="banda"><h1>Envíos para su comercio</h1>
 <p>Cree sus envíos, imprima las etiquetas, vea por dónde va cada paquete y reciba la prueba de cada entrega. Si no sabe el lugar exacto, lo preguntamos al destinatario por mensaje.</p></section>
 <section aria-labelledby="empezar"><h2 id="empezar">Para empezar</h2>
 <p>Necesita una llave. ${brand.nombre} le da dos: una de prueba, que no mueve paquetes, y después la de producción.</p>
@@ -65,7 +65,7 @@ export const HOME_FAILED = html`Vuelva a cargar la página en un minuto.`
 export const nothingPage = ({ brand }: Front, root: string): PageContent => ({
   titulo: 'Aquí no hay nada',
   withTelefono: true,
-  cuerpo: html`${emptyState(icons.PackageSearch, html`<h1>Aquí no hay nada</h1>`, 'La dirección está incompleta, o la página ya no existe. Su paquete sigue su camino.')}
+  body: html`${emptyState(icons.PackageSearch, html`<h1>Aquí no hay nada</h1>`, 'La dirección está incompleta, o la página ya no existe. Su paquete sigue su camino.')}
 ${codeForm({ root, label: 'Busque con el código de la guía' })}
 <nav class="salidas" aria-label="Otras páginas">
 ${choiceRow({ icon: icons.House, text: 'Ir al inicio', href: root })}
@@ -81,7 +81,7 @@ ${callBrand(brand)}
 export const invalidLinkPage = ({ brand }: Front, root: string): PageContent => ({
   titulo: 'El enlace ya no vale',
   withTelefono: true,
-  cuerpo: html`${emptyState(icons.Link, html`<h1>El enlace ya no vale</h1>`, 'Los enlaces a etiquetas y pruebas de entrega duran unos minutos, para que no los abra cualquiera. Este venció, se copió incompleto o no es de este servicio.')}
+  body: html`${emptyState(icons.Link, html`<h1>El enlace ya no vale</h1>`, 'Los enlaces a etiquetas y pruebas de entrega duran unos minutos, para que no los abra cualquiera. Este venció, se copió incompleto o no es de este servicio.')}
 <p>Si se lo enviaron, pida otro a quien se lo envió. Si lo pidió usted, pida otra vez la etiqueta o la prueba: cada vez sale un enlace nuevo.</p>
 <nav class="salidas" aria-label="Otras páginas">
 ${choiceRow({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo pedir etiquetas y pruebas', href: `${root}docs#error-enlace_invalido` })}

@@ -21,7 +21,7 @@ export function farUbicacionPage(datos: UbicacionRequestData, values: FormValues
   const fields = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
   return {
     titulo,
-    cuerpo: html`${parcelSummary(datos)}
+    body: html`${parcelSummary(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post" data-formulario>
@@ -41,7 +41,7 @@ export function replaceByWordsPage(datos: UbicacionRequestData, values: FormValu
   const titulo = '¿Quitamos el lugar del mapa?'
   return {
     titulo,
-    cuerpo: html`${parcelSummary(datos)}
+    body: html`${parcelSummary(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>Usted ya nos señaló un lugar en el mapa. Con él, el repartidor llega directo. Si lo quita, solo tendrá sus palabras:</p>
 <blockquote>${values.referencia}</blockquote>
@@ -60,7 +60,7 @@ ${hiddenFields({ ...values, metodo: 'descripcion' }, ['metodo', 'referencia', 'c
  */
 export const readingLinkPage = (datos: UbicacionRequestData): PageContent => ({
   titulo: 'Leyendo su enlace',
-  cuerpo: html`${parcelSummary(datos)}
+  body: html`${parcelSummary(datos)}
 <div class="gracias" data-recargar>
 <h1 tabindex="-1">Estamos leyendo su enlace</h1>
 <p role="status">Guardamos el enlace. Falta saber a qué punto del mapa lleva: tarda unos segundos.</p>
@@ -81,7 +81,7 @@ interface ConfirmedPageOptions {
   /** Description that was sent and refused; undefined to show the stored description. */
   words: string | undefined
   /** Fault of the description that was sent. */
-  falla: string | undefined
+  fault: string | undefined
 }
 
 /** States in which a confirmed location is no good news: the page then shows the state instead of its thanks. */
@@ -101,7 +101,7 @@ export function confirmedPage(
   const actions = datos.correctable ? renderChanges(datos, options) : renderTooLate(datos, shipment, options)
   return {
     titulo: isLate ? TOO_LATE : isThanks ? 'Gracias' : 'Su paquete',
-    cuerpo: html`<link rel="stylesheet" href="${style}">
+    body: html`<link rel="stylesheet" href="${style}">
 ${renderStory(shipment, {
   heading: isThanks ? renderPlaceThanks(datos, shipment) : renderStatus(shipment),
   actions: html`${actions}
@@ -122,11 +122,11 @@ const LINK_NOT_READ =
   'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
 
 /** Draws the confirmed location and what the link can change about it. */
-function renderChanges(datos: UbicacionRequestData, { words, falla, tiles }: ConfirmedPageOptions): Html {
+function renderChanges(datos: UbicacionRequestData, { words, fault, tiles }: ConfirmedPageOptions): Html {
   const { referencia = null, lat = null, enlace = null } = datos.confirmed ?? {}
-  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', falla)
+  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', fault)
   // The filled button is the next step: describing the door, until there is a description.
-  const lacksDirections = directions && (referencia === null || falla !== undefined)
+  const lacksDirections = directions && (referencia === null || fault !== undefined)
   return html`<section aria-labelledby="lugar-dado">${renderPlace(datos, tiles)}
 ${lacksDirections && directions}
 ${
@@ -204,7 +204,7 @@ export const UNKNOWN_UBICACION_REQUEST = messagePage(
 
 export const EXPIRED_UBICACION_REQUEST: PageContent = {
   titulo: 'Este enlace ya venció',
-  cuerpo: html`<h1 tabindex="-1">Este enlace ya venció</h1>
+  body: html`<h1 tabindex="-1">Este enlace ya venció</h1>
 <p>Ya no se puede usar. Le podemos mandar otro, por mensaje y al mismo teléfono.</p>
 <form method="post">
 <button type="submit" class="principal" name="accion" value="otro">Mandarme otro enlace</button>

@@ -12,9 +12,9 @@ const CAMPOS = [
   ...(['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const),
   ...(['seguro', 'sin_punto', 'accion'] as const),
 ] as const
-type Campo = (typeof CAMPOS)[number]
+type Field = (typeof CAMPOS)[number]
 /** Fields of the posted form, cleaned; empty if not filled in. */
-export type UbicacionForm = Record<Campo, string>
+export type UbicacionForm = Record<Field, string>
 
 /** Texts and values that the recipient filled in. The form shows them again unchanged. */
 export type FormValues = Omit<UbicacionForm, 'seguro' | 'sin_punto' | 'accion'>

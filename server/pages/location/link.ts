@@ -21,7 +21,7 @@ export function createLinkLimits(clock?: () => number) {
   const readLimit = createLimit(LINK_LIMITS.get, clockOption)
   const sendLimit = createLimit(LINK_LIMITS.post, clockOption)
   return ({ red, rest, reading }: { red: string; rest: string; reading: boolean }): number => {
-    const deEnlace = reading ? readLimit : sendLimit
-    return networkLimit.take(red) || (LINK_TOKEN.test(rest) ? deEnlace(`${red} ${rest}`) : 0)
+    const fromLink = reading ? readLimit : sendLimit
+    return networkLimit.take(red) || (LINK_TOKEN.test(rest) ? fromLink(`${red} ${rest}`) : 0)
   }
 }

@@ -58,13 +58,13 @@ export function serveUbicacion(
   serveAssets(app, assets.archivos)
   servePage(app, '/u', {
     methods: ['POST'],
-    cabeceras: policy(front, tiles),
+    headers: policy(front, tiles),
     head: ({ root }) => ubicacionHead((archivo) => root + assets.path(archivo)),
     front,
     preview: UBICACION_PREVIEW,
     nota: placePrivacy(retentionDays),
     failure: UBICACION_FAILED,
-    esperar: createLinkLimits(clock),
+    waitSeconds: createLinkLimits(clock),
     async handle({ req, rest: token, root, red, reading }) {
       if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
       const opened = { token, root, red }

@@ -38,7 +38,7 @@ const EMPTY_VALUES: FormValues = {
 }
 
 /** Part of the form in which the recipient corrects each kind of refusal. */
-const CAMPO_DE = {
+const FIELD_OF = {
   sin_lugar: 'lugar',
   coordenadas_invalidas: 'lugar',
   enlace_invalido: 'enlace',
@@ -84,7 +84,7 @@ export function createUbicacionSheets(
     filled: Partial<FormValues> = {},
     fallas: readonly FieldFault[] = [],
   ): Promise<Sheet> => {
-    const datos = await solicitudes.leer(token)
+    const datos = await solicitudes.read(token)
     if (!datos) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_UBICACION_REQUEST }
     if (datos.estado === 'cerrada') return { status: 200, ...CLOSED_UBICACION_REQUEST }
@@ -102,7 +102,7 @@ export function createUbicacionSheets(
           root,
           isLate: isChange,
           words: filled.referencia,
-          falla: wordsFault,
+          fault: wordsFault,
         }),
       }
     }
@@ -139,7 +139,7 @@ export function createUbicacionSheets(
     if (result.ok) return { status: 303, a: token }
     if (result.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
     if (result.motivo === 'lejos' || result.motivo === 'con_punto') {
-      const datos = await solicitudes.leer(token)
+      const datos = await solicitudes.read(token)
       if (!datos) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
       return result.motivo === 'lejos'
         ? { status: 422, ...farUbicacionPage(datos, values, result.distancia_km) }
@@ -147,7 +147,7 @@ export function createUbicacionSheets(
     }
     // The link is closed, expired or unknown. The page that answers says which.
     if (!('mensaje' in result)) return ver(opened, { cambiar: values.cambiar })
-    return ver(opened, values, [{ campo: CAMPO_DE[result.motivo], mensaje: result.mensaje }])
+    return ver(opened, values, [{ campo: FIELD_OF[result.motivo], mensaje: result.mensaje }])
   }
   return { ver, receive }
 }

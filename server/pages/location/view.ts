@@ -42,14 +42,14 @@ export function ubicacionFormPage(
   datos: UbicacionRequestData,
   { values, fallas, placeMap, nuevo }: FormPageOptions,
 ): PageContent {
-  const cuerpo = html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo, mensaje]))}
+  const body = html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo, mensaje]))}
 ${parcelSummary(datos)}
 <form method="post" novalidate data-formulario${nuevo && html` data-nuevo`}${aroundMunicipality(datos)}>
 ${hiddenFields(values, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 <div id="lugar" tabindex="-1">
 <div data-para="elegir">${renderChoices(datos, values.cambiar === '1', placeMap !== null)}</div>
 <h1 id="titulo" tabindex="-1" data-con-js data-para="gps mapa enlace descripcion" hidden></h1>
-${campoDeEnlace(values.enlace, fault(fallas, 'enlace'))}
+${linkField(values.enlace, fault(fallas, 'enlace'))}
 ${placeMap && renderMap(placeMap, MAP_OPTIONS)}
 <p id="estado-lugar" class="estado" role="status"></p>
 ${IMPRECISE_QUESTION}
@@ -63,7 +63,7 @@ ${referenceField(values.referencia, fault(fallas, 'referencia'))}
 <noscript><button type="submit" name="accion" value="describir">No tengo enlace: basta con la descripción</button></noscript>
 </div>
 </form>`
-  return { titulo: fallas.length > 0 ? `Falta algo – ${UBICACION_QUESTION}` : UBICACION_QUESTION, cuerpo }
+  return { titulo: fallas.length > 0 ? `Falta algo – ${UBICACION_QUESTION}` : UBICACION_QUESTION, body }
 }
 
 const fault = (faults: readonly FieldFault[], field: FieldFault['campo']) =>
@@ -95,7 +95,7 @@ const MAP_OPTIONS = {
 <button type="button" data-forma="descripcion">Describirlo con palabras</button>`,
 }
 
-const campoDeEnlace = (value: string, error: string | undefined) =>
+const linkField = (value: string, error: string | undefined) =>
   html`<div class="campo" data-para="enlace"><label for="enlace">Enlace del mapa</label>
 <p class="suave" id="ayuda-enlace">En Google Maps o Waze, busque su casa, toque «Compartir» y «Copiar». Después péguelo aquí.</p>
 <p class="error" id="error-enlace"${!error && html` hidden`}>${error}</p>

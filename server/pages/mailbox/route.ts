@@ -7,7 +7,7 @@ import { type CorreoRow, readCorreo } from '../../domain/correos/correo.ts'
 import { composeLetter } from '../../domain/correos/templates.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { MensajeRow } from '../../domain/mensajeria/mensaje.ts'
-import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
+import { tokenOf } from '../../domain/ubicacion/ubicacion.ts'
 import { Problema } from '../../platform/errors.ts'
 import { Html } from '../../platform/html.ts'
 import { readGenerated } from '../assets.ts'
@@ -59,23 +59,23 @@ export function serveBuzon(
   const head = ownHead(new Html(style))
   const limit = createLimit(READS_PER_MINUTE)
   const page = {
-    cabeceras: front.policyHeaders({ 'style-src': byDigest(style) }),
+    headers: front.policyHeaders({ 'style-src': byDigest(style) }),
     head: () => head,
     front,
     failure: BUZON_FAILED,
-    esperar: ({ red }) => limit(red),
+    waitSeconds: ({ red }) => limit(red),
     async handle({ root }) {
       const rows = await db.query(LATEST_MENSAJES)
       const mensajes = rows.map((row) => ({
         ...row,
         zona: timeZoneOf(row, settings.timeZone),
-        token: tokenDe(secretos, row.id, row.kid)?.token,
+        token: tokenOf(secretos, row.id, row.kid)?.token,
       }))
       const correos = (await db.query(CORREOS)).flatMap((row): Correo[] => {
         const opened = readCorreo(secretos, row)
         if (!opened) return []
-        const carta = composeLetter(row.tipo, opened.datos, front.brand.nombre)
-        return [{ ...carta, to: opened.para, sale: row.estado === 'enviado' }]
+        const letter = composeLetter(row.tipo, opened.datos, front.brand.nombre)
+        return [{ ...letter, to: opened.para, sale: row.estado === 'enviado' }]
       })
       return { status: 200, ...buzonPage(front.brand.nombre, { mensajes, correos }, root) }
     },

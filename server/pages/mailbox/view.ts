@@ -35,7 +35,7 @@ export const buzonPage = (
   root: string,
 ): PageContent => ({
   titulo: 'Buzón de mensajes',
-  cuerpo: html`<h1>Buzón de mensajes</h1>
+  body: html`<h1>Buzón de mensajes</h1>
 <p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación, o que no se pudieron entregar. Aquí no sale nada afuera: abra un enlace y conteste como lo harían ellos.</p>
 ${
   mensajes.length > 0

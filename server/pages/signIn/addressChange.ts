@@ -24,7 +24,7 @@ const newAddressPage = (
   { current, value = '', faults = {} }: { current: string; value?: string; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Cambiar su correo',
-  cuerpo: html`<h1 tabindex="-1">Cambiar su correo</h1>
+  body: html`<h1 tabindex="-1">Cambiar su correo</h1>
 ${summary(faults)}<p>Ahora entra con ${current}. Le mandamos un código a la dirección nueva, y no cambia nada hasta que lo escriba aquí.</p>
 <form method="post" action="${root}${PATH}">
 ${addressField('Correo nuevo', value, faults)}
@@ -35,7 +35,7 @@ ${backToAccount(root)}`,
 
 const codePage = (root: string, { buzon, faults = {} }: { buzon: boolean; faults?: FormFaults }): PageContent => ({
   titulo: 'Escriba el código',
-  cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
+  body: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>En un minuto llega a la dirección nueva. Vale 10 minutos, una vez, en este navegador. Al cambiarla se cierran sus demás sesiones, y avisamos a la anterior.</p>
 ${buzon && mailboxNotice(root)}
 <form method="post" action="${root}${PATH}/codigo">

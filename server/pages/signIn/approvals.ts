@@ -25,10 +25,10 @@ const administers = (person: Person) => companyLlave(person, 'administrar') !== 
 interface CardOptions {
   root: string
   aprobacion: Aprobacion
-  propia: boolean
+  isOwn: boolean
   isRecent: boolean
   /** True if the approval is about the reader, so that another person must decide it. */
-  ajena: boolean
+  isForeign: boolean
   pide: string
   clock: Clock
 }
@@ -39,7 +39,7 @@ function keyLimits({ vence_en, redes }: LlavePorAprobar, clock: Clock): string {
   return `${end}, y vale desde ${redes.length === 0 ? 'cualquier red' : redes.join(', ')}. `
 }
 
-function approvalCard({ root, aprobacion, propia, isRecent, ajena, pide, clock }: CardOptions): Html {
+function approvalCard({ root, aprobacion, isOwn, isRecent, isForeign, pide, clock }: CardOptions): Html {
   const { aprobacion: code, tipo, contenido } = aprobacion
   const reason = field({
     id: `razon-${code}`,
@@ -49,9 +49,9 @@ function approvalCard({ root, aprobacion, propia, isRecent, ajena, pide, clock }
   })
   return html`<li class="tarjeta"><p><b>${pide}</b> pide ${contenido ? describeRequest(tipo, contenido) : 'algo que ya no se puede leer'}.</p>
 <p class="suave">${contenido?.llave && keyLimits(contenido.llave, clock)}Se decide hasta el ${clock.formatLong(aprobacion.vence_en)}.</p>
-${ajena && html`<p>Es sobre usted: la decide otra persona.</p>`}${propia && accountForm(root, 'retirar', code, submitButton('Retirar', 'callado'))}${
-  !propia &&
-  !ajena &&
+${isForeign && html`<p>Es sobre usted: la decide otra persona.</p>`}${isOwn && accountForm(root, 'retirar', code, submitButton('Retirar', 'callado'))}${
+  !isOwn &&
+  !isForeign &&
   isRecent &&
   html`${accountForm(root, 'aprobar', code, submitButton('Aprobar'))}
 ${accountForm(root, 'rechazar', code, html`${reason}${submitButton('Rechazar', 'peligro')}`)}`
@@ -77,9 +77,14 @@ export async function approvalsPart(
     const aprobacion = presentAprobacion(deps, row)
     const { tipo, pide } = row
     const { persona: decide } = identity
-    const ajena = await needsOtherDecider(deps, { tipo, pide, decide, sobre: aprobacion.contenido?.persona ?? null })
-    const propia = pide === decide
-    const de = { root, aprobacion, propia, isRecent, ajena, pide: names.get(pide) ?? pide, clock }
+    const isForeign = await needsOtherDecider(deps, {
+      tipo,
+      pide,
+      decide,
+      sobre: aprobacion.contenido?.persona ?? null,
+    })
+    const isOwn = pide === decide
+    const de = { root, aprobacion, isOwn, isRecent, isForeign, pide: names.get(pide) ?? pide, clock }
     cards.push(approvalCard(de))
   }
   return html`<h2>Por aprobar</h2>

@@ -51,10 +51,10 @@ async function showSecret(deps: FactorDeps, { identity }: PersonaActor, root: st
 /** Confirms an app for codes. If it is the person's first second factor, also creates recovery codes. */
 async function confirm(deps: FactorDeps, caller: PersonaActor, code: string, root: string): Promise<Sheet> {
   try {
-    const cabeceras = await confirmTotp(deps, caller, code)
+    const headers = await confirmTotp(deps, caller, code)
     const { codigos } = await readFactors(deps.db.query, caller.identity.personaId)
-    if (codigos > 0) return { status: 303, a: `${root}cuenta`, cabeceras }
-    return { status: 200, ...(await showCodes(deps, caller, root)), cabeceras }
+    if (codigos > 0) return { status: 303, a: `${root}cuenta`, headers }
+    return { status: 200, ...(await showCodes(deps, caller, root)), headers }
   } catch (error) {
     if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
     const faults = { codigo: 'Ese código no vale. Espere el siguiente de su app y escríbalo.' }

@@ -86,7 +86,7 @@ export const secondFactorPage = (
   return {
     titulo: 'Su segundo factor',
     script: own?.script,
-    cuerpo: html`<h1 tabindex="-1">Ahora, su segundo factor</h1>
+    body: html`<h1 tabindex="-1">Ahora, su segundo factor</h1>
 ${summary(faults)}${typedFactor(formas, faults, { action: `${root}entrar/segundo-factor`, hidden: returnField(returnTo), send: 'Entrar', note: 'Tiene 10 minutos.' })}
 ${own && passkeyButton(root, own.dominio, 'entrar', { returnTo })}
 ${formas.includes('passkey') && html`<p>Con su passkey entra desde el aparato que la tiene${own === undefined && html`, en la página de entrada`}.</p>`}
@@ -106,7 +106,7 @@ interface LimitedOptions {
 export const limitedPage = ({ root, sesion, reason, passkeys }: LimitedOptions): PageContent => ({
   titulo: 'Falta su segundo factor',
   script: reason ? undefined : passkeys?.script,
-  cuerpo: html`<h1 tabindex="-1">Falta su segundo factor</h1>
+  body: html`<h1 tabindex="-1">Falta su segundo factor</h1>
 ${
   reason
     ? html`<p>${sesion.nombre}, ${NOT_HERE[reason]}</p>`
@@ -144,7 +144,7 @@ export const appPage = (
   { registro, qr, faults = {} }: { registro?: RegistroDeTotp; qr?: Html | undefined; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Su app de códigos',
-  cuerpo: html`<h1 tabindex="-1">Su app de códigos</h1>
+  body: html`<h1 tabindex="-1">Su app de códigos</h1>
 ${summary(faults)}${
   registro &&
   html`<ol>
@@ -166,7 +166,7 @@ export const codesPage = (root: string, codes: readonly string[], place: string)
   const text = `Códigos de recuperación de ${place}\nCada uno vale una vez.\n\n${codes.join('\n')}\n`
   return {
     titulo: 'Sus códigos de recuperación',
-    cuerpo: html`<h1 tabindex="-1">Sus códigos de recuperación</h1>
+    body: html`<h1 tabindex="-1">Sus códigos de recuperación</h1>
 ${notice(html`<p>Imprímalos o guárdelos ahora: no se vuelven a mostrar.</p>`)}
 <p>Si un día no tiene su teléfono ni su passkey, entre con su correo y uno de estos códigos. Cada uno vale una vez.</p>
 <ul class="codigos">${codes.map((code) => html`<li>${code}</li>`)}</ul>

@@ -37,7 +37,7 @@ interface ViewOptions {
 const askPage = ({ root, returnTo, correo }: ViewOptions, passkeys: PasskeyOptions | undefined): PageContent => ({
   titulo: 'Confirme que es usted',
   script: passkeys?.script,
-  cuerpo: html`<h1 tabindex="-1">Confirme que es usted</h1>
+  body: html`<h1 tabindex="-1">Confirme que es usted</h1>
 <p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado. Le mandamos un código a ${correo}.</p>
 <form method="post" action="${root}${PATH}"><input type="hidden" name="volver" value="${returnTo}">
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
@@ -51,7 +51,7 @@ const codePage = (
   { buzon, faults = {} }: { buzon: boolean; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Escriba el código',
-  cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
+  body: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>En un minuto le llega a ${correo}. Vale 10 minutos, una vez, en este navegador.</p>
 ${buzon && mailboxNotice(root)}
 <form method="post" action="${root}${PATH}/codigo"><input type="hidden" name="volver" value="${returnTo}">
@@ -74,7 +74,7 @@ const factorPage = (
   return {
     titulo: 'Confirme que es usted',
     script: own?.script,
-    cuerpo: html`<h1 tabindex="-1">Confirme que es usted</h1>
+    body: html`<h1 tabindex="-1">Confirme que es usted</h1>
 ${summary(faults)}<p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado.</p>
 ${typedFactor(shapes, faults, {
   action: `${root}${PATH}/codigo`,
@@ -111,8 +111,8 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
     if (needsSecondFactor(factors)) return askForPresence(root, returnTo)
     limitSignIns(deps, network)
     const { token } = await writeCode(deps, correo)
-    const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
-    return { status: 303, a: `${root}${PATH}/codigo?volver=${encodeURIComponent(returnTo)}`, cabeceras }
+    const headers = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
+    return { status: 303, a: `${root}${PATH}/codigo?volver=${encodeURIComponent(returnTo)}`, headers }
   }
 
   const verifyPresenceCode = async (
@@ -123,14 +123,14 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
   ): Promise<Sheet> => {
     try {
       await proveWithCode(deps, caller, { cookie, codigo })
-      const cabeceras = { 'Set-Cookie': browser.setSignIn('', 0) }
-      return { status: 303, a: viewOptions.root + viewOptions.returnTo.slice(1), cabeceras }
+      const headers = { 'Set-Cookie': browser.setSignIn('', 0) }
+      return { status: 303, a: viewOptions.root + viewOptions.returnTo.slice(1), headers }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'sesion_invalida')
         return {
           status: 401,
           ...messagePage('La sesión se cerró', html`${error.message} <a href="${viewOptions.root}entrar">Entrar</a>`),
-          cabeceras: { 'Set-Cookie': browser.setPersonaSesion('', 0) },
+          headers: { 'Set-Cookie': browser.setPersonaSesion('', 0) },
         }
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
       const page = needsSecondFactor(viewOptions.factors)

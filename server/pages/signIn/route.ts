@@ -67,12 +67,12 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
   const head = ownHead(new Html(style))
   const limit = createLimit(REQUESTS_PER_MINUTE)
   const { showAddress, showCode, sendCode, signInWithCode } = createSignIn(deps, passkeys)
-  const segundoFactor = createSecondFactor(deps, passkeys)
+  const secondFactor = createSecondFactor(deps, passkeys)
   const invitacion = createInvitation(deps, front)
   const cuenta = createAccount(deps, front, passkeys)
   const page = (handle: RenderedPage['handle']): RenderedPage => ({
     methods: ['POST'],
-    cabeceras: {
+    headers: {
       ...front.policyHeaders({
         'style-src': byDigest(style),
         'script-src': byDigest(program),
@@ -84,12 +84,12 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
     head: () => head,
     front,
     failure: ACCOUNT_FAILED,
-    esperar: ({ red }) => limit(red),
+    waitSeconds: ({ red }) => limit(red),
     handle: (pageRequest) => answer(deps, pageRequest, handle),
   })
   const handlerOf = (pageRequest: PageRequest) => {
     const { rest, reading } = pageRequest
-    if (rest === 'segundo-factor') return segundoFactor(pageRequest)
+    if (rest === 'segundo-factor') return secondFactor(pageRequest)
     if (rest === 'codigo') return reading ? showCode(pageRequest) : signInWithCode(pageRequest)
     return reading ? showAddress(pageRequest) : sendCode(pageRequest)
   }
@@ -150,8 +150,8 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
     limitSignIns(deps, red)
     try {
       const { token } = await writeCode(deps, requireCorreo(correo))
-      const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
-      return { status: 303, a: `${root}entrar/codigo${signInQuery({ returnTo })}`, cabeceras }
+      const headers = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
+      return { status: 303, a: `${root}entrar/codigo${signInQuery({ returnTo })}`, headers }
     } catch (error) {
       const faults = faultsOf(error)
       if (!faults) throw error
@@ -161,19 +161,19 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
   const signInWithCode = async ({ req, root, red }: PageRequest): Promise<Sheet> => {
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
     const returnTo = returnPath(form.volver)
-    const devolver = limitSignIns(deps, red)
+    const giveBack = limitSignIns(deps, red)
     const caller = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
       const signedIn = await enterWithCode(deps, { cookie: req.headers.cookie ?? '', codigo }, caller)
-      devolver()
+      giveBack()
       const clearedCookie = browser.setSignIn('', 0)
-      if ('aMedias' in signedIn) {
-        const cookie = browser.setPartialSignIn(signedIn.aMedias.token, PARTIAL_SIGN_IN_MINUTES * 60)
+      if ('halfDone' in signedIn) {
+        const cookie = browser.setPartialSignIn(signedIn.halfDone.token, PARTIAL_SIGN_IN_MINUTES * 60)
         const a = `${root}entrar/segundo-factor${signInQuery({ returnTo })}`
-        return { status: 303, a, cabeceras: { 'Set-Cookie': [cookie, clearedCookie] } }
+        return { status: 303, a, headers: { 'Set-Cookie': [cookie, clearedCookie] } }
       }
       const cookies = [...sesionCookies(deps, signedIn.token, signedIn.view), clearedCookie]
-      return { status: 303, a: root + returnTo.slice(1), cabeceras: { 'Set-Cookie': cookies } }
+      return { status: 303, a: root + returnTo.slice(1), headers: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
       return { status: 401, ...codePage(root, { returnTo, buzon, faults: { codigo: error.message } }) }
@@ -196,17 +196,17 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
       return { status: 200, ...secondFactorPage(root, { returnTo: returnPath(req.query.volver), formas, passkeys }) }
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
     const returnTo = returnPath(form.volver)
-    const devolver = limitSignIns(deps, red)
+    const giveBack = limitSignIns(deps, red)
     const caller = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
       const { token, view: sesionView } = await enterWithSecondFactor(deps, { cookie, codigo }, caller)
-      devolver()
+      giveBack()
       const cookies = [...sesionCookies(deps, token, sesionView), browser.setPartialSignIn('', 0)]
-      return { status: 303, a: root + returnTo.slice(1), cabeceras: { 'Set-Cookie': cookies } }
+      return { status: 303, a: root + returnTo.slice(1), headers: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
       if (!(await readPartialSignIn(deps, cookie)))
-        return { status: 401, ...attemptOver(root), cabeceras: { 'Set-Cookie': browser.setPartialSignIn('', 0) } }
+        return { status: 401, ...attemptOver(root), headers: { 'Set-Cookie': browser.setPartialSignIn('', 0) } }
       const faults = { codigo: WRONG_FACTOR }
       return { status: 401, ...secondFactorPage(root, { returnTo, formas, faults, passkeys }) }
     }
@@ -235,13 +235,13 @@ function createInvitation(deps: SignInDeps, { brand }: Front): RenderedPage['han
     }
     if (reading) return { status: 200, ...invitationPage(invitationOptions) }
     const values = await readForm(req, ['codigo', 'correo', 'nombre'])
-    const devolver = limitSignIns(deps, red)
+    const giveBack = limitSignIns(deps, red)
     try {
       const caller = { userAgent: userAgentOf(req), cookie: req.headers.cookie ?? '', red, requestId: req.solicitud.id }
       const abierta = await acceptInvitacion(deps, { token, ...values }, caller)
-      devolver()
-      const cabeceras = { 'Set-Cookie': sesionCookies(deps, abierta.token, abierta.view) }
-      return { status: 303, a: `${root}cuenta`, cabeceras }
+      giveBack()
+      const headers = { 'Set-Cookie': sesionCookies(deps, abierta.token, abierta.view) }
+      return { status: 303, a: `${root}cuenta`, headers }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'codigo_incorrecto') {
         if (!(await readInvitacion(deps, token))) return { status: 410, ...INVALID_INVITATION }
@@ -271,8 +271,8 @@ function createAccount(
       const { accion, cual: subject } = form
       if (accion === 'salir') {
         await closeSesionOf(deps, caller, identity.codigo, 'cerrarSesionDePersona')
-        const cabeceras = { 'Set-Cookie': browser.setPersonaSesion('', 0) }
-        return { status: 303, a: `${root}entrar`, cabeceras }
+        const headers = { 'Set-Cookie': browser.setPersonaSesion('', 0) }
+        return { status: 303, a: `${root}entrar`, headers }
       }
       const isPresentNow = isPresent(identity, clock())
       if (changesFactors(accion) && !isPresentNow) return askForPresence(root, '/cuenta')

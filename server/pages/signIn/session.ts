@@ -1,12 +1,12 @@
 import { isRefresh } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { AvisoDeRed } from '../../domain/equipo/otherNetwork.ts'
+import type { NetworkNotice } from '../../domain/equipo/otherNetwork.ts'
 import { hasIdledOut, sesionOfToken } from '../../domain/equipo/sesion.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 
 /** Dependencies of a page that reads the session of its reader. */
-export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'browser'> & { onSesionUse: AvisoDeRed }
+export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'browser'> & { onSesionUse: NetworkNotice }
 
 /**
  * Returns the session of the person who reads a page; undefined if it is not valid. Records the use on another network

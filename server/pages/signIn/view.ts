@@ -105,7 +105,7 @@ export const addressPage = (
 ): PageContent => ({
   titulo: 'Entrar',
   script: passkeys?.script,
-  cuerpo: html`<h1 tabindex="-1">Entrar</h1>
+  body: html`<h1 tabindex="-1">Entrar</h1>
 ${idle && notice(html`<p>Su sesión terminó porque pasó un rato sin que nadie la usara. Entre otra vez y sigue donde estaba.</p>`, 'espera')}${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
 <form method="post" action="${root}entrar">${returnField(returnTo)}
 ${addressField('Su correo', correo, faults)}
@@ -127,7 +127,7 @@ export const codePage = (
   { returnTo, buzon, faults = {} }: { returnTo: string; buzon: boolean; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Escriba el código',
-  cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
+  body: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>Si esa dirección es de una persona que trabaja aquí, en un minuto le llega un código. Vale 10 minutos, una vez, en este navegador.</p>
 ${buzon && mailboxNotice(root)}
 <form method="post" action="${root}entrar/codigo">${returnField(returnTo)}
@@ -167,7 +167,7 @@ export const invitationPage = ({
   faults = {},
 }: InvitationOptions): PageContent => ({
   titulo: 'Invitación',
-  cuerpo: html`<h1 tabindex="-1">Le invitan a ${lugar}</h1>
+  body: html`<h1 tabindex="-1">Le invitan a ${lugar}</h1>
 ${summary(faults)}<p>Al aceptar queda dentro en este navegador. Las próximas veces entra con su correo, sin contraseña.</p>
 <p>Allí podrá:</p>
 ${scopeList(alcances)}
@@ -258,7 +258,7 @@ export function accountPage({
   return {
     titulo: 'Su cuenta',
     script: passkeys?.script,
-    cuerpo: html`<h1 tabindex="-1">Su cuenta</h1>
+    body: html`<h1 tabindex="-1">Su cuenta</h1>
 ${
   passkeyToRemove &&
   notice(

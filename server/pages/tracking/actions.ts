@@ -74,13 +74,13 @@ const OTHER_PLACE: Item = {
 }
 
 /** Ways to decide after a failed attempt, while no decision was taken. */
-function decision({ comercio, decision, wasAsked, zona, ahora }: ShownShipment): readonly Item[] {
+function decision({ comercio, decision, wasAsked, zona, now }: ShownShipment): readonly Item[] {
   if (decision?.estado !== 'pendiente') return []
   const { vence_en, opciones } = decision
   const clock = createClock(zona)
   const until =
     vence_en !== null &&
-    new Date(vence_en) > ahora &&
+    new Date(vence_en) > now &&
     ` Hasta el ${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}.`
   if (wasAsked && until)
     return [

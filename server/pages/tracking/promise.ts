@@ -11,9 +11,9 @@ export function sayDay(day: string, today: string): string {
 }
 
 /** Returns the day and the time of an instant: «hoy a las 10:42». */
-export function sayTime(instant: Date, { zona, ahora }: Pick<ShownShipment, 'zona' | 'ahora'>): string {
+export function sayTime(instant: Date, { zona, now }: Pick<ShownShipment, 'zona' | 'now'>): string {
   const clock = createClock(zona)
-  const [text, nowText] = [instant.toISOString(), ahora.toISOString()]
+  const [text, nowText] = [instant.toISOString(), now.toISOString()]
   return `${sayDay(clock.dia(text), clock.dia(nowText))} a las ${clock.hora(text)}`
 }
 
@@ -38,12 +38,12 @@ export function whenItComes(shipment: ShownShipment): Html | false {
 }
 
 /** Describes the decision about the parcel, if it is still valid. */
-export function decidedDay({ estado, decision, zona, ahora }: ShownShipment): Html | false {
+export function decidedDay({ estado, decision, zona, now }: ShownShipment): Html | false {
   if (!decision || !['tomada', 'aplicada'].includes(decision.estado)) return false
   const { accion, fecha, franja } = decision
   const tomada = decision.estado === 'tomada'
   if (accion === 'devolver') return tomada && html`Se decidió que <b>vuelva a la tienda</b>.`
-  const today = createClock(zona).dia(ahora.toISOString())
+  const today = createClock(zona).dia(now.toISOString())
   if (fecha === null || fecha < today) return false
   // A courier who sets out before the decided day already carries the decision out.
   if (!tomada && (estado !== 'en_ruta' || fecha !== today)) return false

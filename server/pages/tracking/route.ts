@@ -14,7 +14,7 @@ import { RASTREO_FAILED, shipmentPage, unknownShipmentPage } from './view.ts'
 
 export interface RastreoOptions {
   front: Front
-  leer: ReadShipment
+  read: ReadShipment
   /** Clock of the rate limit, in milliseconds; only differences count. */
   clock?: () => number
 }
@@ -32,13 +32,13 @@ export const RASTREO_PREVIEW = { titulo: 'Siga su envío', descripcion: 'Vea por
  * Serves `/r/{guia}`, which shows the progress of a parcel to anyone who has its code. Also serves `/r`, which
  * redirects there from a typed code.
  */
-export function serveRastreo(app: Express, { front, leer, clock }: RastreoOptions) {
+export function serveRastreo(app: Express, { front, read, clock }: RastreoOptions) {
   const readBuilt = (archivo: string) => readGenerated(`pages/tracking/${archivo}`).toString()
   const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
   const limit = new NetworkLimit(READS_PER_MINUTE, clock ? { clock } : {})
   servePage(app, '/r', {
-    cabeceras: front.policyHeaders({
+    headers: front.policyHeaders({
       'style-src': byDigest(style),
       'script-src': byDigest(program),
       'connect-src': "'self'",
@@ -48,12 +48,12 @@ export function serveRastreo(app: Express, { front, leer, clock }: RastreoOption
     front,
     preview: RASTREO_PREVIEW,
     failure: RASTREO_FAILED,
-    esperar: ({ red }) => limit.take(red),
+    waitSeconds: ({ red }) => limit.take(red),
     async handle(pageRequest) {
       const { req, rest, root } = pageRequest
       if (req.path === '/') return find(pageRequest)
       const code = normalizeGuideCode(rest)
-      const shipment = code === undefined ? undefined : await leer(code)
+      const shipment = code === undefined ? undefined : await read(code)
       return shipment
         ? { status: 200, ...shipmentPage(shipment, { root, script, front }) }
         : { status: 404, ...unknownShipmentPage(root) }

@@ -35,7 +35,7 @@ export interface ShownShipment {
   /** True if the recipient has a message with a link to the decision. The link of a former telephone opens nothing. */
   wasAsked: boolean
   /** Time at which the data was read. */
-  ahora: Date
+  now: Date
   /** Public events of the guide, newest first. */
   eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null; decision?: DecisionEvento | null }[]
   /** True if the guide has older events than those in `eventos`. */
@@ -92,7 +92,7 @@ const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */
-type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hasMore' | 'ahora'> & {
+type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hasMore' | 'now'> & {
   departamento: string
   eventos: (Omit<ShownShipment['eventos'][number], 'ocurrido_en'> & { ocurrido_en: string })[]
 }
@@ -110,7 +110,7 @@ export const createShipmentReader =
     const eventos = row.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
     return {
       ...rest,
-      ahora: clock(),
+      now: clock(),
       zona: timeZoneOf(row, settings.timeZone),
       initial: row.initial && /\p{L}/u.test(row.initial) ? row.initial.toLocaleUpperCase('es') : null,
       eventos: eventos.slice(0, EVENTOS),

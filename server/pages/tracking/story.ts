@@ -60,13 +60,13 @@ export function renderStatus(shipment: ShownShipment, isBrief = false): Html {
   const motivo = current && reasonOf(current)
   // For a failed attempt, the reason is the heading, because people want to know it. Screen readers read the state
   // before it.
-  const fallido = estado === 'intento_fallido' && motivo !== undefined
+  const hasFailed = estado === 'intento_fallido' && motivo !== undefined
   return stateLabel({
     estado,
-    word: fallido
+    word: hasFailed
       ? html`<span class="oculto">${GUIA_STATE_WORDS[estado]}: </span>${capitalized(motivo)}`
       : GUIA_STATE_WORDS[estado],
-    said: html`${motivo !== undefined && !fallido && html`<p class="motivo">Motivo: ${motivo}.</p>`}${whenItComes(shipment)}${!isBrief && !decidedDay(shipment) && html`<p>${NEXT_SENTENCES[estado](comercio)}</p>`}`,
+    said: html`${motivo !== undefined && !hasFailed && html`<p class="motivo">Motivo: ${motivo}.</p>`}${whenItComes(shipment)}${!isBrief && !decidedDay(shipment) && html`<p>${NEXT_SENTENCES[estado](comercio)}</p>`}`,
     rest: !isBrief && renderProgress(estado),
   })
 }

@@ -32,15 +32,15 @@ interface ShipmentPageOptions {
 
 /** Returns the content of a parcel's page. */
 export function shipmentPage(shipment: ShownShipment, { root, script, front }: ShipmentPageOptions): PageContent {
-  const { guia, modo, estado, zona, ahora } = shipment
+  const { guia, modo, estado, zona, now } = shipment
   const isFinal = isFinalState(estado)
   const prueba = modo === 'test'
   const actions = html`${missingPlaceNotice(shipment)}
 ${whatToDo(shipment, front, root)}`
-  const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}${renderStory(shipment, { heading: renderStatus(shipment), actions })}
-${!isFinal && html`<p class="suave visto" id="visto">Visto ${sayTime(ahora, { zona, ahora })}. <a href="${guia}">Actualizar</a></p>\n<p class="oculto" id="novedad" role="status"></p>`}
+  const body = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}${renderStory(shipment, { heading: renderStatus(shipment), actions })}
+${!isFinal && html`<p class="suave visto" id="visto">Visto ${sayTime(now, { zona, now })}. <a href="${guia}">Actualizar</a></p>\n<p class="oculto" id="novedad" role="status"></p>`}
 <p class="otro"><a href="${root || './'}">Seguir otro envío</a></p>`
-  return { titulo: `Envío ${inGroups(guia)}`, cuerpo, withTelefono: true, script: isFinal ? undefined : script }
+  return { titulo: `Envío ${inGroups(guia)}`, body, withTelefono: true, script: isFinal ? undefined : script }
 }
 
 /**
@@ -65,7 +65,7 @@ function missingPlaceNotice({ estado, ubicacion, modo }: ShownShipment): Html | 
  */
 export const unknownShipmentPage = (root: string, typedCode?: string): PageContent => ({
   titulo: 'No encontramos ese envío',
-  cuerpo: html`<h1>No encontramos ese envío</h1>
+  body: html`<h1>No encontramos ese envío</h1>
 ${codeForm({ root, typedCode })}
 <section aria-labelledby="revise"><h2 id="revise">Lo que suele pasar</h2>
 ${advice([

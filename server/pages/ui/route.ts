@@ -15,11 +15,11 @@ export function serveComponentSheet(app: Express, front: Front) {
     app,
     '/ui',
     {
-      cabeceras: front.policyHeaders({ 'style-src': byDigest(style) }),
+      headers: front.policyHeaders({ 'style-src': byDigest(style) }),
       head: () => head,
       front,
       failure: html`Vuelva a cargar la página.`,
-      esperar: () => 0,
+      waitSeconds: () => 0,
       handle: async () => ({ status: 200, ...COMPONENT_SHEET }),
     },
     (rest) => rest !== '',

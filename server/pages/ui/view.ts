@@ -191,7 +191,7 @@ const rows = table(
 /** Content of the page that shows all components in all their states. */
 export const COMPONENT_SHEET: PageContent = {
   titulo: 'Piezas',
-  cuerpo: html`<h1>Piezas</h1>
+  body: html`<h1>Piezas</h1>
 <p class="suave">Cada pieza de las páginas, en cada estado. Claro u oscuro: lo que diga el sistema.</p>
 ${part('colores', 'Colores', html`<ul class="muestras">${COLORS.map((color) => html`<li class="m-${color}">${color}</li>`)}</ul>`)}
 ${part('tallas', 'Letra', html`<div class="tallas">${[6, 5, 4, 3, 2, 1].map((size) => html`<p class="talla-${size}">${size} · San Juan Sacatepéquez, <span class="codigo">7K3M-9QX2-A1B4</span></p>`)}</div>`)}

@@ -22,7 +22,7 @@ export function serveVerification(app: Express, front: Front, deps: Verification
   const [style, program] = [read('estilo.css'), read('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
   const page = {
-    cabeceras: front.policyHeaders({
+    headers: front.policyHeaders({
       'style-src': byDigest(style),
       'script-src': byDigest(program),
       'connect-src': "'self'",
@@ -31,7 +31,7 @@ export function serveVerification(app: Express, front: Front, deps: Verification
     head: () => head,
     front,
     failure: VERIFICATION_FAILED,
-    esperar: ({ red }) => deps.verificationLimit.take(red),
+    waitSeconds: ({ red }) => deps.verificationLimit.take(red),
     async handle({ req, rest, root }) {
       if (req.path === '/') return find(req.query.guia, root)
       const code = normalizeGuideCode(rest)

@@ -16,14 +16,14 @@ import type { Entrega } from './entrega.ts'
 export function verificationPage(entrega: Entrega, root: string, script: Html): PageContent {
   const { guia, modo, prueba } = entrega
   const isCheckable = prueba === 'lista' || entrega.undoneEntregas.length > 0
-  const cuerpo = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p>
+  const body = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p>
 <h1>Verificar la prueba de entrega</h1>
 ${renderEntrega(entrega)}
 ${undoneNotice(entrega)}
 ${prueba !== 'lista' && !(prueba === 'sin_prueba' && isCheckable) && MISSING_PRUEBA[prueba]}
 ${isCheckable && verifierSection(entrega, root)}
 ${choiceRow({ icon: Package, text: 'Ver el envío', detail: 'Cómo va, su historial y qué se puede hacer', href: `${root}r/${guia}` })}`
-  return { titulo: `Verificar la guía ${guia}`, cuerpo, script: isCheckable ? script : undefined }
+  return { titulo: `Verificar la guía ${guia}`, body, script: isCheckable ? script : undefined }
 }
 
 function renderEntrega({ estado, entregado_en, zona }: Entrega): Html {
@@ -82,7 +82,7 @@ const verificationForm = (root: string, typedCode?: string) =>
 /** Returns the page that asks for the code of a proof. */
 export const verificationByCodePage = (root: string): PageContent => ({
   titulo: 'Verificar una prueba de entrega',
-  cuerpo: html`<h1>Verificar una prueba de entrega</h1>
+  body: html`<h1>Verificar una prueba de entrega</h1>
 <p>Escriba el código que está en el encabezado del PDF. Después podrá comprobar si el archivo es el original.</p>
 ${verificationForm(root)}`,
 })
@@ -94,7 +94,7 @@ ${verificationForm(root)}`,
  */
 export const unknownPruebaPage = (root: string, typedCode?: string): PageContent => ({
   titulo: 'No encontramos esa guía',
-  cuerpo: html`<h1>No encontramos esa guía</h1>
+  body: html`<h1>No encontramos esa guía</h1>
 <p>Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.</p>
 ${verificationForm(root, typedCode)}`,
 })

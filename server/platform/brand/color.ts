@@ -44,7 +44,7 @@ function oklab(color: string): [number, number, number] {
   ]
 }
 
-function enRgb(light: number, a: number, b: number): number[] {
+function toRgb(light: number, a: number, b: number): number[] {
   const l = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
   const m = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3
   const s = (light - 0.0894841775 * a - 1.291485548 * b) ** 3
@@ -58,9 +58,9 @@ function enRgb(light: number, a: number, b: number): number[] {
 /**
  * Returns the colour with another lightness. Keeps as much of its saturation as a screen can show at that lightness.
  */
-function conLuz(color: string, light: number): string {
+function withLight(color: string, light: number): string {
   const [, a, b] = oklab(color)
-  const rgb = Array.from({ length: 51 }, (_, i) => enRgb(light, a * (1 - i / 50), b * (1 - i / 50)))
+  const rgb = Array.from({ length: 51 }, (_, i) => toRgb(light, a * (1 - i / 50), b * (1 - i / 50)))
   const visible =
     rgb.find((channelValues) => channelValues.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
   const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, fromLinear(Math.max(0, canal)))) * 255))
@@ -75,7 +75,7 @@ function moveToContrast(color: string, background: string, minimum: number, step
   const [startLightness] = oklab(color)
   let nearest = color
   for (let light = startLightness; contrast(nearest, background) < minimum && light >= 0 && light <= 1; light += step) {
-    nearest = conLuz(color, light)
+    nearest = withLight(color, light)
   }
   return nearest
 }

@@ -49,7 +49,7 @@ export async function prepareLogo(origin: string): Promise<Logo> {
   const bytes = /^https?:/.test(origin) ? await download(origin) : await read(origin)
   const type = typeOf(bytes)
   if (!type) throw logoError('el archivo no es SVG ni PNG')
-  const logo = await (type === 'svg' ? withSvg : conSharp)((sharp) => drawLogo(sharp, bytes, type)).catch(
+  const logo = await (type === 'svg' ? withSvg : withSharp)((sharp) => drawLogo(sharp, bytes, type)).catch(
     (cause: Error) => {
       throw cause instanceof ConfigError ? cause : logoError('la imagen está dañada o es demasiado grande; haga otra')
     },
@@ -81,7 +81,7 @@ async function download(url: string): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-const conSharp = async (draw: (sharp: typeof Sharp) => Promise<Drawing>) => draw(await loadSharp())
+const withSharp = async (draw: (sharp: typeof Sharp) => Promise<Drawing>) => draw(await loadSharp())
 
 /** Detects the type of an image by its bytes and not by its name; undefined for all other types. */
 function typeOf(bytes: Buffer): 'png' | 'svg' | undefined {

@@ -8,8 +8,8 @@ import { DEFAULT_COLOR } from './color.ts'
  * configured.
  */
 export async function openBrand({ brandLogo, brandColor }: Config, log: Log): Promise<BrandImages> {
-  const conColor = brandColor !== DEFAULT_COLOR
-  const icons = conColor ? await (await import('./icon.ts')).paintIcons(brandColor) : null
+  const hasColor = brandColor !== DEFAULT_COLOR
+  const icons = hasColor ? await (await import('./icon.ts')).paintIcons(brandColor) : null
   if (brandLogo === undefined) return { logo: null, icons }
   const { prepareLogo, LogoUnavailable } = await import('./logo.ts')
   try {

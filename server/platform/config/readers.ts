@@ -116,18 +116,18 @@ export const displayName = readerOf('debe tener de 1 a 80 caracteres visibles, e
 /** Reads an http or https address, or the path of a file relative to the working directory. */
 export const fileOrAddress = anyText((text, { cwd }) => (/^https?:/.test(text) ? text : resolve(cwd, text)))
 
-const enHex = (text: string) => (/^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined)
+const toHex = (text: string) => (/^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined)
 /** Formats a contrast with two decimals. Truncates instead of rounding, because 4.499 is below 4.5. */
 const formatContrast = (contrastRatio: number) => (Math.floor(contrastRatio * 100) / 100).toFixed(2)
 
 /** Reads a colour that is legible on white, and on which white is legible. */
 export const readableColor: ValueReader<string> = {
   read: (text) => {
-    const color = enHex(text)
+    const color = toHex(text)
     return color && contrastWithWhite(color) >= MIN_CONTRAST ? color : undefined
   },
   fault: (text) => {
-    const color = enHex(text)
+    const color = toHex(text)
     if (!color) return ['debe ser un color como #0b6b3a']
     return [
       `el contraste de ${color} con el blanco es ${formatContrast(contrastWithWhite(color))} y hace falta ${MIN_CONTRAST}; el más parecido que sirve es ${darker(color)}`,

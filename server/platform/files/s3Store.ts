@@ -74,7 +74,7 @@ export function createS3Store(config: S3Config): S3Store {
       const command = new PutObjectCommand({ ...objectOf(key), Body: content, ContentType: mime, ContentMD5 })
       await orBusy(s3.send(command, withDeadline()))
     },
-    async leer(key, range) {
+    async read(key, range) {
       const Range = range && `bytes=${range.desde}-${range.hasta}`
       const { Body } = await orBusy(s3.send(new GetObjectCommand({ ...objectOf(key), Range }), withDeadline()))
       return Body as Readable

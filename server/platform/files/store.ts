@@ -31,7 +31,7 @@ export interface FileStore {
    */
   save(key: string, content: Buffer, mime: string): Promise<void>
   /** Opens the file before the promise resolves, so that the caller can still answer that the file is missing. */
-  leer(key: string, range?: ByteRange): Promise<Readable>
+  read(key: string, range?: ByteRange): Promise<Readable>
   /** Reports whether a file has content under that key. */
   exists(key: string): Promise<boolean>
   /**
@@ -50,10 +50,10 @@ export class FileStoreError extends Error {
   override readonly name = 'FileStoreError'
 }
 
-const CLAVE = /^[A-Za-z0-9_-]{4,100}$/
+const KEY_NAME = /^[A-Za-z0-9_-]{4,100}$/
 
 /** Reports whether a name is a valid storage key: 4 to 100 letters, digits, `_` or `-`. */
-export const isStorageKey = (name: string) => CLAVE.test(name)
+export const isStorageKey = (name: string) => KEY_NAME.test(name)
 
 /**
  * Returns the key unchanged if it is valid. A valid key can never be a path.
@@ -92,7 +92,7 @@ export function createLocalStore(folder: string): FileStore {
         }
         await syncFolder(parentFolder)
       }),
-    leer: (key, range) =>
+    read: (key, range) =>
       orUnavailable(async () => {
         const openFile = await open(pathOf(key))
         return openFile.createReadStream(range && { start: range.desde, end: range.hasta })

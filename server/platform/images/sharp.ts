@@ -18,15 +18,15 @@ export function loadSharp(): Promise<CreateSharp> {
   return loadedSharp
 }
 
-const DE_SVG = { operation: ['VipsForeignLoadSvgBuffer'] }
+const SVG_OPERATION = { operation: ['VipsForeignLoadSvgBuffer'] }
 
 /** Allows SVG while `work` runs. Used only at start or in a script, when no client sends pictures. */
 export async function withSvg<T>(work: (sharp: CreateSharp) => Promise<T>): Promise<T> {
   const sharp = await loadSharp()
-  sharp.unblock(DE_SVG)
+  sharp.unblock(SVG_OPERATION)
   try {
     return await work(sharp)
   } finally {
-    sharp.block(DE_SVG)
+    sharp.block(SVG_OPERATION)
   }
 }

@@ -8,7 +8,7 @@ const SIGN_CHANGES = [
 
 /** Yields a point with the other sign of its longitude, of its latitude and of both. */
 export function* withOtherSigns({ lat, lng }: Point): Generator<Point> {
-  for (const [deLat, deLng] of SIGN_CHANGES) yield { lat: lat * deLat, lng: lng * deLng }
+  for (const [latSign, lngSign] of SIGN_CHANGES) yield { lat: lat * latSign, lng: lng * lngSign }
 }
 
 /** Yields a point with latitude and longitude exchanged, first with the signs as they are. */

@@ -6,7 +6,7 @@
 import type { Point } from './point.ts'
 
 /** Result of reading a map link: coordinates, a short link that must be resolved, or a link without coordinates. */
-export type MapLink = { tipo: 'coordenadas'; coordenadas: Point } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
+export type MapLink = { tipo: 'coordenadas'; coordinates: Point } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
 
 /** Error for a map link that is not admitted. The message, in Spanish, is for the sender of the link. */
 export class MapLinkError extends Error {
@@ -95,8 +95,8 @@ const SHORT_LINKS: readonly [site: RegExp, codigo: number][] = [
 export const linkWithin = (text: string): string =>
   /(?:https:\/\/|geo:)\S+/i.exec(text)?.[0].replace(/(?<![.,;!?])[.,;!?]+$/, '') ?? text
 
-const result = (coordenadas?: Point): MapLink =>
-  coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
+const result = (coordinates?: Point): MapLink =>
+  coordinates ? { tipo: 'coordenadas', coordinates } : { tipo: 'sin_coordenadas' }
 
 function refuse(message: string): never {
   throw new MapLinkError(message)
@@ -114,7 +114,7 @@ function openHttps(text: string, hosts: readonly string[]): { host: string; url:
   }
   const pathPrefixes = hosts.flatMap((hostEntry) => {
     const [hostPattern = '', ...pathSegments] = hostEntry.split('/')
-    return coincideHost(hostPattern, host) ? [['', ...pathSegments].join('/')] : []
+    return matchesHost(hostPattern, host) ? [['', ...pathSegments].join('/')] : []
   })
   if (pathPrefixes.length === 0) {
     refuse(`«${host.slice(0, 80)}» no es un mapa admitido: use Google Maps, Waze, Apple Maps u OpenStreetMap.`)
@@ -134,7 +134,7 @@ function openHttps(text: string, hosts: readonly string[]): { host: string; url:
 
 const openRemainder = (remainder: string) => new URL(`https://mapa.invalid${remainder}`)
 
-function coincideHost(hostPattern: string, host: string): boolean {
+function matchesHost(hostPattern: string, host: string): boolean {
   if (!hostPattern.endsWith('.*')) return host === hostPattern
   const base = hostPattern.slice(0, -1)
   return host.startsWith(base) && GOOGLE_SUFFIXES.has(host.slice(base.length))
@@ -214,7 +214,7 @@ function findCoordinates(url: URL, host: string): Point | undefined {
   return readView(segments, url.hash) ?? fromParameters
 }
 
-const isGoogleHost = (host: string) => coincideHost('google.*', host.replace(/^(?:www|maps)\./, ''))
+const isGoogleHost = (host: string) => matchesHost('google.*', host.replace(/^(?:www|maps)\./, ''))
 
 /** Reads the geohash of a Waze link: `/ul/h…` in the path, or the parameter `h` of the live map. */
 const readGeohash = (fromPath: string | undefined, parameter: string): Point | undefined =>

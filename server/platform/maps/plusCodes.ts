@@ -26,5 +26,5 @@ export function readLinkedPlace(text: string, hosts?: readonly string[]): MapLin
   const [, area, cell] = PLUS_CODE.exec(text) ?? []
   const place = area === undefined ? null : decode(`${area}+${cell}`.toUpperCase())
   if (!place || Math.abs(place.latitude) > 90 || Math.abs(place.longitude) > 180) return linkedPlace
-  return { tipo: 'coordenadas', coordenadas: { lat: place.latitude, lng: place.longitude } }
+  return { tipo: 'coordenadas', coordinates: { lat: place.latitude, lng: place.longitude } }
 }

@@ -20,7 +20,7 @@ import type { Point } from './point.ts'
 
 /** Result of following a short link: its coordinates, no coordinates, or a failure. */
 export type ResolvedLink =
-  | { tipo: 'coordenadas'; coordenadas: Point }
+  | { tipo: 'coordenadas'; coordinates: Point }
   | { tipo: 'sin_coordenadas' }
   /**
    * Failure. `transient`: the same link may work later. `motivo` is a Spanish text for an operator; it names hosts,
@@ -153,7 +153,7 @@ function followRedirect(location: string | undefined, base: URL): string {
   const url = location ? URL.parse(text, base.href) : null
   if (!url) interrupt(false, `«${base.host}» redirige sin decir adónde: pida otro enlace.`)
   // Google's robot check is about this server and not about the link. It ends by itself, so the failure is temporary.
-  if (url.pathname.startsWith('/sorry/') && coincide(url, ['www.google.*', 'google.*'])) {
+  if (url.pathname.startsWith('/sorry/') && matches(url, ['www.google.*', 'google.*'])) {
     interrupt(true, 'Google pidió comprobar que no somos un robot (demasiadas consultas): se volverá a intentar.')
   }
   return url.href
@@ -168,7 +168,7 @@ function chooseTarget(
   visited: ReadonlySet<string>,
   hosts: readonly string[],
 ): string | null {
-  const newTargets = targets.filter((target) => !visited.has(target.replace(/#.*/s, '')) && coincide(target, hosts))
+  const newTargets = targets.filter((target) => !visited.has(target.replace(/#.*/s, '')) && matches(target, hosts))
   return newTargets.find((target) => readLinkedPlace(target, hosts).tipo === 'coordenadas') ?? newTargets[0] ?? null
 }
 
@@ -177,12 +177,12 @@ function chooseTarget(
  * contains the target, so no request is necessary.
  */
 function afterConsent(link: string): string | null {
-  if (!/^https:/i.test(link) || !coincide(link, ['consent.google.*'])) return null
+  if (!/^https:/i.test(link) || !matches(link, ['consent.google.*'])) return null
   const continua = URL.parse(new URL(link).searchParams.get('continue') ?? '')
   return continua?.href ?? interrupt(false, 'El aviso de cookies de Google no dice adónde sigue: pida otro enlace.')
 }
 
-function coincide(link: string | URL, hosts: readonly string[]): boolean {
+function matches(link: string | URL, hosts: readonly string[]): boolean {
   try {
     readMapLink(String(link), hosts)
     return true

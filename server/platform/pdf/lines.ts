@@ -1,7 +1,7 @@
 import anyAscii from 'any-ascii'
 
 export interface TextStyle {
-  cuerpo: number
+  size: number
   weight?: 'normal' | 'strong'
   color?: string
   /** Line height, in multiples of `cuerpo`. */
@@ -29,7 +29,7 @@ export interface Typography {
    * Finds the largest size of `bodySizes` (descending) at which the text fits into the box. If none fits, uses the
    * smallest size and cuts the text.
    */
-  fit(text: string, style: Omit<TextStyle, 'cuerpo'>, bodySizes: readonly number[], box: TextBox): FittedText
+  fit(text: string, style: Omit<TextStyle, 'size'>, bodySizes: readonly number[], box: TextBox): FittedText
   /**
    * Draws lines of text.
    * @returns the `y` below the last line
@@ -74,7 +74,7 @@ export const cleanText = (text: string): string =>
     .replace(INVISIBLE_CHARACTERS, '')
     .trim()
 
-export const lineHeight = ({ cuerpo, leading = 1.34 }: TextStyle): number => cuerpo * leading
+export const lineHeight = ({ size, leading = 1.34 }: TextStyle): number => size * leading
 
 /** The most common Arabic letter. The table of transcriptions has nothing for it. */
 const ARABIC_A = /[\u0627\u0671]/g
@@ -142,13 +142,13 @@ export function createLines({ measure, legible }: Fonts): Pick<Typography, 'spli
 
   function fit(
     text: string,
-    base: Omit<TextStyle, 'cuerpo'>,
+    base: Omit<TextStyle, 'size'>,
     bodySizes: readonly number[],
     { ancho, alto }: TextBox,
   ): FittedText {
-    let style: TextStyle = { ...base, cuerpo: bodySizes.at(-1) ?? 8 }
-    for (const cuerpo of bodySizes) {
-      style = { ...base, cuerpo }
+    let style: TextStyle = { ...base, size: bodySizes.at(-1) ?? 8 }
+    for (const size of bodySizes) {
+      style = { ...base, size }
       const maxLines = Math.floor(alto / lineHeight(style))
       const lineas = split(text, style, ancho, maxLines + 1)
       if (lineas.length <= maxLines) return { lineas, style, alto: lineas.length * lineHeight(style) }

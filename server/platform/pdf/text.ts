@@ -109,7 +109,7 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
     let width = 0
     for (const run of splitRuns(text)) {
       selectFont(fontOf(run, style))
-      width += doc.fontSize(style.cuerpo).widthOfString(run.texto)
+      width += doc.fontSize(style.size).widthOfString(run.texto)
       if (style.letterSpacing) width += run.texto.length * style.letterSpacing
     }
     return width
@@ -124,10 +124,10 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
       let cursor = x + (align === 'centro' ? spareWidth / 2 : spareWidth)
       // Centres the capitals in the height of the line. Content beside the text can then be centred without the font's
       // metrics.
-      const base = y + i * height + height / 2 + style.cuerpo * 0.357
+      const base = y + i * height + height / 2 + style.size * 0.357
       for (const run of splitRuns(line)) {
         selectFont(fontOf(run, style))
-        doc.fontSize(style.cuerpo).text(run.texto, cursor, base, {
+        doc.fontSize(style.size).text(run.texto, cursor, base, {
           lineBreak: false,
           baseline: 'alphabetic',
           ...(style.letterSpacing ? { characterSpacing: style.letterSpacing } : {}),

@@ -45,7 +45,7 @@ export async function readSigned<T extends object>(
 const ALG = 'EdDSA'
 
 /** Private key that signs, and its public key in the form that the service publishes. */
-interface ClaveDeFirma {
+interface SigningKey {
   privateKey: KeyObject
   publicKey: ClavePublica
 }
@@ -53,7 +53,7 @@ interface ClaveDeFirma {
 /** Bytes that precede an Ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-async function claveDe({ clave }: SubKey): Promise<ClaveDeFirma> {
+async function keyOf({ clave }: SubKey): Promise<SigningKey> {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, clave]), format: 'der', type: 'pkcs8' })
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' }) as { x: string }
   const { calculateJwkThumbprint } = await import('jose')
@@ -62,11 +62,11 @@ async function claveDe({ clave }: SubKey): Promise<ClaveDeFirma> {
 }
 
 /** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
-export const signingKey = (secrets: Secrets) => claveDe(secrets.current('pruebas'))
+export const signingKey = (secrets: Secrets) => keyOf(secrets.current('pruebas'))
 
 /**
  * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
  * add a key to this list.
  */
 export const ownPublicKeys = async (secrets: Secrets): Promise<ClavePublica[]> =>
-  (await Promise.all(secrets.todas('pruebas').map(claveDe))).map(({ publicKey }) => publicKey)
+  (await Promise.all(secrets.todas('pruebas').map(keyOf))).map(({ publicKey }) => publicKey)

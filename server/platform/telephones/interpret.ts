@@ -47,7 +47,7 @@ export const isLandlineOf = (e164: string) =>
 const spellings = ({ prefix }: CompiledPlan, number: string) =>
   prefix?.test(number) ? [number, number.replace(prefix, '')] : [number]
 
-const enE164 = (
+const toE164 = (
   { callingCode, pais }: CompiledPlan,
   number: string | undefined,
   dudoso: boolean,
@@ -55,7 +55,7 @@ const enE164 = (
   number === undefined ? undefined : { e164: `+${callingCode}${number}`, pais, dudoso }
 
 const findValid = (plan: CompiledPlan, number: string) =>
-  enE164(
+  toE164(
     plan,
     spellings(plan, number).find((spelling) => plan.national.test(spelling)),
     false,
@@ -71,7 +71,7 @@ const wouldLose = (plan: CompiledPlan, number: string) =>
     .some((remainder) => plan.national.test(remainder) || plan.lengths.includes(remainder.length))
 
 const ifPossible = (plan: CompiledPlan, number: string, lengths: readonly number[]) =>
-  enE164(
+  toE164(
     plan,
     spellings(plan, number)
       .reverse()

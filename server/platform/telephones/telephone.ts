@@ -54,7 +54,7 @@ export const isLandline = (e164: string): boolean =>
  * for a number of another country. Returns other texts unchanged.
  */
 export function showTelephone(e164: string): string {
-  const deGuatemala = /^\+502(\d{4})(\d{4})$/.exec(e164)
-  if (deGuatemala) return `${deGuatemala[1]} ${deGuatemala[2]}`
+  const guatemalan = /^\+502(\d{4})(\d{4})$/.exec(e164)
+  if (guatemalan) return `${guatemalan[1]} ${guatemalan[2]}`
   return parsePhoneNumberFromString(e164)?.formatInternational() ?? e164
 }

@@ -31,7 +31,7 @@ const ZONE_NAMES: Record<string, string> = {
   UTC: 'hora universal',
 }
 
-type Campo = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
+type Field = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -100,7 +100,7 @@ export function createClock(requestedZone: string): Clock {
 }
 
 interface LocalTime {
-  p: Record<Campo, number>
+  p: Record<Field, number>
   /** UTC offset of the zone at that instant, in minutes; positive if the zone is ahead of UTC. */
   minutes: number
 }
@@ -109,7 +109,7 @@ function read(text: string, zone: string): LocalTime | undefined {
   const instant = new Date(text)
   if (Number.isNaN(instant.getTime())) return undefined
   const p = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
-  for (const { type, value } of formato(zone).formatToParts(instant)) if (type in p) p[type as Campo] = Number(value)
+  for (const { type, value } of formato(zone).formatToParts(instant)) if (type in p) p[type as Field] = Number(value)
   const local = Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second)
   return { p, minutes: Math.round((local - instant.getTime()) / MINUTE_MS) }
 }

@@ -3,7 +3,7 @@ const RFC3339 =
 const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** UTC instant as PostgreSQL writes it in text or JSON: without trailing zeros in the fraction of the second. */
-const DE_POSTGRES = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,3})?\+00(?::00)?$/
+const POSTGRES_TIMESTAMP = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,3})?\+00(?::00)?$/
 
 /** Indexes in a PostgreSQL instant: after the date, after the seconds, and after the decimal point. */
 const [AFTER_DATE, AFTER_SECONDS, AFTER_POINT] = [10, 19, 20]
@@ -15,7 +15,7 @@ const ENDINGS = ['000Z', '00Z', '0Z', 'Z']
  * page of fifty events has a hundred instants.
  */
 export function iso(instant: Date | string): string {
-  if (typeof instant !== 'string' || !DE_POSTGRES.test(instant)) return new Date(instant).toISOString()
+  if (typeof instant !== 'string' || !POSTGRES_TIMESTAMP.test(instant)) return new Date(instant).toISOString()
   const end = instant.indexOf('+', AFTER_SECONDS)
   const date = instant.slice(0, AFTER_DATE)
   if (end === AFTER_SECONDS) return `${date}T${instant.slice(AFTER_DATE + 1, end)}.${ENDINGS[0]}`

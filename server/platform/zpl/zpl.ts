@@ -104,10 +104,10 @@ export function createPrinterTypography(ppp: Resolution, writeField: (field: str
   const dots = dotsOf(ppp)
   let transcribed = false
 
-  const measure = (text: string, { cuerpo }: TextStyle): number => {
+  const measure = (text: string, { size: body }: TextStyle): number => {
     let units = 0
     for (const rawCharacter of text.replaceAll('…', '...')) units += widthOf(rawCharacter)
-    return units * cuerpo * FONT_SCALE
+    return units * body * FONT_SCALE
   }
 
   /** Writes a text with the letters of the font. A different punctuation mark is no transcription. */
@@ -129,9 +129,9 @@ export function createPrinterTypography(ppp: Resolution, writeField: (field: str
     ...createLines({ measure, legible }),
     write(lines, x, y, style, { ancho = 0, align = 'izquierda' } = {}) {
       const height = lineHeight(style)
-      const body = dots(style.cuerpo * FONT_SCALE)
+      const body = dots(style.size * FONT_SCALE)
       for (const [i, line] of lines.entries()) {
-        const top = y + i * height + (height - style.cuerpo * FONT_SCALE) / 2
+        const top = y + i * height + (height - style.size * FONT_SCALE) / 2
         const spareWidth = align === 'izquierda' ? 0 : ancho - measure(line, style)
         const left = x + (align === 'centro' ? spareWidth / 2 : spareWidth)
         const reverse = style.color === '#FFFFFF' ? '^FR' : ''

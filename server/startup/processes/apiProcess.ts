@@ -28,14 +28,14 @@ export class ApiProcess {
   #number = 0
 
   /** @param consola receives the process's console lines */
-  constructor(consola: (line: string) => void) {
+  constructor(console: (line: string) => void) {
     this.#child = cluster.fork()
     const serving = Promise.withResolvers<void>()
     const exit = Promise.withResolvers<void>()
     this.serving = serving.promise
     this.end = exit.promise
     this.#child.on('message', (message: FromChild) => {
-      if (message.kind === 'linea') consola(message.linea)
+      if (message.kind === 'linea') console(message.linea)
       else if (message.kind === 'listo') serving.resolve()
       else if (message.kind === 'fin') this.reported = message.metrics
       else this.#unanswered.get(message.numero)?.(message.valor)

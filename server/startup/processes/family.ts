@@ -13,7 +13,7 @@ export class ProcessFamily {
   readonly #count: number
   readonly #exemplars: boolean
   readonly #log: Log
-  readonly #consola: (line: string) => void
+  readonly #console: (line: string) => void
   readonly #serving = new Set<ApiProcess>()
   readonly #starting = new Set<ApiProcess>()
   /** Sums of the counters of processes that have ended, because a counter must not decrease. */
@@ -26,11 +26,11 @@ export class ProcessFamily {
    * @param exemplars true if the metrics name traces
    * @param consola receives the console lines of the first process
    */
-  constructor(count: number, exemplars: boolean, log: Log, consola: (line: string) => void) {
+  constructor(count: number, exemplars: boolean, log: Log, console: (line: string) => void) {
     this.#count = count
     this.#exemplars = exemplars
     this.#log = log
-    this.#consola = consola
+    this.#console = console
   }
 
   /**
@@ -39,7 +39,7 @@ export class ProcessFamily {
    * @throws StartError if a process ends before it serves
    */
   async spawn(): Promise<void> {
-    await this.#startOne(this.#consola)
+    await this.#startOne(this.#console)
     await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#startOne()))
   }
 
@@ -102,9 +102,9 @@ export class ProcessFamily {
   }
 
   /** Starts one more process, and waits until it serves. */
-  async #startOne(consola: (line: string) => void = () => {}): Promise<void> {
+  async #startOne(console: (line: string) => void = () => {}): Promise<void> {
     if (this.#isEnding) throw new Error('API processes are stopping')
-    const apiProcess = new ApiProcess(consola)
+    const apiProcess = new ApiProcess(console)
     this.#starting.add(apiProcess)
     try {
       await apiProcess.serving

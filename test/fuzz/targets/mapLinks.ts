@@ -113,12 +113,12 @@ export const target: FuzzTarget = {
     if (reading.tipo === 'corto')
       requireHolds(/^(?:maps\.app\.)?goo\.gl\/|^maps\.apple(?:\.com)?\/p\//.test(site), 'it is short')
     if (reading.tipo !== 'coordenadas') return
-    const { lat, lng } = reading.coordenadas
+    const { lat, lng } = reading.coordinates
     requireHolds(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
     requireHolds(!Object.is(lat, -0) && !Object.is(lng, -0) && (lat !== 0 || lng !== 0), 'the point is one')
     const readBack = readMapLink(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)
     requireHolds(
-      readBack.tipo === 'coordenadas' && readBack.coordenadas.lat === lat && readBack.coordenadas.lng === lng,
+      readBack.tipo === 'coordenadas' && readBack.coordinates.lat === lat && readBack.coordinates.lng === lng,
       'the point is itself when it is read again',
     )
   },

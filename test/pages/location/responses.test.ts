@@ -90,7 +90,7 @@ describe('the location page', () => {
 
   it('answers an error of ours with a page, and no details', async () => {
     const token = fakePages.createRequest()
-    const spy = vi.spyOn(fakePages.requestsPort, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const spy = vi.spyOn(fakePages.requestsPort, 'read').mockRejectedValue(new Error(`no database for ${token}`))
     const response = await fetch(`${url}/u/${token}`)
     spy.mockRestore()
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10'])

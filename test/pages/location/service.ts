@@ -39,7 +39,7 @@ function createFakePages() {
   let readCount = 0
   let responder: ((place: ProposedPlace) => ConfirmationResult | undefined) | undefined
   const requestsPort: UbicacionRequests = {
-    async leer(token) {
+    async read(token) {
       readCount++
       return solicitudes.get(token)
     },

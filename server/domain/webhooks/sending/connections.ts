@@ -82,7 +82,7 @@ const CLIENT_OPTIONS = {
   maxRequestsPerClient: 1000,
 }
 
-const claveDe = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
+const keyOf = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
 
 /** Removes a connection from the idle ones of its endpoint. */
 function removeIdle(freeByKey: Map<string, ReceiverConnection[]>, connection: ReceiverConnection): void {
@@ -118,9 +118,9 @@ export function createConnectionPool(connectSocket: ConnectSocket, maxIdle: numb
         )
       },
     })
-    const clave = claveDe(titular, url)
+    const clave = keyOf(titular, url)
     const connection: ReceiverConnection = { ...UNOPENED, clave, client, interrupt, discarded: false }
-    client.on('disconnect', (_origen, _clients, error) => {
+    client.on('disconnect', (_origin, _clients, error) => {
       if (!connection.interrupt) discard(connection)
       // If a receiver sends or closes before a request, the client would reconnect for as long as the receiver does so.
       // The client may reconnect once, if an idle socket turns out to be closed.
@@ -131,7 +131,7 @@ export function createConnectionPool(connectSocket: ConnectSocket, maxIdle: numb
   }
 
   const take: ConnectionPool['take'] = (titular, url, interrupt) => {
-    const available = freeByKey.get(claveDe(titular, url))
+    const available = freeByKey.get(keyOf(titular, url))
     // The last connection is taken first, so that connections in excess stay idle. A destroyed socket is removed by its
     // 'disconnect' event.
     for (let connection = available?.pop(); connection; connection = available?.pop()) {

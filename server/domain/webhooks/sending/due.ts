@@ -17,13 +17,14 @@ import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
  * Otherwise only deliveries sent on request (`AT_ONCE`) are due. A pause that ends more than twice {@link MAX_BRAKE} from
  * now comes from a wrong clock and does not count.
  */
-const HASTA = `case
-  when w.estado = 'activo' and w.comprobado_en is not null and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
-    or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms') then :ahora::timestamptz
+const UNTIL = `case
+  when w.estado = 'activo' and w.comprobado_en is not null and (w.freno_vence_en is null or w.freno_vence_en <= :now
+    or w.freno_vence_en > :now::timestamptz + interval '${2 * MAX_BRAKE} ms') then :now::timestamptz
   else timestamptz '1970-01-01Z' end`
 
 /** SQL condition that the delivery `e` belongs to the endpoint of `a`. */
-const DE = (a: string) => `e.comercio_id = ${a}.comercio_id and e.modo = ${a}.modo and e.webhook = ${a}.webhook`
+const SAME_WEBHOOK = (a: string) =>
+  `e.comercio_id = ${a}.comercio_id and e.modo = ${a}.modo and e.webhook = ${a}.webhook`
 
 const AVISO_COLUMNS = [
   'guia_id',
@@ -47,7 +48,7 @@ type DueRow = ContentRow & { n: number; x_creado_en: Date } & {
  * Due deliveries of some endpoints, oldest first, except those that are already in memory. An endpoint that fails gets
  * one delivery, as its probe.
  */
-const READ = statement<{ requests: string; ahora: Date }, DueRow>(
+const READ = statement<{ requests: string; now: Date }, DueRow>(
   'avisos.read',
   'part',
   `select x.n, ${AVISO_COLUMNS.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
@@ -56,7 +57,7 @@ const READ = statement<{ requests: string; ahora: Date }, DueRow>(
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
      and w.estado <> 'eliminado'
    cross join lateral (
-     select * from webhook_aviso e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     select * from webhook_aviso e where ${SAME_WEBHOOK('x')} and e.estado = 'pendiente' and e.proximo_en <= ${UNTIL}
        and e.evento <> all (x.salvo)
      order by e.proximo_en, e.guia_id, e.secuencia
      limit case when w.fallas >= ${FAILURES_TO_BRAKE} then 1 else x.count end) e
@@ -78,12 +79,12 @@ export interface DueRequest extends WebhookKey {
 export async function readDue(
   { db, ...deps }: Pick<Deps, 'db' | 'secretos' | 'log'>,
   requests: readonly DueRequest[],
-  ahora: Date,
+  now: Date,
 ): Promise<AvisoContent[][]> {
   const contents: AvisoContent[][] = requests.map(() => [])
   const numbered = requests.map((request, n) => ({ n, ...request }))
   const rows = await queryByComercio(db, numbered, ({ query }, shardRequests) =>
-    query(READ, { requests: JSON.stringify(shardRequests), ahora }),
+    query(READ, { requests: JSON.stringify(shardRequests), now }),
   )
   for (const row of rows) {
     const content = toContent(deps, requests[row.n]!, row)
@@ -143,12 +144,12 @@ const withPendingSql = (from: string, mayContinue: string) => `with recursive p 
 
 type FoundEndpoint = WebhookKey & { n: number; due: boolean }
 
-const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, FoundEndpoint>(
+const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { now: Date }, FoundEndpoint>(
   'avisos.findDue',
   'part',
   `${withPendingSql('and (comercio_id, modo, webhook) > (:from_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${ENDPOINTS_PER_STEP}`)}
    select p.*, exists (
-     select from webhook w join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     select from webhook w join webhook_aviso e on ${SAME_WEBHOOK('w')} and e.estado = 'pendiente' and e.proximo_en <= ${UNTIL}
      where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
    ) as due
    from p order by p.n`,
@@ -167,11 +168,11 @@ const SEARCH_START: Record<keyof WebhookKey, string> = {
  */
 export async function findDue(
   db: Pick<Db, 'query'>,
-  ahora: Date,
+  now: Date,
   after: WebhookKey | undefined,
 ): Promise<{ claves: WebhookKey[]; ultimo: WebhookKey | undefined }> {
   const { comercio_id, modo, webhook } = after ?? SEARCH_START
-  const rows = await db.query(FIND_DUE, { from_comercio: comercio_id, modo, webhook, ahora })
+  const rows = await db.query(FIND_DUE, { from_comercio: comercio_id, modo, webhook, now })
   return {
     claves: rows.filter(({ due }) => due),
     ultimo: rows.length === ENDPOINTS_PER_STEP ? rows.at(-1) : undefined,
@@ -181,14 +182,14 @@ export async function findDue(
 /** Maximum number of deliveries that are counted. */
 const MAX_COUNTED = 20_000
 
-const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>(
+const COUNT_DUE = statement<{ now: Date }, { webhook: string; count: number }>(
   'avisos.countDue',
   'part',
   `${withPendingSql('', 'true')}
    select webhook, count(*)::int as count from (
      select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado <> 'eliminado'
-     join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     join webhook_aviso e on ${SAME_WEBHOOK('w')} and e.estado = 'pendiente' and e.proximo_en <= ${UNTIL}
      limit ${MAX_COUNTED}) v
    group by webhook`,
 )
@@ -206,7 +207,7 @@ const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string 
  * includes deliveries that the next announcement or search takes.
  */
 export async function unleasedDeliveries({ db, clock }: { db: Db; clock: () => Date }): Promise<number> {
-  const due = await queryAllParts(db, ({ query }) => query(COUNT_DUE, { ahora: clock() }))
+  const due = await queryAllParts(db, ({ query }) => query(COUNT_DUE, { now: clock() }))
   const leased = await db.query(WITH_LEASE, { webhooks: due.map(({ webhook }) => webhook) })
   const leasedWebhooks = new Set<string | null>(leased.map(({ webhook }) => webhook))
   const counts = due.filter(({ webhook }) => !leasedWebhooks.has(webhook)).map((left) => left.count)
@@ -221,16 +222,16 @@ const OVERDUE_AFTER_MS = 10 * MINUTE_MS
 
 // A probe either ends the pause of a failing endpoint or starts another pause. If a pause ended long ago, no probe was
 // sent since.
-const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number }>(
+const COUNT_OVERDUE = statement<{ now: Date; before: Date }, { count: number }>(
   'avisos.countOverdue',
   'part',
   `${withPendingSql('', 'true')}
    select count(*)::int as count from (
      select from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
-       and w.estado = 'activo' and w.estado_en <= :antes_de and w.comprobado_en <= :antes_de
-       and (w.freno_vence_en is null or w.freno_vence_en <= :antes_de
-         or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms')
-     join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :antes_de
+       and w.estado = 'activo' and w.estado_en <= :before and w.comprobado_en <= :before
+       and (w.freno_vence_en is null or w.freno_vence_en <= :before
+         or w.freno_vence_en > :now::timestamptz + interval '${2 * MAX_BRAKE} ms')
+     join webhook_aviso e on ${SAME_WEBHOOK('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :before
      limit ${MAX_COUNTED}) v`,
 )
 
@@ -239,26 +240,26 @@ const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number
  * 20,000 at most. Deliveries of paused or failing endpoints, and those sent on request, do not count.
  */
 export async function overdueDeliveries({ db, clock }: { db: Db; clock: () => Date }): Promise<number> {
-  const ahora = clock()
-  const antes_de = new Date(ahora.getTime() - OVERDUE_AFTER_MS)
-  const rows = await queryAllParts(db, ({ query }) => query(COUNT_OVERDUE, { ahora, antes_de }))
+  const now = clock()
+  const before = new Date(now.getTime() - OVERDUE_AFTER_MS)
+  const rows = await queryAllParts(db, ({ query }) => query(COUNT_OVERDUE, { now, before }))
   return Math.min(
     rows.reduce((sum, { count }) => sum + count, 0),
     MAX_COUNTED,
   )
 }
 
-const NEXT_DUE = statement<{ claves: string; ahora: Date }, WebhookKey & { en: Date }>(
+const NEXT_DUE = statement<{ claves: string; now: Date }, WebhookKey & { en: Date }>(
   'avisos.nextDue',
   'part',
-  `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
+  `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :now::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook and w.estado = 'activo'
      and w.comprobado_en is not null
-   cross join lateral (select e.proximo_en from webhook_aviso e where ${DE('w')} and e.estado = 'pendiente'
+   cross join lateral (select e.proximo_en from webhook_aviso e where ${SAME_WEBHOOK('w')} and e.estado = 'pendiente'
      order by e.proximo_en limit 1) e`,
 )
 
 /** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
-export const nextDueOf = (db: Db, keys: readonly WebhookKey[], ahora: Date) =>
-  queryByComercio(db, keys, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), ahora }))
+export const nextDueOf = (db: Db, keys: readonly WebhookKey[], now: Date) =>
+  queryByComercio(db, keys, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), now }))

@@ -25,7 +25,7 @@ export interface Receiver extends Omit<ReceiverRow, 'url'> {
   claves: KeyObject[] | undefined
 }
 
-const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceiverRow>(
+const READ_RECEIVERS = statement<{ claves: string; now: Date }, ReceiverRow>(
   'webhooks.readReceivers',
   'part',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
@@ -34,7 +34,7 @@ const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceiverRow>(
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
    join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-     and (s.vence_en is null or s.vence_en > :ahora)
+     and (s.vence_en is null or s.vence_en > :now)
    where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en`,
 )
 
@@ -52,7 +52,7 @@ export async function readReceivers(
 ): Promise<Map<string, Receiver>> {
   const { db } = deps
   const rows = await queryByComercio(db, keys, ({ query }, shardKeys) =>
-    query(READ_RECEIVERS, { claves: JSON.stringify(shardKeys), ahora: deps.clock() }),
+    query(READ_RECEIVERS, { claves: JSON.stringify(shardKeys), now: deps.clock() }),
   )
   return new Map(rows.map((row) => [row.webhook, toReceiver(deps, row, findKnown(row.webhook))]))
 }

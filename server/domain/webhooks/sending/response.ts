@@ -10,7 +10,7 @@ export interface Arrived {
   chunks: Buffer[]
   bytes: number
   complete: boolean
-  primerByte: number | null
+  firstByte: number | null
 }
 
 export const TIMED_OUT = new Error('the deadline passed')
@@ -29,7 +29,7 @@ export function describeResult(
   connection: ReceiverConnection | null,
   startedAt: number,
 ): ExchangeResult {
-  const { status, cabeceras, chunks, complete, primerByte } = arrived
+  const { status, cabeceras, chunks, complete, firstByte } = arrived
   const [error, detalle] = status === null ? judgeByCause(cause, connection) : judgeByStatus(status)
   const phases = connection?.reused ? null : connection
   const [retryAfter] = [cabeceras['retry-after']].flat()
@@ -46,7 +46,7 @@ export function describeResult(
     dns_ms: roundMs(phases?.dns),
     conexion_ms: roundMs(phases?.tcp),
     tls_ms: roundMs(phases?.tls),
-    primer_byte_ms: roundMs(primerByte && primerByte - startedAt),
+    primer_byte_ms: roundMs(firstByte && firstByte - startedAt),
     total_ms: roundMs(performance.now() - startedAt),
   }
 }

@@ -34,7 +34,7 @@ export class Retries {
     const nextDue = await nextDueOf(this.#deps.db, keys, now)
     const later = nextDue.filter(({ en }) => en > now)
     const jobs = later.map(({ comercio_id, modo, webhook, en }) => ({
-      id: idDe(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
+      id: idOf(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
       data: { comercio_id, modo, webhook },
       // The job gets a delay and not a time, because the queue's clock may differ from this process's clock.
       startAfter: Math.ceil((en.getTime() - now.getTime()) / 1_000),
@@ -53,13 +53,13 @@ export class Retries {
     const { timers } = this.#deps
     const second = Math.ceil(timers.now() / 1_000) + s
     if (this.#timersBySecond.has(second)) return
-    const dar = () => {
+    const record = () => {
       this.#timersBySecond.delete(second)
       this.#deps.wake(RETRY_QUEUE)
     }
-    this.#timersBySecond.set(second, timers.after(second * 1_000 - timers.now(), dar))
+    this.#timersBySecond.set(second, timers.after(second * 1_000 - timers.now(), record))
   }
 }
 
 /** Returns a UUID derived from a text. */
-const idDe = (text: string) => hash('md5', text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+const idOf = (text: string) => hash('md5', text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

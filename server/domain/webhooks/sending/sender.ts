@@ -81,7 +81,7 @@ function exchangeOnce(
   { timeout, max }: ExchangeLimits,
 ): Promise<ExchangeResult> {
   const startedAt = performance.now()
-  const arrived: Arrived = { status: null, cabeceras: {}, chunks: [], bytes: 0, complete: false, primerByte: null }
+  const arrived: Arrived = { status: null, cabeceras: {}, chunks: [], bytes: 0, complete: false, firstByte: null }
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
   let connection: ReceiverConnection | null = null
   let finished = false
@@ -104,7 +104,7 @@ function exchangeOnce(
     const fail = (error: Error) => {
       // The receiver may have closed an idle connection just before this request used it. The receiver has not seen the
       // request, so a new connection may repeat it.
-      const isStale = newConnection.reused && arrived.primerByte === null && isClosed(error)
+      const isStale = newConnection.reused && arrived.firstByte === null && isClosed(error)
       if (finished || !isStale) return finish(error)
       connectionPool.discard(newConnection)
       dispatch(url, connectionPool.open(solicitud, url, finish))
@@ -145,7 +145,7 @@ function createResponseHandler(
       connection.interim?.restart()
     },
     onResponseStarted() {
-      arrived.primerByte ??= performance.now()
+      arrived.firstByte ??= performance.now()
     },
     onResponseStart(control, status, headers) {
       if (status >= 200) {

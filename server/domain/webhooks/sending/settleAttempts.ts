@@ -37,7 +37,7 @@ export interface AttemptResult {
  * no effect, for example after the response to a commit was lost. Returns the ids of attempts that were not stored
  * before.
  */
-const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
+const SETTLE_ATTEMPTS = statement<{ intentos: string; now: Date }, Pick<AttemptResult, 'id'>>(
   'avisos.settleAttempts',
   'part',
   `with x as materialized (
@@ -48,7 +48,7 @@ const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<Attemp
        cuerpo_truncado boolean, outcome text, proximo_en timestamptz)
    ), u as (
      update webhook_aviso e set estado = x.outcome, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
-       proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.outcome <> 'pendiente' then :ahora::timestamptz end,
+       proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.outcome <> 'pendiente' then :now::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
@@ -77,7 +77,7 @@ type ChangedWebhook = WebhookRow & { estado_antes: WebhookRow['estado']; aviso_a
  * endpoint is disabled after a 410 response, or when its failures last for {@link FAILURE_WINDOW}. Rows are locked
  * in one order, because groups would otherwise deadlock. Rows of healthy endpoints are not locked.
  */
-const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>(
+const UPDATE_HEALTH = statement<{ health: string; now: Date }, ChangedWebhook>(
   'webhooks.updateHealth',
   'part',
   `with x as (
@@ -93,13 +93,13 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
      where x.new_failures > 0 or w.fallas > 0 or w.freno_vence_en is not null or (w.comprobado_en is null and x.tested)
      order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
-     select *, extract(epoch from :ahora::timestamptz - first) * 1000 as ms from v
+     select *, extract(epoch from :now::timestamptz - first) * 1000 as ms from v
    ), d as (
      select *, case when gone then 'respondio_410'
        when fallas >= ${MIN_FAILURES} and ms >= ${FAILURE_WINDOW} then 'fallas_continuas' end as baja,
-       :ahora::timestamptz + interval '1 ms' * greatest(${MIN_BRAKE}, least(${MAX_BRAKE}, ms / 2)) as freno from s
+       :now::timestamptz + interval '1 ms' * greatest(${MIN_BRAKE}, least(${MAX_BRAKE}, ms / 2)) as freno from s
    )
-   update webhook w set comprobado_en = case when d.tested then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
+   update webhook w set comprobado_en = case when d.tested then coalesce(w.comprobado_en, :now::timestamptz) else w.comprobado_en end,
      fallas = d.fallas, primera_falla_en = d.first,
      aviso = case when d.first is null then 0 ${WARNING_POINTS.toReversed()
        .map((part) => `when d.ms >= ${(FAILURE_WINDOW * part) / 100} then ${part}`)
@@ -107,18 +107,18 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
      freno_vence_en = case when d.fallas >= ${FAILURES_TO_BRAKE} then d.freno end,
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
-     estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
+     estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :now::timestamptz end
    from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
    returning ${WEBHOOK_COLUMNS}, d.estado as estado_antes, d.aviso as aviso_antes`,
 )
 
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
-const NOTIFY_DISABLED = statement<WebhookKey & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
+const NOTIFY_DISABLED = statement<WebhookKey & { evento: string; now: Date; datos: { webhook: Webhook } }>(
   'webhooks.notifyDisabled',
   'merchant',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
-     :ahora::timestamptz, :datos::jsonb, :ahora from webhook w
+     :now::timestamptz, :datos::jsonb, :now from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook <> :webhook and w.estado in ('activo', 'pausado')
      and w.tipos && array['*', 'webhook.*', 'webhook.deshabilitado']`,
 )
@@ -150,18 +150,18 @@ export async function settleAttempts(deps: SettlementDeps, results: readonly Att
 }
 
 async function settle(deps: SettlementDeps, db: Db, results: readonly AttemptResult[]): Promise<ChangedWebhook[]> {
-  const ahora = deps.clock()
-  const rows = results.map((result, n) => toAttemptRow(result, n, ahora, deps.random()))
+  const now = deps.clock()
+  const rows = results.map((result, n) => toAttemptRow(result, n, now, deps.random()))
   const changed = await inTransaction(db, async (query) => {
-    const settled = await query(SETTLE_ATTEMPTS, { intentos: JSON.stringify(rows), ahora })
+    const settled = await query(SETTLE_ATTEMPTS, { intentos: JSON.stringify(rows), now })
     const newIds = new Set(settled.map(({ id }) => id))
     const health = healthOf(results.filter(({ id }) => newIds.has(id)))
-    const touched = health.length > 0 ? await query(UPDATE_HEALTH, { health: JSON.stringify(health), ahora }) : []
+    const touched = health.length > 0 ? await query(UPDATE_HEALTH, { health: JSON.stringify(health), now }) : []
     for (const row of touched.filter(wasDisabled)) {
       // An address may contain a secret of its receiver, so the other endpoints get only its origin.
       const webhook = presentWebhook(row)
       const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
-      await query(NOTIFY_DISABLED, { ...row, evento: newOwnEventId(), datos, ahora })
+      await query(NOTIFY_DISABLED, { ...row, evento: newOwnEventId(), datos, now })
     }
     return touched
   })
@@ -191,7 +191,7 @@ function toAttemptRow(
   random: number,
 ) {
   const { status, error } = respuesta
-  const proximo =
+  const nextAttemptAt =
     error === null || status === 410 || aviso.causa === 'prueba'
       ? undefined
       : nextAttempt(aviso.intento + 1, now, respuesta.retry_after, random)
@@ -212,8 +212,8 @@ function toAttemptRow(
     url,
     secretos,
     ...storedAnswer,
-    outcome: error === null ? 'entregado' : proximo ? 'pendiente' : 'fallido',
-    proximo_en: proximo ?? null,
+    outcome: error === null ? 'entregado' : nextAttemptAt ? 'pendiente' : 'fallido',
+    proximo_en: nextAttemptAt ?? null,
   }
 }
 

@@ -14,7 +14,7 @@ interface SuccessArrays {
   status: number[]
   ids: string[]
   successes: string[]
-  ahora: Date
+  now: Date
 }
 
 /**
@@ -36,7 +36,7 @@ const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
        as x(cual, guia_id, secuencia, turno, status, id, exito, n) join w using (cual)
    ), u as (
      update webhook_aviso e set estado = 'entregado', turno = e.turno + 1, intento = 1, intentos = 1,
-       terminado_en = :ahora::timestamptz, ultimo_status = x.status, ultimo_error = null, exito = x.exito::json
+       terminado_en = :now::timestamptz, ultimo_status = x.status, ultimo_error = null, exito = x.exito::json
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (e.estado || '') = 'pendiente' and e.turno = x.turno
        and e.intentos = 0
@@ -59,7 +59,7 @@ export const settleSuccesses = (db: Db, results: readonly AttemptResult[], now: 
     ({ query }, shardResults) => settle(query, shardResults, now),
   )
 
-async function settle(query: Query, results: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> {
+async function settle(query: Query, results: readonly AttemptResult[], now: Date): Promise<AttemptResult[]> {
   const indexes = new Map<string, number>()
   const webhookResults: AttemptResult[] = []
   for (const result of results)
@@ -75,7 +75,7 @@ async function settle(query: Query, results: readonly AttemptResult[], ahora: Da
     status: results.map(({ respuesta }) => respuesta.status!),
     ids: results.map(({ id }) => id),
     successes: results.map((result) => JSON.stringify(successOf(result))),
-    ahora,
+    now,
   })
   return unsettled.map(({ n }) => results[Number(n) - 1]!)
 }

@@ -8,7 +8,7 @@ import { buildPath, type ConsoleOperacion, faultOfLlave, headersOf, toCurl } fro
 import { showFailure, showResponse, showSending } from './response.ts'
 
 const ver = <ElementType extends HTMLElement>(selector: string) => document.querySelector<ElementType>(selector)!
-const consola = ver('#consola')
+const console = ver('#consola')
 const form = ver<HTMLFormElement>('form')
 const llave = ver<HTMLInputElement>('#llave')
 const operation = ver<HTMLSelectElement>('#operacion')
@@ -88,8 +88,8 @@ function chooseFromHash() {
 }
 
 async function start() {
-  const text = await (await fetch(consola.dataset.operaciones!)).text()
-  operations = JSON.parse(withRelativeDays(text, consola.dataset.hoy!)) as ConsoleOperacion[]
+  const text = await (await fetch(console.dataset.operaciones!)).text()
+  operations = JSON.parse(withRelativeDays(text, console.dataset.hoy!)) as ConsoleOperacion[]
   for (const group of new Set(operations.map((entry) => entry.group))) {
     const groupOperaciones = operations.filter((entry) => entry.group === group)
     const options = Object.assign(document.createElement('optgroup'), { label: group })
@@ -98,7 +98,7 @@ async function start() {
   }
   rememberLlave(llave, ver('#recordar'))
   chooseFromHash()
-  consola.hidden = false
+  console.hidden = false
 }
 
 operation.addEventListener('change', () => history.replaceState(null, '', `#${operation.value}`))

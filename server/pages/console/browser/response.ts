@@ -58,8 +58,8 @@ export const showFailure = () =>
 
 function parseBody(text: string): [leido: unknown, texto: string] {
   try {
-    const leido: unknown = JSON.parse(text)
-    return [leido, JSON.stringify(leido, null, 2)]
+    const parsed: unknown = JSON.parse(text)
+    return [parsed, JSON.stringify(parsed, null, 2)]
   } catch {
     return [undefined, text]
   }

@@ -22,11 +22,11 @@ export class NoResponseError extends Error {}
 export interface ApiResponse<T> {
   status: number
   /** Body of a 2xx response. */
-  cuerpo: T
+  body: T
   /** Problem that any other response reports. */
   problema: Partial<Problema>
   /** Milliseconds to wait before the next request; null unless the server asked for a wait. */
-  esperar: number | null
+  waitSeconds: number | null
   /** Server's clock at the response, rounded up, in milliseconds since the epoch; 0 if unknown. */
   serverTime: number
 }
@@ -103,9 +103,9 @@ async function sendOnce<T>(
   if (serverTime) await measureClock(serverTime, sentAt, Date.now())
   return {
     status: response.status,
-    cuerpo: parsed as T,
+    body: parsed as T,
     problema: response.ok ? {} : ((parsed ?? {}) as Partial<Problema>),
-    esperar: readRetryAfter(response.headers.get('Retry-After')),
+    waitSeconds: readRetryAfter(response.headers.get('Retry-After')),
     serverTime: serverTime ? serverTime + 999 : 0,
   }
 }

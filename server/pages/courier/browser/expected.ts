@@ -4,8 +4,8 @@ import {
   type Estado,
   type EstadoSiguiente,
   isFinalEstado,
-  pasoA,
   stepsAfter,
+  stepTo,
   takesParcel,
 } from './vocabulary.ts'
 
@@ -40,6 +40,6 @@ export function predict(
   const steps = last
     ? stepsAfter(last.estado!).filter((step) => isOwn || takesParcel(step.estado))
     : (guia.datos?.siguientes.filter(({ estado: other }) => other !== 'cancelado') ??
-      (guia.isUnassigned ? [] : ALL_STEPS.map(pasoA)))
+      (guia.isUnassigned ? [] : ALL_STEPS.map(stepTo)))
   return { estado, isUnsent: last !== undefined, final: estado !== null && isFinalEstado(estado), isOwn, steps }
 }

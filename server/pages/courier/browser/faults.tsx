@@ -18,14 +18,14 @@ export function useFaults<C extends string>(): [FieldFaults<C>, (newFaults: Fiel
 }
 
 /** Paragraph that shows the fault of a field. */
-export const AvisoDeFalla = ({ de, children = '' }: { de: string; children?: string | undefined }) => (
+export const FaultNotice = ({ de, children = '' }: { de: string; children?: string | undefined }) => (
   <p id={`falla-${de}`} class="falla" role="alert">
     {children}
   </p>
 )
 
 /** ARIA attributes of a field that may have a fault. */
-export const conFalla = (de: string, fault: string | undefined) => ({
+export const withFault = (de: string, fault: string | undefined) => ({
   'aria-invalid': fault ? true : undefined,
   'aria-describedby': `falla-${de}`,
 })

@@ -140,7 +140,7 @@ export interface GeoPosition {
  * @param ask true to ask the courier for permission; false to use a permission that was given before
  */
 export function usePosition(ask: boolean): GeoPosition {
-  const [position, setPosicion] = useState<GeoPosition>({ estado: 'searching' })
+  const [position, setPosition] = useState<GeoPosition>({ estado: 'searching' })
   useEffect(() => {
     let watchId: number | undefined
     let isMounted = true
@@ -151,21 +151,21 @@ export function usePosition(ask: boolean): GeoPosition {
         ({ coords: { latitude: lat, longitude: lng, accuracy } }) => {
           if (accuracy > bestAccuracy) return
           bestAccuracy = accuracy
-          setPosicion({ estado: 'found', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
+          setPosition({ estado: 'found', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
         },
         ({ code, PERMISSION_DENIED }) =>
-          setPosicion((before) =>
+          setPosition((before) =>
             before.point ? before : { estado: code === PERMISSION_DENIED ? 'denied' : 'unavailable' },
           ),
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
     }
-    if (!navigator.geolocation) setPosicion({ estado: 'unavailable' })
+    if (!navigator.geolocation) setPosition({ estado: 'unavailable' })
     else if (ask) startWatch()
     else {
       const permission = navigator.permissions?.query({ name: 'geolocation' })
       permission?.then(
-        ({ state }) => (state === 'granted' ? startWatch() : setPosicion({ estado: 'unavailable' })),
+        ({ state }) => (state === 'granted' ? startWatch() : setPosition({ estado: 'unavailable' })),
         () => {},
       )
     }

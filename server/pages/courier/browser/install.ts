@@ -36,8 +36,8 @@ export function useInstallable(): 'toque' | 'menu' | null {
     update()
     return () => void listeners.delete(update)
   }, [])
-  const rechazada = useStoredData(async () => (await readSetting('declinesInstall')) ?? false, '')
-  if (rechazada !== false || isInstalled()) return null
+  const refused = useStoredData(async () => (await readSetting('declinesInstall')) ?? false, '')
+  if (refused !== false || isInstalled()) return null
   return hasOffer ? 'toque' : standalone === false ? 'menu' : null
 }
 

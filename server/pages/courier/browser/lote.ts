@@ -22,7 +22,7 @@ export const canEnter = (
   )
 
 /** Result of the last batch, for the screen after it. */
-export let ultimoLote: { estado: LoteStep; doneCount: number; remaining: string[] } | null = null
+export let lastLote: { estado: LoteStep; doneCount: number; remaining: string[] } | null = null
 
 /** Reports a state for each guide that can enter it, as far as the phone knows. */
 export async function reportLote({ repartidor, nombre }: Sesion, guias: readonly string[], estado: LoteStep) {
@@ -37,7 +37,7 @@ export async function reportLote({ repartidor, nombre }: Sesion, guias: readonly
     guiasToReport.map((guia) => ({ repartidor, nombre, guia, estado, ...emptyFields })),
     Date.now(),
   )
-  ultimoLote = {
+  lastLote = {
     estado,
     doneCount: guiasToReport.length,
     remaining: guias.filter((guia) => !guiasToReport.includes(guia)),

@@ -68,7 +68,7 @@ async function runRound(): Promise<SendRound> {
     const caller = await requestSesion()
     if (caller.status === 401) return await loseSesion()
     if (caller.status !== 200) return await postponeRound(caller)
-    return await sendActionsOf(caller.cuerpo.repartidor)
+    return await sendActionsOf(caller.body.repartidor)
   } catch (error) {
     if (error instanceof NoResponseError) return 'sin_red'
     throw error
@@ -109,7 +109,7 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
     const outcome = fits ? undefined : await sendCollected()
     if (outcome) return outcome
     if (stoppedGuias.has(guia)) continue
-    if (current.status === 'atencion' || isAhead(current.noAntesDe, RETRY_DELAY_LIMIT_MS)) {
+    if (current.status === 'atencion' || isAhead(current.notBefore, RETRY_DELAY_LIMIT_MS)) {
       stoppedGuias.add(guia)
       if (current.status === 'pendiente') result = 'luego'
       continue

@@ -31,20 +31,20 @@ export async function refreshGuias() {
     if (lastList.sesion !== vence_en || lastList.en < from) {
       const ownGuias = await requestOwnGuias()
       if (ownGuias.status !== 200) return
-      await storeGuias(repartidor, ownGuias.cuerpo.datos, ownGuias.serverTime, ownGuias.cuerpo)
+      await storeGuias(repartidor, ownGuias.body.datos, ownGuias.serverTime, ownGuias.body)
       lastList = { sesion: vence_en, en: Date.now() }
     }
     const staleGuias = (await readGuiasOf(repartidor)).filter(
       ({ datos, readAt, isUnknown }) => !isUnknown && (!datos || (readAt < from && !isFinalEstado(datos.estado))),
     )
     for (let i = 0; i < staleGuias.length; i += MAX_GUIAS_PER_REQUEST) {
-      const { status, cuerpo, serverTime } = await requestGuias(
+      const { status, body, serverTime } = await requestGuias(
         staleGuias.slice(i, i + MAX_GUIAS_PER_REQUEST).map(({ guia }) => guia),
       )
       if (status !== 200) return
-      await storeGuias(repartidor, cuerpo.datos, serverTime)
-      for (const guia of cuerpo.desconocidas) await storeWithoutData(repartidor, guia, true)
-      for (const guia of cuerpo.sin_asignar) await storeUnassigned(repartidor, guia)
+      await storeGuias(repartidor, body.datos, serverTime)
+      for (const guia of body.desconocidas) await storeWithoutData(repartidor, guia, true)
+      for (const guia of body.sin_asignar) await storeUnassigned(repartidor, guia)
     }
   } catch {
     // Without coverage, the guides on the phone stay as they are.

@@ -55,7 +55,7 @@ export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]>
   } catch (error) {
     return postponeUnanswered(batch, error)
   }
-  const { status, cuerpo } = response
+  const { status, body } = response
   const todas = (outcome: Fin) => batch.map(() => outcome)
   if (status === 401) return todas('sin_sesion')
   if (status === 429 || status === 503) {
@@ -63,7 +63,7 @@ export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]>
     return todas('pausa')
   }
   if (status !== 200) return wait(batch)
-  const { resultados } = cuerpo
+  const { resultados } = body
   await finishActions(
     resultados.flatMap((entry) => (entry.ok ? [{ order: batch[entry.indice]!.order, ...entry.evento }] : [])),
   )
@@ -125,7 +125,7 @@ async function sendOne(pending: CourierAction): Promise<Fin> {
       })
     : await requestApi<EventoRegistrado>('POST', `guias/${guia}/eventos`, eventoOf(readyAction))
   if (response.status === 200 || response.status === 201) {
-    await finishActions([{ order: readyAction.order, ...response.cuerpo }])
+    await finishActions([{ order: readyAction.order, ...response.body }])
     return 'enviada'
   }
   if (response.status === 422 && !readyAction.isReuploaded && blamesAttachments(response.problema)) {
@@ -161,11 +161,11 @@ async function uploadAttachments({ order, guia, fotos, firma }: CourierAction): 
     if (response.status !== 201) {
       const current = await readAction(order)
       const { codigo } = response.problema
-      const ajena = codigo === 'sin_custodia' || codigo === 'sin_asignacion'
-      return current && resolver(current, response, ajena ? undefined : imagen)
+      const foreign = codigo === 'sin_custodia' || codigo === 'sin_asignacion'
+      return current && resolver(current, response, foreign ? undefined : imagen)
     }
     const withArchivo = (entry: Attachment) =>
-      entry.imagen === imagen ? { imagen, archivo: response.cuerpo.archivo } : entry
+      entry.imagen === imagen ? { imagen, archivo: response.body.archivo } : entry
     await changeAction(order, (current) => ({
       fotos: current.fotos.map(withArchivo),
       firma: current.firma && withArchivo(current.firma),
@@ -199,7 +199,7 @@ async function wait(batch: readonly CourierAction[], isTransient = true): Promis
     const ms =
       Math.min(MAX_RETRY_DELAY_MS, RETRY_DELAY_MS * 2 ** Math.min(intentos, 10)) *
       (1 + Math.random() * (RANDOM_FACTOR - 1))
-    return { noAntesDe: isTransient && intentos <= 3 ? 0 : Date.now() + ms }
+    return { notBefore: isTransient && intentos <= 3 ? 0 : Date.now() + ms }
   })
   return batch.map(() => 'luego')
 }
@@ -208,7 +208,7 @@ async function askCourier(order: number, problema: Partial<Problema>, imagen?: s
   const takenEstado = problema.transiciones?.find(takesParcel)
   await changeAction(order, ({ estado }) => ({
     status: 'atencion',
-    falla: {
+    fault: {
       titulo: problema.titulo ?? 'El servicio no lo aceptó',
       detalle: problema.mensaje ?? '',
       errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
@@ -220,6 +220,6 @@ async function askCourier(order: number, problema: Partial<Problema>, imagen?: s
 }
 
 /** Stores the pause that the service asked for; without a time in the response, twice `RETRY_DELAY_MS`. */
-export async function postponeSending({ esperar }: ApiResponse<unknown>): Promise<void> {
-  await setSetting('pausedUntil', Date.now() + (esperar ?? RETRY_DELAY_MS * 2))
+export async function postponeSending({ waitSeconds }: ApiResponse<unknown>): Promise<void> {
+  await setSetting('pausedUntil', Date.now() + (waitSeconds ?? RETRY_DELAY_MS * 2))
 }

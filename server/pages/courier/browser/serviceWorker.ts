@@ -68,7 +68,7 @@ worker.addEventListener('sync', (evento) => {
  * @throws Error if the queue has to be sent again
  */
 async function synchronize() {
-  const undoEnds = (await readActions()).filter(canBeUndone).map(({ noAntesDe }) => noAntesDe)
+  const undoEnds = (await readActions()).filter(canBeUndone).map(({ notBefore }) => notBefore)
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, ...undoEnds.map((end) => end - Date.now()))))
   const round = await sendQueue()
   if (round === 'sin_red' || round === 'luego') throw new Error(round)

@@ -14,8 +14,8 @@ interface Stop {
 }
 
 /** Part of the list to which a row belongs. */
-type Parte = 'hoy' | 'sin_lugar' | 'vuelve' | 'otro_dia' | 'terminada'
-const PARTS: readonly Parte[] = ['hoy', 'sin_lugar', 'vuelve', 'otro_dia', 'terminada']
+type Section = 'hoy' | 'sin_lugar' | 'vuelve' | 'otro_dia' | 'terminada'
+const PARTS: readonly Section[] = ['hoy', 'sin_lugar', 'vuelve', 'otro_dia', 'terminada']
 
 /**
  * Returns the part of a stop that cannot be handled now; null for any other stop. A stop goes back to the depot if its
@@ -37,10 +37,10 @@ export function partOfStop({ final, estado, datos }: Omit<Stop, 'heading'>, toda
  * @param today present day, such as «2026-11-25»
  */
 export function inStopOrder<Row extends Stop>(byAddress: readonly Row[], from: Point | null, today: string): Row[] {
-  const parteDe = (row: Row): Parte =>
+  const sectionOf = (row: Row): Section =>
     partOfStop(row, today) ?? (from && pointOf(row.heading?.lugar) ? 'hoy' : 'sin_lugar')
   return PARTS.flatMap((part) => {
-    const rows = byAddress.filter((row) => parteDe(row) === part)
+    const rows = byAddress.filter((row) => sectionOf(row) === part)
     return part === 'hoy' && from ? byNearness(rows, from) : rows
   })
 }

@@ -42,12 +42,12 @@ const reasonsOf = (estado: Estado) => [...(motivos[estado] ?? [])]
  * States that a courier can report next, called steps, as the phone predicts them from a state. The server gives the
  * same steps once it learns of the state.
  */
-export const stepsAfter = (estado: Estado): EstadoSiguiente[] => nextEstadosOf(estado).map(pasoA)
+export const stepsAfter = (estado: Estado): EstadoSiguiente[] => nextEstadosOf(estado).map(stepTo)
 /**
  * Returns the step that leads to a state: its reasons, and whether it needs a proof of delivery or a confirmed
  * location.
  */
-export const pasoA = (estado: Estado): EstadoSiguiente => ({
+export const stepTo = (estado: Estado): EstadoSiguiente => ({
   estado,
   motivos: reasonsOf(estado),
   con_prueba: estado === 'entregado',
@@ -181,8 +181,8 @@ export const RELATION_NAMES: Readonly<Record<Relation, string>> = {
 }
 
 /** Returns the steps that a guide allows, given whether its place is confirmed. */
-export const possibleSteps = (steps: readonly EstadoSiguiente[], confirmada: boolean): EstadoSiguiente[] =>
-  steps.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
+export const possibleSteps = (steps: readonly EstadoSiguiente[], isConfirmed: boolean): EstadoSiguiente[] =>
+  steps.filter(({ con_ubicacion }) => isConfirmed || !con_ubicacion)
 
 /** Returns the place in the page where a step of a guide is taken. */
 export const stepPath = (guia: string, { estado, con_prueba }: EstadoSiguiente): string =>

@@ -39,7 +39,7 @@ const CAMPOS = [
  * Scores of a word that only resembles the requested word: `comienzo` begins with it, `family` shares most of its
  * letters from the start, `typos` differs by typing errors.
  */
-const NEAR_SCORES = { comienzo: 0.7, family: 0.5, typos: 0.45 }
+const NEAR_SCORES = { beginning: 0.7, family: 0.5, typos: 0.45 }
 const STOP_WORDS = new Set(
   'a al como con cual cuando de del donde el en es hay la las lo los me mi no o para por que se si sin su sus un una y'.split(
     ' ',
@@ -93,7 +93,7 @@ function commonPrefixLength(term: string, otherTerm: string): number {
 /** Returns the similarity of two words, from 0 (different words) to 1 (the same word). */
 function similarityOf(requestedWord: string, word: string): number {
   if (requestedWord === word) return 1
-  if (word.startsWith(requestedWord) && requestedWord.length > 1) return NEAR_SCORES.comienzo
+  if (word.startsWith(requestedWord) && requestedWord.length > 1) return NEAR_SCORES.beginning
   if (/\d/.test(requestedWord)) return 0
   const sharedLength = commonPrefixLength(requestedWord, word)
   if (sharedLength >= 5 && sharedLength >= 0.6 * Math.max(requestedWord.length, word.length)) return NEAR_SCORES.family

@@ -3,7 +3,7 @@
 import type { Point } from '../../../platform/maps/point.ts'
 import { askForPin, DESCRIPTION_TOO_SHORT, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
 import { field, showFieldFault, showStatus } from './form.ts'
-import { type CampoDeEnlace, prepareLink } from './link.ts'
+import { type LinkField, prepareLink } from './link.ts'
 import { prepareMap, UNSEEN, type Visor } from './openMap.ts'
 import { type ChosenPlace, preparePlace } from './place.ts'
 import { type PositionSearch, preparePosition } from './position.ts'
@@ -15,7 +15,7 @@ export class Filling {
   readonly #zone: Zona
   readonly #place: ChosenPlace
   readonly #visor: Visor | undefined
-  readonly #link: CampoDeEnlace
+  readonly #link: LinkField
   readonly #steps: FormSteps
   readonly #search: PositionSearch
   readonly #reference: HTMLInputElement
@@ -88,7 +88,7 @@ export class Filling {
   }
 
   #onArrive(shape: UbicacionWay) {
-    if (shape === 'enlace') this.#link.leer()
+    if (shape === 'enlace') this.#link.read()
     else if (shape === 'descripcion') this.#place.choose('descripcion')
     else if (shape === 'mapa' && !this.#place.point()) this.#place.choose('')
     if (shape === '') this.#search.stop()

@@ -8,19 +8,19 @@ import type { ChosenPlace } from './place.ts'
 const MISSING_LINK = 'Falta el enlace: péguelo aquí.'
 
 /** Field for a map link. */
-export interface CampoDeEnlace {
+export interface LinkField {
   /** Chooses the location that the link names, or no location. */
-  leer(): void
+  read(): void
   /** Shows the fault of the link at its field, and returns the fault; empty if the link is valid. */
   showMissing(): string
 }
 
 /** Prepares the field for a map link. */
-export function prepareLink(place: ChosenPlace): CampoDeEnlace {
+export function prepareLink(place: ChosenPlace): LinkField {
   const link = document.querySelector<HTMLInputElement>('#enlace')!
   const text = () => linkWithin(link.value.trim())
-  const field: CampoDeEnlace = {
-    leer() {
+  const field: LinkField = {
+    read() {
       const interpretation = interpretLink(text())
       if ('error' in interpretation) place.choose('')
       else place.choose('enlace', interpretation.point)
@@ -34,7 +34,7 @@ export function prepareLink(place: ChosenPlace): CampoDeEnlace {
   }
   link.addEventListener('input', () => {
     showFieldFault('enlace', '')
-    field.leer()
+    field.read()
   })
   // A recipient who leaves the field, or pastes into it, has finished the link.
   link.addEventListener('change', () => link.value.trim() && field.showMissing())
@@ -49,8 +49,8 @@ export function prepareLink(place: ChosenPlace): CampoDeEnlace {
 function interpretLink(text: string): { point: Point | undefined } | { error: string } {
   if (text === '') return { error: MISSING_LINK }
   try {
-    const leido = readMapLink(text)
-    return { point: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
+    const parsed = readMapLink(text)
+    return { point: parsed.tipo === 'coordenadas' ? parsed.coordinates : undefined }
   } catch (error) {
     // The server can read links that an old browser cannot.
     return error instanceof MapLinkError ? { error: error.message } : { point: undefined }

@@ -24,7 +24,7 @@ interface Avisos {
 const COUNTRY_VIEW = { point: new LatLng(15.6, -90.3), zoom: 7 }
 const MUNICIPIO_ZOOM = 14
 const DOOR_ZOOM = 17
-const PASO_PX = 12
+const STEP_PX = 12
 const STEPS: Record<Direccion, [number, number]> = {
   arriba: [0, -1],
   abajo: [0, 1],
@@ -70,7 +70,7 @@ export function openMap(container: HTMLElement, zone: Zona, avisos: Avisos): Int
   const step = (direccion: Direccion, times = 1) => {
     const [x, y] = STEPS[direccion]
     const { x: middleX, y: middleY } = map.getSize().divideBy(2)
-    moveTo(map.containerPointToLatLng([middleX + x * PASO_PX * times, middleY + y * PASO_PX * times]), false)
+    moveTo(map.containerPointToLatLng([middleX + x * STEP_PX * times, middleY + y * STEP_PX * times]), false)
   }
   addZoomButtons(map, container)
   addPin(container).addEventListener('keydown', (evento) => {

@@ -65,7 +65,7 @@ async function sendRequest(path: string, cuerpo?: unknown): Promise<unknown> {
 /** Asks an authenticator for a signature with any passkey that it has for this domain. */
 async function requestAssertion(request: PasskeyRequest): Promise<PasskeyParaEntrar> {
   const { reto, dominio } = (await request('/reto')) as RetoDePasskey
-  const publicKey = { challenge: bytesDe(reto), rpId: dominio, userVerification: 'required' } as const
+  const publicKey = { challenge: bytesOf(reto), rpId: dominio, userVerification: 'required' } as const
   const { rawId, response } = (await navigator.credentials.get({ publicKey })) as PublicKeyCredential
   const { clientDataJSON, authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse
   return {
@@ -96,12 +96,12 @@ async function requestRegistration(request: PasskeyRequest): Promise<RegistroDeP
 async function addPasskey(request: PasskeyRequest): Promise<void> {
   const { reto, dominio, usuario, nombre, correo, existentes } = await requestRegistration(request)
   const publicKey: PublicKeyCredentialCreationOptions = {
-    challenge: bytesDe(reto),
+    challenge: bytesOf(reto),
     rp: { id: dominio, name: dominio },
-    user: { id: bytesDe(usuario), name: correo, displayName: nombre },
+    user: { id: bytesOf(usuario), name: correo, displayName: nombre },
     // Algorithms EdDSA, ES256 and RS256, by their numbers in the COSE registry.
     pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
-    excludeCredentials: existentes.map((id) => ({ type: 'public-key', id: bytesDe(id) })),
+    excludeCredentials: existentes.map((id) => ({ type: 'public-key', id: bytesOf(id) })),
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
     attestation: 'none',
   }
@@ -128,7 +128,7 @@ const codeOf = (error: unknown) => (error instanceof RefusalError ? error.codigo
 const sentenceOf = (error: unknown) =>
   SENTENCES[codeOf(error)] ?? 'No se pudo. Revise su conexión e inténtelo otra vez.'
 
-const bytesDe = (text: string) =>
+const bytesOf = (text: string) =>
   Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
 const toBase64url = (bytes: ArrayBuffer) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))

@@ -186,21 +186,21 @@ async function checkFirma(jws: string, sha256: string): Promise<Firma> {
   if (alg !== 'EdDSA' || typ !== 'prueba-entrega+jws' || !key || kid === undefined) return { estado: 'mala' }
   let publicKey: CryptoKey
   try {
-    publicKey = await crypto.subtle.importKey('raw', deBase64(key.x), { name: 'Ed25519' }, false, ['verify'])
+    publicKey = await crypto.subtle.importKey('raw', fromBase64(key.x), { name: 'Ed25519' }, false, ['verify'])
   } catch {
     return { estado: 'sin_ella' }
   }
   const signedBytes = new TextEncoder().encode(`${head}.${body}`)
-  const isValid = await crypto.subtle.verify({ name: 'Ed25519' }, publicKey, deBase64(firma), signedBytes)
+  const isValid = await crypto.subtle.verify({ name: 'Ed25519' }, publicKey, fromBase64(firma), signedBytes)
   const isForThisFile =
     manifiesto.guia === guia &&
     manifiesto.archivos.some((archivo) => archivo.tipo === 'pdf' && archivo.sha256 === sha256)
   return isValid && isForThisFile ? { estado: 'buena', manifiesto, kid } : { estado: 'mala' }
 }
 
-const deBase64 = (text: string) =>
+const fromBase64 = (text: string) =>
   Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
-const readJson = (part: string): unknown => JSON.parse(new TextDecoder().decode(deBase64(part)))
+const readJson = (part: string): unknown => JSON.parse(new TextDecoder().decode(fromBase64(part)))
 const toHex = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 

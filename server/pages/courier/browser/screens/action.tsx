@@ -14,7 +14,7 @@ import {
 } from '../store/actions.ts'
 import type { CourierAction, Sesion } from '../store/base.ts'
 import { type Estado, REASON_NAMES, STEP_LABELS } from '../vocabulary.ts'
-import { BackLink, CallCentral, ConfirmDialog, horaDe, nameOfAction, ScreenTitle, statusOfAction } from './pieces.tsx'
+import { BackLink, CallCentral, ConfirmDialog, nameOfAction, ScreenTitle, statusOfAction, timeOf } from './pieces.tsx'
 
 /** Screen of one action: its status, the server's response, and what the courier can do. */
 export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending: readonly number[]; order: number }) {
@@ -41,14 +41,14 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
         <a class="codigo" href={`#/guia/${action.guia}`}>
           {inGroups(action.guia)}
         </a>
-        , a las {horaDe(action.ocurrido_en, action.zona)}.
+        , a las {timeOf(action.ocurrido_en, action.zona)}.
       </p>
       <p class="estado">{statusOfAction(action, sending, sesion.repartidor, isOnline, sesion.isActive)}</p>
       {!isOwn && action.status !== 'enviada' && (
         <p class="nota">La hizo {action.nombre}. Nadie más puede enviarla: se envía cuando entre en este teléfono.</p>
       )}
       <ActionContent accion={action} />
-      {action.falla && <Refusal accion={action} />}
+      {action.fault && <Refusal accion={action} />}
       {action.status === 'atencion' && isOwn && <Remedies accion={action} />}
       {isOwn && isDiscardable(action) && (
         <button type="button" class="peligro" onClick={() => setIsAsking(true)}>
@@ -78,15 +78,15 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
 
 /** Buttons for an action that the server refused. */
 function Remedies({ accion }: { accion: CourierAction }) {
-  const { order, guia, falla, entrega } = accion
+  const { order, guia, fault, entrega } = accion
   const resetForRetry = () => ({ status: 'pendiente' as const, falla: null, noAntesDe: 0, isReuploaded: false })
   return (
     <>
-      {falla?.takenEstado && <TakeFirst accion={accion} takenEstado={falla.takenEstado} />}
+      {fault?.takenEstado && <TakeFirst accion={accion} takenEstado={fault.takenEstado} />}
       {entrega && (
         <button
           type="button"
-          class={falla?.takenEstado ? '' : 'principal'}
+          class={fault?.takenEstado ? '' : 'principal'}
           onClick={() => runExclusively(() => reopenEntrega(order)).then(() => goTo(`guia/${guia}/entregar`, true))}
         >
           Corregir
@@ -127,18 +127,18 @@ function ActionContent({ accion: { evento, entrega, fotos, firma } }: { accion: 
   return parts.length > 0 ? <p class="suave">{parts.join(' · ')}</p> : null
 }
 
-function Refusal({ accion: { falla, fotos, firma, entrega } }: { accion: CourierAction }) {
-  const number = fotos.findIndex(({ imagen }) => imagen === falla!.imagen)
+function Refusal({ accion: { fault, fotos, firma, entrega } }: { accion: CourierAction }) {
+  const number = fotos.findIndex(({ imagen }) => imagen === fault!.imagen)
   const refusedImage =
-    number >= 0 ? `la foto ${number + 1}` : falla!.imagen && firma?.imagen === falla!.imagen ? 'la firma' : null
+    number >= 0 ? `la foto ${number + 1}` : fault!.imagen && firma?.imagen === fault!.imagen ? 'la firma' : null
   return (
     <div class="nota mal">
       <p>
-        <strong>{falla!.titulo}</strong>
+        <strong>{fault!.titulo}</strong>
         {refusedImage && ` (${refusedImage})`}
       </p>
-      {falla!.detalle && <p>{falla!.detalle}</p>}
-      {falla!.errores.map((error) => (
+      {fault!.detalle && <p>{fault!.detalle}</p>}
+      {fault!.errores.map((error) => (
         <p key={error}>{error}</p>
       ))}
       <p>

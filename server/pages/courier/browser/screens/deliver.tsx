@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { evidenceFor, evidenceParts } from '../evidence.ts'
-import { AvisoDeFalla, useFaults } from '../faults.tsx'
+import { FaultNotice, useFaults } from '../faults.tsx'
 import { firmaToPng } from '../firma.tsx'
 import { type GeoPosition, goTo, usePosition, useStoredData } from '../hooks.ts'
 import { formatDistance } from '../list.ts'
@@ -19,20 +19,20 @@ import {
   SignatureStep,
 } from './deliverSteps.tsx'
 import {
-  type Campo,
   createDraft,
   type DeliveryStep,
   type DraftHandle,
   type FarParcel,
   type Faults,
+  type Field,
   faultsAt,
   findFarParcels,
   findSchemaFaults,
   firstOpenStep,
+  includedParcelsOf,
   parcelsOf,
   stepsOf,
   useDraft,
-  vanCon,
 } from './draft.ts'
 import { explainFoto, TakeFoto, useFotos } from './fotos.tsx'
 import { ConfirmDialog } from './pieces.tsx'
@@ -95,7 +95,7 @@ function useConfirmation({ actual, writing }: DraftHandle, options: Confirmation
     const now = Date.now()
     const draft = actual.current
     const { guia } = draft
-    const otherEntregas = vanCon(draft, door).map(({ other, candidate }) => ({
+    const otherEntregas = includedParcelsOf(draft, door).map(({ other, candidate }) => ({
       guia: other.guia,
       receiver: receiverOf(other, draft, candidate.isForSamePerson),
       isSamePerson: isSameReceiver(other, draft),
@@ -124,7 +124,7 @@ function useConfirmation({ actual, writing }: DraftHandle, options: Confirmation
 function DeliverForm(props: { sesion: Sesion; initialDraft: EntregaDraft; door: AtDoor; path: string }) {
   const { sesion, initialDraft, door, path } = props
   const { guia } = initialDraft
-  const [fallas, fail] = useFaults<Campo>()
+  const [fallas, fail] = useFaults<Field>()
   const [isAsking, setIsAsking] = useState(false)
   const posicion = usePosition(true)
   const showFailure = (error: unknown) =>
@@ -161,7 +161,7 @@ function DeliverForm(props: { sesion: Sesion; initialDraft: EntregaDraft; door: 
   }
   const view: DeliverView = { draftHandle, door, policy, posicion, fallas, preparing, goOn }
   const Step = { fotos: FotosStep, quien: ReceiverStep, firma: SignatureStep, confirmar: ConfirmStep }[step]
-  const entregaCount = vanCon(draft, door).length + 1
+  const entregaCount = includedParcelsOf(draft, door).length + 1
   const mustTakeFoto = step === 'fotos' && draft.fotos.length < policy.fotos_minimas
   return (
     <form onSubmit={submit} noValidate>
@@ -173,7 +173,7 @@ function DeliverForm(props: { sesion: Sesion; initialDraft: EntregaDraft; door: 
         </button>
       )}
       <div class="barra pegada">
-        <AvisoDeFalla de="general">{fallas.general}</AvisoDeFalla>
+        <FaultNotice de="general">{fallas.general}</FaultNotice>
         {step === 'fotos' && <TakeFoto count={draft.fotos.length} isMain={mustTakeFoto} {...{ fallas, takeFotos }} />}
         {!(mustTakeFoto && draft.fotos.length === 0) && (
           <button type="submit" class={mustTakeFoto ? '' : 'principal'} aria-disabled={preparing > 0 || undefined}>
@@ -267,7 +267,7 @@ async function storeEntregas(
     images.push({ id, guia: de, blob, capturado_en })
     return { imagen: id }
   }
-  const opcional = <C extends string>(field: C, value: string) =>
+  const optional = <C extends string>(field: C, value: string) =>
     (value.trim() ? { [field]: value.trim() } : {}) as Partial<Record<C, string>>
   const buildAction = ({ guia, receiver: { nombre, relacion }, isSamePerson, politica, warnedDistance }: Entrega) => {
     const lleva = evidenceParts({ politica, isSamePerson })
@@ -279,13 +279,13 @@ async function storeEntregas(
       entrega: {
         recibido_por: {
           nombre: nombre.trim(),
-          ...(lleva.documento ? opcional('documento', documento) : {}),
+          ...(lleva.documento ? optional('documento', documento) : {}),
           ...(relacion ? { relacion: relacion as Relation } : {}),
         },
         // A corrected delivery keeps its position, because the courier may be elsewhere by now.
         ...((ocurrido_en ? lugar : point) ?? {}),
         ...(warnedDistance === null ? {} : { distancia_avisada_m: warnedDistance }),
-        ...opcional('descripcion', descripcion),
+        ...optional('descripcion', descripcion),
         ...(lleva.reason && !png && sin_firma ? { sin_firma: sin_firma as MotivoSinFirma } : {}),
         // If the phone does not know what the merchant needs, leaves out `evidencia`.
         ...(politica ? { evidencia: politica } : {}),

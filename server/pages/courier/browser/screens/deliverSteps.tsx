@@ -1,7 +1,7 @@
 import { ChevronRight } from '../../../../generated/contract/icons.ts'
 import { DESCRIPCIONES_DE_SIN_FIRMA } from '../../../../generated/contract/vocabulary.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { FaultNotice, withFault } from '../faults.tsx'
 import { Firma } from '../firma.tsx'
 import type { GeoPosition } from '../hooks.ts'
 import { formatDistance } from '../list.ts'
@@ -11,7 +11,7 @@ import type { EntregaDraft } from '../store/base.ts'
 import { type MotivoSinFirma, type PoliticaDeEvidencia, RELATION_NAMES, type Relation } from '../vocabulary.ts'
 import type { DeliveryStep, DraftHandle, Faults } from './draft.ts'
 import { Fotos } from './fotos.tsx'
-import { BackLink, horaDe, Icon, ScreenTitle } from './pieces.tsx'
+import { BackLink, Icon, ScreenTitle, timeOf } from './pieces.tsx'
 import { type AtDoor, farDistance, OtherParcels, ReceiverFields } from './sameDoor.tsx'
 
 const POOR_PRECISION_M = 100
@@ -50,7 +50,7 @@ export function DeliverHeader(props: {
           <span key={item} class={i <= index ? 'hecho' : ''} />
         ))}
       </p>
-      {ocurrido_en && <p class="nota">Corrige la entrega de las {horaDe(ocurrido_en, zona)}.</p>}
+      {ocurrido_en && <p class="nota">Corrige la entrega de las {timeOf(ocurrido_en, zona)}.</p>}
     </>
   )
 }
@@ -65,10 +65,10 @@ export function FotosStep({ draftHandle: { draft, removeFoto }, policy, fallas, 
         El paquete, con la puerta o con quien lo recibe. De {minimum === 10 ? '10' : `${minimum} a 10`}.
       </p>
       <Fotos
-        fotos={fotos.map((id) => ({ id, leer: async () => (await readStoredImage(id))?.blob }))}
+        fotos={fotos.map((id) => ({ id, readFile: async () => (await readStoredImage(id))?.blob }))}
         preparing={preparing}
         removeFoto={removeFoto}
-        falla={fallas.fotos}
+        fault={fallas.fotos}
       />
     </>
   )
@@ -123,7 +123,7 @@ export function SignatureStep({ draftHandle, policy: { firma, documento }, falla
           {firma === 'obligatoria' && !draft.strokes && (
             <SinFirma
               valor={draft.sin_firma}
-              falla={fallas.firma}
+              fault={fallas.firma}
               onChoose={(sin_firma) => changeDraft({ sin_firma })}
             />
           )}
@@ -139,10 +139,10 @@ export function SignatureStep({ draftHandle, policy: { firma, documento }, falla
             type="text"
             autocomplete="off"
             maxLength={40}
-            {...conFalla('documento', fallas.documento)}
+            {...withFault('documento', fallas.documento)}
             {...texto(draftHandle, 'documento')}
           />
-          <AvisoDeFalla de="documento">{fallas.documento}</AvisoDeFalla>
+          <FaultNotice de="documento">{fallas.documento}</FaultNotice>
         </>
       )}
     </>
@@ -156,14 +156,14 @@ const texto = ({ draft, changeDraft }: DraftHandle, field: 'documento' | 'descri
 })
 
 /** Reasons for a missing signature that the courier can choose. */
-function SinFirma(props: { valor: string; falla: string | undefined; onChoose: (motivo: string) => void }) {
-  const { valor, falla, onChoose } = props
+function SinFirma(props: { valor: string; fault: string | undefined; onChoose: (motivo: string) => void }) {
+  const { valor, fault, onChoose } = props
   return (
     <>
       <label for="sin-firma">Si no firma, ¿por qué?</label>
       <select
         id="sin-firma"
-        {...conFalla('sin-firma', falla)}
+        {...withFault('sin-firma', fault)}
         value={valor}
         onChange={({ currentTarget }) => onChoose(currentTarget.value)}
       >
@@ -174,7 +174,7 @@ function SinFirma(props: { valor: string; falla: string | undefined; onChoose: (
           </option>
         ))}
       </select>
-      <AvisoDeFalla de="sin-firma">{falla}</AvisoDeFalla>
+      <FaultNotice de="sin-firma">{fault}</FaultNotice>
     </>
   )
 }

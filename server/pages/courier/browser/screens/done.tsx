@@ -93,7 +93,7 @@ function Undo({ accion, count }: { accion: CourierAction; count: number }) {
   useEffect(() => {
     if (!canUndo) return
     const end = () => setCanUndo(false)
-    const timer = setTimeout(end, accion.noAntesDe - Date.now())
+    const timer = setTimeout(end, accion.notBefore - Date.now())
     document.addEventListener('visibilitychange', end)
     return () => {
       clearTimeout(timer)

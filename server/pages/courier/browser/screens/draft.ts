@@ -32,15 +32,15 @@ export interface FarParcel {
   distance: number
 }
 
-export type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'general' | `nombre-${string}` | `relacion-${string}`
+export type Field = 'fotos' | 'nombre' | 'firma' | 'documento' | 'general' | `nombre-${string}` | `relacion-${string}`
 
-export type Faults = Partial<Record<Campo, string>>
+export type Faults = Partial<Record<Field, string>>
 
 /** Steps of a delivery, one decision each, as the last part of the screen's address. */
 const DELIVERY_STEPS = ['fotos', 'quien', 'firma', 'confirmar'] as const
 export type DeliveryStep = (typeof DELIVERY_STEPS)[number]
 
-const FIELDS_BY_STEP: Readonly<Record<Exclude<DeliveryStep, 'confirmar'>, readonly Campo[]>> = {
+const FIELDS_BY_STEP: Readonly<Record<Exclude<DeliveryStep, 'confirmar'>, readonly Field[]>> = {
   fotos: ['fotos'],
   quien: ['nombre'],
   firma: ['firma', 'documento'],
@@ -54,7 +54,7 @@ export const stepsOf = ({ firma, documento }: PoliticaDeEvidencia): DeliveryStep
 export function faultsAt(step: DeliveryStep, faults: Faults): Faults {
   const ownFields = Object.values(FIELDS_BY_STEP).flat()
   return Object.fromEntries(
-    (Object.entries(faults) as [Campo, string][]).filter(([field]) =>
+    (Object.entries(faults) as [Field, string][]).filter(([field]) =>
       step === 'confirmar' ? !ownFields.includes(field) : FIELDS_BY_STEP[step].includes(field),
     ),
   )
@@ -65,12 +65,13 @@ export const firstOpenStep = (steps: readonly DeliveryStep[], faults: Faults): D
   steps.find((step) => Object.keys(faultsAt(step, faults)).length > 0) ?? 'confirmar'
 
 /** Other parcels of the delivery. A corrected delivery covers only its own parcel, because its time and place are fixed. */
-export const vanCon = (draft: EntregaDraft, door: AtDoor) => (draft.ocurrido_en ? [] : includedParcels(draft, door))
+export const includedParcelsOf = (draft: EntregaDraft, door: AtDoor) =>
+  draft.ocurrido_en ? [] : includedParcels(draft, door)
 
 /** Parcels of the delivery with their policies, the form's parcel first. */
 export const parcelsOf = (draft: EntregaDraft, door: AtDoor) => [
   { politica: door.politica, isSamePerson: true },
-  ...vanCon(draft, door).map(({ other, candidate }) => ({
+  ...includedParcelsOf(draft, door).map(({ other, candidate }) => ({
     politica: candidate.datos.evidencia,
     isSamePerson: isSameReceiver(other, draft),
   })),
@@ -82,7 +83,7 @@ export function findSchemaFaults(draft: EntregaDraft, door: AtDoor): Faults {
     ...findMissingEvidence(evidenceFor(parcelsOf(draft, door)), draft),
     ...(draft.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
   }
-  for (const { other, candidate } of vanCon(draft, door)) {
+  for (const { other, candidate } of includedParcelsOf(draft, door)) {
     const isSamePerson = isSameReceiver(other, draft)
     if (needsOwnEvidence({ politica: candidate.datos.evidencia, isSamePerson }))
       missingFields[`nombre-${other.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
@@ -97,7 +98,7 @@ export function findSchemaFaults(draft: EntregaDraft, door: AtDoor): Faults {
 export function findFarParcels(draft: EntregaDraft, door: AtDoor, here: GeoPosition['point']): FarParcel[] {
   if (draft.ocurrido_en) return []
   const { destinatario } = door
-  const candidates = vanCon(draft, door).map(({ candidate }) => candidate)
+  const candidates = includedParcelsOf(draft, door).map(({ candidate }) => candidate)
   const lugar = candidates.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
   return [
     { guia: draft.guia, lugar, point: door.point },

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Camera } from '../../../../generated/contract/icons.ts'
-import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { FaultNotice, withFault } from '../faults.tsx'
 import { shrinkFoto, UnreadableFoto } from '../fotos.ts'
 import type { StoredImage } from '../store/base.ts'
 import { fotoTime } from '../time.ts'
@@ -8,10 +8,10 @@ import { Icon } from './pieces.tsx'
 
 const MAX_FOTOS = 10
 
-/** Photo on the screen; `leer` returns its image. */
+/** Photo on the screen; `readFile` returns its image. */
 export interface TakenFoto {
   id: string
-  leer: () => Promise<Blob | undefined>
+  readFile: () => Promise<Blob | undefined>
 }
 
 interface TakeFotosOptions {
@@ -55,17 +55,17 @@ export function Fotos(props: {
   fotos: readonly TakenFoto[]
   preparing: number
   removeFoto: (id: string) => void
-  falla?: string | undefined
+  fault?: string | undefined
 }) {
-  const { fotos, preparing, removeFoto, falla } = props
+  const { fotos, preparing, removeFoto, fault } = props
   return (
     <>
       <ul class="fotos">
-        {fotos.map(({ id, leer }, i) => (
-          <Foto key={id} leer={leer} numero={i + 1} onRemove={() => removeFoto(id)} />
+        {fotos.map(({ id, readFile }, i) => (
+          <Foto key={id} readFile={readFile} numero={i + 1} onRemove={() => removeFoto(id)} />
         ))}
       </ul>
-      <AvisoDeFalla de="fotos">{falla}</AvisoDeFalla>
+      <FaultNotice de="fotos">{fault}</FaultNotice>
       <p class="suave" role="status">
         {preparing > 0 && 'Preparando la foto…'}
       </p>
@@ -89,7 +89,7 @@ export function TakeFoto(props: {
         type="file"
         accept="image/*"
         capture="environment"
-        {...conFalla('fotos', fallas.fotos)}
+        {...withFault('fotos', fallas.fotos)}
         onChange={({ currentTarget }) => takeFotos(currentTarget)}
       />
       <Icon drawing={Camera} />
@@ -98,12 +98,20 @@ export function TakeFoto(props: {
   )
 }
 
-function Foto({ leer, numero, onRemove }: { leer: TakenFoto['leer']; numero: number; onRemove: () => void }) {
+function Foto({
+  readFile,
+  numero,
+  onRemove,
+}: {
+  readFile: TakenFoto['readFile']
+  numero: number
+  onRemove: () => void
+}) {
   const [direccion, setImageUrl] = useState<string>()
   useEffect(() => {
     let url: string | undefined
     let isMounted = true
-    leer().then((blob) => {
+    readFile().then((blob) => {
       if (!blob || !isMounted) return
       url = URL.createObjectURL(blob)
       setImageUrl(url)

@@ -42,7 +42,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const { storedGuia, prediction, guiaActions } = storedData
   const datos = storedGuia?.datos ?? null
   const stoppedAction = guiaActions.find(({ status }) => status === 'atencion')
-  const terminada = datos ? null : finDe(guiaActions)
+  const terminada = datos ? null : endOf(guiaActions)
   const estado = terminada ?? prediction.estado
   const isUnknown = !datos && !terminada && storedGuia?.isUnknown
   const isUnassigned = !datos && !terminada && storedGuia?.isUnassigned
@@ -100,7 +100,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
         <Steps
           guia={guia}
           prediction={prediction}
-          confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true}
+          isConfirmed={datos ? datos.ubicacion.estado === 'confirmada' : true}
         />
       )}
     </>
@@ -108,7 +108,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
 }
 
 /** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
-export function finDe(actions: readonly CourierAction[]): Estado | null {
+export function endOf(actions: readonly CourierAction[]): Estado | null {
   const lastApplied = actions.findLast(({ status, aplicado }) => status === 'enviada' && aplicado)?.estado
   return lastApplied && isFinalEstado(lastApplied) && actions.every(({ status }) => status === 'enviada')
     ? lastApplied
@@ -121,8 +121,8 @@ export function finDe(actions: readonly CourierAction[]): Estado | null {
  */
 export async function updateGuia(repartidor: string, guia: string): Promise<boolean> {
   try {
-    const { status, cuerpo, serverTime } = await readGuia(guia)
-    if (status === 200) await storeGuias(repartidor, [cuerpo], serverTime)
+    const { status, body, serverTime } = await readGuia(guia)
+    if (status === 200) await storeGuias(repartidor, [body], serverTime)
     if (status === 404) await storeWithoutData(repartidor, guia, true)
     if (status === 403) await storeUnassigned(repartidor, guia)
     return status === 200 || status === 404 || status === 403
@@ -135,10 +135,10 @@ export async function updateGuia(repartidor: string, guia: string): Promise<bool
  * Steps that the guide allows. The frequent steps are in a bar at the bottom, within reach of the thumb. Steps that end
  * the parcel's way to its recipient are apart.
  */
-function Steps({ guia, prediction, confirmada }: { guia: string; prediction: Prediction; confirmada: boolean }) {
+function Steps({ guia, prediction, isConfirmed }: { guia: string; prediction: Prediction; isConfirmed: boolean }) {
   const { steps, final, isOwn } = prediction
   if (final) return <p class="suave">Esta guía ya terminó.</p>
-  const possible = possibleSteps(steps, confirmada)
+  const possible = possibleSteps(steps, isConfirmed)
   const { handySteps, otherSteps, dangerousSteps } = splitSteps(possible)
   const link = (step: EstadoSiguiente, className: string) => (
     <a key={step.estado} class={className} href={`#/${stepPath(guia, step)}`}>

@@ -145,9 +145,9 @@ export function Home({ sesion }: ScreenContext) {
 
 /** Returns the heading of the screen: the work that is left. */
 function titleOf(now: readonly DispatchRow[], doneCount: number, { nombre }: Sesion): string {
-  const devolver = now.filter(({ estado }) => estado === 'en_devolucion').length
-  const toDeliver = now.length - devolver
-  const phrases = [toDeliver > 0 && `${toDeliver} por entregar`, devolver > 0 && `${devolver} por devolver`].filter(
+  const giveBack = now.filter(({ estado }) => estado === 'en_devolucion').length
+  const toDeliver = now.length - giveBack
+  const phrases = [toDeliver > 0 && `${toDeliver} por entregar`, giveBack > 0 && `${giveBack} por devolver`].filter(
     Boolean,
   )
   if (phrases.length > 0) return phrases.join(', ')

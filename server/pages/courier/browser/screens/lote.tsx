@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { AvisoDeFalla } from '../faults.tsx'
+import { FaultNotice } from '../faults.tsx'
 import { goTo } from '../hooks.ts'
 import type { DispatchRow } from '../list.ts'
-import { canEnter, LOTE_ESTADOS, type LoteStep, reportLote, ultimoLote } from '../lote.ts'
+import { canEnter, LOTE_ESTADOS, type LoteStep, lastLote, reportLote } from '../lote.ts'
 import { isOutOfSpace, type Sesion } from '../store/base.ts'
 import { ESTADO_NAMES } from '../vocabulary.ts'
 import { ScreenTitle } from './pieces.tsx'
@@ -43,7 +43,7 @@ export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly Di
   return (
     <div class="barra pegada">
       <p role="status">{dice}</p>
-      <AvisoDeFalla de="lote">{fault}</AvisoDeFalla>
+      <FaultNotice de="lote">{fault}</FaultNotice>
       {offers.slice(0, 2).map(({ estado, n }, i) => (
         <button
           key={estado}
@@ -61,11 +61,11 @@ export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly Di
 
 /** Screen after a step for many guides. After a reload of the page it returns to the home screen. */
 export function LoteDone() {
-  if (!ultimoLote) {
+  if (!lastLote) {
     goTo('', true)
     return null
   }
-  const { estado, doneCount, remaining } = ultimoLote
+  const { estado, doneCount, remaining } = lastLote
   return (
     <>
       <p class="palomita" aria-hidden="true">

@@ -81,7 +81,7 @@ function ThemeChoice() {
 }
 
 function SignOut({ repartidor }: { repartidor: string }) {
-  const [pendingWork, setPendingWork] = useState<{ unsentCount: number; aMedias: number } | null>(null)
+  const [pendingWork, setPendingWork] = useState<{ unsentCount: number; halfDone: number } | null>(null)
   const signOut = () =>
     runExclusively(async () => {
       const isServerInformed = await requestSignOut().then(isSignedOut, () => false)
@@ -91,7 +91,7 @@ function SignOut({ repartidor }: { repartidor: string }) {
   const request = async () => {
     const [actions, drafts] = await Promise.all([readActions(), readDrafts(repartidor)])
     const unsentCount = actions.filter(({ status }) => status !== 'enviada').length
-    if (unsentCount + drafts.length > 0) setPendingWork({ unsentCount, aMedias: drafts.length })
+    if (unsentCount + drafts.length > 0) setPendingWork({ unsentCount, halfDone: drafts.length })
     else await signOut()
   }
   return (
@@ -113,7 +113,7 @@ function SignOut({ repartidor }: { repartidor: string }) {
               Quedan guardadas en este teléfono, y se envían cuando vuelva a entrar quien las hizo.
             </p>
           )}
-          {pendingWork.aMedias > 0 && <p>Lo que no terminó de llenar se borra, con sus fotos.</p>}
+          {pendingWork.halfDone > 0 && <p>Lo que no terminó de llenar se borra, con sus fotos.</p>}
         </ConfirmDialog>
       )}
     </>

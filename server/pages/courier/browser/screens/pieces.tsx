@@ -88,7 +88,7 @@ const phoneClock = createClock(new Intl.DateTimeFormat().resolvedOptions().timeZ
  * clock shows another time.
  * @param zone IANA time zone of the destination; null to use the phone's
  */
-export function horaDe(instant: string, zone: string | null) {
+export function timeOf(instant: string, zone: string | null) {
   const phoneTime = phoneClock.hora(instant)
   if (zone === null) return phoneTime
   const { hora, nombre } = createClock(zone)
@@ -123,7 +123,7 @@ export function statusOfAction(
   if (sending.includes(action.order)) return 'Enviando…'
   if (!isSesionActive) return 'Espera a que entre otra vez'
   if (!isOnline) return 'Espera cobertura'
-  return action.noAntesDe > Date.now()
-    ? `Se intentará a las ${phoneClock.hora(new Date(action.noAntesDe).toISOString())}`
+  return action.notBefore > Date.now()
+    ? `Se intentará a las ${phoneClock.hora(new Date(action.notBefore).toISOString())}`
     : 'En espera'
 }

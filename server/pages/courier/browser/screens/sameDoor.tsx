@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../../platform/maps/point.ts'
-import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { FaultNotice, withFault } from '../faults.tsx'
 import { dispatchRows, formatDistance, isCarried } from '../list.ts'
 import {
   type Comparison,
@@ -111,15 +111,15 @@ export function ReceiverFields(props: {
         autocomplete="off"
         autocapitalize="words"
         maxLength={120}
-        {...conFalla(name, fallas.nombre)}
+        {...withFault(name, fallas.nombre)}
         value={valor.nombre}
         onInput={({ currentTarget }) => onRename(currentTarget.value)}
       />
-      <AvisoDeFalla de={name}>{fallas.nombre}</AvisoDeFalla>
+      <FaultNotice de={name}>{fallas.nombre}</FaultNotice>
       <label for={relacion}>{labels.relacion}</label>
       <select
         id={relacion}
-        {...conFalla(relacion, fallas.relacion)}
+        {...withFault(relacion, fallas.relacion)}
         value={valor.relacion}
         onChange={({ currentTarget }) => onRelation(currentTarget.value)}
       >
@@ -130,7 +130,7 @@ export function ReceiverFields(props: {
           </option>
         ))}
       </select>
-      <AvisoDeFalla de={relacion}>{fallas.relacion}</AvisoDeFalla>
+      <FaultNotice de={relacion}>{fallas.relacion}</FaultNotice>
     </>
   )
 }
@@ -150,10 +150,10 @@ export function OtherParcels(props: {
 }) {
   const { draft, door, here, fallas, onChange } = props
   const included = includedParcels(draft, door)
-  const doubtful = door.candidates.filter(
+  const dudoso = door.candidates.filter(
     ({ guia, comparison }) => comparison === 'dudosa' && !included.some(({ other }) => other.guia === guia),
   )
-  const offered = door.candidates.filter((item) => !doubtful.includes(item))
+  const offered = door.candidates.filter((item) => !dudoso.includes(item))
   const lostParcels = draft.otherParcels.filter(({ guia }) => !door.candidates.some((item) => item.guia === guia))
   const removeParcel = (guia: string) => onChange((parcels) => parcels.filter((item) => item.guia !== guia))
   const includeParcel = (guia: string, wasAsked: boolean) =>
@@ -207,7 +207,7 @@ export function OtherParcels(props: {
           })}
         </fieldset>
       )}
-      {doubtful.length > 0 && <DoubtfulParcels candidates={doubtful} onInclude={(guia) => includeParcel(guia, true)} />}
+      {dudoso.length > 0 && <DoubtfulParcels candidates={dudoso} onInclude={(guia) => includeParcel(guia, true)} />}
     </>
   )
 }
@@ -288,7 +288,7 @@ function OtherReceiver(props: {
   const { guia, datos, isForSamePerson } = candidate
   const { destinatario } = datos
   const isSamePerson = isSameReceiver(other, draft)
-  const nombreActual = other.nombre ?? draft.nombre
+  const currentNombre = other.nombre ?? draft.nombre
   return (
     <>
       {far !== null && (
@@ -296,7 +296,7 @@ function OtherReceiver(props: {
           <strong>Está a {formatDistance(far)} del lugar confirmado de este paquete.</strong>
         </p>
       )}
-      {destinatario && nombreActual !== destinatario && (
+      {destinatario && currentNombre !== destinatario && (
         <button
           type="button"
           onClick={() => onChange({ ...renameInOther(other, destinatario, draft.nombre), relacion: 'destinatario' })}
@@ -306,7 +306,7 @@ function OtherReceiver(props: {
       )}
       <ReceiverFields
         suffix={`-${guia}`}
-        valor={{ nombre: nombreActual, relacion: other.relacion }}
+        valor={{ nombre: currentNombre, relacion: other.relacion }}
         labels={{
           nombre: 'Quién lo recibe',
           relacion: `Quién es para ${destinatario ?? 'quien espera este paquete'}`,

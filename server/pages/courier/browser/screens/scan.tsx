@@ -127,14 +127,14 @@ export function ScanScreen({ sesion }: { sesion: Sesion }) {
         />{' '}
         Cargar varias a la lista
       </label>
-      <LeerDeFoto reader={reader.current} handleText={handleText} setNotice={setNotice} />
+      <ReadFromPhoto reader={reader.current} handleText={handleText} setNotice={setNotice} />
       {isCollecting && scannedGuias.length > 0 && <ScannedGuias sesion={sesion} guias={scannedGuias} />}
     </>
   )
 }
 
 /** Button that reads the codes of a photo, for phones whose camera the page cannot open. */
-function LeerDeFoto(props: {
+function ReadFromPhoto(props: {
   reader: Promise<CodeScan>
   handleText: (text: string) => boolean
   setNotice: (aviso: string) => void
@@ -203,14 +203,14 @@ function ScannedGuias({ sesion, guias }: { sesion: Sesion; guias: readonly strin
   )
 }
 
-type ConLuz = MediaTrackConstraintSet & { torch?: boolean }
+type WithTorch = MediaTrackConstraintSet & { torch?: boolean }
 
 function prepareLight(camera: MediaStream, setSwitch: (switchLight: () => (isLit: boolean) => void) => void) {
   const [track] = camera.getVideoTracks()
   const { torch } = (track?.getCapabilities?.() ?? {}) as { torch?: boolean }
   if (!track || !torch) return
   setSwitch(() => (isLit) => {
-    track.applyConstraints({ advanced: [{ torch: isLit } as ConLuz] }).catch(() => {})
+    track.applyConstraints({ advanced: [{ torch: isLit } as WithTorch] }).catch(() => {})
   })
 }
 

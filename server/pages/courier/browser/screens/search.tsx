@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { parseGuiaCode } from '../codes.ts'
-import { AvisoDeFalla } from '../faults.tsx'
+import { FaultNotice } from '../faults.tsx'
 import { goTo } from '../hooks.ts'
 import { countEstados, type DispatchRow, find, searchView } from '../list.ts'
 import type { Sesion } from '../store/base.ts'
@@ -63,7 +63,7 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
         <p id="ayuda-guia" class="suave">
           También por dirección, referencia o lo que lleva.
         </p>
-        <AvisoDeFalla de="guia">{fault}</AvisoDeFalla>
+        <FaultNotice de="guia">{fault}</FaultNotice>
       </form>
       <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />
       <p class="suave" role="status">

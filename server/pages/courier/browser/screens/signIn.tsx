@@ -62,10 +62,10 @@ export function SignIn({ returningName, pendientes }: { returningName: string | 
 
 async function openSesion(code: string): Promise<string | undefined> {
   try {
-    const { status, problema, esperar } = await runExclusively(async () => {
+    const { status, problema, waitSeconds } = await runExclusively(async () => {
       const response = await requestSignIn(code)
       // The session is stored before any sending may start: a session and its courier change together.
-      if (response.status === 201) await signIn(response.cuerpo)
+      if (response.status === 201) await signIn(response.body)
       return response
     })
     if (status === 201) {
@@ -75,7 +75,7 @@ async function openSesion(code: string): Promise<string | undefined> {
       return undefined
     }
     if (status === 401) return 'Ese código no es válido. Revíselo, o pida uno nuevo a la central.'
-    if (status === 429) return `Demasiados intentos. Espere ${minutesText(esperar)} y vuelva a probar.`
+    if (status === 429) return `Demasiados intentos. Espere ${minutesText(waitSeconds)} y vuelva a probar.`
     return problema.mensaje ?? 'El servicio no responde bien. Pruebe otra vez en un minuto.'
   } catch (error) {
     if (error instanceof NoResponseError) return 'Para entrar hace falta cobertura. Búsquela y pruebe otra vez.'

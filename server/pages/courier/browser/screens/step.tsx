@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { DAY_MS } from '../../../../platform/time/units.ts'
-import { AvisoDeFalla, conFalla, useFaults } from '../faults.tsx'
+import { FaultNotice, useFaults, withFault } from '../faults.tsx'
 import { goTo, usePosition } from '../hooks.ts'
 import { localDayOf } from '../list.ts'
 import { enqueue, UNDO_MS } from '../store/actions.ts'
@@ -13,9 +13,9 @@ import {
   type Estado,
   groupReasons,
   type Motivo,
-  pasoA,
   REASON_NAMES,
   STEP_LABELS,
+  stepTo,
 } from '../vocabulary.ts'
 import { explainFoto, Fotos, TakeFoto, useFotos } from './fotos.tsx'
 import { BackLink, ConfirmDialog, ScreenTitle } from './pieces.tsx'
@@ -59,7 +59,7 @@ function findStepFault(
   estado: Estado | null,
   { motivo, dia, descripcion }: { motivo: Motivo | null; dia: string | null; descripcion: string },
 ) {
-  const motivos = estado ? pasoA(estado).motivos : []
+  const motivos = estado ? stepTo(estado).motivos : []
   if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
   if (motivo === 'reprogramado' && dia !== null && !isValidDay(dia))
     return { dia: `Elija un día, desde mañana hasta el ${dayWords(NEW_DAY_RANGE.hasta())}, o marque que no lo dijo.` }
@@ -124,7 +124,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
       {estado && (
         <ReasonPicker
           estado={estado}
-          falla={faults.motivo}
+          fault={faults.motivo}
           onChoose={(reason) => {
             setReason(reason)
             fail({})
@@ -132,23 +132,23 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         />
       )}
       {motivo === 'reprogramado' && (
-        <OtherDay campo={day} falla={faults.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
+        <OtherDay campo={day} fault={faults.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
       )}
       {estado === 'intento_fallido' && (
         <>
           <Fotos
-            falla={faults.fotos}
-            fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
+            fault={faults.fotos}
+            fotos={fotos.map(({ id, blob }) => ({ id, readFile: async () => blob }))}
             preparing={preparing}
             removeFoto={removeFoto}
           />
           <TakeFoto count={fotos.length} fallas={faults} takeFotos={takeFotos} />
         </>
       )}
-      <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} falla={faults.nota} />
+      <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} fault={faults.nota} />
       <div class="barra pegada">
-        <AvisoDeFalla de="general">{faults.general}</AvisoDeFalla>
-        <AvisoDeFalla de="motivo">{faults.motivo}</AvisoDeFalla>
+        <FaultNotice de="general">{faults.general}</FaultNotice>
+        <FaultNotice de="motivo">{faults.motivo}</FaultNotice>
         <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
           {estado ? 'Registrar' : 'Guardar la nota'}
         </button>
@@ -161,10 +161,10 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
 }
 
 /** Reasons of a change of state, in two columns, so that a phone shows all of them. The bar shows a missing choice. */
-function ReasonPicker(props: { estado: Estado; falla: string | undefined; onChoose: (motivo: Motivo) => void }) {
-  const groups = groupReasons(pasoA(props.estado).motivos)
+function ReasonPicker(props: { estado: Estado; fault: string | undefined; onChoose: (motivo: Motivo) => void }) {
+  const groups = groupReasons(stepTo(props.estado).motivos)
   return (
-    <div role="radiogroup" aria-label="¿Por qué?" {...conFalla('motivo', props.falla)}>
+    <div role="radiogroup" aria-label="¿Por qué?" {...withFault('motivo', props.fault)}>
       {groups.map(({ titulo, reasons }) => (
         <fieldset key={titulo} class="motivos">
           <legend>{titulo}</legend>
@@ -183,11 +183,11 @@ function ReasonPicker(props: { estado: Estado; falla: string | undefined; onChoo
 /** Field for the day that the recipient asks for. */
 function OtherDay(props: {
   campo: RefObject<HTMLInputElement | null>
-  falla: string | undefined
+  fault: string | undefined
   hasNoDay: boolean
   onNoDay: (hasNoDay: boolean) => void
 }) {
-  const { campo, falla, hasNoDay, onNoDay } = props
+  const { campo, fault, hasNoDay, onNoDay } = props
   return (
     <>
       <label for="dia">¿Qué día lo quiere?</label>
@@ -198,9 +198,9 @@ function OtherDay(props: {
         min={NEW_DAY_RANGE.desde()}
         max={NEW_DAY_RANGE.hasta()}
         disabled={hasNoDay}
-        {...conFalla('dia', falla)}
+        {...withFault('dia', fault)}
       />
-      <AvisoDeFalla de="dia">{falla}</AvisoDeFalla>
+      <FaultNotice de="dia">{fault}</FaultNotice>
       <label class="opcion">
         <input type="checkbox" checked={hasNoDay} onChange={({ currentTarget }) => onNoDay(currentTarget.checked)} /> No
         dijo qué día
@@ -209,8 +209,8 @@ function OtherDay(props: {
   )
 }
 
-function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: string; falla: string | undefined }) {
-  const { campo, label, falla } = props
+function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: string; fault: string | undefined }) {
+  const { campo, label, fault } = props
   return (
     <>
       <label for="nota">{label}</label>
@@ -219,10 +219,10 @@ function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: stri
         ref={campo}
         rows={2}
         maxLength={300}
-        aria-invalid={falla ? true : undefined}
+        aria-invalid={fault ? true : undefined}
         aria-describedby="falla-nota nota-ayuda"
       />
-      <AvisoDeFalla de="nota">{falla}</AvisoDeFalla>
+      <FaultNotice de="nota">{fault}</FaultNotice>
       <p id="nota-ayuda" class="suave">
         El comercio la lee.
       </p>

@@ -36,7 +36,7 @@ export function NextStop(props: {
   const { target, street, zona, directions, nombre } = heading!
   const hasArrived = isLocated && distance !== null && distance <= AT_DOOR_M
   const { callUrl, messageUrl, google } = linksTo(datos, heading!, quien)
-  const chips = chipsDe(row, carriedRows)
+  const chips = chipsOf(row, carriedRows)
   return (
     <article class="parada" aria-labelledby="parada">
       <p class="cinta">
@@ -97,7 +97,7 @@ export function NextStop(props: {
 }
 
 /** Facts about a stop that affect what the courier does there. */
-function chipsDe(row: DispatchRow, carriedRows: readonly DispatchRow[]): string[] {
+function chipsOf(row: DispatchRow, carriedRows: readonly DispatchRow[]): string[] {
   const { datos, isUnsent, steps } = row
   const { intentos, decision, ubicacion } = datos!
   const door = doorOf(row)
@@ -123,8 +123,8 @@ function buttonsOf(
   carriedRows: readonly DispatchRow[],
   hasArrived: boolean,
 ): StopButton[] {
-  const confirmada = datos!.ubicacion.estado === 'confirmada'
-  const [paso, second] = splitSteps(possibleSteps(steps, confirmada)).handySteps.map((step): StopButton & object => ({
+  const isConfirmed = datos!.ubicacion.estado === 'confirmada'
+  const [paso, second] = splitSteps(possibleSteps(steps, isConfirmed)).handySteps.map((step): StopButton & object => ({
     path: stepPath(guia, step),
     text: STEP_LABELS[step.estado],
   }))

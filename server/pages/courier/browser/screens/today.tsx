@@ -4,7 +4,7 @@ import { sendNow } from '../queue.ts'
 import { readActions } from '../store/actions.ts'
 import type { CourierAction } from '../store/base.ts'
 import type { ScreenContext } from './home.tsx'
-import { BackLink, horaDe, nameOfAction, ScreenTitle, statusOfAction } from './pieces.tsx'
+import { BackLink, nameOfAction, ScreenTitle, statusOfAction, timeOf } from './pieces.tsx'
 
 const MAX_UNSENT_SHOWN = 8
 
@@ -28,7 +28,7 @@ export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
       <a href={`#/accion/${action.order}`}>
         <strong>{nameOfAction(action)}</strong> <span class="codigo">{inGroups(action.guia)}</span>{' '}
         <small>
-          {horaDe(action.ocurrido_en, action.zona)} ·{' '}
+          {timeOf(action.ocurrido_en, action.zona)} ·{' '}
           {statusOfAction(action, sending, repartidor, isOnline, sesion.isActive)}
         </small>
       </a>

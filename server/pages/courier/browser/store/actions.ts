@@ -47,14 +47,14 @@ export const enqueue = (
   writeStore(async (tx) => {
     const clockOffset = (await tx.objectStore('settings').get('clockOffset')) as number | undefined
     for (const image of images) await tx.objectStore('imagenes').put(image)
-    const noAntesDe = undoMs && Date.now() + undoMs
+    const notBefore = undoMs && Date.now() + undoMs
     for (const newAction of newActions)
-      await addAction(tx, { ...newAction, noAntesDe }, now + (clockOffset ?? 0), fixedTime)
+      await addAction(tx, { ...newAction, notBefore }, now + (clockOffset ?? 0), fixedTime)
   })
 
 async function addAction(
   tx: StoreTransaction,
-  newAction: NewAction & Pick<CourierAction, 'noAntesDe'>,
+  newAction: NewAction & Pick<CourierAction, 'notBefore'>,
   now: number,
   fixedTime: string | null,
 ) {
@@ -62,7 +62,7 @@ async function addAction(
     tx.objectStore('actions').index('guia').getAll(newAction.guia),
     tx.objectStore('guias').get(newAction.guia),
   ])
-  const earlierTimes = guiaActions.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
+  const earlierTimes = guiaActions.filter(({ fault }) => !fault).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
   const instant = Math.max(now, storedGuia?.serverReadAt ?? 0, ...earlierTimes)
   if (newAction.entrega) await tx.objectStore('drafts').delete(newAction.guia)
   const fullAction: Omit<CourierAction, 'order'> = {
@@ -73,7 +73,7 @@ async function addAction(
     status: 'pendiente',
     intentos: 0,
     isReuploaded: false,
-    falla: null,
+    fault: null,
     aplicado: null,
     terminada: null,
   }
@@ -136,7 +136,7 @@ async function finishAction(tx: StoreTransaction, { order, aplicado, estado, sec
     firma: null,
     strokes: null,
     status: 'enviada',
-    falla: null,
+    fault: null,
     aplicado,
     terminada: Date.now(),
   })
@@ -145,9 +145,9 @@ async function finishAction(tx: StoreTransaction, { order, aplicado, estado, sec
   const storedGuia = await guias.get(current.guia)
   if (!storedGuia?.datos || storedGuia.datos.secuencia > secuencia) return
   // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
-  const ajena = takesParcel(current.estado) && storedGuia.datos.custodia !== 'propia'
+  const foreign = takesParcel(current.estado) && storedGuia.datos.custodia !== 'propia'
   const siguientes = estado === storedGuia.datos.estado ? storedGuia.datos.siguientes : stepsAfter(estado)
-  await guias.put({ ...storedGuia, datos: ajena ? null : { ...storedGuia.datos, estado, secuencia, siguientes } })
+  await guias.put({ ...storedGuia, datos: foreign ? null : { ...storedGuia.datos, estado, secuencia, siguientes } })
 }
 
 /**
@@ -246,14 +246,14 @@ export function isAhead(until: number, maxMs: number): boolean {
 }
 
 /** Tells whether an action still waits for the courier to undo it. The queue sends it only afterwards. */
-export const canBeUndone = ({ status, intentos, noAntesDe }: CourierAction) =>
-  status === 'pendiente' && intentos === 0 && isAhead(noAntesDe, UNDO_MS)
+export const canBeUndone = ({ status, intentos, notBefore }: CourierAction) =>
+  status === 'pendiente' && intentos === 0 && isAhead(notBefore, UNDO_MS)
 
 /** Ends the time in which actions can be undone. */
 export const endUndo = (orders: readonly number[]) =>
   changeActions(
     orders.map((order) => ({ order })),
-    (action) => (canBeUndone(action) ? { noAntesDe: 0 } : {}),
+    (action) => (canBeUndone(action) ? { notBefore: 0 } : {}),
   )
 
 /**

@@ -57,10 +57,10 @@ export interface CourierAction {
   status: 'pendiente' | 'enviada' | 'atencion'
   intentos: number
   /** Earliest time of the next attempt, by the phone's clock, in milliseconds since the epoch. */
-  noAntesDe: number
+  notBefore: number
   /** True if the images were uploaded again, because the server no longer had them. */
   isReuploaded: boolean
-  falla: StoredFailure | null
+  fault: StoredFailure | null
   /** True if the action changed the guide; null until the server reports the result. */
   aplicado: boolean | null
   terminada: number | null
@@ -164,7 +164,7 @@ export function openPhoneDatabase() {
       db.createObjectStore('settings')
     },
     // A newer version in another tab must not wait for this tab to close its connection.
-    blocking(_de, _a, evento) {
+    blocking(_from, _a, evento) {
       ;(evento.target as IDBDatabase).close()
       abierta = undefined
     },
