@@ -1,7 +1,7 @@
 /** Problem with which the service refuses a call of the SDK, as far as tests read it. */
 interface CallProblema {
   codigo: string
-  status: number
+  estadoHttp: number
   transiciones?: string[]
   estado?: string
   errores: { campo: string }[]

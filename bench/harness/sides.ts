@@ -27,19 +27,26 @@ export interface Figures {
   cpu: Readonly<Record<string, number>>
 }
 
+/** Processes whose CPU counts, by part. The names of the parts are literal types, so that a misspelled one does not compile. */
+interface Parts<P extends string> {
+  processes: Readonly<Record<P, readonly number[]>>
+}
+
 /** Returns the CPU seconds that each part of a side has used, including those of PostgreSQL's backends. */
-export const cpuOf = ({ processes }: Pick<Side, 'processes'>): Record<string, number> =>
+export const cpuOf = <P extends string>({ processes }: Parts<P>) =>
   Object.fromEntries(
-    Object.entries(processes).map(([part, pids]) => [
+    Object.entries<readonly number[]>(processes).map(([part, pids]) => [
       part,
       pids.reduce((sum, pid) => sum + (readCpuWithChildren(pid) ?? Number.NaN), 0),
     ]),
-  )
+  ) as Record<P, number>
 
 /** Returns the microseconds of CPU per item since `before`, by part. */
-export function cpuSince(side: Pick<Side, 'processes'>, before: Figures['cpu'], items: number): Figures['cpu'] {
+export function cpuSince<P extends string>(side: Parts<P>, before: Readonly<Record<P, number>>, items: number) {
   const after = cpuOf(side)
-  return Object.fromEntries(Object.entries(before).map(([part, cpu]) => [part, ((after[part]! - cpu) / items) * 1e6]))
+  return Object.fromEntries(
+    Object.entries<number>(before).map(([part, cpu]) => [part, ((after[part as P] - cpu) / items) * 1e6]),
+  ) as Record<P, number>
 }
 
 /** Runs one cell: the requests of a case on one side, for `seconds` seconds. */

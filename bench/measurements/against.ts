@@ -73,7 +73,7 @@ async function openBuild(bench: Bench, root: string): Promise<Build> {
   }
   await analyzeDatabase(database)
   await waitForIdle(service.pid)
-  const processes = { service: [service.pid], PostgreSQL: [postgresPid] }
+  const processes = { servicio: [service.pid], PostgreSQL: [postgresPid] }
   return { service, processes, key, testKey, guides, receiver, start }
 }
 
@@ -125,7 +125,11 @@ async function measureStart(build: Build): Promise<Figures> {
   const before = cpuOf({ processes: { PostgreSQL: build.processes.PostgreSQL! } })
   const started = await build.start()
   await waitForIdle(started.pid)
-  const cpu = cpuSince({ processes: { ...build.processes, servicio: [started.pid] } }, { servicio: 0, ...before }, 1)
+  const cpu = cpuSince<string>(
+    { processes: { ...build.processes, servicio: [started.pid] } },
+    { servicio: 0, ...before },
+    1,
+  )
   await started.finish()
   return { rate: 1 / started.secondsUntilReady, cpu }
 }

@@ -1,19 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { buildCreateScript, buildGuiaJson } from '../harness/data.ts'
 import type { Bench, BenchComercio, BenchInstallation, RunningProgram } from '../harness/environment.ts'
-import { type LoadParameters, type LoadResult as MeasuredLoad, runLoad } from '../harness/load.ts'
+import { type LoadParameters, type LoadRequest, type LoadResult as MeasuredLoad, runLoad } from '../harness/load.ts'
 import { formatNumber } from '../harness/number.ts'
 import { runPgbench } from '../harness/pgbench.ts'
 import type { Measurement, ReportRow, Target } from '../harness/report.ts'
 import { interleave, summarize, summarizeRatios } from '../harness/rounds.ts'
-import { cpuOf, cpuSince, type Figures } from '../harness/sides.ts'
+import { cpuOf, cpuSince } from '../harness/sides.ts'
 
-/** Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants. */
+/**
+ * Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants.
+ * @param alter returns the body and headers of the request that creates a guide
+ */
 export const buildCreateLoad = (
   url: string,
   comercios: readonly BenchComercio[],
   connections: number,
   segundos: number,
+  alter: (guia: string) => Pick<LoadRequest, 'body' | 'headers'> = (body) => ({ body }),
 ): LoadParameters => ({
   url,
   connections,
@@ -23,15 +28,15 @@ export const buildCreateLoad = (
     method: 'POST',
     path: '/api/v1/guias',
     llave: comercios[connection % comercios.length]!.llave,
-    body: buildGuiaJson(),
+    ...alter(buildGuiaJson()),
   }),
 })
 
 /** Returns a function that runs a load and returns its rate. Records latencies, and the CPU of each process. */
 export function createMeter({ postgresPid }: Bench, service: RunningProgram, load: LoadParameters) {
-  const side = { service, processes: { server: [service.pid], PostgreSQL: [postgresPid] } }
+  const side = { processes: { servicio: [service.pid], PostgreSQL: [postgresPid] } }
   /** Latencies, and microseconds of CPU per request. */
-  const loads: (MeasuredLoad & { cpu: Figures['cpu'] })[] = []
+  const loads: (MeasuredLoad & { cpu: Readonly<Record<keyof typeof side.processes, number>> })[] = []
   return {
     loads,
     async measure(): Promise<number> {
@@ -43,7 +48,9 @@ export function createMeter({ postgresPid }: Bench, service: RunningProgram, loa
     nota(name: string): string {
       const formatMedian = (de: (item: (typeof loads)[number]) => number) =>
         formatNumber(summarize(loads.map(de)).median)
-      const cpu = Object.keys(side.processes).map((part) => `${part} ${formatMedian((item) => item.cpu[part]!)} µs`)
+      const cpu = (['servicio', 'PostgreSQL'] as const).map(
+        (part) => `${part} ${formatMedian((item) => item.cpu[part])} µs`,
+      )
       return `${name}: p50 ${formatMedian(({ p50 }) => p50)} ms, p99 ${formatMedian(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
     },
   }
@@ -140,9 +147,38 @@ const buildCreationMeasurement = (
   }
 }
 
+/** Compares creations that have an idempotency key with creations that have neither a key nor a reference. */
+const keyMeasurement: Measurement = {
+  clave: 'clave32',
+  descripcion: 'crear con Idempotency-Key, 32 conexiones, contra crear sin ella',
+  measure: (bench) =>
+    bench.withDatabase(async (base) => {
+      const comercios = await base.createComercios(1)
+      const service = await base.service()
+      const meter = async (headers: () => Record<string, string>) => {
+        const load = buildCreateLoad(service.url, comercios, 32, bench.options.seconds, (guia) => ({
+          body: guia.replace(/"external_ref":"[^"]*",/, ''),
+          headers: headers(),
+        }))
+        await warmUp(bench, base, load)
+        return createMeter(bench, service, load)
+      }
+      const withKey = await meter(() => ({ 'Idempotency-Key': randomUUID() }))
+      const without = await meter(() => ({}))
+      const values = await interleave(bench.options.rounds, { program: withKey.measure, reference: without.measure })
+      return {
+        rows: [
+          buildReportRow('crear con Idempotency-Key, 32 conexiones', 'guías/s', 'sin clave ni referencia', values),
+        ],
+        notas: [withKey.nota('con clave'), without.nota('sin clave')],
+      }
+    }),
+}
+
 export const creationMeasurements: Measurement[] = [
   buildCreationMeasurement('crear32', [32, 1], 'pgbench', pgbench, 1.3),
   buildCreationMeasurement('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
   buildCreationMeasurement('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
   buildCreationMeasurement('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
+  keyMeasurement,
 ]

@@ -25,15 +25,14 @@ const measure = (bench: Bench) =>
     const cellsPerRound = Math.ceil(segundos / CELL_SECONDS)
     await interleave(rounds * cellsPerRound, { validated: validated.measure, unvalidated: unvalidated.measure })
 
-    const cpuByRound = ({ loads }: typeof validated, part: 'servidor' | 'PostgreSQL') =>
+    const cpuByRound = ({ loads }: typeof validated, part: 'servicio' | 'PostgreSQL') =>
       Array.from(
         { length: rounds },
-        (_, i) =>
-          summarize(loads.slice(i * cellsPerRound, (i + 1) * cellsPerRound).map(({ cpu }) => cpu[part]!)).median,
+        (_, i) => summarize(loads.slice(i * cellsPerRound, (i + 1) * cellsPerRound).map(({ cpu }) => cpu[part])).median,
       )
     const [node, unvalidatedCpu, postgres] = [
-      cpuByRound(validated, 'servidor'),
-      cpuByRound(unvalidated, 'servidor'),
+      cpuByRound(validated, 'servicio'),
+      cpuByRound(unvalidated, 'servicio'),
       cpuByRound(validated, 'PostgreSQL'),
     ]
     return {

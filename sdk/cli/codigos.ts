@@ -152,7 +152,7 @@ export async function forEachCode(
     try {
       await byCodeOrReference(api, code, context.signal, (guia) => action(guia, code))
     } catch (error) {
-      const isGuiaFailure = error instanceof ErrorApi && (error.status === 404 || error.status === 409)
+      const isGuiaFailure = error instanceof ErrorApi && (error.estadoHttp === 404 || error.estadoHttp === 409)
       if (!isGuiaFailure || codes.length === 1) throw error
       fallidas++
       const mensaje = context.describeError(error)

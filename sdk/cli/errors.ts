@@ -46,7 +46,8 @@ export function nameField(field: string, givenOptions: readonly string[] = []): 
  */
 export const isTransientError = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
   error instanceof ErrorConexion ||
-  ((error instanceof ErrorApi || error instanceof ErrorRespuesta) && (error.status >= 500 || error.status === 429))
+  ((error instanceof ErrorApi || error instanceof ErrorRespuesta) &&
+    (error.estadoHttp >= 500 || error.estadoHttp === 429))
 
 /** Reasons in Spanish why a connection was never made, by Node's network error code. */
 const CONNECTION_FAILURES: Record<string, string> = {
@@ -87,12 +88,12 @@ export function describeError(
     return `No se pudo conectar con ${url}: ${explainNoConnection(error.cause)}. No se envió nada. ${revise}, y que el servicio esté en marcha.`
   }
   if (error instanceof ErrorRespuesta) {
-    const { status, texto } = error
+    const { estadoHttp, texto } = error
     const bodyDescription = /^\s*</.test(texto)
       ? 'es una página web, como la de un proxy,'
       : `«${sanitize(texto.slice(0, 60)).trim()}»`
     const retryAdvice = esperar(error.esperarSegundos)
-    return `Lo que contestó ${url} (${status}) ${texto ? bodyDescription : 'vino vacío'} y no es del servicio de guías. ${status >= 500 || status === 429 ? `${retryAdvice} Si insiste, revise` : 'Revise'} ${direccion?.source ?? '--url'} y si hay un proxy en medio.`
+    return `Lo que contestó ${url} (${estadoHttp}) ${texto ? bodyDescription : 'vino vacío'} y no es del servicio de guías. ${estadoHttp >= 500 || estadoHttp === 429 ? `${retryAdvice} Si insiste, revise` : 'Revise'} ${direccion?.source ?? '--url'} y si hay un proxy en medio.`
   }
   const { code, syscall, path } = error as NodeJS.ErrnoException
   if (code && syscall) return `${path ?? syscall}: ${explainSystemError(error)}.`
@@ -107,7 +108,7 @@ export function describeOutage(error: unknown, direccion: ServiceAddress): strin
     return error.pudoLlegar
       ? `Se cortó la conexión con ${url}`
       : `No se pudo conectar con ${url}: ${explainNoConnection(error.cause)}`
-  return `${url} contestó ${(error as ErrorApi | ErrorRespuesta).status}`
+  return `${url} contestó ${(error as ErrorApi | ErrorRespuesta).estadoHttp}`
 }
 
 const esperar = (seconds: number | null) =>
@@ -160,7 +161,7 @@ export function reportError(error: unknown, runSettings: RunSettings): number {
   if (!isExpectedError(error)) throw error
   const mensaje = hideSecrets(describeError(error, runSettings))
   if (runSettings.json) {
-    const { codigo, status, idSolicitud, errores } = error as Partial<ErrorApi>
+    const { codigo, estadoHttp, idSolicitud, errores } = error as Partial<ErrorApi>
     const { intentos } = error as Partial<ErrorGuias>
     const type = error instanceof UsageError ? 'ErrorDeUso' : error.name
     const transient = isTransientError(error)
@@ -168,7 +169,7 @@ export function reportError(error: unknown, runSettings: RunSettings): number {
       JSON.stringify({
         error: type,
         codigo,
-        status,
+        estado_http: estadoHttp,
         id_solicitud: idSolicitud,
         intentos,
         pasajero: transient,

@@ -132,7 +132,17 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
     const ms = Math.round(performance.now() - startedAt)
     const bien = status >= 200 && status < 300
     if (json)
-      printLine(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
+      printLine(
+        JSON.stringify({
+          id: evento.id,
+          tipo: evento.tipo,
+          guia: evento.guia,
+          intento,
+          estado_http: status,
+          ok: bien,
+          ms,
+        }),
+      )
     else
       printLine(
         `${title}  → ${paint(bien ? 'green' : 'red', status ? String(status) : sanitize(failureReason))} (${ms} ms)`,

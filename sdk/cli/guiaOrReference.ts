@@ -19,8 +19,8 @@ export async function byCodeOrReference<T>(
     const code = await findByReference(guias, text, signal)
     if (code !== undefined) return ask(code)
     const mensaje = `«${text}» no es el código ni la referencia de ninguna guía suya, en el modo de esta llave. Revise si tiene una letra o un número cambiado.`
-    const { status, cabeceras } = error
-    throw new ErrorNoEncontrado({ ...error.problema, mensaje }, { status, cabeceras })
+    const { estadoHttp, cabeceras } = error
+    throw new ErrorNoEncontrado({ ...error.problema, mensaje }, { estadoHttp, cabeceras })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Webhook, WebhookConSecreto, WebhookParaCambiar } from '@guias/sdk'
+import type { Webhook, WebhookConSecreto, WebhookParaCrear } from '@guias/sdk'
 import { EVENT_TYPES } from '../src/generated/eventTypes.ts'
 import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
 import {
@@ -136,8 +136,8 @@ const DE_WEBHOOK: Options = {
   descripcion: { placeholder: '<texto>', description: 'una nota para usted' },
 }
 
-function readWebhookData(context: Context): Pick<WebhookParaCambiar, 'tipos' | 'descripcion'> {
-  const tipos: WebhookParaCambiar['tipos'] = context.texts('tipos')
+function readWebhookData(context: Context): Pick<WebhookParaCrear, 'tipos' | 'descripcion'> {
+  const tipos: WebhookParaCrear['tipos'] = context.texts('tipos')
   const descripcion = context.texto('descripcion')
   return { ...(tipos && { tipos }), ...(descripcion !== undefined && { descripcion }) }
 }

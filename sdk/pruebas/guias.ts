@@ -83,7 +83,7 @@ export class Guias {
     const antes = datos.external_ref ? this.#contents.get(datos.external_ref) : undefined
     if (antes) {
       requireSameData(antes.guia, antes.contenido, contenido)
-      return { guia: antes.guia, repetida: true }
+      return { guia: warnOfEnd(antes.guia), repetida: true }
     }
     const guia = buildGuia(createCode(), datos, telefono, this.#now().toISOString())
     this.todas.set(guia.guia, guia)
@@ -255,6 +255,24 @@ function checkData(datos: GuiaParaCrear): string {
   if (!hasPlace(datos.recogida)) errores.push(missingField('/recogida', 'falta; dé lat y lng, o maps_url'))
   if (errores.length > 0 || !reading || 'error' in reading) throw invalidFields(errores)
   return reading.e164
+}
+
+/** Warnings of a repeated creation that ships nothing, by the state of the guide that it found. */
+const ENDED: Readonly<Record<string, readonly [codigo: string, state: string]>> = {
+  cancelado: ['ya_cancelada', 'está cancelada'],
+  en_devolucion: ['ya_devuelta', 'se devuelve o se devolvió'],
+  devuelto: ['ya_devuelta', 'se devuelve o se devolvió'],
+  extraviado: ['ya_extraviada', 'está extraviada'],
+}
+
+/** Adds the service's warning to the guide of a repeated creation if it will not be delivered. */
+function warnOfEnd(guia: Guia): Guia {
+  const ended = ENDED[guia.estado]
+  if (!ended) return guia
+  const [codigo, state] = ended
+  const mensaje = `la guía de esta referencia ya existía y ${state}: para otro envío use otra external_ref`
+  const advertencia = { codigo, campo: '/external_ref', mensaje, sugerencia: null }
+  return { ...guia, advertencias: [...guia.advertencias, advertencia] } as Guia
 }
 
 function requireSameData(guia: Guia, antes: ReadonlyMap<string, string>, ahora: ReadonlyMap<string, string>) {

@@ -66,7 +66,7 @@ export class ErrorGuias extends Error {
 /** Respuesta de la que salió un {@link ErrorApi}. */
 export interface OrigenDelError {
   /** Estado HTTP de la respuesta; si falta, el que dice el problema. */
-  status?: number
+  estadoHttp?: number
   /** Cabeceras de la respuesta. */
   cabeceras?: Headers
 }
@@ -79,7 +79,7 @@ const MAX_FAILURES_IN_MESSAGE = 10
  */
 export class ErrorApi extends ErrorGuias {
   /** Estado HTTP de la respuesta. */
-  declare readonly status: number
+  declare readonly estadoHttp: number
   /** Código estable del problema, por ejemplo `validacion` o `guia_desconocida`. */
   declare readonly codigo: CodigoDeProblema
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
@@ -94,11 +94,14 @@ export class ErrorApi extends ErrorGuias {
   /** Cabeceras de la respuesta. */
   declare readonly cabeceras: Headers
 
-  constructor(problema: Problema, { status = problema.estado_http, cabeceras = new Headers() }: OrigenDelError = {}) {
+  constructor(
+    problema: Problema,
+    { estadoHttp = problema.estado_http, cabeceras = new Headers() }: OrigenDelError = {},
+  ) {
     const idSolicitud = problema.id_solicitud ?? cabeceras.get('x-request-id')
     const errores = Array.isArray(problema.errores) ? problema.errores : []
-    super(buildMessage(problema, status, idSolicitud, errores))
-    this.status = status
+    super(buildMessage(problema, estadoHttp, idSolicitud, errores))
+    this.estadoHttp = estadoHttp
     this.codigo = problema.codigo
     this.idSolicitud = idSolicitud
     this.errores = errores
@@ -293,7 +296,7 @@ export class ErrorRespuesta extends ErrorGuias {
   declare name: 'ErrorRespuesta'
 
   /** Estado HTTP de la respuesta; 0 si el navegador lo oculta. */
-  declare readonly status: number
+  declare readonly estadoHttp: number
   /** Primeros 200 caracteres de la respuesta. */
   declare readonly texto: string
   /** Identificador de la solicitud: la cabecera `X-Request-Id`; nulo si no venía. */
@@ -302,9 +305,9 @@ export class ErrorRespuesta extends ErrorGuias {
   /** Cabeceras de la respuesta. */
   declare readonly cabeceras: Headers
 
-  constructor(mensaje: string, respuesta: { status: number; cabeceras: Headers; texto: string }) {
+  constructor(mensaje: string, respuesta: { estadoHttp: number; cabeceras: Headers; texto: string }) {
     super(mensaje)
-    this.status = respuesta.status
+    this.estadoHttp = respuesta.estadoHttp
     this.texto = respuesta.texto
     this.idSolicitud = respuesta.cabeceras.get('x-request-id')
     this.esperarSegundos = parseRetryAfter(respuesta.cabeceras)
@@ -365,7 +368,7 @@ const CLASS_BY_STATUS: Readonly<Record<number, typeof ErrorApi>> = {
  * but 409 keeps its meaning.
  */
 export function createErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
-  const status = origen.status ?? problema.estado_http
+  const status = origen.estadoHttp ?? problema.estado_http
   const ErrorClass = status >= 500 ? ErrorServicio : (CLASS_BY_STATUS[status] ?? ErrorApi)
   return new ErrorClass(problema, origen)
 }

@@ -99,7 +99,8 @@ export class RecursoGuias {
    * Ponga siempre `external_ref` (su número de pedido). Con ella, repetir la misma solicitud es seguro y devuelve la
    * guía que ya existe (`repetida` en `conRespuesta()`). La misma referencia con otros datos es un `ErrorConflicto`. Si la
    * red falla, el SDK repite la solicitud por su cuenta; sin `external_ref`, con una clave que vale para esta llamada: si
-   * la llama otra vez, crea otra guía, salvo con su propia `claveDeIdempotencia`. Si la guía que ya existe se canceló o se devolvió, lo avisa (`alAvisar`): no es un envío nuevo.
+   * la llama otra vez, crea otra guía, salvo con su propia `claveDeIdempotencia`. Si la guía que ya existe no se entregará (cancelada,
+   * devuelta, extraviada), lo avisa (`alAvisar`): no es un envío nuevo.
    *
    * ```ts
    * const { guia, estado } = await api.guias.crear({
@@ -238,7 +239,9 @@ export class RecursoGuias {
 
   /** Da la guía que tiene esa `external_ref`, que es única; `undefined` si no hay ninguna. */
   async porReferencia(external_ref: string, opciones?: OpcionesDeSolicitud): Promise<Guia | undefined> {
-    return (await this.listar({ external_ref: `${external_ref}` }, opciones)).datos[0]
+    // A missing reference must not find the first guide of all.
+    if (!external_ref) throw new ErrorGuias('Falta la external_ref.')
+    return (await this.listar({ external_ref }, opciones)).datos[0]
   }
 
   /**

@@ -140,7 +140,7 @@ export async function createReadySlots<E>(
     }
   } catch (causa) {
     const error = causa as ErrorGuias
-    if ((error as ErrorApi).status === 413 && sendableSlots.length > 1) {
+    if ((error as ErrorApi).estadoHttp === 413 && sendableSlots.length > 1) {
       // After a 413, each half is sent alone, because a proxy may accept less than the service.
       const half = readySlots.length >> 1
       return [

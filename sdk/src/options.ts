@@ -64,7 +64,7 @@ export interface Suceso {
   /** Duración de este intento, en milisegundos. */
   ms: number
   /** Estado HTTP de la respuesta; nulo si no hubo respuesta. */
-  status: number | null
+  estadoHttp: number | null
   /** Identificador de la solicitud (`X-Request-Id`); nulo si ninguna respuesta lo trajo. */
   idSolicitud: string | null
   /** Nombre del error; nulo si no hubo error. */

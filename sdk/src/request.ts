@@ -3,7 +3,7 @@ export interface Respuesta<T> {
   /** Los datos de la respuesta. */
   datos: T
   /** Estado HTTP de la respuesta. */
-  status: number
+  estadoHttp: number
   /** Cabeceras HTTP de la respuesta. */
   cabeceras: Headers
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */

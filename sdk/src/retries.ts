@@ -22,8 +22,8 @@ const NO_CONNECTION =
 export function canRetry(error: ErrorGuias, repetible: boolean): boolean {
   if (error instanceof ErrorConexion) return repetible || !error.pudoLlegar
   if (error instanceof ErrorConflicto) return error.codigo === 'carrera_perdida' && !error.secuencia
-  const { status = 0 } = error as Partial<ErrorApi>
-  return status === 429 || (repetible && (status === 408 || status >= 500))
+  const { estadoHttp = 0 } = error as Partial<ErrorApi>
+  return estadoHttp === 429 || (repetible && (estadoHttp === 408 || estadoHttp >= 500))
 }
 
 /** Tells whether the caller may try the same request again later. An aborted request counts as well. */

@@ -104,7 +104,7 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
       const logSuceso = (suceso: Partial<Suceso>) => registrar(registro, request, intento, startedAt, suceso)
       try {
         const respuesta = await exchange(request, forma, settings, intento, deadline - startedAt)
-        logSuceso({ status: respuesta.status, idSolicitud: respuesta.idSolicitud })
+        logSuceso({ estadoHttp: respuesta.estadoHttp, idSolicitud: respuesta.idSolicitud })
         return respuesta
       } catch (causa) {
         // An earlier attempt may have reached the service. The error must say so, even if this attempt was never sent.
@@ -112,8 +112,13 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
           causa instanceof ErrorGuias ? causa : noAnswerError(causa, mayHaveArrived || !wasNotSent(causa))
         mayHaveArrived ||= !canRetry(error, false)
         error.intentos = intento
-        const { status } = error as Partial<ErrorApi>
-        if (status === 429 && error.esperarSegundos && settings.reintentos && uncountedLimits < MAX_UNCOUNTED_LIMITS)
+        const { estadoHttp } = error as Partial<ErrorApi>
+        if (
+          estadoHttp === 429 &&
+          error.esperarSegundos &&
+          settings.reintentos &&
+          uncountedLimits < MAX_UNCOUNTED_LIMITS
+        )
           uncountedLimits++
         const espera =
           intento - uncountedLimits <= settings.reintentos && canRetry(error, request.repetible)
@@ -147,10 +152,11 @@ function prepareCall(
   try {
     const settings = resolveSettings(opciones, base)
     const request = prepareRequest()
-    const clave = opciones?.claveDeIdempotencia ?? request.clave
+    const headers = new Headers(settings.cabeceras)
+    const clave = opciones?.claveDeIdempotencia ?? headers.get('Idempotency-Key') ?? request.clave
     request.repetible ||= clave !== request.clave
-    if (clave !== undefined) settings.cabeceras = { ...settings.cabeceras, 'Idempotency-Key': clave }
-    new Headers(settings.cabeceras)
+    if (clave !== undefined) headers.set('Idempotency-Key', clave)
+    settings.cabeceras = Object.fromEntries(headers)
     return { request, settings }
   } catch (causa) {
     if (causa instanceof ErrorGuias) throw causa
@@ -182,15 +188,15 @@ function parseResponse<T>(respuesta: Response, cuerpo: string | Uint8Array, form
   if ((respuesta.ok || status === 304) && forma(datos, status)) {
     return {
       datos,
-      status,
+      estadoHttp: status,
       cabeceras,
       idSolicitud: cabeceras.get('x-request-id'),
       repetida: cabeceras.get('idempotent-replayed') === 'true',
     }
   }
-  if (!respuesta.ok && isProblema(datos)) throw createErrorApi(datos, { status, cabeceras })
+  if (!respuesta.ok && isProblema(datos)) throw createErrorApi(datos, { estadoHttp: status, cabeceras })
   const bodyStart = String(cuerpo).slice(0, 200)
-  throw new ErrorRespuesta(describeResponse(respuesta, bodyStart), { status, cabeceras, texto: bodyStart })
+  throw new ErrorRespuesta(describeResponse(respuesta, bodyStart), { estadoHttp: status, cabeceras, texto: bodyStart })
 }
 
 function readJson(texto: string): unknown {
@@ -256,8 +262,8 @@ const abortedError = (signal: AbortSignal | undefined) =>
   })
 
 function toErrorFields(error: ErrorGuias): Partial<Suceso> {
-  const { name, codigo = null, status = null, idSolicitud = null } = error as Partial<ErrorApi>
-  return { error: name ?? null, codigo, status, idSolicitud }
+  const { name, codigo = null, estadoHttp = null, idSolicitud = null } = error as Partial<ErrorApi>
+  return { error: name ?? null, codigo, estadoHttp, idSolicitud }
 }
 
 function registrar(
@@ -274,7 +280,7 @@ function registrar(
       ruta: ruta.replace(/\?.*/, ''),
       intento,
       ms: Math.round(performance.now() - startedAt),
-      status: null,
+      estadoHttp: null,
       idSolicitud: null,
       error: null,
       codigo: null,

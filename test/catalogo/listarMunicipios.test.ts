@@ -57,7 +57,7 @@ describe('listarMunicipios', () => {
   it('names the nearest departments when there is none', async () => {
     const error = await comercio.api.catalogo.municipios({ departamento: 'Sacatepeqes' }).catch((e: unknown) => e)
     expect(error).toBeInstanceOf(ErrorNoEncontrado)
-    expect(error).toMatchObject({ codigo: 'departamento_desconocido', status: 404 })
+    expect(error).toMatchObject({ codigo: 'departamento_desconocido', estadoHttp: 404 })
     expect(String(error)).toContain('¿Quiso decir Sacatepéquez?')
     const nothing = await comercio.api.catalogo.municipios({ departamento: 'x'.repeat(100) }).catch((e: unknown) => e)
     expect(String(nothing)).toContain('Vea los que hay en el catálogo de departamentos')

@@ -81,7 +81,7 @@ function buy(shop: Shop, { api }: Pick<Comercio, 'api'> = shop.comercio, prefix 
       shop.creadas.add((await api.guias.crear(buildGuia({ external_ref }))).guia)
     } catch (error) {
       // Whoever isn't answered doesn't know whether it is there: the same reference says so.
-      if ((error as { status?: number }).status !== 503) throw error
+      if ((error as { estadoHttp?: number }).estadoHttp !== 503) throw error
       shop.rechazos++
       await new Promise((resolve) => setTimeout(resolve, 100))
       await create(external_ref)

@@ -123,7 +123,7 @@ describe('the feed on several machines', () => {
       try {
         return (await one.api.guias.crear(guiaData)).guia
       } catch (error) {
-        if ((error as { status?: number }).status !== 503) throw error
+        if ((error as { estadoHttp?: number }).estadoHttp !== 503) throw error
         return create(guiaData)
       }
     }

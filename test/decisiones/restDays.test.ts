@@ -55,7 +55,7 @@ describe('days without deliveries', () => {
   it('are refused to a simulated recipient, with a day that is possible', async () => {
     const { api, guia } = await createAskedGuia()
     const fault = await fallaDeApi(api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha: christmas() }))
-    expect(fault).toMatchObject({ status: 422, errores: [{ campo: '/fecha', codigo: 'fuera_de_rango' }] })
+    expect(fault).toMatchObject({ estadoHttp: 422, errores: [{ campo: '/fecha', codigo: 'fuera_de_rango' }] })
     const [day = ''] = /\d{4}-\d{2}-\d{2}/.exec(fault.errores![0]!.mensaje) ?? []
     const { decision } = await api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha: day })
     expect(decision).toMatchObject({ fecha: day, por: 'destinatario' })

@@ -85,7 +85,7 @@ describe('prism', FULL_RUN_ONLY, () => {
       (error) => error,
     )
     expect(lost).toBeInstanceOf(ErrorApi)
-    expect(lost).toMatchObject({ status: 404, codigo: 'guia_desconocida' })
+    expect(lost).toMatchObject({ estadoHttp: 404, codigo: 'guia_desconocida' })
     expect(message.match(/violation|✖|✘/gi), message).toBeNull()
   })
 

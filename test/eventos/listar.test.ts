@@ -135,7 +135,7 @@ describe('GET /api/v1/eventos', () => {
     const { cursor_siguiente } = await api.eventos.listar()
     for (const filters of [{}, { cursor: cursor_siguiente }])
       await expect(api.eventos.listar({ guia: external_ref!, ...filters })).rejects.toMatchObject({
-        status: 400,
+        estadoHttp: 400,
         codigo: 'parametro_invalido',
         errores: [{ campo: 'guia', mensaje: expect.stringMatching(`filtro external_ref, «${external_ref}»`) }],
       })

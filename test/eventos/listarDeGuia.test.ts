@@ -19,6 +19,6 @@ describe('GET /api/v1/guias/{guia}/eventos', () => {
   it('is its merchant’s alone', async () => {
     const [one, other] = [await environment.createComercio(), await environment.createComercio()]
     const { guia } = await one.api.guias.crear(buildGuia())
-    await expect(other.api.guias.eventos(guia)).rejects.toMatchObject({ status: 404, codigo: 'guia_desconocida' })
+    await expect(other.api.guias.eventos(guia)).rejects.toMatchObject({ estadoHttp: 404, codigo: 'guia_desconocida' })
   })
 })

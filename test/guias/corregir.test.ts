@@ -169,7 +169,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     expect((await api.guias.corregir(guia, { recogida: { contacto: null } })).recogida.contacto).toBeNull()
     await escanear('recolectado')
     const error = await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' }, telefono: '5987 1234' }))
-    expect(error).toMatchObject({ status: 409, codigo: 'no_corregible', estado: 'recolectado' })
+    expect(error).toMatchObject({ estadoHttp: 409, codigo: 'no_corregible', estado: 'recolectado' })
     expect(error.admitidaEn).toEqual(['aceptado'])
     expect(error.problema.mensaje).toBe(
       'La guía está en recolectado y la recogida ya no se corrige. Envíe los demás campos sin recogida.',
@@ -218,7 +218,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const { api, guia } = await fresh()
     expect((await api.guias.corregir(guia, { destinatario: 'Luis', secuencia: 1 })).secuencia).toBe(2)
     const error = await fallaDeApi(api.guias.corregir(guia, { destinatario: 'Eva', secuencia: 1 }))
-    expect(error).toMatchObject({ status: 409, codigo: 'carrera_perdida', secuencia: 2, intentos: 1 })
+    expect(error).toMatchObject({ estadoHttp: 409, codigo: 'carrera_perdida', secuencia: 2, intentos: 1 })
     expect((await api.guias.obtener(guia)).destinatario).toBe('Luis')
   })
 
@@ -256,7 +256,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const { api, guia } = await fresh(body)
     await api.guias.corregir(guia, { destinatario: 'Luis Ajú', telefono: '5987 1234' })
     const repeated = await api.guias.crear(body).conRespuesta()
-    expect([repeated.status, repeated.datos.guia, repeated.datos.destinatario]).toEqual([200, guia, 'Luis Ajú'])
+    expect([repeated.estadoHttp, repeated.datos.guia, repeated.datos.destinatario]).toEqual([200, guia, 'Luis Ajú'])
     const error = await fallaDeApi(api.guias.crear({ ...body, destinatario: 'Luis Ajú' }))
     expect(error).toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
   })
@@ -266,6 +266,6 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     for (let n = 1; n <= 30; n++) await api.guias.corregir(guia, { direccion: `Calle ${n}` })
     expect((await api.guias.corregir(guia, { direccion: 'Calle 30' })).secuencia).toBe(31)
     const error = await fallaDeApi(api.guias.corregir(guia, { direccion: 'Calle 31' }))
-    expect(error).toMatchObject({ status: 409, codigo: 'limite_de_correcciones' })
+    expect(error).toMatchObject({ estadoHttp: 409, codigo: 'limite_de_correcciones' })
   })
 })

@@ -21,7 +21,7 @@ describe('POST /api/v1/guias', () => {
     const { api } = await environment.createComercio()
     const {
       datos,
-      status,
+      estadoHttp: status,
       cabeceras: headers,
     } = await api.guias.crear(buildGuia({ destinatario: 'María José Ajú' })).conRespuesta()
     expect(status).toBe(201)
@@ -219,6 +219,8 @@ describe('external_ref', () => {
   it.each([
     { codigo: 'ya_cancelada', estado: 'cancelado' as const, path: [] },
     { codigo: 'ya_devuelta', estado: 'devuelto' as const, path: ['recolectado', 'en_devolucion', 'devuelto'] },
+    { codigo: 'ya_devuelta', estado: 'en_devolucion' as const, path: ['recolectado', 'en_devolucion'] },
+    { codigo: 'ya_extraviada', estado: 'extraviado' as const, path: ['recolectado', 'extraviado'] },
   ])('repeated for a guide in $estado gets the warning $codigo, which no other answer has', async (ended) => {
     const { codigo, estado, path } = ended
     const { api } = await environment.createComercio()
@@ -238,7 +240,7 @@ describe('external_ref', () => {
     const body = buildGuiaWithoutDestino()
     const first = await api.guias.crear(body).conRespuesta()
     const second = await api.guias.crear({ ...body, telefono: '+502 3148 1676' }).conRespuesta()
-    expect([first.status, first.repetida, second.status, second.repetida]).toEqual([201, false, 200, true])
+    expect([first.estadoHttp, first.repetida, second.estadoHttp, second.repetida]).toEqual([201, false, 200, true])
     expect(second.datos.guia).toBe(first.datos.guia)
     const cuentas = await environment.db.pool.query('select count(*)::int as n from mensaje where guia = $1', [
       first.datos.guia,
@@ -288,7 +290,7 @@ describe('external_ref', () => {
     const body = buildGuia()
     const { guia } = await api.guias.crear(body)
     await api.guias.cancelar(guia)
-    const { datos, status } = await api.guias.crear(body).conRespuesta()
+    const { datos, estadoHttp: status } = await api.guias.crear(body).conRespuesta()
     expect([status, datos.guia, datos.estado]).toEqual([200, guia, 'cancelado'])
   })
 
@@ -318,8 +320,8 @@ describe('external_ref', () => {
     for (const body of cuerpos) {
       const ownItems = responses.filter(({ datos }) => datos.external_ref === body.external_ref)
       expect(new Set(ownItems.map(({ datos }) => datos.guia)).size).toBe(1)
-      expect(ownItems.filter(({ status }) => status === 201)).toHaveLength(1)
-      expect(ownItems.filter(({ status }) => status === 200)).toHaveLength(99)
+      expect(ownItems.filter(({ estadoHttp }) => estadoHttp === 201)).toHaveLength(1)
+      expect(ownItems.filter(({ estadoHttp }) => estadoHttp === 200)).toHaveLength(99)
     }
     const { rows } = await environment.db.pool.query(
       `select (select count(*)::int from guia where comercio_id = $1) guias,

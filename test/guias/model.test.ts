@@ -44,7 +44,7 @@ class Repeat implements Command {
   check = (model: Readonly<Model>) => model.length > 0
   async run(model: Model, { api }: Real) {
     const expected = pickOne(model, this.i)
-    const { datos, status } = await api.guias.crear(expected.body).conRespuesta()
+    const { datos, estadoHttp: status } = await api.guias.crear(expected.body).conRespuesta()
     expect([status, datos.guia, datos.estado]).toEqual([200, expected.guia, expected.estado])
   }
   toString = () => `repetir(${this.i})`

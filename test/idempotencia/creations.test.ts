@@ -58,6 +58,13 @@ interface Resultado {
 const results = (response: { body: { resultados: Resultado[] } }) => response.body.resultados
 const repeated = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
 
+const CANCELLED = {
+  codigo: 'ya_cancelada',
+  campo: null,
+  mensaje: 'la guía que creó esta Idempotency-Key está cancelada: para otro envío use otra clave',
+  sugerencia: null,
+}
+
 describe('a creation with Idempotency-Key', () => {
   it('is one guide for 100 requests at once, to two processes', async () => {
     const key = createIdempotencyKey()
@@ -166,12 +173,18 @@ describe('a creation with Idempotency-Key', () => {
     expect((await request('', requestData, 'con espacio')).status).toBe(400)
   })
 
-  it('answers with the guide as it is now', async () => {
+  it('answers with the guide as it is now, and with a warning if nothing will be delivered', async () => {
     const key = createIdempotencyKey()
     const { guia } = (await create(key)).body
     await comercio.api.guias.cancelar(guia)
     const other = await create(key)
     expect([other.status, other.body.guia, other.body.estado]).toEqual([201, guia, 'cancelado'])
+    expect(other.body.advertencias).toEqual([CANCELLED])
+    const [first] = results(await crearLote([GUIA_WITHOUT_REFERENCIA], key))
+    await comercio.api.guias.cancelar(first!.guia!)
+    expect(results(await crearLote([GUIA_WITHOUT_REFERENCIA], key))).toMatchObject([
+      { ok: true, advertencias: [CANCELLED] },
+    ])
   })
 
   it('is kept for 24 hours, and then free for another guide', async () => {

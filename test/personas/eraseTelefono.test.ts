@@ -195,7 +195,9 @@ describe('a person', () => {
 
     // What was delivered still was; whoever has her PDF is told the truth, and the other's is genuine.
     expect(await ceiba.api.guias.crear(sentRequest)).toMatchObject({ guia, estado: 'entregado', telefono: null })
-    await expect(ceiba.api.guias.crear({ ...sentRequest, municipio: 'Mixco' })).rejects.toMatchObject({ status: 409 })
+    await expect(ceiba.api.guias.crear({ ...sentRequest, municipio: 'Mixco' })).rejects.toMatchObject({
+      estadoHttp: 409,
+    })
     const { llave } = ceiba
     const prueba = await environment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
     expect([prueba.status, prueba.body.mensaje]).toEqual([404, expect.stringMatching(/se borró .* a petición/)])

@@ -126,9 +126,9 @@ describe('after the retention of proofs', () => {
 
     const error = await comercio.api.guias.pruebaEntrega(guia).then(
       () => undefined,
-      (e: { codigo: string; status: number; message: string }) => e,
+      (e: { codigo: string; estadoHttp: number; message: string }) => e,
     )
-    expect([error?.status, error?.codigo]).toEqual([404, 'prueba_no_disponible'])
+    expect([error?.estadoHttp, error?.codigo]).toEqual([404, 'prueba_no_disponible'])
     const [, message = ''] = /su prueba se borró el (\S+) por la retención de datos/.exec(error!.message) ?? []
     expect(new Date(message).getTime() - moment.getTime()).toBeGreaterThanOrEqual(0)
     expect(new Date(message).getTime()).toBeLessThanOrEqual(environment.clock().getTime())
@@ -195,7 +195,7 @@ describe('after the retention of proofs', () => {
         ])
       ).rows[0].n
     expect([await count('prueba_entrega'), await count('prueba_borrada')]).toEqual([0, 1_200])
-    await expect(comercio.api.guias.pruebaEntrega(old.guia)).rejects.toMatchObject({ status: 404 })
+    await expect(comercio.api.guias.pruebaEntrega(old.guia)).rejects.toMatchObject({ estadoHttp: 404 })
     expect((await comercio.api.guias.pruebaEntrega(fresh.guia)).fotos).toHaveLength(1)
   })
 })

@@ -26,7 +26,10 @@ describe('time', () => {
     expect(error.message).toContain('plazoTotal')
 
     answer(respondProblema(503, 'no_disponible', { 'Retry-After': '5' }))
-    expect(await fault(client({ plazoTotal: 2_000 }).guias.obtener('A'))).toMatchObject({ status: 503, intentos: 1 })
+    expect(await fault(client({ plazoTotal: 2_000 }).guias.obtener('A'))).toMatchObject({
+      estadoHttp: 503,
+      intentos: 1,
+    })
   })
 
   it.each([

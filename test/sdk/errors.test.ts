@@ -38,7 +38,7 @@ describe('errors of the API', () => {
     expect(error).toBeInstanceOf(ErrorApi)
     expect(error).toMatchObject({
       name: Clase.name,
-      status,
+      estadoHttp: status,
       codigo,
       idSolicitud: 'sol-1',
       errores: [],
@@ -121,7 +121,13 @@ describe('errors of the API', () => {
 
   it('manages with a problem that lacks everything but its code', async () => {
     const error = await fallaCon(ErrorApi, json(418, { codigo: 'x' }))
-    expect(error).toMatchObject({ status: 418, codigo: 'x', idSolicitud: 'sol-1', errores: [], documentacion: null })
+    expect(error).toMatchObject({
+      estadoHttp: 418,
+      codigo: 'x',
+      idSolicitud: 'sol-1',
+      errores: [],
+      documentacion: null,
+    })
     expect(error.message).toBe('El servicio rechazó la solicitud (codigo: x, HTTP 418, id_solicitud: sol-1)')
   })
 

@@ -115,6 +115,11 @@ it('finds the guide of a reference, or none', async () => {
   expect(received[0]!.path).toBe('/api/v1/guias?external_ref=PEDIDO%201%262')
 })
 
+it.each([undefined, null, ''])('finds no guide of a reference that is missing, %j', async (missing) => {
+  const error = await fault(client().guias.porReferencia(missing as unknown as string))
+  expect([error.name, error.message, received]).toEqual(['ErrorGuias', 'Falta la external_ref.', []])
+})
+
 it('takes a Date where an instant is expected', async () => {
   const desde = new Date(1_795_283_100_000)
   answer(json(200, { datos: [], cursor_siguiente: null }))

@@ -113,7 +113,7 @@ it('crear, crearLote: a lost answer creates no guide twice, with a reference or 
     const before = await count('guia')
     lostCount = 2
     const created = await api.guias.crear(datos).conRespuesta()
-    expect([created.repetida, created.status]).toEqual([true, datos === guia ? 201 : 200])
+    expect([created.repetida, created.estadoHttp]).toEqual([true, datos === guia ? 201 : 200])
     expect(await count('guia')).toBe(before + 1)
     lostCount = 2
     const { datos: lote } = await api.guias.crearLote({ guias: [datos, guia] }).conRespuesta()

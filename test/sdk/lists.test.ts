@@ -30,7 +30,7 @@ describe('lists', () => {
     await client().guias.listar()
     expect(received.splice(0).map(({ path }) => path)).toEqual(['/api/v1/guias'])
     expect(await list).toEqual({ datos: ids(2), cursor_siguiente: '2' })
-    expect(await list.conRespuesta()).toMatchObject({ status: 200, idSolicitud: 'sol-1' })
+    expect(await list.conRespuesta()).toMatchObject({ estadoHttp: 200, idSolicitud: 'sol-1' })
     expect(received.map(({ path }) => path)).toEqual([
       '/api/v1/guias?estado=en_ruta&estado=aceptado&external_ref=A%26B&limite=2',
     ])

@@ -63,7 +63,7 @@ describe('a request without a method of the SDK', () => {
       expect(await fault(client().post('/api/v1/zonas', {}))).toBeInstanceOf(ErrorRespuesta)
     }
     answer(json(200, { zona: 'Z1' }))
-    expect(await client().get('/api/v1/zonas').conRespuesta()).toMatchObject({ status: 200, idSolicitud: 'sol-1' })
+    expect(await client().get('/api/v1/zonas').conRespuesta()).toMatchObject({ estadoHttp: 200, idSolicitud: 'sol-1' })
     const hangingRequest = (options: object) => {
       answer(() => {})
       return fault(client().get('/api/v1/zonas', {}, options))
@@ -99,10 +99,10 @@ describe('a request without a method of the SDK', () => {
     const { api } = await environment.createComercio()
     const fresh = buildGuia()
     const created = await api.post<{ guia: string }>('/api/v1/guias', fresh).conRespuesta()
-    expect([created.status, created.repetida]).toEqual([201, false])
+    expect([created.estadoHttp, created.repetida]).toEqual([201, false])
     expect((await api.post('/api/v1/guias', fresh).conRespuesta()).repetida).toBe(true)
     expect(await api.get(`/api/v1/guias/${created.datos.guia}`)).toMatchObject({ guia: created.datos.guia })
-    expect(await fault(api.get('/api/v1/no-existe'))).toMatchObject({ status: 404, codigo: 'ruta_desconocida' })
+    expect(await fault(api.get('/api/v1/no-existe'))).toMatchObject({ estadoHttp: 404, codigo: 'ruta_desconocida' })
   })
 })
 

@@ -24,7 +24,7 @@ describe('429 with Retry-After', () => {
     const failingServer = respondProblema(503, 'no_disponible')
     answer(limite, limite, limite, failingServer, limite, failingServer, json(200, GUIA))
     expect(await client({ reintentos: 2 }).guias.obtener('A')).toEqual(GUIA)
-    expect(sucesos.map(({ status, esperaMs }) => [status, esperaMs])).toEqual([
+    expect(sucesos.map(({ estadoHttp, esperaMs }) => [estadoHttp, esperaMs])).toEqual([
       ...Array(3).fill([429, 1000]),
       [503, 0],
       [429, 1000],

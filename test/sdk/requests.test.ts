@@ -32,10 +32,10 @@ describe('requests', () => {
   it('tells a replay', async () => {
     answer(json(200, GUIA, { 'Idempotent-Replayed': 'true' }))
     const response = await client().guias.crear(NEW_GUIA).conRespuesta()
-    expect(response).toMatchObject({ datos: GUIA, status: 200, idSolicitud: 'sol-1', repetida: true })
+    expect(response).toMatchObject({ datos: GUIA, estadoHttp: 200, idSolicitud: 'sol-1', repetida: true })
     expect(response.cabeceras.get('content-type')).toBe('application/json')
     answer(json(201, GUIA))
-    expect(await client().guias.crear(NEW_GUIA).conRespuesta()).toMatchObject({ status: 201, repetida: false })
+    expect(await client().guias.crear(NEW_GUIA).conRespuesta()).toMatchObject({ estadoHttp: 201, repetida: false })
   })
 
   it('is a promise, sent once and at once', async () => {

@@ -18,7 +18,7 @@ describe('answers that are not the API’s', () => {
     ['a JSON text cut short', text(200, '{"guia": "7K3', { 'Content-Type': 'application/json' }), 200, '{"guia": "7K3'],
   ])('%s', async (_, response, status, dice) => {
     const error = await fallaCon(ErrorRespuesta, response)
-    expect(error).toMatchObject({ name: 'ErrorRespuesta', status })
+    expect(error).toMatchObject({ name: 'ErrorRespuesta', estadoHttp: status })
     expect(error.message).toContain(`HTTP ${status}`)
     expect(error.message).toContain(dice)
   })
@@ -59,7 +59,7 @@ describe('answers that are not the API’s', () => {
     const error = await fault(client().guias.crear(NEW_GUIA))
     expect(error).toMatchObject({
       name: 'ErrorRespuesta',
-      status: 301,
+      estadoHttp: 301,
       message: expect.stringContaining('https://guias.ejemplo.com/api/v1/guias'),
     })
     expect(received).toHaveLength(1)

@@ -240,9 +240,12 @@ describe('the repetition of a request', () => {
     },
   )
 
-  it('uses the key of the caller, also for a path that this version does not know', async () => {
+  it.each<OpcionesConClave>([
+    { claveDeIdempotencia: 'pedido-77' },
+    { cabeceras: { 'idempotency-key': 'pedido-77' } },
+    { claveDeIdempotencia: 'pedido-77', cabeceras: { 'idempotency-key': 'otra' } },
+  ])('uses the key of the caller, also for a path that this version does not know: %j', async (options) => {
     answer(respondProblema(409, 'idempotencia_en_conflicto'))
-    const options: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
     const sentRequests = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, UNKNOWN_ROUTE]
     for (const request of sentRequests)
       expect(await fault(request(client(), options))).toMatchObject({

@@ -64,16 +64,15 @@ async function runScenario({ api, waitUntilQuiet, passTime, url, recibidos, rece
   const conClave = (datos: object) => api.guias.crear(datos as never, { claveDeIdempotencia: 'caja-1' }).conRespuesta()
   await anotar(
     'crear, con clave',
-    conClave(guiaWithoutReferencia).then(({ status, repetida }) => [status, repetida]),
+    conClave(guiaWithoutReferencia).then(({ estadoHttp, repetida }) => [estadoHttp, repetida]),
   )
   await anotar(
     'crear, con clave, otra vez',
-    conClave(guiaWithoutReferencia).then(({ status, repetida }) => [status, repetida]),
+    conClave(guiaWithoutReferencia).then(({ estadoHttp, repetida }) => [estadoHttp, repetida]),
   )
-  const resultWithOther = conClave({ ...guiaWithoutReferencia, destinatario: 'Ana' }).catch(({ status, codigo }) => [
-    status,
-    codigo,
-  ])
+  const resultWithOther = conClave({ ...guiaWithoutReferencia, destinatario: 'Ana' }).catch(
+    ({ estadoHttp, codigo }) => [estadoHttp, codigo],
+  )
   await anotar('crear, con la clave de otra cosa', resultWithOther)
   const { guia: caseWithout } = await anotar(
     'crear, sin lugar',
@@ -95,6 +94,7 @@ async function runScenario({ api, waitUntilQuiet, passTime, url, recibidos, rece
   const [other] = (await api.guias.listar({ external_ref: 'OTRA' })).datos
   await anotar('cancelar', api.guias.cancelar(other!.guia))
   await anotar('cancelar, otra vez', api.guias.cancelar(other!.guia))
+  await anotar('crear, cancelada', api.guias.crear({ ...GUIA_REQUEST, external_ref: 'OTRA' } as never))
   const { guia: third } = await api.guias.crear({ ...GUIA_WITHOUT_PLACE, external_ref: 'TERCERA' } as never)
   await waitUntilQuiet()
   await anotar(

@@ -132,7 +132,7 @@ describe('api.webhooks', () => {
   it('gives the whole answer of a deletion, and takes 204 for nothing else', async () => {
     responder(204)
     const solicitud = api.webhooks.eliminar('wh_1')
-    expect(await solicitud.conRespuesta()).toMatchObject({ datos: undefined, status: 204, idSolicitud: 'sol-1' })
+    expect(await solicitud.conRespuesta()).toMatchObject({ datos: undefined, estadoHttp: 204, idSolicitud: 'sol-1' })
     expect(await fault(api.webhooks.obtener('wh_1'))).toBeInstanceOf(ErrorRespuesta)
   })
 

@@ -160,7 +160,7 @@ describe('avanzar', () => {
       const fault = await catchProblema(
         comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma: noFirmaReason }),
       )
-      expect(fault).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
+      expect(fault).toMatchObject({ estadoHttp: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
       await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: noFirmaReason })
       expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
         firma: null,
@@ -179,7 +179,7 @@ describe('avanzar', () => {
     const fault = await catchProblema(
       comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: 'se_nego' }),
     )
-    expect(fault).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
+    expect(fault).toMatchObject({ estadoHttp: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
   })
 

@@ -105,7 +105,7 @@ describe('confirmar-ubicacion', () => {
     expect((await fetch(await enlaceDe(guia))).status).toBe(410)
     expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(expired)
     const impossibleProblema = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
-    expect([impossibleProblema.status, impossibleProblema.codigo]).toEqual([409, 'transicion_invalida'])
+    expect([impossibleProblema.estadoHttp, impossibleProblema.codigo]).toEqual([409, 'transicion_invalida'])
     await api.guias.reenviarSolicitud(guia)
     const fallida = await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })
     expect(fallida.ubicacion.solicitud).toMatchObject({ estado: 'fallido', numero: 2 })
@@ -130,7 +130,7 @@ describe('confirmar-ubicacion', () => {
       const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
       const error = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...place }))
       expect(error).toMatchObject({
-        status: 422,
+        estadoHttp: 422,
         errores: Object.keys(place).map((field) => ({ campo: `/${field}`, codigo: 'incompatible' })),
       })
     },

@@ -31,7 +31,7 @@ async function fallida(givenComercio?: Awaited<ReturnType<typeof environment.cre
 }
 const problema = async (sentRequest: PromiseLike<unknown>) => {
   const error = await catchProblema(sentRequest)
-  return [error.status, error.codigo]
+  return [error.estadoHttp, error.codigo]
 }
 
 describe('decidir', () => {
@@ -141,7 +141,7 @@ describe('decidir', () => {
       const { secuencia } = await comercio.api.guias.obtener(guia)
       for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const)
         expect(await catchProblema(comercio.api.simulador.decidir(guia, { eleccion }))).toMatchObject({
-          status: 409,
+          estadoHttp: 409,
           codigo: 'decision_no_admitida',
           estado,
           opciones: [],

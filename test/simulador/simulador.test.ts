@@ -18,7 +18,7 @@ describe('all', () => {
       ]) {
         const error = await catchProblema(attempt())
         expect(error).toBeInstanceOf(ErrorAlcance)
-        expect([error.status, error.codigo]).toEqual([403, 'solo_en_test'])
+        expect([error.estadoHttp, error.codigo]).toEqual([403, 'solo_en_test'])
       }
     }
     const now = await api.guias.obtener(guia)

@@ -25,6 +25,13 @@ test.each([
   ['America/Matamoros', 'Tamaulipas', 'Nuevo Laredo'],
   ['America/Mazatlan', 'Nayarit', 'Tepic'],
   ['America/Mexico_City', 'Nayarit', 'Bucerías'],
+  ['America/Mexico_City', 'Nayarit', 'Bahía de Banderas'],
+  ['America/Mexico_City', 'Nayarit', 'Nuevo Vallarta'],
+  ['America/Matamoros', 'Tamaulipas', 'Guerrero'],
+  ['America/Ojinaga', 'Chihuahua', 'Coyame del Sotol'],
+  ['America/Ojinaga', 'Chihuahua', 'Manuel Benavides'],
+  ['America/Ciudad_Juarez', 'Chihuahua', 'Puerto Palomas de Villa'],
+  ['America/Mazatlan', 'Baja California', 'Guerrero Negro'],
 ])('%s is that of a guide to %s, %s', (zone, departamento, municipio) => {
   expect(zona(departamento, municipio)).toBe(zone)
 })

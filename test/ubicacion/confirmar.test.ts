@@ -12,7 +12,7 @@ const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
 const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
 const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
-const conflicto = (codigo: string) => ({ status: 409, codigo })
+const conflicto = (codigo: string) => ({ estadoHttp: 409, codigo })
 
 describe('the merchant', () => {
   const PUNTO = { lat: 14.6333, lng: -90.6064 }
@@ -156,7 +156,7 @@ describe('the merchant', () => {
         expect([operacion, response.status]).toEqual([operacion, status])
       }
     }
-    await expect(other.api.guias.confirmarUbicacion('000000000000', PUNTO)).rejects.toMatchObject({ status: 404 })
+    await expect(other.api.guias.confirmarUbicacion('000000000000', PUNTO)).rejects.toMatchObject({ estadoHttp: 404 })
     expect(await rows(guia)).toEqual(before)
   })
 

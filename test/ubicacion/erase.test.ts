@@ -171,16 +171,23 @@ describe('after the retention', () => {
     // The same request is still the same, another is still another.
     for (const [name, requestData] of Object.entries(requests)) {
       const repeated = await api.guias.crear(requestData).conRespuesta()
-      expect([name, repeated.status, repeated.repetida, repeated.datos.guia]).toEqual([name, 200, true, guias[name]])
+      expect([name, repeated.estadoHttp, repeated.repetida, repeated.datos.guia]).toEqual([
+        name,
+        200,
+        true,
+        guias[name],
+      ])
       const differentOne = { ...requestData, lat: 14.9, lng: -90.9 }
       await expect(api.guias.crear(differentOne)).rejects.toMatchObject({
-        status: 409,
+        estadoHttp: 409,
         codigo: 'external_ref_en_conflicto',
       })
     }
     expect((await api.guias.crearLote({ guias: Object.values(requests) })).repetidas).toBe(6)
-    await expect(api.guias.confirmarUbicacion(guias.corto!, { lat: 1, lng: 1 })).rejects.toMatchObject({ status: 409 })
-    await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ status: 409 })
+    await expect(api.guias.confirmarUbicacion(guias.corto!, { lat: 1, lng: 1 })).rejects.toMatchObject({
+      estadoHttp: 409,
+    })
+    await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ estadoHttp: 409 })
 
     // What is sent again is sent without it.
     receptor.receivedWebhooks.length = 0

@@ -41,7 +41,7 @@ let seriesId = 0
 /** A phone that nobody else was asked at. */
 const telefono = () => `+5023${String(2_000_000 + ++seriesId)}`
 const sent = ({ ubicacion }: Guia) => ubicacion.solicitud?.estado === 'enviado'
-const limite = { status: 409, codigo: 'limite_de_solicitudes' }
+const limite = { estadoHttp: 409, codigo: 'limite_de_solicitudes' }
 const vencer = async (comercio: Comercio, guia: string) => {
   environment.advance(73 * HOUR_MS)
   return esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
@@ -61,7 +61,7 @@ describe('a request is made again', () => {
     const old = await enlaceDe(guia)
     const expired = await vencer(comercio, guia)
     const response = await comercio.api.guias.reenviarSolicitud(guia).conRespuesta()
-    expect(response.status).toBe(202)
+    expect(response.estadoHttp).toBe(202)
     const { ubicacion, secuencia } = response.datos
     expect([ubicacion.estado, secuencia]).toEqual(['vencida', expired.secuencia])
     expect(ubicacion.solicitud).toMatchObject({
@@ -181,10 +181,10 @@ describe('nothing is asked', () => {
       [devuelta, 'ubicacion_cerrada'],
     ] as const) {
       const before = await readTableRows(guia)
-      await expect(api.guias.reenviarSolicitud(guia)).rejects.toMatchObject({ status: 409, codigo })
+      await expect(api.guias.reenviarSolicitud(guia)).rejects.toMatchObject({ estadoHttp: 409, codigo })
       expect(await readTableRows(guia)).toEqual(before)
     }
-    await expect(api.guias.reenviarSolicitud('000000000000')).rejects.toMatchObject({ status: 404 })
+    await expect(api.guias.reenviarSolicitud('000000000000')).rejects.toMatchObject({ estadoHttp: 404 })
   })
 
   it('a fourth time of one guide, whenever', async () => {

@@ -8,7 +8,11 @@ describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint for every type of event and shows its secret once', async () => {
     const comercio = await environment.createComercio()
     const { url } = await nuevoReceptor()
-    const { datos: created, status, cabeceras: headers } = await comercio.api.webhooks.crear({ url }).conRespuesta()
+    const {
+      datos: created,
+      estadoHttp: status,
+      cabeceras: headers,
+    } = await comercio.api.webhooks.crear({ url }).conRespuesta()
     secretos.push(created.secreto)
     expect(status).toBe(201)
     expect(headers.get('location')).toBe(`/api/v1/webhooks/${created.webhook}`)
@@ -59,7 +63,7 @@ describe('POST /api/v1/webhooks', () => {
     const { webhook } = await create(comercio, destino)
     const error = await fallaDeApi(comercio.api.webhooks.crear(destino))
     expect(error).toBeInstanceOf(ErrorConflicto)
-    expect([error.status, error.codigo, error.message]).toEqual([
+    expect([error.estadoHttp, error.codigo, error.message]).toEqual([
       409,
       'webhook_repetido',
       expect.stringContaining(webhook),
@@ -92,7 +96,7 @@ describe('POST /api/v1/webhooks', () => {
     const { api } = comercio
     for (let i = 0; i < 20; i++) await create(comercio, nobody())
     const error = await fallaDeApi(api.webhooks.crear(nobody()))
-    expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
+    expect([error.estadoHttp, error.codigo]).toEqual([409, 'limite_de_webhooks'])
     const alive = new Guias({
       llave: await environment.createLlave(comercio, { modo: 'live' }),
       baseUrl: environment.url,
@@ -200,7 +204,7 @@ describe('POST /api/v1/webhooks', () => {
     for (const url of HOSTILES) {
       for (const request of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(webhook, { url })]) {
         const error = await fallaDeApi(request())
-        expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
+        expect([url, error.estadoHttp, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
         expect(error.errores).toMatchObject([{ campo: '/url', codigo: 'valor_no_admitido' }])
       }
     }
@@ -211,7 +215,7 @@ describe('POST /api/v1/webhooks', () => {
     const { api } = await environment.createComercio()
     const error = await fallaDeApi(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
     expect(error).toBeInstanceOf(ErrorValidacion)
-    expect([error.status, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
+    expect([error.estadoHttp, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
     expect(error.message).toContain('no-existe.ejemplo.com')
   })
 
@@ -229,7 +233,7 @@ describe('POST /api/v1/webhooks', () => {
     const { api: alive } = await environment.createComercio('live')
     for (const url of ['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'https://localhost/']) {
       const error = await fallaDeApi(alive.webhooks.crear({ url }))
-      expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
+      expect([url, error.estadoHttp, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
     }
     expect((await alive.webhooks.listar()).datos).toEqual([])
     expect(await create({ api: alive }, { url: 'https://tienda.ejemplo.com/' })).toMatchObject({ modo: 'live' })
@@ -253,7 +257,7 @@ describe('POST /api/v1/webhooks', () => {
   ])('refuses %s', async (_description, datos, field) => {
     const { api } = await environment.createComercio()
     const error = await fallaDeApi(api.webhooks.crear({ ...nobody(), ...datos } as never))
-    expect([error.status, error.codigo]).toEqual([422, 'validacion'])
+    expect([error.estadoHttp, error.codigo]).toEqual([422, 'validacion'])
     expect(error.errores.map((one: { campo: string }) => one.campo)).toContain(field)
     expect((await api.webhooks.listar()).datos).toEqual([])
   })

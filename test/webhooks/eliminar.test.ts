@@ -12,7 +12,7 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     const { comercio, api, webhook, url, receptor } = await nuevo(answerWith(500))
     const { guia } = await api.guias.crear(buildGuia())
     await waitForIntentos(api, webhook, buildAvisoCode(webhook, guia), 1)
-    expect((await api.webhooks.eliminar(webhook).conRespuesta()).status).toBe(204)
+    expect((await api.webhooks.eliminar(webhook).conRespuesta()).estadoHttp).toBe(204)
     expect(await readFailureCode(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
     expect((await api.webhooks.listar()).datos).toEqual([])
     const count = async () => {

@@ -49,7 +49,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
     expect(await de({ guia: `${a.slice(0, 4)}-${a.slice(4).toLowerCase()}` })).toEqual([cancelled, deA])
     expect(await de({ guia: '000000000000' })).toEqual([])
     await expect(de({ guia: 'PEDIDO-1' })).rejects.toMatchObject({
-      status: 400,
+      estadoHttp: 400,
       codigo: 'parametro_invalido',
       errores: [{ campo: 'guia', mensaje: expect.stringContaining('filtro external_ref, «PEDIDO-1»') }],
     })
@@ -93,7 +93,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
     ]) {
       const error = await fallaDeApi(request())
       expect(error).toBeInstanceOf(ErrorParametro)
-      expect([error.status, error.codigo]).toEqual([400, 'cursor_invalido'])
+      expect([error.estadoHttp, error.codigo]).toEqual([400, 'cursor_invalido'])
     }
     expect((await api.webhooks.avisos(webhook, { cursor, tipo: 'guia.aceptado', limite: 1 })).datos).toHaveLength(1)
   })

@@ -10,7 +10,7 @@ describe('GET /api/v1/webhooks/{webhook}', () => {
     const { secreto, ...created } = await create(comercio, nobody(), { tipos: ['guia.*'], descripcion: 'Tienda' })
     expect(await api.webhooks.obtener(created.webhook)).toEqual(created)
     const pausado = await api.webhooks.cambiar(created.webhook, { estado: 'pausado' })
-    const { datos, status } = await api.webhooks.obtener(created.webhook).conRespuesta()
+    const { datos, estadoHttp: status } = await api.webhooks.obtener(created.webhook).conRespuesta()
     expect([status, datos]).toEqual([200, pausado])
     await api.webhooks.eliminar(created.webhook)
     expect(await readFailureCode(api.webhooks.obtener(created.webhook))).toBe('webhook_desconocido')

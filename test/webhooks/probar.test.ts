@@ -15,7 +15,7 @@ const environmentWithoutWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   it('sends a test in any state of the endpoint, once, and counts no failure', async () => {
     const { comercio, api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
-    const { datos: aviso, status } = await api.webhooks.probar(webhook).conRespuesta()
+    const { datos: aviso, estadoHttp: status } = await api.webhooks.probar(webhook).conRespuesta()
     expect(status).toBe(202)
     expect(aviso).toMatchObject({
       webhook,

@@ -43,7 +43,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect((await api.webhooks.avisos(webhook)).datos).toEqual([])
     const {
       datos: sentRequest,
-      status,
+      estadoHttp: status,
       cabeceras: headers,
     } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
     expect([status, headers.get('location')]).toEqual([
@@ -151,7 +151,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(await eventos(webhook, more(tFin))).toBe(0)
     expect(await eventos(webhook, new Date(Date.now() - 80 * 86_400_000).toISOString())).toBe(5)
     // Of what is older than deliveries are kept, nobody knows whether it arrived.
-    await expect(eventos(webhook, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ status: 422 })
+    await expect(eventos(webhook, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ estadoHttp: 422 })
     // Beyond now is now.
     expect(await eventos(webhook, tA, '9999-12-31T23:59:59Z')).toBe(5)
     for (const [tipos, count] of [
@@ -221,7 +221,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
         () => api.webhooks.ensayarRecuperacion(webhook, body as never),
       ]) {
         const error = await fallaDeApi(request())
-        expect([body, error.status, error.codigo]).toEqual([body, 422, 'validacion'])
+        expect([body, error.estadoHttp, error.codigo]).toEqual([body, 422, 'validacion'])
         expect(error.errores.map((one: { campo: string }) => one.campo)).toEqual([field])
       }
     }

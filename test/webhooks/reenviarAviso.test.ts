@@ -16,7 +16,7 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     // Delivered, and the guide has gone on since.
     await api.guias.cancelar(guia)
     await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
-    const { datos, status } = await api.webhooks.reenviar(webhook, key).conRespuesta()
+    const { datos, estadoHttp: status } = await api.webhooks.reenviar(webhook, key).conRespuesta()
     expect(status).toBe(202)
     expect(datos).toMatchObject({ aviso: key, estado: 'pendiente', causa: 'manual', terminado_en: null })
     expect(await terminada(api, webhook, key, 2)).toMatchObject({

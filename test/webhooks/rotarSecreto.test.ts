@@ -116,7 +116,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
   ])('refuses %s', async (_description, body) => {
     const { api, webhook } = await nuevo()
     const error = await fallaDeApi(api.webhooks.rotarSecreto(webhook, body as never))
-    expect([error.status, error.codigo]).toEqual([422, 'validacion'])
+    expect([error.estadoHttp, error.codigo]).toEqual([422, 'validacion'])
     expect((await api.webhooks.obtener(webhook)).secretos).toHaveLength(1)
   })
 })

@@ -75,6 +75,8 @@ const ZONES_OF_MUNICIPALITIES: Readonly<Record<string, Readonly<Record<string, r
       'Valle Hermoso',
     ],
   },
+  // GeoNames has the town in Baja California; it lies in Baja California Sur.
+  'America/Mazatlan': { 'MX-BCN': ['Guerrero Negro'] },
   'America/Mexico_City': {
     'MX-NAY': ['Bucerías', 'Las Jarretaderas', 'Mezcales', 'San Juan de Abajo', 'San Vicente', 'Valle de Banderas'],
   },

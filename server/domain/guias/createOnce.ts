@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { keyConflict, type RequestKey } from '../idempotencia/idempotencia.ts'
+import { warnOfEnd } from '../records/advertencias.ts'
 import { readGuides } from '../records/guiaLookup.ts'
 import { type Candidate, type Cuenta, createCandidates } from './strict.ts'
 import type { GuiaVerdict } from './writing.ts'
@@ -41,7 +42,7 @@ export async function createOnce(
   const rows = await readGuides(db, cuenta, codes)
   const verdicts = candidates.map((candidate, i) => {
     const row = rows.get(codes[i]!)
-    return row ? { row, repetida: true } : candidate && { problema: notCreatedThen(key) }
+    return row ? { row: warnOfEnd(row, null), repetida: true } : candidate && { problema: notCreatedThen(key) }
   })
   return { verdicts, repetida: true }
 }

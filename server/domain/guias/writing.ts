@@ -1,7 +1,7 @@
 import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { codeLetterOf, partKeyOf, queryByComercio } from '../../data/partQueries.ts'
 import { type GroupOwner, type GroupRequest, Groups } from '../../data/queue/groups.ts'
-import type { CanalDeMensaje, Estado, Modo } from '../../generated/contract/types/index.ts'
+import type { CanalDeMensaje, Modo } from '../../generated/contract/types/index.ts'
 import { constraintOf, Problema, translateError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
@@ -9,7 +9,7 @@ import type { Secrets } from '../../platform/secrets.ts'
 import { inSpan } from '../../platform/tracing.ts'
 import { buildCreationEvento, insertWebhookAvisos, type RecentEvento } from '../eventos/evento.ts'
 import { KEY_COLUMNS, type RequestKey, SAVE_KEYS } from '../idempotencia/idempotencia.ts'
-import type { StoredAdvertencia } from '../records/advertencias.ts'
+import { type StoredAdvertencia, warnOfEnd } from '../records/advertencias.ts'
 import { SHAPE_IN_SQL } from '../records/bodyShape.ts'
 import {
   buildNewGuiaRow,
@@ -464,24 +464,17 @@ function repeatCreation(secrets: Secrets, existing: GuiaRow | undefined, datos: 
 }
 
 const DIFFERENT_METADATA: StoredAdvertencia = { codigo: 'metadatos_distintos', campo: '/metadatos' }
-/** Warnings of a guide that ended without a delivery, by its state. The repeated creation ships nothing. */
-const ENDED: Partial<Record<Estado, StoredAdvertencia>> = {
-  cancelado: { codigo: 'ya_cancelada', campo: '/external_ref' },
-  devuelto: { codigo: 'ya_devuelta', campo: '/external_ref' },
-}
 
 /**
- * Returns an existing guide for the answer to a repeated request. Adds a warning if the guide ended without a delivery,
- * and one if the request has other metadata. The warnings are not stored. Erased metadata cannot be compared, and a request without
+ * Returns an existing guide for the answer to a repeated request. Adds a warning if nothing will be delivered, and one if
+ * the request has other metadata. The warnings are not stored. Erased metadata cannot be compared, and a request without
  * metadata asks for none.
  */
 function warnOfRepetition(existing: GuiaRow, { metadatos }: GuiaData): GuiaRow {
-  const ended = ENDED[existing.estado]
+  const row = warnOfEnd(existing, '/external_ref')
   const metadataDiffers =
     metadatos !== null && !existing.datos_borrados_en && !isSameMetadata(metadatos, existing.metadatos)
-  if (!ended && !metadataDiffers) return existing
-  const more = [...(ended ? [ended] : []), ...(metadataDiffers ? [DIFFERENT_METADATA] : [])]
-  return { ...existing, advertencias: [...existing.advertencias, ...more] }
+  return metadataDiffers ? { ...row, advertencias: [...row.advertencias, DIFFERENT_METADATA] } : row
 }
 
 /**

@@ -1,4 +1,10 @@
-import type { Advertencia, CodigoDeAdvertencia, Falla, NombresSugeridos } from '../../generated/contract/types/index.ts'
+import type {
+  Advertencia,
+  CodigoDeAdvertencia,
+  Estado,
+  Falla,
+  NombresSugeridos,
+} from '../../generated/contract/types/index.ts'
 import { distanceKm } from '../../platform/maps/point.ts'
 import { FAR_KM, findDestino, type UnknownDestino } from '../catalogo/catalogo.ts'
 import { findSuspicion, isImplausible, type Suspicion } from './suspectPlaces.ts'
@@ -14,8 +20,8 @@ type AdvertenciaCode = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave
  */
 export interface StoredAdvertencia {
   codigo: AdvertenciaCode
-  /** Member of the guide that the warning refers to, as a JSON Pointer (RFC 6901). */
-  campo: string
+  /** Member of the guide that the warning refers to, as a JSON Pointer (RFC 6901); null if it refers to none. */
+  campo: string | null
 }
 
 /** Declared department and municipality of a guide. */
@@ -112,12 +118,36 @@ export const explainImplausible = (guia: WarnedGuia, fromLink: boolean): Falla[]
 
 type Wording = Pick<Advertencia, 'mensaje' | 'sugerencia'>
 
-const sayEnded = (state: string): Wording => ({
-  mensaje: `la guía de esta referencia ya existía y está ${state}: para otro envío use otra external_ref`,
-  sugerencia: null,
-})
+/** Warnings of a repeated creation that ships nothing, by the state of the guide that it found. */
+const ENDED: Partial<Record<Estado, AdvertenciaCode>> = {
+  cancelado: 'ya_cancelada',
+  en_devolucion: 'ya_devuelta',
+  devuelto: 'ya_devuelta',
+  extraviado: 'ya_extraviada',
+}
 
-const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, field: string) => Wording> = {
+/**
+ * Adds a warning to the guide of a repeated creation if it will not be delivered.
+ * @param campo member of the guide that was repeated; null if it was the request's key
+ */
+export function warnOfEnd<T extends { estado: Estado; advertencias: readonly StoredAdvertencia[] }>(
+  guia: T,
+  campo: '/external_ref' | null,
+): T {
+  const codigo = ENDED[guia.estado]
+  return codigo ? { ...guia, advertencias: [...guia.advertencias, { codigo, campo }] } : guia
+}
+
+const sayEnded =
+  (state: string) =>
+  (_guia: WarnedGuia, field: string | null): Wording => ({
+    mensaje: field
+      ? `la guía de esta referencia ya existía y ${state}: para otro envío use otra external_ref`
+      : `la guía que creó esta Idempotency-Key ${state}: para otro envío use otra clave`,
+    sugerencia: null,
+  })
+
+const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, field: string | null) => Wording> = {
   telefono_dudoso: () => ({
     mensaje:
       'el número es posible, pero no figura en ningún plan de numeración conocido: revise los dígitos y el código de país',
@@ -146,15 +176,16 @@ const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, field: string) => Wor
     mensaje: 'la guía ya existía con otros metadatos y conserva los suyos, que no cambian después de crearla',
     sugerencia: null,
   }),
-  ya_cancelada: () => sayEnded('cancelada'),
-  ya_devuelta: () => sayEnded('devuelta'),
+  ya_cancelada: sayEnded('está cancelada'),
+  ya_devuelta: sayEnded('se devuelve o se devolvió'),
+  ya_extraviada: sayEnded('está extraviada'),
   referencia_nula: () => ({
     mensaje:
       'external_ref vino nula y cuenta como ausente: repetir esta creación hará otra guía; dé a cada pedido su referencia',
     sugerencia: null,
   }),
   lugar_nulo: (_guia, field) => ({
-    mensaje: `${field.slice(1)} vino sin valor (null) y cuenta como ausente: el lugar se le pregunta al destinatario; si lo conoce, dé lat y lng, o maps_url`,
+    mensaje: `${field?.slice(1)} vino sin valor (null) y cuenta como ausente: el lugar se le pregunta al destinatario; si lo conoce, dé lat y lng, o maps_url`,
     sugerencia: null,
   }),
   destino_desconocido: describeUnknown,
@@ -209,7 +240,7 @@ function askForCorrection({ codigo, corrected }: Suspicion, { ubicacion_lat, ubi
 }
 
 /** Describes an unknown destination, with its likely mistake, and suggests names from the current catalogue. */
-function describeUnknown({ departamento, municipio }: WarnedGuia, field: string): Wording {
+function describeUnknown({ departamento, municipio }: WarnedGuia, field: string | null): Wording {
   const name = field === '/departamento' ? departamento : municipio
   const found = findDestino(departamento, municipio)
   const suggestedNames = 'suggest' in found ? found.suggest() : { departamentos: [], municipios: [] }

@@ -15,8 +15,8 @@ import {
   webhookChanges,
 } from './webhook.ts'
 
-/** Columns of an endpoint that a merchant may change; null leaves a column unchanged. */
-type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | null }
+/** Columns of an endpoint that a merchant may change; null leaves a column unchanged, but for `descripcion`. */
+type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | null } & { has_descripcion: boolean }
 
 /**
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
@@ -26,7 +26,7 @@ const CHANGE_WEBHOOK = statement<WebhookKey & WebhookChange & { now: Date; needs
   'webhooks.changeWebhook',
   'merchant',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
-     descripcion = coalesce(:descripcion, descripcion),
+     descripcion = case when :has_descripcion::boolean then :descripcion else descripcion end,
      estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :now::timestamptz else estado_en end,
      comprobado_en = case when :url = url or not :needs_verification::boolean or :url is null then comprobado_en end,
      motivo = case when :estado is null then motivo end,
@@ -55,6 +55,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
     url,
     tipos: body.tipos ?? null,
     descripcion: body.descripcion ?? null,
+    has_descripcion: body.descripcion !== undefined,
     estado: body.estado ?? null,
     needs_verification: needsVerification(modo),
     now,

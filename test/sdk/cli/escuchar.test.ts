@@ -161,8 +161,8 @@ describe('guias escuchar', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toMatchObject([
-      { intento: 1, status: 500, ok: false },
-      { intento: 2, status: 204, ok: true },
+      { intento: 1, estado_http: 500, ok: false },
+      { intento: 2, estado_http: 204, ok: true },
     ])
     await child.close()
     answer = () => 500

@@ -104,7 +104,7 @@ describe('guias', () => {
     expect(JSON.parse(errores)).toMatchObject({
       error: 'ErrorNoEncontrado',
       codigo: 'guia_desconocida',
-      status: 404,
+      estado_http: 404,
       pasajero: false,
     })
     expect(JSON.parse((await guias(['listar', '--json', '--limite', 'x'])).errores)).toMatchObject({
