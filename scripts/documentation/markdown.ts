@@ -53,8 +53,27 @@ const rewriteLinks = (contract: JsonObject, text: string) =>
 const joinParts = (...parts: (string | undefined)[]) => parts.filter(Boolean).join('\n\n')
 const codeBlock = (language: string, code: string) => `\`\`\`${language}\n${code}\n\`\`\``
 const jsonBlock = (value: Json | undefined) => codeBlock('json', JSON.stringify(value, null, 2))
+/** Matches a table: its titles, the line below them, and its rows. */
+const TABLE = /^\|(.*)\|\n\|[-:| ]+\|\n((?:\|.*\|(?:\n|$))+)/gm
+const cellsOf = (row: string) => row.split('|').map((cell) => cell.trim())
+
+/** Writes a table as one sentence, such as «`en_bodega`: en una bodega (puede pasar a: `en_ruta`); …». */
+function toSentence(titles: string, rows: string): string {
+  const [, , ...otherTitles] = cellsOf(titles)
+  const entries = rows
+    .trimEnd()
+    .split('\n')
+    .map((row) => {
+      const [name = '', meaning, ...others] = cellsOf(row.slice(1, -1))
+      return `${name}: ${meaning}${others.map((cell, i) => ` (${otherTitles[i]}: ${cell})`).join('')}`
+    })
+  return `${entries.join('; ')}.\n`
+}
+
+/** Writes a text in one line, for a cell. A cell holds no table. */
 const toCell = (text: string) =>
   text
+    .replace(TABLE, (_, titles: string, rows: string) => toSentence(titles, rows))
     .trim()
     .replace(/\s*\n\s*/g, ' ')
     .replaceAll('|', '\\|')

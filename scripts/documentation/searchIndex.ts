@@ -7,20 +7,28 @@ import { SCHEMAS_GROUP } from './reading.ts'
 
 /** Other words for a chapter or a part (`chapter/part`) that users of other services search for. */
 const SYNONYMS: Readonly<Record<string, string>> = {
-  sdk: 'npm, npm install, instalar sdk, instalar, paquete, tgz, cliente, librería, biblioteca, node, javascript, typescript',
+  'inicio-rapido':
+    'quickstart, getting started, empezar, cómo empiezo, primeros pasos, primera guía, tutorial, túnel, ngrok, localhost',
+  sdk: 'npm, npm install, instalar sdk, instalar, paquete, tgz, cliente, librería, biblioteca, node, javascript, typescript, swagger, generar cliente, pruebas unitarias, test unitario, mock',
   'linea-de-ordenes': 'cli, npx, terminal, consola, comando, comandos, csv, importar pedidos, subir archivo',
   'hoja-de-calculo': 'hoja, hojas, planilla, libreoffice, sheets, archivo de ejemplo, plantilla, columnas, comillas',
   etiquetas: 'label, labels, imprimir, impresora, impresora térmica, zebra, carta, código de barras, zpl',
   'pasar-a-produccion':
     'llave de producción, producción, live, llave live, guia_live, salir en vivo, go live, checklist, lista de comprobación',
-  autenticacion: 'llave, clave, api key, token, bearer, credenciales',
-  idempotencia: 'external_ref, repetir, duplicados, idempotency',
+  autenticacion: 'llave, clave, api key, token, bearer, credenciales, unauthorized, contraseña',
+  idempotencia: 'external_ref, repetir, duplicados, idempotency, timeout, sin respuesta',
   limites: 'rate limit, cuota, velocidad, demasiadas solicitudes',
   paginas: 'paginación, cursor, siguiente, lista',
-  'modo-de-prueba': 'sandbox, test, pruebas, llave de prueba',
-  lotes: 'bulk, batch, masivo, varias',
+  'filtros-y-metadatos': 'metadatos, filtrar, buscar guías, buscar por teléfono',
+  'modo-de-prueba': 'sandbox, test, pruebas, llave de prueba, ambiente de pruebas, entorno de pruebas, simular',
+  lotes: 'bulk, batch, masivo, varias, 100 guías',
+  estados: 'estados de la guía, anular, anular guía, cancelar pedido, cancelar envío',
+  ubicacion: 'whatsapp, gps, mapa, coordenadas, municipio no existe, zona 10',
+  correcciones: 'editar, modificar, cambiar dirección, cambiar teléfono, dirección equivocada, teléfono equivocado',
+  decisiones: 'intento fallido, devolución, devoluciones, cliente ausente, nadie en casa, reprogramar, segundo intento',
+  'prueba-de-entrega': 'comprobante, firma del cliente, foto, pod',
   'asistentes-mcp': 'ia, inteligencia artificial, claude, chatgpt, agente, llm, model context protocol',
-  'recibir-webhooks': 'webhook, webhooks, notificaciones, avisos, callback',
+  'recibir-webhooks': 'webhook, webhooks, notificaciones, avisos, callback, laravel, django, flask',
   'pagina-de-rastreo': 'seguimiento, tracking',
   cambios: 'changelog, novedades, versiones',
 }

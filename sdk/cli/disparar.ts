@@ -1,5 +1,6 @@
 import type { AvanceSimulado, Conocido, DecisionSimulada, Guia, Guias, Motivo } from '@guias/sdk'
 import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
+import { byCodeOrReference } from './guiaOrReference.ts'
 import { paint, printLine, sanitize } from './terminal.ts'
 
 /** State that a transition can reach. */
@@ -57,7 +58,10 @@ Eventos:
 
 Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
   options: {
-    guia: { placeholder: '<código>', description: 'una guía de prueba que ya existe; sigue desde donde esté' },
+    guia: {
+      placeholder: '<código>',
+      description: 'una guía de prueba que ya existe, o su referencia; sigue desde donde esté',
+    },
     motivo: { placeholder: '<motivo>', description: 'por qué, en intento_fallido, en_devolucion y extraviado' },
     'sin-firma': {
       placeholder: '<porqué>',
@@ -99,10 +103,13 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
   },
 }
 
-async function takeGuia({ guias }: Guias, context: Context, withoutPlace: boolean): Promise<Guia> {
-  const code = context.texto('guia')
-  if (code !== undefined) {
-    const { eventos: _, ...guia } = await guias.obtener(code, { limite: 1 })
+async function takeGuia(api: Guias, context: Context, withoutPlace: boolean): Promise<Guia> {
+  const { guias } = api
+  const codeOrReference = context.texto('guia')
+  if (codeOrReference !== undefined) {
+    const { eventos: _, ...guia } = await byCodeOrReference(api, codeOrReference, context.signal, (code) =>
+      guias.obtener(code, { limite: 1 }),
+    )
     return guia
   }
   const place = withoutPlace ? undefined : { lat: 14.633, lng: -90.606 }

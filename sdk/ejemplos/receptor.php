@@ -1,5 +1,6 @@
 <?php
-// Un receptor de webhooks entero. Solo necesita PHP 8. Para probarlo: php -S 127.0.0.1:8080 receptor.php
+// Un receptor de webhooks entero. Solo necesita PHP 8. Para probarlo:
+// mkdir -p avisos; GUIAS_SECRETO=whsec_… php -S 127.0.0.1:8080 receptor.php
 
 const LIMITE = 1024 * 1024;
 

@@ -1,4 +1,7 @@
-"""Un receptor de webhooks entero. Solo necesita Python 3."""
+"""Un receptor de webhooks entero. Solo necesita Python 3.
+
+mkdir -p avisos; GUIAS_SECRETO=whsec_… python3 receptor.py
+"""
 import base64
 import hashlib
 import hmac

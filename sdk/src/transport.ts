@@ -43,6 +43,13 @@ export type Transport = <T>(
 const MAX_TIMER_MS = 2 ** 31 - 1
 /** Number of 429 answers with `Retry-After` that a request waits for without counting them as retries. */
 const MAX_UNCOUNTED_LIMITS = 60
+/**
+ * Number of calls in progress beyond which further calls are paced before the service asks for it. The service refuses
+ * more than 150 simultaneous requests of a merchant, and more than 500 connections of a network.
+ */
+const MAX_CALLS_WITHOUT_PACE = 100
+/** Milliseconds between two such calls: the rate of a key, 50 requests per second. */
+const CROWD_PACE_MS = 20
 
 /** Creates the function that sends requests to one service, with its key, deadlines and retries. */
 export function createTransport({ llave, baseUrl, fetch, settings: base, registro, notify }: Connection): Transport {
@@ -50,6 +57,7 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
   let paso = 0
   /** Time of the latest request, which may lie in the future. */
   let ultima = 0
+  let callsInProgress = 0
 
   async function exchange<T>(
     request: PreparedRequest,
@@ -90,14 +98,14 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
       mayHaveArrived,
     )
 
-  return async (prepareRequest, forma, opciones) => {
+  const send: Transport = async (prepareRequest, forma, opciones) => {
     const { request, settings } = prepareCall(prepareRequest, opciones, base)
     const deadline = performance.now() + settings.plazoTotal
     let mayHaveArrived = false
     let uncountedLimits = 0
     for (let intento = 1; ; intento++) {
       const ahora = performance.now()
-      ultima = Math.max(ahora, ultima + paso)
+      ultima = Math.max(ahora, ultima + (paso || (callsInProgress > MAX_CALLS_WITHOUT_PACE ? CROWD_PACE_MS : 0)))
       if (ultima > ahora) await sleepUnlessAborted(Math.min(ultima, deadline) - ahora, settings.signal)
       if (settings.signal?.aborted) throw Object.assign(abortedError(settings.signal), { intentos: intento - 1 })
       const startedAt = performance.now()
@@ -136,6 +144,11 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
         await sleepUnlessAborted(espera, settings.signal)
       }
     }
+  }
+
+  return (prepareRequest, forma, opciones) => {
+    callsInProgress++
+    return send(prepareRequest, forma, opciones).finally(() => callsInProgress--)
   }
 }
 

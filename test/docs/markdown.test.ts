@@ -112,12 +112,17 @@ describe('each of them', () => {
       // The request stands before the answers.
       for (const [row, field] of text.matchAll(/^\| `([^`]+)` \|.*$/gm))
         if (!rows.has(`${id} ${field}`)) rows.set(`${id} ${field}`, row)
+      expect(text, `${id} has a table in a cell`).not.toContain('\\| ---')
       expect(text, `${id} has a member without a type`).not.toMatch(/^\| `[^`]+` \|(?: \w+ \|)? *[,|]/m)
     }
     for (const [field, tipo] of [
       ['crearGuia municipio', '| texto de 1 a 100 caracteres, obligatorio |'],
       ['crearGuia lat', '| número de -90 a 90 |'],
       ['crearGuia recogida', '| objeto, obligatorio |'],
+      [
+        'obtenerGuia estado',
+        ' | `aceptado`: la guía existe; el repartidor aún no tiene el paquete (puede pasar a: `recolectado`, ',
+      ],
       ['crearGuia metadatos', '| objeto de hasta 20 miembros |'],
       ['crearLote guias', '| lista de 1 a 100: '],
       ['listarGuias estado', 'Valores: `aceptado`, `recolectado`'],

@@ -73,7 +73,7 @@ describe('metadata of a guide', () => {
       '/metadatos/a~1b\n': key,
       '/metadatos/vacia': text,
       '/metadatos/largo': text,
-      '/metadatos/numero': text,
+      '/metadatos/numero': 'es un número y debe ser un texto: escríbalo entre comillas, "5"',
     })
   })
 

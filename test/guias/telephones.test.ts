@@ -86,7 +86,7 @@ describe('a telephone as people write it', () => {
     ['503 7123 4567', 'formato_invalido', /^le sobran dígitos.*uno de otro país va con \+/],
     ['pendiente', 'formato_invalido', /^solo puede llevar/],
     ['1'.repeat(41), 'largo_invalido', /^debe ser un texto de 40 caracteres como mucho/],
-    [31481676, 'tipo_invalido', /^debe ser un texto/],
+    [31481676, 'tipo_invalido', /^es un número y debe ser un texto: escríbalo entre comillas, "31481676"$/],
     [null, 'tipo_invalido', /^no puede ser null; debe ser un texto/],
   ])('%o is one fault, the same alone and in a batch', async (telefono, codigo, mensaje) => {
     const { llave } = await environment.createComercio()

@@ -121,6 +121,7 @@ testLinkTable('esquemas, usuarios, puertos y caracteres', [
   ['waze://?ll=14.6,-90.5', WITHOUT_HTTPS],
   ['(14.6349; -90.5069)', BARE_POINT],
   ['14.6349 -90.5069', BARE_POINT],
+  ['-91.518, 14.834', /y no un enlace, y la latitud va primero: escríbalas como geo:14\.834,-91\.518\.$/],
   ['14.6 90.5 16', WITHOUT_HTTPS],
   ['comgooglemaps://?q=14.6,-90.5', WITHOUT_HTTPS],
   ['intent://maps.google.com/#Intent;end', WITHOUT_HTTPS],

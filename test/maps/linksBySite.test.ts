@@ -330,7 +330,8 @@ testLinkTable('geo:', [
   ['geo:14.6,-90.5,1,2', GEO_INVALIDO],
   ['geo:1e1,-90.5', GEO_INVALIDO],
   ['geo:-90.5069,14.6349,0x1', GEO_INVALIDO],
-  ['geo:-100.5,14.6', GEO_INVALIDO],
+  ['geo:-100.5,14.6', /^En un enlace geo: la latitud va primero: escríbalo como geo:14\.6,-100\.5\.$/],
+  ['geo:-100.5,100.6', GEO_INVALIDO],
   ['geo:14.6,180.5', GEO_INVALIDO],
   ['geo://14.6,-90.5', GEO_INVALIDO],
 ])

@@ -128,6 +128,7 @@ function explainError(error: ErrorObject, value: unknown): Falla {
       return fault(
         error.instancePath,
         explainText([params.type].flat(), data, schema['x-mensaje']) ??
+          explainNumber([params.type].flat(), data) ??
           explainList([params.type].flat(), data, schema) ??
           schema['x-mensaje'] ??
           `debe ser ${[params.type]
@@ -164,6 +165,12 @@ function explainText(types: readonly string[], data: unknown, customMessage: str
     ? `es un texto y debe ser ${TYPE_NAMES[number]}: escríbalo sin comillas, ${Number(writtenNumber)}`
     : `es un texto y ${customMessage ?? `debe ser ${TYPE_NAMES[number]}, sin comillas`}`
 }
+
+/** Explains a number where a text belongs, with the text to write; undefined for any other value. */
+const explainNumber = (types: readonly string[], data: unknown): string | undefined =>
+  types.includes('string') && Number.isSafeInteger(data)
+    ? `es un número y debe ser un texto: escríbalo entre comillas, "${data}"`
+    : undefined
 
 /**
  * Explains a list in the place of an object that has one required list, or a message for lists. Undefined for any other

@@ -228,7 +228,7 @@ function describeSuspicion(guia: WarnedGuia): Wording {
 
 function describeWhere({ km }: Suspicion, { departamento, municipio, ubicacion_extra }: WarnedGuia): string {
   const kmToMunicipio = ubicacion_extra?.distancia_km
-  if (kmToMunicipio !== undefined) return `a ${kmToMunicipio} km de ${municipio}`
+  if (kmToMunicipio !== undefined) return `a ${Math.round(kmToMunicipio)} km de ${municipio}`
   return km === null ? 'lejos de todos los departamentos del catálogo' : `a ${Math.round(km)} km de ${departamento}`
 }
 

@@ -70,8 +70,13 @@ const BARE_POINT = /^\(?([+-]?\d{1,3}\.\d{1,20})(?:\s*[,;]\s*|\s+)([+-]?\d{1,3}\
  */
 export function readMapLink(text: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
   if (text.length > 2048) refuse('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
-  const [, lat, lng] = BARE_POINT.exec(text) ?? []
-  if (lat !== undefined) refuse(`Son coordenadas y no un enlace: escríbalas como geo:${lat},${lng}.`)
+  const [, lat, lng = ''] = BARE_POINT.exec(text) ?? []
+  if (lat !== undefined)
+    refuse(
+      isExchanged(lat, lng)
+        ? `Son coordenadas y no un enlace, y la latitud va primero: escríbalas como geo:${lng},${lat}.`
+        : `Son coordenadas y no un enlace: escríbalas como geo:${lat},${lng}.`,
+    )
   for (const [pattern, message] of FORBIDDEN) if (pattern.test(text)) refuse(message)
   if (/^geo:/i.test(text)) return result(readGeo(text))
   const { host, url } = openHttps(text, hosts)
@@ -80,6 +85,9 @@ export function readMapLink(text: string, hosts: readonly string[] = MAP_HOSTS):
   if (code) return url.pathname.split('/')[code] ? { tipo: 'corto' } : result()
   return result(findCoordinates(url, host))
 }
+
+/** Reports whether the first number of a pair can only be the longitude. */
+const isExchanged = (lat: string, lng: string): boolean => Math.abs(Number(lat)) > 90 && Math.abs(Number(lng)) <= 90
 
 /** Sites of short links, with the position of the code in the path. */
 const SHORT_LINKS: readonly [site: RegExp, codigo: number][] = [
@@ -310,6 +318,7 @@ function readGeo(text: string): Point | undefined {
   const [, body = '', queryText = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(text) ?? []
   const [point = '', ...parameters] = decode(body).toLowerCase().split(';')
   const [, lat = '', lng = ''] = GEO_POINT.exec(point) ?? []
+  if (isExchanged(lat, lng)) refuse(`En un enlace geo: la latitud va primero: escríbalo como geo:${lng},${lat}.`)
   if (lat === '' || Math.abs(Number(lat)) > 90 || Math.abs(Number(lng)) > 180) {
     refuse('El enlace geo: no lleva latitud y longitud válidas: escríbalo como geo:14.6349,-90.5069.')
   }

@@ -56,8 +56,8 @@ describe('guias disparar', () => {
   })
 
   it('goes on from where a guide stands, and tells what it may go to', async () => {
-    const { guia } = await cli.comercio.api.guias.crear(buildGuia())
-    await guias(['disparar', 'recolectado', '--guia', guia])
+    const { guia, external_ref } = await cli.comercio.api.guias.crear(buildGuia())
+    await guias(['disparar', 'recolectado', '--guia', external_ref!])
     expect((await guias(['disparar', 'entregado', '--guia', guia])).output).toBe(
       `${guia}  entregado, ubicación confirmada\n`,
     )
