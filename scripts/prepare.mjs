@@ -106,7 +106,7 @@ const computeTarget = () => ({
     'scripts/generate.ts',
     'scripts/generate',
     'scripts/documentation',
-    'server/pages/docs/plantilla.hbs',
+    'server/pages/docs/bar.ts',
     'server/pages/docs/address.ts',
     'sdk',
   ]),

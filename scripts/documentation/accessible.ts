@@ -22,13 +22,22 @@ const CHANGES: Readonly<Record<string, readonly [RegExp, string]>> = {
   example: [/"aria-label":(["`])Example\1,(?=options:)/, ''],
 }
 
+/** Sizes of text in Redoc's styles, in pixels. */
+const TEXT_SIZES = /((?:font-size|line-height)[\w-]*:\s*)(\d{2,})px/g
+const ROOT_PIXELS = 16
+
 /**
- * Makes the changes in Redoc's program.
+ * Makes the changes in Redoc's program. Sizes of text get the unit `rem`, so that they follow the size that the reader
+ * chose in the browser.
  * @throws if one of the places to change no longer exists in the program
  */
 export function makeAccessible(code: string): string {
-  return Object.entries(CHANGES).reduce((text, [name, [pattern, por]]) => {
+  const changedCode = Object.entries(CHANGES).reduce((text, [name, [pattern, por]]) => {
     if (!pattern.test(text)) throw new Error(`Redoc no longer has ${name}: see scripts/documentation/accessible.ts`)
     return text.replace(pattern, por)
   }, code)
+  return changedCode.replace(
+    TEXT_SIZES,
+    (_, before: string, pixels: string) => `${before}${Number(pixels) / ROOT_PIXELS}rem`,
+  )
 }

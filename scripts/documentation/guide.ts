@@ -45,7 +45,7 @@ export function withGuide(contract: JsonObject): JsonObject {
 /** Chapter of the guide, or one of its parts, as read from the bundled contract. */
 export interface Section {
   titulo: string
-  /** Address of the part in the page, such as `section/lotes/que-hacer-con-las-que-fallan`, as Redoc forms it. */
+  /** Address in the guide's links, such as `section/lotes/que-hacer-con-las-que-fallan`. */
   lugar: string
   /** Text of the chapter or part, without its heading and without its parts. */
   texto: string
@@ -99,6 +99,9 @@ export function readContractGuide(contract: JsonObject): { introduction: string;
   return { introduction: String(info.description).trim(), guideChapters }
 }
 
+/** Returns the address of a part within its chapter's page: `que-hacer` of `section/lotes/que-hacer`. */
+export const idOf = ({ lugar }: Section) => lugar.split('/').at(-1)!
+
 /** Returns a text without Markdown marks, table lines and code blocks. */
 export const stripMarks = (text: string) =>
   text
@@ -110,3 +113,25 @@ export const stripMarks = (text: string) =>
     .replace(/^#+ /gm, '')
     .replace(/\s+/g, ' ')
     .trim()
+
+/** Returns the first sentence of a text, cut at 180 characters. */
+export function firstSentence(text: string): string {
+  const plainText = stripMarks(text)
+  const sentence = /^.*?\.(?=\s|$)/.exec(plainText)?.[0] ?? plainText
+  return sentence.length <= 180 ? sentence : `${sentence.slice(0, 180).replace(/\s+\S*$/, '')}…`
+}
+
+/** Paragraph of prose: no table, list, drawing or code. */
+const PROSE = /^(?![|<-]|```)./
+/** Paragraph that only introduces what follows it. */
+const LEAD = /^.{0,40}:$/s
+
+/** Returns the sentence that introduces a chapter in lists of chapters: the first of its prose. */
+export function summaryOf({ texto, parts }: GuideChapter): string {
+  const paragraphs = [texto, ...parts.map((part) => part.texto)]
+    .flatMap((text) => text.replace(/^```[\s\S]*?^```$/gm, '').split(/\n{2,}/))
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => PROSE.test(paragraph))
+  const first = paragraphs.find((paragraph) => !LEAD.test(paragraph)) ?? paragraphs[0] ?? ''
+  return firstSentence(first).replace(/:$/, '.')
+}

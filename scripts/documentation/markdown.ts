@@ -14,7 +14,7 @@ import {
 } from './contract.ts'
 import { describeValues, fieldsOf, schemaTypeOf } from './fields.ts'
 import { renderTable } from './fragments.ts'
-import { type GuideChapter, readContractGuide, stripMarks, toSlug } from './guide.ts'
+import { firstSentence, type GuideChapter, readContractGuide, summaryOf, toSlug } from './guide.ts'
 
 /** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
 export type MarkdownFiles = Map<string, string>
@@ -77,13 +77,6 @@ const toCell = (text: string) =>
     .trim()
     .replace(/\s*\n\s*/g, ' ')
     .replaceAll('|', '\\|')
-/** Returns the first sentence of a text, cut at 180 characters. */
-function firstSentence(text: string): string {
-  const plainText = stripMarks(text)
-  const sentence = /^.*?\.(?=\s|$)/.exec(plainText)?.[0] ?? plainText
-  return sentence.length <= 180 ? sentence : `${sentence.slice(0, 180).replace(/\s+\S*$/, '')}…`
-}
-
 const renderChapter = ({ titulo, texto, parts }: GuideChapter) =>
   joinParts(`# ${titulo}`, texto, ...parts.map((part) => `## ${part.titulo}\n\n${part.texto}`))
 
@@ -190,9 +183,7 @@ function index(contract: JsonObject, guideChapters: readonly GuideChapter[], int
     `La API está en ${DIRECCION}/api/v1 y se llama con \`Authorization: Bearer\` y su llave.`,
     '## Guía',
     guideChapters
-      .map(({ titulo, nombre, texto, parts }) =>
-        link(titulo, docsUrl(`guia/${nombre}`), firstSentence(texto || (parts[0]?.texto ?? ''))),
-      )
+      .map((chapter) => link(chapter.titulo, docsUrl(`guia/${chapter.nombre}`), summaryOf(chapter)))
       .join('\n'),
     ...groupsOf(contract).flatMap((group) => [`## ${group.name}`, renderGroup(contract, group)]),
     '## Contrato',

@@ -4,11 +4,11 @@
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { renderBar, renderSearch } from '../../server/pages/docs/bar.ts'
+import { html } from '../../server/platform/html.ts'
 import { compressFiles } from '../generate/compress.ts'
 import { makeAccessible } from './accessible.ts'
 import type { JsonObject } from './contract.ts'
-import { withDiagrams } from './diagram.ts'
-import { readContractGuide } from './guide.ts'
 import { toReadingContract } from './reading.ts'
 import { translateRedoc } from './spanish.ts'
 
@@ -22,14 +22,6 @@ const FOREIGN_IMAGES = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.sv
  */
 const FINAL =
   /<script type="module">\s*([\s\S]*export\{[^}]*\bhydrate\b[^}]*\};)\s*const __redoc_definition = ([\s\S]*);\s*const __redoc_options = ([^\n]*);\s*hydrate\([^\n]*\);\s*<\/script>/
-
-/**
- * Returns a style sheet that gives a chapter's parts smaller headings than chapters, because Redoc writes both as `h2`.
- */
-const sizeStyles = (contract: JsonObject) => {
-  const selectors = readContractGuide(contract).guideChapters.map(({ lugar }) => `h2[id^="${lugar}/"]`)
-  return `<style>:is(${selectors}){font-size:1.3em!important}</style>\n`
-}
 
 /**
  * Code in Redoc that colours a word of a sample with a `style` attribute, which the page's Content Security Policy
@@ -55,6 +47,39 @@ const colorStyles = (program: string) => {
 const REDOC_INDEX = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!0,\w+\.current=null,\w+\(\)\})/
 
 /**
+ * Link of Redoc's menu as it is rendered in advance, where Redoc's router has no page. It leads to a chapter or, within
+ * the page, to another place.
+ */
+const MENU_LINK = / href="(?:\/section\/([\w-]+)|(\/[^"]*))"(?= data-discover)/g
+
+const bar = { root: '', mark: html`<span>Guías</span>`, searchPath: '{buscador}', indexPath: '{indice}' }
+/**
+ * Page around what Redoc renders. The generator of the pages fills in style, redirects and the paths of programs, which
+ * change with the contents of files.
+ */
+const TEMPLATE = `<!doctype html>
+<html lang="es">
+<head>
+  <meta charset="utf-8">
+  <title>{{title}}</title>
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <script>/*DESVIO*/</script>
+  <link rel="icon" type="image/svg+xml" href="docs/icono.svg">
+  <link rel="alternate" type="text/plain" title="Para asistentes (llms.txt)" href="llms.txt">
+  {{{redocHead}}}
+  <style>/*ESTILO*/</style>
+  <link rel="stylesheet" href="docs/marca.css">
+</head>
+<body>
+  <a class="saltar" href="#api-content">Saltar al contenido</a>
+  ${renderBar(bar).texto}
+  {{{redocHTML}}}
+  ${renderSearch(bar).texto}
+</body>
+</html>
+`
+
+/**
  * Writes `base.html`, `redoc.js` and `contrato.json` of the reading view into a folder.
  * @throws if Redoc's page no longer has the expected form
  */
@@ -62,13 +87,16 @@ export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   await mkdir(folder, { recursive: true })
   const inputUrl = new URL('entrada.json', folder)
   const page = new URL('base.html', folder)
-  const info = contract.info as JsonObject
-  const guia = await withDiagrams(String(info['x-guia']))
-  await writeFile(inputUrl, JSON.stringify(toReadingContract({ ...contract, info: { ...info, 'x-guia': guia } })))
-  const [from, target] = [inputUrl, page].map((url) => fileURLToPath(url)) as [string, string]
-  const templateOption = ['--template', 'server/pages/docs/plantilla.hbs']
+  const templateUrl = new URL('plantilla.hbs', folder)
+  await writeFile(inputUrl, JSON.stringify(toReadingContract(contract)))
+  await writeFile(templateUrl, TEMPLATE)
+  const [from, target, template] = [inputUrl, page, templateUrl].map((url) => fileURLToPath(url)) as [
+    string,
+    string,
+    string,
+  ]
   // The HTML rendered here and the program in the browser must have the same Spanish texts.
-  await run('redocly', ['build-docs', from, '--output', target, '--inlineBundle', ...templateOption], {
+  await run('redocly', ['build-docs', from, '--output', target, '--inlineBundle', '--template', template], {
     NODE_OPTIONS: `--import ${new URL('translateRedoc.mjs', import.meta.url).href}`,
   })
   const html = translateRedoc(makeAccessible((await readFile(page, 'utf8')).replace(FOREIGN_IMAGES, 'data:,')))
@@ -77,8 +105,13 @@ export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   if (!script || !isExpected || !definition || !options) {
     throw new Error("Redoc's page has changed: update scripts/documentation/page.ts")
   }
-  const styles = sizeStyles(contract) + colorStyles(program)
-  const base = html.replace(script, () => '').replace('</head>', () => `${styles}</head>`)
+  const styles = colorStyles(program)
+  const base = html
+    .replace(script, () => '')
+    .replace('</head>', () => `${styles}</head>`)
+    .replaceAll(MENU_LINK, (_, chapter: string, place: string) =>
+      chapter ? ` href="docs/${chapter}"` : ` href="#${place}"`,
+    )
   await writeFile(page, base)
   await writeFile(
     new URL('redoc.js', folder),
@@ -86,5 +119,5 @@ export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   )
   await writeFile(new URL('contrato.json', folder), `{"definicion":${definition},"opciones":${options}}`)
   await compressFiles(folder, ['redoc.js', 'contrato.json'])
-  await rm(inputUrl)
+  await Promise.all([inputUrl, templateUrl].map((url) => rm(url)))
 }

@@ -3,19 +3,17 @@
  * each operation, links to the console and to Markdown, and the menu's groups.
  */
 import { DIRECCION } from '../../server/pages/docs/address.ts'
+import { ABOUT_KEYS } from '../../server/pages/docs/bar.ts'
 import { type Json, type JsonObject, operacionesOf } from './contract.ts'
-import { readContractGuide } from './guide.ts'
+import { readContractGuide, summaryOf } from './guide.ts'
 
 /** Name of the schemas' group in the menu and in addresses. */
 export const SCHEMAS_GROUP = 'Objetos'
 
-/** Returns the link of an operation or a chapter to its Markdown. */
-const asMarkdown = (path: string) => `[Ver como Markdown](docs/${path}.md)`
-
 function addTools(contract: JsonObject) {
   for (const { id, method, path, definition } of operacionesOf(contract)) {
     const methodAndPath = `\`${method.toUpperCase()} ${path}\``
-    const links = [`[Probarla](docs/consola#${id})`, asMarkdown(`operaciones/${id}`)].join(' · ')
+    const links = [`[Probarla](docs/consola#${id})`, `[Ver como Markdown](docs/operaciones/${id}.md)`].join(' · ')
     definition.description = [methodAndPath, links, definition.description].join('\n\n')
     // In the page, the sample contains the service's address, so that readers can copy it without setting a variable.
     for (const sample of definition['x-codeSamples'] as Record<string, string>[]) {
@@ -24,29 +22,37 @@ function addTools(contract: JsonObject) {
   }
 }
 
-/** Returns the introduction and the guide, with a link to the Markdown of each chapter. */
-function guideOf(contract: JsonObject): string {
+/** Returns the introduction, and what each chapter is about with a link to its page. */
+function introductionOf(contract: JsonObject): string {
   const { introduction, guideChapters } = readContractGuide(contract)
   return [
     introduction,
-    ...guideChapters.flatMap(({ titulo, nombre, texto, parts }) => [
-      `# ${titulo}`,
-      asMarkdown(`guia/${nombre}`),
-      texto,
-      ...parts.flatMap((part) => [`## ${part.titulo}`, part.texto]),
+    `**${ABOUT_KEYS.question}** ${ABOUT_KEYS.answer}`,
+    ...guideChapters.flatMap((chapter) => [
+      `# ${chapter.titulo}`,
+      `${summaryOf(chapter).replaceAll('<', '&lt;')} [Leer el capítulo](docs/${chapter.nombre})`,
     ]),
   ].join('\n\n')
 }
 
+/** Changes the links of texts to chapters and errors into links to the chapters' pages. */
+const withChapterPages = (contract: JsonObject): JsonObject =>
+  JSON.parse(
+    JSON.stringify(contract)
+      .replace(/\]\(#\/section\/([\w.-]+)\/([\w.-]+)\)/g, '](docs/$1#$2)')
+      .replace(/\]\(#\/section\/([\w.-]+)\)/g, '](docs/$1)')
+      .replace(/\]\(#error-(\w+)\)/g, '](docs/errores#error-$1)'),
+  )
+
 /** Returns a copy of the merchants' contract for Redoc. */
 export function toReadingContract(contract: JsonObject): JsonObject {
-  const copy = structuredClone(contract)
+  const copy = withChapterPages(contract)
   addTools(copy)
-  // The page contains the guide itself.
+  // The page links to the guide itself.
   delete copy.externalDocs
   return {
     ...copy,
-    info: { ...(copy.info as JsonObject), description: guideOf(copy) },
+    info: { ...(copy.info as JsonObject), description: introductionOf(copy) },
     servers: [{ url: DIRECCION, description: 'Este servicio' }],
     'x-tagGroups': [...(copy['x-tagGroups'] as Json[]), { name: 'Referencia', tags: [SCHEMAS_GROUP] }],
   }

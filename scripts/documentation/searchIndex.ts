@@ -2,7 +2,7 @@
 import type { SearchPart } from '../../server/pages/docs/browser/search.ts'
 import { type JsonObject, operacionesOf, parametersOf, schemasOf } from './contract.ts'
 import { fieldsOf } from './fields.ts'
-import { readContractGuide, stripMarks, toSlug } from './guide.ts'
+import { idOf, readContractGuide, stripMarks, toSlug } from './guide.ts'
 import { SCHEMAS_GROUP } from './reading.ts'
 
 /** Other words for a chapter or a part (`chapter/part`) that users of other services search for. */
@@ -44,15 +44,15 @@ const ABSENT_FEATURE_WORDS: Readonly<Record<string, string>> = {
 }
 
 const guideParts = (contract: JsonObject): SearchPart[] =>
-  readContractGuide(contract).guideChapters.flatMap(({ titulo, nombre, lugar, texto, parts }) => [
-    { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: SYNONYMS[nombre] ?? '', texto: stripMarks(texto) },
+  readContractGuide(contract).guideChapters.flatMap(({ titulo, nombre, texto, parts }) => [
+    { clase: 'Capítulo', titulo, lugar: `docs/${nombre}`, claves: SYNONYMS[nombre] ?? '', texto: stripMarks(texto) },
     ...parts.map(
       (part): SearchPart => ({
         clase: 'Apartado',
         titulo: part.titulo,
-        lugar: `/${part.lugar}`,
+        lugar: `docs/${nombre}#${idOf(part)}`,
         de: titulo,
-        claves: nombre === 'lo-que-no-hay' ? (ABSENT_FEATURE_WORDS[part.lugar.split('/').at(-1)!] ?? '') : '',
+        claves: nombre === 'lo-que-no-hay' ? (ABSENT_FEATURE_WORDS[idOf(part)] ?? '') : '',
         // The tables of errors are left out, because each error has an index entry of its own (`errorParts`).
         texto: nombre === 'errores' ? '' : stripMarks(part.texto),
       }),
@@ -65,7 +65,7 @@ const operacionParts = (contract: JsonObject): SearchPart[] =>
     return {
       clase: 'Operación',
       titulo: String(definition.summary),
-      lugar: `/${toSlug(String((definition.tags as string[])[0]))}/${id.toLowerCase()}`,
+      lugar: `docs#/${toSlug(String((definition.tags as string[])[0]))}/${id.toLowerCase()}`,
       de: `${method.toUpperCase()} ${path}`,
       claves: [id, ...parametersOf(contract, operation).map(({ name }) => name)].join(' '),
       texto: stripMarks(String(definition.description)),
@@ -76,7 +76,7 @@ const schemaParts = (contract: JsonObject): SearchPart[] =>
   Object.entries(schemasOf(contract)).map(([name, schema]) => ({
     clase: 'Objeto',
     titulo: String(schema.title ?? name),
-    lugar: `/${SCHEMAS_GROUP.toLowerCase()}/${name.toLowerCase()}`,
+    lugar: `docs#/${SCHEMAS_GROUP.toLowerCase()}/${name.toLowerCase()}`,
     ...(schema.title ? { de: name } : {}),
     claves: fieldsOf(contract, schema)
       .map((field) => field.nombre)
@@ -91,7 +91,7 @@ const errorParts = (contract: JsonObject): SearchPart[] =>
     .map(([code, { status, titulo, causa, remedio }]) => ({
       clase: 'Error',
       titulo: code,
-      lugar: `error-${code}`,
+      lugar: `docs/errores#error-${code}`,
       de: `${status} · ${titulo}`,
       claves: '',
       texto: stripMarks(`${causa} ${remedio}`),

@@ -121,33 +121,49 @@ async function generateRepartidor(outputUrl: URL) {
 
 /**
  * Writes the reading view: the HTML that Redoc rendered, with our style sheet and the addresses of the programs to
- * load. The HTML contains these addresses because they change with the files' contents.
+ * load. The HTML contains these addresses because they change with the files' contents. Also writes style and program
+ * of the chapters' pages.
  */
 async function generateReadingView(destino: URL) {
   const outputUrl = new URL('docs/', destino)
   const documentationUrl = new URL('../documentation/', destino)
-  await bundleModules({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/searchBox.ts' }, outputUrl, 'esm')
+  for (const [name, entry] of Object.entries({
+    navegador: 'main',
+    buscador: 'searchBox',
+    chapter: 'chapter',
+    redirect: 'redirect',
+  }))
+    await bundleModules({ [name]: `docs/browser/${entry}.ts` }, outputUrl, name === 'redirect' ? 'iife' : 'esm')
   const path = async (file: URL) => assetPath('docs/recursos/', file.pathname.split('/').at(-1)!, await readFile(file))
-  const datos = {
-    src: new URL('navegador.js', outputUrl),
-    'data-buscador': new URL('buscador.js', outputUrl),
-    'data-redoc': new URL('redoc.js', documentationUrl),
-    'data-contrato': new URL('contrato.json', documentationUrl),
-    'data-indice': new URL('indice.json', documentationUrl),
-  }
-  const attributes = await Promise.all(
-    Object.entries(datos).map(async ([name, file]) => `${name}="${await path(file)}"`),
+  const [program, redocPath, contractPath, searchPath, indexPath] = await Promise.all(
+    [
+      new URL('navegador.js', outputUrl),
+      new URL('redoc.js', documentationUrl),
+      new URL('contrato.json', documentationUrl),
+      new URL('buscador.js', outputUrl),
+      new URL('indice.json', documentationUrl),
+    ].map(path),
   )
-  const script = `<script id="programa" type="module" ${attributes.join(' ')}></script>`
-  const [base = '', redoc = ''] = await Promise.all(
-    ['base.html', 'redoc.js'].map((file) => readFile(new URL(file, documentationUrl), 'utf8')),
+  const script = `<script id="programa" type="module" src="${program}" data-redoc="${redocPath}" data-contrato="${contractPath}"></script>`
+  const [base = '', redoc = '', redirect = ''] = await Promise.all(
+    [
+      new URL('base.html', documentationUrl),
+      new URL('redoc.js', documentationUrl),
+      new URL('redirect.js', outputUrl),
+    ].map((file) => readFile(file, 'utf8')),
   )
   // Redoc's own rules use the variables that this style sheet sets, so none of them counts as unused.
   const redocVariables = variableNames(base + redoc)
   const style = bundleStyles(new URL('docs/reading.css', origin), redocVariables)
-  const html = base.replace('/*ESTILO*/', () => style).replace('</body>', () => `${script}\n</body>`)
+  const html = base
+    .replace('/*DESVIO*/', () => redirect.trim())
+    .replace('/*ESTILO*/', () => style)
+    .replace('{buscador}', () => searchPath!)
+    .replace('{indice}', () => indexPath!)
+    .replace('</body>', () => `${script}\n</body>`)
   await writeFile(new URL('documentacion.html', outputUrl), html)
-  await compressFiles(outputUrl, ['documentacion.html', 'navegador.js', 'buscador.js'])
+  await writeFile(new URL('chapter.css', outputUrl), bundleStyles(new URL('docs/chapter.css', origin)))
+  await compressFiles(outputUrl, ['documentacion.html', 'navegador.js', 'buscador.js', 'chapter.js'])
 }
 
 /** Pages with the common layout, each with the function that writes its files besides the style sheet. */

@@ -26,12 +26,14 @@ export interface PageFrame {
   preview?: LinkPreview | undefined
   /** Text of the footer before the telephone. */
   nota?: string | undefined
+  /** Parts around the content: a bar in place of the brand's header, and what follows the content. */
+  bar?: { header: Html; after: Html }
 }
 
 /** Returns the HTML document of a page. */
 export const frame = (
   { titulo, body, script, withTelefono }: PageContent,
-  { front, head, root, home, preview, nota }: PageFrame,
+  { front, head, root, home, preview, nota, bar }: PageFrame,
 ): string =>
   html`<!doctype html>
 <html lang="es">
@@ -46,11 +48,11 @@ ${front.head(preview)}
 ${head}
 </head>
 <body>
-${front.renderHeader(root, home)}
+${bar?.header ?? front.renderHeader(root, home)}
 <main>
 ${body}
 </main>
-${front.renderFooter(nota, !withTelefono)}${script && html`<script type="module">${script}</script>\n`}</body>
+${bar?.after}${front.renderFooter(nota, !withTelefono)}${script && html`<script type="module">${script}</script>\n`}</body>
 </html>
 `.texto
 

@@ -133,13 +133,21 @@ ${this.#renderPreviewImage()}`
   }
 
   /**
-   * Returns the header of every page: the brand's logo or, without one, the icon and the brand's name.
+   * Returns the header of every page, with the mark of the brand.
    * @param root relative path from the page to the service root, such as `../`
    * @param home address that the brand links to
    */
   renderHeader(root: string, home = root || './'): Html {
+    return html`<header class="marca"><a href="${home}">${this.renderMark(root)}</a></header>`
+  }
+
+  /**
+   * Returns the mark of the brand: its logo or, without one, the icon and the brand's name.
+   * @param root relative path from the page to the service root, such as `../`
+   */
+  renderMark(root: string): Html {
     const { logo, nombre } = this.brand
-    return html`<header class="marca"><a href="${home}">${logo ? this.#renderImage(logo, root) : MARK}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}</a></header>`
+    return html`${logo ? this.#renderImage(logo, root) : MARK}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}`
   }
 
   #renderImage(logo: Drawing, root: string): Html {

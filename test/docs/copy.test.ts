@@ -15,14 +15,14 @@ describe.skipIf(!hasBrowser)('the copied text', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     page = await context.newPage()
-    await page.goto(`${environment.url}/docs`)
-    await page.locator('pre > .copiar').first().waitFor()
   })
   afterAll(() => page?.context().close())
   const copiado = () => evaluateIn<string>(page, 'navigator.clipboard.readText()')
 
   it('is each program of the guide, with the address that serves the page', async () => {
-    const blocksWithoutButton = `[...document.querySelectorAll("[data-component-name='Markdown/Markdown'] pre")]
+    await page.goto(`${environment.url}/docs/inicio-rapido`)
+    await page.locator('pre > .copiar').first().waitFor()
+    const blocksWithoutButton = `[...document.querySelectorAll('main pre')]
       .filter((uno) => !uno.querySelector('.copiar')).length`
     expect(await evaluateIn(page, blocksWithoutButton)).toBe(0)
     const first = page.locator('pre', { hasText: 'export GUIAS_URL' }).first()
@@ -32,6 +32,9 @@ describe.skipIf(!hasBrowser)('the copied text', () => {
   })
 
   it('is the address of the server', async () => {
+    await page.goto(`${environment.url}/docs`)
+    // The button comes once Redoc runs.
+    await page.locator('#redoc').getByText('Copiar', { exact: true }).first().waitFor()
     await page.getByTestId('panel-servidores').getByTestId('copy-button').click()
     await expect.poll(copiado).toBe(environment.url)
   })

@@ -33,8 +33,8 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
     const context = await openContext({ viewport: { width, height: 740 } })
     page = await context.newPage()
     await page.goto(`${environment.url}/docs`)
-    // The copy buttons come once Redoc runs.
-    await page.locator('pre > .copiar').first().waitFor({ state: 'attached' })
+    // The button comes once Redoc runs.
+    await page.locator('#redoc').getByText('Copiar', { exact: true }).first().waitFor()
   }
   const readFocus = () =>
     evaluateIn<{ nombre: string; outline: string; enMenu: boolean; id: string }>(
@@ -65,15 +65,16 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
     })
 
     it('makes a table reachable as long as it is wider than its place', async () => {
-      const table = page.locator('.md-table-wrapper').first()
+      await page.goto(`${environment.url}/docs/errores`)
+      const table = page.locator('.tabla').first()
       const widen = (width: number) =>
         evaluateIn(
           page,
           `(() => {
-            const caja = document.querySelector('.md-table-wrapper')
+            const caja = document.querySelector('.tabla')
             caja.querySelectorAll('a, button').forEach((dentro) => dentro.remove())
             caja.querySelector('table').style.minWidth = '3000px'
-            caja.style.width = '${width}px'
+            caja.style.cssText = 'max-width: none; width: ${width}px'
           })()`,
         )
       await widen(300)

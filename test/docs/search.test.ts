@@ -18,59 +18,59 @@ const search = createSearch(index)
 
 /** What is asked, and where its first hit leads. */
 const QUESTIONS = [
-  ['idempotencia', '/section/idempotencia'],
-  ['IDEMPOTENSIA', '/section/idempotencia'],
-  ['external_ref', '/section/idempotencia'],
-  ['ubicacion', '/section/ubicacion'],
-  ['Ubicación', '/section/ubicacion'],
-  ['mcp', '/section/asistentes-mcp'],
-  ['asistente', '/section/asistentes-mcp'],
-  ['chatgpt', '/section/asistentes-mcp'],
-  ['webhooks', '/section/recibir-webhooks'],
-  ['web hook', '/section/recibir-webhooks'],
-  ['firma', '/section/recibir-webhooks/firma'],
-  ['reintentos', '/section/recibir-webhooks/reintentos'],
-  ['lote', '/section/lotes'],
-  ['qué hago si falla un lote', '/section/lotes'],
-  ['estados', '/section/estados'],
-  ['prueba de entrega', '/section/prueba-de-entrega'],
-  ['etiqueta', '/section/etiquetas'],
-  ['etiketas', '/section/etiquetas'],
-  ['imprimir etiquetas', '/section/etiquetas'],
-  ['npm', '/section/sdk'],
-  ['instalar sdk', '/section/sdk'],
-  ['npm install', '/section/sdk'],
-  ['cli', '/section/linea-de-ordenes'],
-  ['npx', '/section/linea-de-ordenes'],
-  ['csv', '/section/linea-de-ordenes'],
-  ['hoja de calculo', '/section/hoja-de-calculo'],
-  ['plantilla', '/section/hoja-de-calculo'],
-  ['comillas', '/section/hoja-de-calculo'],
-  ['llave de producción', '/section/pasar-a-produccion'],
-  ['llabe de produccion', '/section/pasar-a-produccion'],
-  ['go live', '/section/pasar-a-produccion'],
-  ['pasar a producción', '/section/pasar-a-produccion'],
-  ['cobro contra entrega', '/section/lo-que-no-hay/cobro-contra-entrega'],
-  ['contra entrega', '/section/lo-que-no-hay/cobro-contra-entrega'],
-  ['tarifas', '/section/lo-que-no-hay/tarifas-y-cotizacion'],
-  ['cuánto cuesta', '/section/lo-que-no-hay/tarifas-y-cotizacion'],
-  ['wordpress', '/section/lo-que-no-hay/wordpress-woocommerce-y-shopify'],
-  ['woocommerce', '/section/lo-que-no-hay/wordpress-woocommerce-y-shopify'],
-  ['excel', '/section/lo-que-no-hay/excel'],
-  ['modo de prueba', '/section/modo-de-prueba'],
-  ['llave', '/section/autenticacion'],
-  ['api key', '/section/autenticacion'],
-  ['autentificación', '/section/autenticacion'],
-  ['limites', '/section/limites'],
-  ['cursor', '/section/paginas'],
-  ['rastreo', '/section/pagina-de-rastreo'],
-  ['429', '/section/errores/429'],
-  ['carrera_perdida', 'error-carrera_perdida'],
-  ['crear guia', '/guias/crearguia'],
-  ['cómo cancelo una guía', '/guias/cancelarguia'],
-  ['/api/v1/cuenta', '/cuenta/obtenercuenta'],
-  ['rotar secreto', '/webhooks/rotarsecreto'],
-  ['GuiaIndividual', '/objetos/guiaindividual'],
+  ['idempotencia', 'docs/idempotencia'],
+  ['IDEMPOTENSIA', 'docs/idempotencia'],
+  ['external_ref', 'docs/idempotencia'],
+  ['ubicacion', 'docs/ubicacion'],
+  ['Ubicación', 'docs/ubicacion'],
+  ['mcp', 'docs/asistentes-mcp'],
+  ['asistente', 'docs/asistentes-mcp'],
+  ['chatgpt', 'docs/asistentes-mcp'],
+  ['webhooks', 'docs/recibir-webhooks'],
+  ['web hook', 'docs/recibir-webhooks'],
+  ['firma', 'docs/recibir-webhooks#firma'],
+  ['reintentos', 'docs/recibir-webhooks#reintentos'],
+  ['lote', 'docs/lotes'],
+  ['qué hago si falla un lote', 'docs/lotes'],
+  ['estados', 'docs/estados'],
+  ['prueba de entrega', 'docs/prueba-de-entrega'],
+  ['etiqueta', 'docs/etiquetas'],
+  ['etiketas', 'docs/etiquetas'],
+  ['imprimir etiquetas', 'docs/etiquetas'],
+  ['npm', 'docs/sdk'],
+  ['instalar sdk', 'docs/sdk'],
+  ['npm install', 'docs/sdk'],
+  ['cli', 'docs/linea-de-ordenes'],
+  ['npx', 'docs/linea-de-ordenes'],
+  ['csv', 'docs/linea-de-ordenes'],
+  ['hoja de calculo', 'docs/hoja-de-calculo'],
+  ['plantilla', 'docs/hoja-de-calculo'],
+  ['comillas', 'docs/hoja-de-calculo'],
+  ['llave de producción', 'docs/pasar-a-produccion'],
+  ['llabe de produccion', 'docs/pasar-a-produccion'],
+  ['go live', 'docs/pasar-a-produccion'],
+  ['pasar a producción', 'docs/pasar-a-produccion'],
+  ['cobro contra entrega', 'docs/lo-que-no-hay#cobro-contra-entrega'],
+  ['contra entrega', 'docs/lo-que-no-hay#cobro-contra-entrega'],
+  ['tarifas', 'docs/lo-que-no-hay#tarifas-y-cotizacion'],
+  ['cuánto cuesta', 'docs/lo-que-no-hay#tarifas-y-cotizacion'],
+  ['wordpress', 'docs/lo-que-no-hay#wordpress-woocommerce-y-shopify'],
+  ['woocommerce', 'docs/lo-que-no-hay#wordpress-woocommerce-y-shopify'],
+  ['excel', 'docs/lo-que-no-hay#excel'],
+  ['modo de prueba', 'docs/modo-de-prueba'],
+  ['llave', 'docs/autenticacion'],
+  ['api key', 'docs/autenticacion'],
+  ['autentificación', 'docs/autenticacion'],
+  ['limites', 'docs/limites'],
+  ['cursor', 'docs/paginas'],
+  ['rastreo', 'docs/pagina-de-rastreo'],
+  ['429', 'docs/errores#429'],
+  ['carrera_perdida', 'docs/errores#error-carrera_perdida'],
+  ['crear guia', 'docs#/guias/crearguia'],
+  ['cómo cancelo una guía', 'docs#/guias/cancelarguia'],
+  ['/api/v1/cuenta', 'docs#/cuenta/obtenercuenta'],
+  ['rotar secreto', 'docs#/webhooks/rotarsecreto'],
+  ['GuiaIndividual', 'docs#/objetos/guiaindividual'],
 ] as const
 
 describe('the first result of a search', () => {
@@ -139,27 +139,28 @@ describe.skipIf(!hasBrowser)('the search window', () => {
     await captureScreen(page, 'docs-buscador')
   })
 
-  const llevaA = (place: string) =>
-    expect
-      .poll(() => evaluateIn(page, `document.getElementById('${place.slice(1)}')?.getBoundingClientRect().y`), {
-        message: place,
-      })
+  const llevaA = async (place: string) => {
+    await page.waitForURL(`${environment.url}/${place}`)
+    const id = place.split('#')[1]?.replace(/^\//, '') ?? 'contenido'
+    await expect
+      .poll(() => evaluateIn(page, `document.getElementById('${id}')?.getBoundingClientRect().y`), { message: place })
       .toSatisfy((y: number) => y >= -50 && y < 300)
+  }
 
   it('leads there with the keyboard alone', async () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
-    await llevaA('/section/idempotencia')
+    await llevaA('docs/idempotencia')
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
   it('leads to each class of things', async () => {
     for (const [askedQuestion, foundItem, place] of [
-      ['reintentos', 'Reintentos', '/section/recibir-webhooks/reintentos'],
-      ['cancelar una guía', 'Cancelar una guía', '/guias/cancelarguia'],
-      ['GuiaIndividual', 'Guía individual', '/objetos/guiaindividual'],
-      ['carrera_perdida', 'carrera_perdida', '#error-carrera_perdida'],
+      ['reintentos', 'Reintentos', 'docs/recibir-webhooks#reintentos'],
+      ['cancelar una guía', 'Cancelar una guía', 'docs#/guias/cancelarguia'],
+      ['GuiaIndividual', 'Guía individual', 'docs#/objetos/guiaindividual'],
+      ['carrera_perdida', 'carrera_perdida', 'docs/errores#error-carrera_perdida'],
     ] as const) {
       await page.locator('#buscar').click()
       await field().fill(askedQuestion)
@@ -205,9 +206,9 @@ describe.skipIf(!hasBrowser)('the search window', () => {
       await page.emulateMedia({ colorScheme: tema })
       await page.goto(`${environment.url}/docs?${tema}${width}${place}`)
       await page
-        .locator(place ? '[id="guias/crearlote"] .token' : 'pre > .copiar')
+        .locator(place ? '[id="guias/crearlote"] .token' : '[data-testid="color-mode-switcher"]')
         .first()
-        .waitFor()
+        .waitFor({ state: 'attached' })
       const faltas = (donde: string) =>
         evaluateIn<string[]>(
           page,

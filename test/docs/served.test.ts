@@ -47,7 +47,7 @@ describe('the contract as it is served', () => {
     const text = JSON.stringify(servedContract)
     expect(text.includes(`](${environment.url}/docs/consola)`)).toBe(true)
     expect(text.match(/\]\([#/][^)]*\)/g)).toBeNull()
-    expect(await fetchText('/docs')).toContain('id="section/recibir-webhooks"')
+    expect(await fetchText('/docs')).toContain('href="docs/recibir-webhooks"')
   })
 
   it('has no fault for swagger-parser', async () => {

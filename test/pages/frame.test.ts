@@ -119,6 +119,7 @@ describe('the tokens', () => {
     // A map is as light as its tiles, a logo is drawn for paper, ink is as dark as it is drawn.
     expect(colors.filter((one) => !one.startsWith('location/openMap.css #mapa')).sort()).toEqual([
       'central/style.css .fotos img',
+      'docs/bar.css .barra .marca::before,\n.barra .marca img',
       'location/style.css .alfiler',
       'location/style.css .croquis svg',
       'ui/capture.css .firma',

@@ -57,7 +57,8 @@ const RULES = {
   })`,
   'text outside its box': `lines.filter(({ e, rect }) => {
     for (let box = e; box && box !== document.body; box = box.parentElement) {
-      if (styleOf(box).overflowX === 'auto' || styleOf(box).display === 'inline' || !isBox(box)) continue
+      if (['auto', 'scroll'].includes(styleOf(box).overflowX)) return false
+      if (styleOf(box).display === 'inline' || !isBox(box)) continue
       const outer = box.getBoundingClientRect()
       return rect.left < outer.left - 2 || rect.right > outer.right + 2 || rect.top < outer.top - 2 || rect.bottom > outer.bottom + 2
     }
@@ -113,10 +114,10 @@ const RULES = {
 
 type Rule = keyof typeof RULES
 
-/** Controls that a finger or a mouse must hit: all but links within a sentence, and boxes whose label is the target. */
+/** Controls that a finger or a mouse must hit: all but those within a sentence, and boxes whose label is the target. */
 const TARGETS = String.raw`all('a[href], button, summary, select, textarea, input, label:has(> input)').filter((e) => {
   if (e.matches('input') && (e.closest('label') || ['checkbox', 'radio'].includes(e.type))) return false
-  const isInSentence = e.matches('a') && styleOf(e).display.startsWith('inline') &&
+  const isInSentence = e.matches('a, button') && styleOf(e).display.startsWith('inline') &&
     [...e.parentElement.childNodes].some((node) => node.nodeType === 3 && /\w/.test(node.data))
   return !isInSentence && styleOf(e).pointerEvents !== 'none'
 })`

@@ -61,6 +61,30 @@ describe('/ui', () => {
     await context.close()
   })
 
+  it.skipIf(!hasBrowser)(
+    'shows a pointed and a focused control as the pointer and the keyboard make them',
+    async () => {
+      const context = await openContext({ viewport: { width: 1_440, height: 900 } })
+      const page = await context.newPage()
+      await page.goto(`${local.url}/ui`)
+      const styleOf = (selector: string, property: string) =>
+        evaluateIn<string>(page, `getComputedStyle(document.querySelector('${selector}')).${property}`)
+      for (const [real, shown] of [
+        ['.grupo > .principal', '.principal.con-puntero'],
+        ['.lista a:not(.con-puntero)', '.lista .con-puntero'],
+        ['.marcable:not(.con-puntero)', '.marcable.con-puntero'],
+        ['a.opcion:not(.principal)', 'a.opcion.con-puntero'],
+      ] as const) {
+        await page.locator(real).first().hover()
+        expect(await styleOf(real, 'boxShadow'), real).toBe(await styleOf(shown, 'boxShadow'))
+        expect(await styleOf(real, 'boxShadow'), real).not.toBe('none')
+      }
+      await page.keyboard.press('Tab')
+      expect(await styleOf(':focus-visible', 'outline')).toBe(await styleOf('.principal.con-foco', 'outline'))
+      await context.close()
+    },
+  )
+
   it.skipIf(!hasBrowser)('is light or dark as the page asks, not only as the phone does', async () => {
     const context = await openContext({ colorScheme: 'dark' })
     const page = await context.newPage()

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../platform/html.ts'
+import { ABOUT_KEYS } from '../docs/bar.ts'
 import type { PageContent } from '../frame.ts'
 
 /**
@@ -8,8 +9,7 @@ import type { PageContent } from '../frame.ts'
  */
 export const consolePage = ({ operaciones, hoy }: Record<'operaciones' | 'hoy', string>): PageContent => ({
   titulo: 'Consola',
-  body: html`<p><a class="enlace" href="../docs">Documentación</a></p>
-<h1>Consola</h1>
+  body: html`<h1>Consola</h1>
 <p>Pruebe cada operación con su llave de prueba. Se envía a este servicio y a nadie más, y no sale nada a la calle.</p>
 <noscript><p class="aviso">Esta página necesita JavaScript. Sin él, cada operación tiene su muestra con curl en la <a href="../docs">documentación</a>.</p></noscript>
 <div id="consola" data-operaciones="${operaciones}" data-hoy="${hoy}" hidden>
@@ -18,6 +18,7 @@ export const consolePage = ({ operaciones, hoy }: Record<'operaciones' | 'hoy', 
 <input id="llave" type="password" placeholder="guia_test_…" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="de-llave reparo">
 <span id="de-llave" class="suave">Queda en la memoria de esta página.</span></p>
 <p id="reparo" class="mal" role="alert"></p>
+<details><summary>${ABOUT_KEYS.question}</summary><p>${ABOUT_KEYS.answer}</p></details>
 <p class="casilla"><input id="recordar" type="checkbox"><label for="recordar">Recordarla en esta pestaña, hasta cerrarla</label></p>
 <p><label for="operacion">Operación</label>
 <select id="operacion"></select></p>

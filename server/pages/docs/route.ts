@@ -6,8 +6,9 @@ import { type Asset, generatedBody, listGenerated, readAssets, readGenerated, se
 import type { Front } from '../front.ts'
 import { bodyOf, byDigest, contentPolicy, dailyBody, HTML, PUBLIC_HEADERS } from '../response.ts'
 import { withAddress } from './address.ts'
+import { chapterFiles } from './chapterFiles.ts'
+import { ASSETS_BASE } from './files.ts'
 
-const ASSETS_BASE = 'docs/recursos/'
 const TEXTS_FOLDER = 'documentation/textos/'
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv; charset=utf-8',
@@ -15,7 +16,8 @@ const TEXT_TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Serves the documentation: the reading view made by Redoc, and the same text as Markdown with its list `/llms.txt`.
+ * Serves the documentation: the reading view made by Redoc, a page for each chapter of the guide, and the same text as
+ * Markdown with its list `/llms.txt`.
  * Also serves the merchants' contract, its operations as a collection, and the packed SDK. The page is generated and
  * compressed beforehand, so the brand is in separate files, with the day for the page's examples. The other texts
  * contain the service's own address and days near today, so they are compressed at their first request of a day.
@@ -34,14 +36,17 @@ export function serveDocumentation(app: Express, front: Front, publicUrl: string
     const tipo = TEXT_TYPES[extname(archivo)] ?? 'text/plain; charset=utf-8'
     return [`/${archivo}`, { tipo, body: localizedBody(TEXTS_FOLDER + archivo), headers: PUBLIC_HEADERS }] as const
   })
+  const programs = readAssets('pages/docs/', ASSETS_BASE, ['navegador.js', 'buscador.js', 'chapter.js'])
+  const data = readAssets('documentation/', ASSETS_BASE, ['redoc.js', 'contrato.json', 'indice.json'])
   serveAssets(
     app,
     new Map<string, Asset>([
       ['/docs', { tipo: HTML, body: generatedBody('pages/docs/documentacion.html'), headers: readingHeaders() }],
       ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', body: style, headers: PUBLIC_HEADERS }],
       ['/docs/icono.svg', { tipo: 'image/svg+xml', body: bodyOf(front.icon), headers: PUBLIC_HEADERS }],
-      ...readAssets('pages/docs/', ASSETS_BASE, ['navegador.js', 'buscador.js']).archivos,
-      ...readAssets('documentation/', ASSETS_BASE, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
+      ...programs.archivos,
+      ...data.archivos,
+      ...chapterFiles(front, publicUrl, today, programs.path('chapter.js')),
       ...texts,
       ['/openapi.json', publicAsset('openapi.json', 'application/json')],
       ['/openapi.yaml', publicAsset('openapi.yaml', 'application/yaml')],
@@ -70,8 +75,8 @@ const EMPTY_STYLE = ''
 
 /**
  * Returns the headers of the documentation's page, which Redoc makes. The Content-Security-Policy admits by digest the
- * scripts, style elements and style attributes of the generated page. Redoc writes the styles; its one script chooses
- * light or dark before the first paint.
+ * scripts, style elements and style attributes of the generated page. Redoc writes the styles, and a script that chooses
+ * light or dark before the first paint; another script redirects addresses of chapters.
  */
 function readingHeaders() {
   const html = readGenerated('pages/docs/documentacion.html').toString()

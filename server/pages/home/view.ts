@@ -44,15 +44,15 @@ ${callBrand(brand)}</section>
 <section aria-labelledby="sin"><h2 id="sin">Sin programar</h2>
 <p>Todavía no hay una página donde el comercio cree envíos y los vea en una lista.</p>
 <nav class="puertas" aria-label="Sin programar">
-${choiceRow({ icon: icons.FileSpreadsheet, text: 'Desde una hoja de cálculo', detail: 'Una orden en la terminal crea todos los envíos de su archivo y sus etiquetas', href: `${root}docs#/section/hoja-de-calculo` })}
+${choiceRow({ icon: icons.FileSpreadsheet, text: 'Desde una hoja de cálculo', detail: 'Una orden en la terminal crea todos los envíos de su archivo y sus etiquetas', href: `${root}docs/hoja-de-calculo` })}
 ${choiceRow({ icon: icons.CodeXml, text: 'Uno a uno, en la consola', detail: 'Llene los campos con su llave y vea la respuesta', href: `${root}docs/consola` })}
-${choiceRow({ icon: icons.MessageCircle, text: 'Con un asistente', detail: 'Un asistente de inteligencia artificial crea y busca los envíos por usted', href: `${root}docs#/section/asistentes-mcp` })}
+${choiceRow({ icon: icons.MessageCircle, text: 'Con un asistente', detail: 'Un asistente de inteligencia artificial crea y busca los envíos por usted', href: `${root}docs/asistentes-mcp` })}
 </nav></section>
 <section aria-labelledby="con"><h2 id="con">Con alguien que programa</h2>
 <nav class="puertas" aria-label="Con alguien que programa">
 ${choiceRow({ icon: icons.Store, text: 'Conectar su tienda en línea', detail: 'El primer envío en minutos: API, SDK y ejemplos en Node.js, Python, PHP y curl', href: `${root}docs` })}
-${choiceRow({ icon: icons.ShieldCheck, text: 'Pasar a producción', detail: 'Lo que se revisa antes del primer paquete de verdad', href: `${root}docs#/section/pasar-a-produccion` })}
-${choiceRow({ icon: icons.CircleQuestionMark, text: 'Lo que el servicio no hace', detail: 'Para saberlo antes de empezar', href: `${root}docs#/section/lo-que-no-hay` })}
+${choiceRow({ icon: icons.ShieldCheck, text: 'Pasar a producción', detail: 'Lo que se revisa antes del primer paquete de verdad', href: `${root}docs/pasar-a-produccion` })}
+${choiceRow({ icon: icons.CircleQuestionMark, text: 'Lo que el servicio no hace', detail: 'Para saberlo antes de empezar', href: `${root}docs/lo-que-no-hay` })}
 </nav></section>`,
 })
 
@@ -84,7 +84,7 @@ export const invalidLinkPage = ({ brand }: Front, root: string): PageContent => 
   body: html`${emptyState(icons.Link, html`<h1>El enlace ya no vale</h1>`, 'Los enlaces a etiquetas y pruebas de entrega duran unos minutos, para que no los abra cualquiera. Este venció, se copió incompleto o no es de este servicio.')}
 <p>Si se lo enviaron, pida otro a quien se lo envió. Si lo pidió usted, pida otra vez la etiqueta o la prueba: cada vez sale un enlace nuevo.</p>
 <nav class="salidas" aria-label="Otras páginas">
-${choiceRow({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo pedir etiquetas y pruebas', href: `${root}docs#error-enlace_invalido` })}
+${choiceRow({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo pedir etiquetas y pruebas', href: `${root}docs/errores#error-enlace_invalido` })}
 ${choiceRow({ icon: icons.House, text: 'Ir al inicio', detail: 'Buscar un envío con su código', href: root })}
 ${callBrand(brand)}
 </nav>`,

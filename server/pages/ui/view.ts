@@ -148,6 +148,22 @@ const captures = columns(
   html`<canvas class="firma" role="img" aria-label="Espacio para firmar con el dedo"></canvas>`,
 )
 
+/** Controls in a state that lasts only while the pointer or the keyboard is there, which a class shows. */
+const controlsIn = (state: 'con-puntero' | 'con-foco', title: string) => html`<h3>${title}</h3>
+${group(
+  html`<button type="button" class="principal ${state}">Entregar</button>`,
+  html`<button type="button" class="${state}">Secundario</button>`,
+  html`<button type="button" class="callado ${state}">Callado</button>`,
+  html`<button type="button" class="peligro lleno ${state}">Cancelar 12 guías</button>`,
+)}
+<a class="opcion ${state}" href="#puntero">${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></a>
+<ul class="lista"><li><a class="${state}" href="#puntero"><strong>María José Ajú</strong> ${GUIA}</a></li></ul>
+<label class="marcable ${state}"><input type="checkbox"><span><strong>Byron López</strong></span></label>`
+const pointedAndFocused = columns(
+  controlsIn('con-puntero', 'Con el puntero encima'),
+  controlsIn('con-foco', 'Con el foco del teclado'),
+)
+
 const things = advice([
   { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor llama al llegar.' },
   { icon: icons.Store, text: 'Escriba a La Ceiba' },
@@ -202,6 +218,7 @@ ${part('codigo', 'Buscar por código', codeForm({ root: '' }))}
 ${part('consejos', 'Lo que se puede hacer', things)}
 ${part('elegir', 'Renglones para escoger', choices)}
 ${part('renglones', 'Renglones de una lista', rowsOfCourier)}
+${part('puntero', 'Puntero y teclado', pointedAndFocused)}
 ${part('captura', 'Cámara y firma', captures)}
 ${part(
   'tarjetas',

@@ -2,6 +2,7 @@
 // tab. The page's Content-Security-Policy allows requests to this service only.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { copyText } from '../../docs/browser/clipboard.ts'
+import { startSearch } from '../../docs/browser/frame.ts'
 import { fillBody, readFields, rememberIds, renderFields } from './fields.ts'
 import { rememberLlave } from './llave.ts'
 import { buildPath, type ConsoleOperacion, faultOfLlave, headersOf, toCurl } from './operation.ts'
@@ -127,4 +128,5 @@ ver('#curl').addEventListener(
     ),
 )
 ver('#copiar').addEventListener('click', () => void copyAndReport(ver('#recibido').textContent ?? ''))
+startSearch()
 void start()

@@ -1,4 +1,4 @@
-/** Copy buttons where Redoc has none: the guide's code blocks, addresses and commands. */
+/** Copy buttons for code blocks, addresses and commands of texts. */
 
 import { afterEachChange } from './changes.ts'
 import { copyText } from './clipboard.ts'
@@ -36,20 +36,23 @@ function createCopyButton(name: string, read: () => string): HTMLButtonElement {
   return button
 }
 
-function addCopyButtons(where: HTMLElement) {
-  for (const code of where.querySelectorAll<HTMLElement>("[data-component-name='Markdown/Markdown'] pre")) {
+/**
+ * Adds the missing copy buttons.
+ * @param texts selector of the elements whose code has none
+ */
+export function addCopyButtons(where: HTMLElement, texts: string) {
+  for (const code of where.querySelectorAll<HTMLElement>(`${texts} pre`)) {
     if (code.querySelector('.copiar')) continue
     const text = code.textContent ?? ''
     code.append(createCopyButton('Copiar el código', () => text))
   }
-  for (const code of where.querySelectorAll<HTMLElement>(
-    "[data-component-name='Markdown/Markdown'] :not(pre) > code",
-  )) {
+  for (const code of where.querySelectorAll<HTMLElement>(`${texts} :not(pre) > code`)) {
     const text = code.textContent ?? ''
     if (!COPYABLE.test(text) || code.closest('a, button') || code.nextElementSibling?.matches('.copiar')) continue
     code.after(createCopyButton(`Copiar ${withoutVerb(text)}`, () => withoutVerb(code.textContent ?? '')))
   }
 }
 
-/** Adds the missing copy buttons, now and whenever Redoc renders more content. */
-export const keepCopyButtons = (where: HTMLElement) => afterEachChange(where, () => addCopyButtons(where))
+/** Adds the missing copy buttons of the reading view, now and whenever Redoc renders more content. */
+export const keepCopyButtons = (where: HTMLElement) =>
+  afterEachChange(where, () => addCopyButtons(where, "[data-component-name='Markdown/Markdown']"))

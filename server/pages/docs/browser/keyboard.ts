@@ -25,7 +25,7 @@ export function makeFocusable(where: HTMLElement) {
   })
   const observedBoxes = new WeakSet<Element>()
   afterEachChange(where, () => {
-    for (const box of where.querySelectorAll<HTMLElement>('.md-table-wrapper, pre')) {
+    for (const box of where.querySelectorAll<HTMLElement>('.md-table-wrapper, .tabla, pre')) {
       if (!observedBoxes.has(box)) measures.observe(box)
       observedBoxes.add(box)
     }

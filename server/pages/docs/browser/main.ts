@@ -1,18 +1,14 @@
 // Script of the reading view. The page is generated in advance, and can be read before any script runs. Redoc's own
-// program, nine tenths of the bytes, loads after the first paint. The search loads at the first search.
+// program, nine tenths of the bytes, loads once the page is idle or an operation is opened. The search loads at the first
+// search.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { withAddress } from '../address.ts'
 import { keepCopyButtons } from './copy.ts'
+import { direccion, startSearch, toUrl } from './frame.ts'
 import { focusMenu, makeFocusable, skipToContent } from './keyboard.ts'
 
 /** Paths of the files that load later, relative to the page. */
-const assets = document.querySelector<HTMLElement>('#programa')!.dataset as Record<
-  'redoc' | 'contrato' | 'buscador' | 'indice',
-  string
->
-const toUrl = (path: string) => new URL(path, document.baseURI).href
-/** Base URL from which the page is served, without a final slash. */
-const direccion = toUrl('.').replace(/\/$/, '')
+const assets = document.querySelector<HTMLElement>('#programa')!.dataset as Record<'redoc' | 'contrato', string>
 
 /** Replaces the example addresses in the generated page with the service's own address. */
 function writeAddress(where: Node) {
@@ -39,27 +35,46 @@ function writeBrandName() {
   if (name) document.querySelector('.barra .marca span')!.textContent = name
 }
 
-/**
- * Redirects `#error-<codigo>`, the permanent address of an error, to an address of Redoc. Redoc only shows addresses
- * that Redoc itself generates.
- */
-function redirectToError() {
-  if (/^#error-\w+$/.test(location.hash)) location.replace(`#section/errores${location.hash}`)
-}
+/** True if the address or the link leads to a place that only Redoc's program shows: a group, an operation, a schema. */
+const leadsToOperacion = (address: string) => /^#\/?(?!section\/)./.test(address)
 
-/** Resolves once the page has been painted; at once in a hidden tab, which is never painted. */
-const waitForPaint = () =>
+/** Time in milliseconds after which the page counts as idle, however busy the browser is. */
+const IDLE_TIMEOUT_MS = 3_000
+
+/** Resolves when Redoc's program is needed: the page has loaded and is idle, or the reader opens an operation. */
+const waitForNeed = () =>
   new Promise<void>((resolve) => {
-    if (document.hidden) resolve()
-    else requestAnimationFrame(() => setTimeout(resolve))
+    if (leadsToOperacion(location.hash)) return resolve()
+    addEventListener('hashchange', () => leadsToOperacion(location.hash) && resolve())
+    const waitForIdle = () =>
+      'requestIdleCallback' in window
+        ? requestIdleCallback(() => resolve(), { timeout: IDLE_TIMEOUT_MS })
+        : setTimeout(resolve, IDLE_TIMEOUT_MS)
+    if (document.readyState === 'complete') waitForIdle()
+    else addEventListener('load', waitForIdle)
   })
+
+/**
+ * Lets the browser itself follow links to chapters, which are pages of their own. Redoc would only scroll to what the
+ * reading view says of the chapter.
+ */
+function leaveToChapters(where: HTMLElement) {
+  where.addEventListener(
+    'click',
+    (evento) => {
+      const link = (evento.target as Element).closest('a')
+      if (/^(?:docs\/|#\/section\/)/.test(link?.getAttribute('href') ?? '')) evento.stopPropagation()
+    },
+    { capture: true },
+  )
+}
 
 interface Redoc {
   hydrate(definition: object, options: object, where: HTMLElement): Promise<void>
 }
 
 async function startRedoc() {
-  await waitForPaint()
+  await waitForNeed()
   const [{ hydrate }, text] = await Promise.all([
     import(toUrl(assets.redoc)) as Promise<Redoc>,
     fetch(toUrl(assets.contrato)).then((response) => response.text()),
@@ -71,64 +86,12 @@ async function startRedoc() {
   keepCopyButtons(where)
 }
 
-const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
-const field = ventana.querySelector('input')!
-
-/**
- * Opens the search window at once, so that its field receives every key. The results appear when the index has loaded.
- */
-function find() {
-  if (!ventana.open) ventana.showModal()
-  field.select()
-  void loadSearch()
-}
-
-async function loadSearch() {
-  try {
-    const { loadIndex } = (await import(toUrl(assets.buscador))) as typeof import('./searchBox.ts')
-    await loadIndex(toUrl(assets.indice))
-  } catch {
-    ventana.querySelector('[role="status"]')!.textContent =
-      'No se pudo cargar la búsqueda: revise su conexión y ábrala otra vez.'
-  }
-}
-
-/**
- * Tells whether a key press goes into a text field. A field in a closed dialog does not count: the browser may still
- * send it the next key press.
- */
-const isTyping = (where: EventTarget | null) =>
-  where instanceof HTMLElement &&
-  (where.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(where.tagName)) &&
-  !where.closest('dialog:not([open])')
-
-// Captures the event before Redoc does: Redoc's own search does not find chapters.
-window.addEventListener(
-  'keydown',
-  (evento) => {
-    const isShortcut = (evento.ctrlKey || evento.metaKey) && evento.key.toLowerCase() === 'k'
-    if (!isShortcut && (evento.key !== '/' || isTyping(evento.target))) return
-    evento.preventDefault()
-    evento.stopImmediatePropagation()
-    find()
-  },
-  { capture: true },
-)
-const searchButton = document.querySelector<HTMLButtonElement>('#buscar')!
-searchButton.addEventListener('click', find)
-ventana.querySelector('.cerrar')!.addEventListener('click', () => ventana.close())
-ventana.addEventListener('click', (evento) => {
-  if (evento.target === ventana) ventana.close()
-})
-// Browsers that support `commandfor` open the window before this script runs.
-if (ventana.open) void loadSearch()
-if (navigator.userAgent.includes('Mac')) searchButton.querySelector('kbd')!.textContent = '⌘K'
-addEventListener('hashchange', redirectToError)
-redirectToError()
+startSearch()
 writeBrandName()
 skipToContent()
 const reading = document.querySelector<HTMLElement>('#redoc')!
 writeAddress(reading)
+leaveToChapters(reading)
 makeFocusable(reading)
 focusMenu(reading)
 void startRedoc()

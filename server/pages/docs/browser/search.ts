@@ -6,7 +6,7 @@
 export interface SearchPart {
   clase: 'Capítulo' | 'Apartado' | 'Operación' | 'Objeto' | 'Error'
   titulo: string
-  /** Fragment of its address, after `#`. */
+  /** Address from the service root, such as `docs/lotes` or `docs#/guias/crearguia`. */
   lugar: string
   /**
    * Origin or technical name: the chapter of a section, the method and path of an operation, the schema of an object,

@@ -20,6 +20,7 @@ const aviso = ventana.querySelector('p')!
 
 let search: ReturnType<typeof createSearch> | undefined
 let chosenIndex = 0
+let direccion = ''
 
 function choose(index: number) {
   const options = [...resultList.children]
@@ -32,10 +33,11 @@ function choose(index: number) {
 
 function openPlace(place: string) {
   ventana.close()
-  // Setting the same hash again does not scroll. A reader who has scrolled away still expects to get back to the place,
-  // so the script scrolls.
-  if (location.hash === `#${place}`) document.getElementById(place.replace(/^\//, ''))?.scrollIntoView()
-  else location.hash = place
+  const url = `${direccion}/${place}`
+  // Going to the same address again does not scroll. A reader who has scrolled away still expects to get back to the
+  // place, so the script scrolls.
+  if (location.href !== url) location.assign(url)
+  else document.getElementById(location.hash.replace(/^#\/?/, ''))?.scrollIntoView()
 }
 
 function option({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTMLLIElement {
@@ -81,8 +83,10 @@ field.addEventListener('keydown', (evento) => {
 /**
  * Loads the index, and shows the results for the text that the field contains by then.
  * @param index URL of the search index
+ * @param base base URL from which the page is served, without a final slash
  */
-export async function loadIndex(index: string) {
+export async function loadIndex(index: string, base: string) {
+  direccion = base
   search ??= createSearch((await (await fetch(index)).json()) as SearchPart[])
   showResults()
 }
