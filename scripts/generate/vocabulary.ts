@@ -35,5 +35,16 @@ export function renderVocabulary(contract: JsonObject): string {
     declareConstant('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
     declareConstant('PROBLEMAS', problemas),
     declareConstant('REINTENTOS', de('EstadoDeAvisoDeWebhook', 'x-reintentos')),
+    declareConstant('NOMBRES_DE_OPERACIONES', auditedOperations(contract)),
   ].join('\n')
+}
+
+/** Returns the summaries of the operations that the audit record names, by the operation. */
+function auditedOperations({ paths }: JsonObject): JsonObject {
+  const operations = Object.values(paths as JsonObject).flatMap((path) => Object.values(path as JsonObject))
+  return Object.fromEntries(
+    (operations as JsonObject[])
+      .filter(({ 'x-bitacora': record }) => ['cambio', 'consulta', 'ajena'].includes(record as string))
+      .map(({ operationId, summary }) => [operationId, summary]),
+  ) as JsonObject
 }

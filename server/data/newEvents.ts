@@ -1,4 +1,5 @@
 import { type Db, statement } from './db.ts'
+import { askByKey } from './owners.ts'
 
 // New events of guides of all merchants. A client keeps PostgreSQL snapshots, one per part of the data, and asks for
 // the events that are not visible in them.
@@ -100,4 +101,41 @@ function visibleIn(snapshot: string): (xid: bigint) => boolean {
   const [min = '', max = '', between = ''] = snapshot.split(':')
   const running = new Set(between.split(','))
   return (xid) => xid < BigInt(min) || (xid < BigInt(max) && !running.has(String(xid)))
+}
+
+/** Digests of what a guide's page shows besides its events: how many notes there are, and the state of each message. */
+const MARKS = statement<{ guias: readonly string[] }, { guia: string; mark: string }>(
+  'news.marks',
+  'part',
+  `select i.guia, md5(concat_ws(' ',
+     (select count(*) from nota n where n.comercio_id = i.comercio_id and n.modo = i.modo and n.guia_id = i.id),
+     (select string_agg(m.numero || m.estado, ' ' order by m.numero) from mensaje m
+      where m.comercio_id = i.comercio_id and m.modo = i.modo and m.guia_id = i.id))) as mark
+   from guia_indice i where i.guia = any(:guias::text[])`,
+  { plan: 'indexed' },
+)
+
+/** Returns a digest of the notes and messages of guides, by the guide's code. It differs after each change. */
+export async function readMarks(db: Db, guias: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (guias.length === 0) return new Map()
+  const rows = await askByKey(db, guias, (part, some) => part.query(MARKS, { guias: some }))
+  return new Map(rows.map(({ guia, mark }) => [guia, mark]))
+}
+
+/** Position of a page: the snapshots of its events, and, if it shows one guide, the digest of its notes and messages. */
+export interface NewsPosition {
+  snapshots: Snapshots
+  mark?: string | undefined
+}
+
+/** Writes a position as one text, which {@link readPosition} reads. */
+export const writePosition = ({ snapshots, mark }: NewsPosition): string =>
+  [writeSnapshots(snapshots), ...(mark ? [mark] : [])].join('~')
+
+/** Parses the position that a client sends; undefined if the text is malformed. */
+export function readPosition(text: unknown): NewsPosition | undefined {
+  if (typeof text !== 'string') return undefined
+  const [written, mark, ...more] = text.split('~')
+  const snapshots = more.length > 0 ? undefined : readSnapshots(written)
+  return snapshots && { snapshots, mark }
 }

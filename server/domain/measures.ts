@@ -88,7 +88,7 @@ const BOUNCES = statement<{ now: Date }, { count: number }>(
 )
 
 const QUEUES = statement<object, { cola: string; count: number; segundos: number }>(
-  'metrics.colas',
+  'metrics.queues',
   'central',
   `select name as cola, count(*)::int as count, extract(epoch from now() - min(start_after))::float8 as segundos
    from pgboss.job where state < 'active' and start_after <= now() group by name`,

@@ -7,8 +7,21 @@ import { frame, messagePage, ownHead, type PageContent } from './frame.ts'
 import type { Front, LinkPreview } from './front.ts'
 import { bodyOf, byDigest, HTML, type PageResponse, PRIVATE_HEADERS, READING_POLICY, sendPage } from './response.ts'
 
-/** Response of a page: a document, or a redirect to the address `a`, relative to the address of the request. */
-export type Sheet = ((PageContent & { status: number }) | { status: 303; a: string }) & {
+/** File that a page lets a person download. */
+export interface PageFile {
+  texto: string
+  mime: string
+}
+
+/**
+ * Response of a page: a document, a redirect to the address `a`, relative to the address of the request, or a file to
+ * download.
+ */
+export type Sheet = (
+  | (PageContent & { status: number })
+  | { status: 303; a: string }
+  | { status: 200; archivo: PageFile }
+) & {
   /** Headers beside those of the page, such as cookies. */
   headers?: PageResponse['headers']
 }
@@ -119,6 +132,10 @@ function renderSheet(
 ): PageResponse {
   const headers = { ...PRIVATE_HEADERS, ...page.headers, ...sheet.headers, ...ownHeaders }
   if ('a' in sheet) return { status: sheet.status, headers: { ...headers, Location: sheet.a } }
+  if ('archivo' in sheet) {
+    const { texto, mime } = sheet.archivo
+    return { status: sheet.status, body: bodyOf(texto), headers: { ...headers, 'Content-Type': mime } }
+  }
   const { front, preview, nota } = page
   const frameOptions = { front, preview, nota, head: page.head(pageRequest), root: pageRequest.root }
   return { status: sheet.status, body: bodyOf(frame(sheet, frameOptions)), headers }

@@ -32,6 +32,7 @@ import { abrirSesionConPasskey } from '../domain/equipo/entrarConPasskey.ts'
 import { abrirSesionConSegundoFactor } from '../domain/equipo/entrarConSegundoFactor.ts'
 import { invitarPersona } from '../domain/equipo/invitar.ts'
 import { listarPersonas } from '../domain/equipo/listar.ts'
+import { listarInvitaciones } from '../domain/equipo/listarInvitaciones.ts'
 import { listarPasskeys } from '../domain/equipo/listarPasskeys.ts'
 import { listarSesiones } from '../domain/equipo/listarSesiones.ts'
 import { obtenerPersona } from '../domain/equipo/obtener.ts'
@@ -48,6 +49,7 @@ import { quitarMembresia } from '../domain/equipo/quitarMembresia.ts'
 import { quitarPasskey } from '../domain/equipo/quitarPasskey.ts'
 import { quitarTotp } from '../domain/equipo/quitarTotp.ts'
 import { restablecerSegundoFactor } from '../domain/equipo/restablecerSegundoFactor.ts'
+import { retirarInvitacion } from '../domain/equipo/retirarInvitacion.ts'
 import { crearEtiquetas } from '../domain/etiquetas/crear.ts'
 import { descargarEtiquetas } from '../domain/etiquetas/descargar.ts'
 import { obtenerEtiqueta } from '../domain/etiquetas/obtener.ts'
@@ -76,10 +78,12 @@ import { buscarGuias } from '../domain/operaciones/buscarGuias.ts'
 import { cancelarGuiaPorOperador } from '../domain/operaciones/cancelar.ts'
 import { confirmarUbicacionPorOperador } from '../domain/operaciones/confirmarUbicacion.ts'
 import { consultarGuia } from '../domain/operaciones/consultarGuia.ts'
+import { contarGuiasPorMunicipio } from '../domain/operaciones/contarGuiasPorMunicipio.ts'
 import { corregirGuiaPorOperador } from '../domain/operaciones/corregir.ts'
 import { devolverGuiaPorOperador } from '../domain/operaciones/devolver.ts'
 import { encontrarGuias } from '../domain/operaciones/encontrarGuias.ts'
 import { listarAsignaciones } from '../domain/operaciones/listarAsignaciones.ts'
+import { listarDecisionesNoPreguntadas } from '../domain/operaciones/listarDecisionesNoPreguntadas.ts'
 import { listarGuiasDeRepartidor } from '../domain/operaciones/listarGuiasDeRepartidor.ts'
 import { listarGuiasDetenidas } from '../domain/operaciones/listarGuiasDetenidas.ts'
 import { obtenerJornada } from '../domain/operaciones/obtenerJornada.ts'
@@ -95,6 +99,7 @@ import type { Handlers } from '../domain/operation.ts'
 import { listarClavesPublicas } from '../domain/pruebasEntrega/listarClaves.ts'
 import { listarIntentosDeGuia } from '../domain/pruebasEntrega/listarIntentos.ts'
 import { listarIntentosPorOperador } from '../domain/pruebasEntrega/listarIntentosPorOperador.ts'
+import { listarPruebasRectificadas } from '../domain/pruebasEntrega/listarRectificadas.ts'
 import { obtenerPruebaDeEntrega } from '../domain/pruebasEntrega/obtener.ts'
 import { obtenerPruebaDeEntregaPorOperador } from '../domain/pruebasEntrega/obtenerPorOperador.ts'
 import { verificarPrueba } from '../domain/pruebasEntrega/verificar.ts'
@@ -175,6 +180,8 @@ export const handlers = {
   obtenerJornada,
   obtenerServicio,
   listarGuiasDetenidas,
+  listarDecisionesNoPreguntadas,
+  contarGuiasPorMunicipio,
   cambiarComercio,
   crearComercio,
   obtenerCuenta,
@@ -223,6 +230,7 @@ export const handlers = {
   reenviarSolicitud,
   registrarEntrega,
   obtenerPruebaDeEntregaPorOperador,
+  listarPruebasRectificadas,
   listarIntentosPorOperador,
   reenviarSolicitudPorOperador,
   registrarEntregaDeReparto,
@@ -258,6 +266,8 @@ export const handlers = {
   elegirMembresia,
   eliminarPersona,
   invitarPersona,
+  listarInvitaciones,
+  retirarInvitacion,
   listarPersonas,
   listarSesiones,
   obtenerPersona,

@@ -39,6 +39,12 @@ export function createPersonaScenes(environment: TestEnvironment) {
       toScene(
         operar('POST', '/invitaciones', { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }),
       ),
+    listarInvitaciones: async () => toScene(operar('GET', '/invitaciones')),
+    retirarInvitacion: async () => {
+      const body = { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }
+      const { body: cuerpo } = await operar('POST', '/invitaciones', body)()
+      return toScene(operar('DELETE', `/invitaciones/${cuerpo.invitacion}`), cuerpo.invitacion)
+    },
     listarPersonas: async () => toScene(operar('GET', '/personas')),
     obtenerPersona: async () => {
       const { persona } = await createTestPersona(environment)

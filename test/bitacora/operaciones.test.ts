@@ -91,6 +91,8 @@ const SCENES: Record<OperationId, PersonaScene> = {
   listarWebhooksDeComercio: async () =>
     toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), sobreComercio()),
   listarWebhooksConFallas: async () => toScene(operar('GET', '/webhooks')),
+  listarDecisionesNoPreguntadas: async () => toScene(operar('GET', '/decisiones/no-preguntadas')),
+  contarGuiasPorMunicipio: async () => toScene(operar('GET', '/asignaciones/municipios?estado=en_bodega')),
   listarAvisosDeComercio: async () => {
     const webhook = await nuevoWebhook()
     return toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos`), webhook)
@@ -199,6 +201,10 @@ const SCENES: Record<OperationId, PersonaScene> = {
   obtenerPruebaDeEntregaPorOperador: async () => {
     const { guia } = await createDeliveredGuia(environment, comercio)
     return toScene(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
+  },
+  listarPruebasRectificadas: async () => {
+    const guia = await createGuia()
+    return toScene(operar('GET', `/guias/${guia}/pruebas-rectificadas`), guia)
   },
   listarIntentosPorOperador: async () => {
     const guia = await createGuia()

@@ -43,6 +43,7 @@ it('each statement of a search finds its guides by an index, with all its condit
   const statements = [
     ...(await statementsOf('María López Mixco')),
     ...(await statementsOf('5921 7733')),
+    ...(await statementsOf('5921 7')),
     STATEMENTS.get('busqueda.byCode')!,
   ]
   for (const sql of statements) {

@@ -155,6 +155,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['location', { ubicacion: ['fallida'] }],
       ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
       ['closed decisions of no guide', { decision: ['aplicada'] }],
+      ['municipality', { municipio: 'Nada' }],
+      ['assignment', { asignada: true }],
     ] as [string, GuiaFilters][])('reads 2,000 guides, and one more of the other mode, by %s', async (_de, filters) => {
       expect(await countReadRowsOfAll(filters)).toBeLessThanOrEqual(4_002)
     })

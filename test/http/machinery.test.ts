@@ -120,7 +120,7 @@ const rutaDe = ({ id, path, parameters }: Operation) => {
     .filter((p) => p.in === 'query' && p.required)
     .map(
       (p) =>
-        `${p.name}=${{ guia, departamento: 'GT-SA', tipo: 'foto', 'hub.mode': 'subscribe', 'hub.verify_token': 'acordada', 'hub.challenge': '1158201444' }[p.name] ?? 'x'}`,
+        `${p.name}=${{ guia, departamento: 'GT-SA', tipo: 'foto', estado: 'en_bodega', 'hub.mode': 'subscribe', 'hub.verify_token': 'acordada', 'hub.challenge': '1158201444' }[p.name] ?? 'x'}`,
     )
   const filledText = personas
     .fillPath(path, id)

@@ -1,6 +1,11 @@
 import type { Operation } from '../../server/api/contract/contract.ts'
 import type { TestEnvironment } from '../environment.ts'
-import { createTestPersona, requestInvitacionAprobacion, type TestPersona } from '../equipo/persona.ts'
+import {
+  createCorreoAddress,
+  createTestPersona,
+  requestInvitacionAprobacion,
+  type TestPersona,
+} from '../equipo/persona.ts'
 
 type Id = Operation['id']
 
@@ -27,6 +32,8 @@ export async function openPersonas(environment: TestEnvironment, conSesion: read
   const { aprobacion } = await requestInvitacionAprobacion(sharedPersona)
   const ownPersona = ownPersonas.get('retirarAprobacion')
   const aprobacionToWithdraw = ownPersona ? (await requestInvitacionAprobacion(ownPersona)).aprobacion : aprobacion
+  const invited = { correo: createCorreoAddress(), nombre: 'x', alcances: ['ver'] }
+  const { invitacion } = (await environment.operar('POST', '/invitaciones', invited)).body
   const de = (id: Id) => ownPersonas.get(id) ?? sharedPersona
   return {
     cookie: (id: Id) => de(id).cookie,
@@ -36,6 +43,7 @@ export async function openPersonas(environment: TestEnvironment, conSesion: read
         .replace('{membresia}', (id === 'quitarMembresia' ? personaToRemove : de(id)).membresia)
         .replace('{sesion}', de(id).sesion)
         .replace('{passkey}', 'pas_000000000000')
+        .replace('{invitacion}', invitacion)
         .replace('{aprobacion}', id === 'retirarAprobacion' ? aprobacionToWithdraw : aprobacion),
     membresiaDe: (id: Id) => de(id).membresia,
   }

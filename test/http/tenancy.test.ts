@@ -236,6 +236,8 @@ describe('the schema', () => {
       'server/domain/busqueda/busqueda.ts',
       // The counts of the day, and of what each courier carries, are of all merchants.
       'server/domain/operaciones/obtenerJornada.ts',
+      'server/domain/operaciones/contarGuiasPorMunicipio.ts',
+      'server/domain/operaciones/listarDecisionesNoPreguntadas.ts',
       // The office's open pages are told of changes of all merchants.
       'server/data/newEvents.ts',
       // The order of events is one of all merchants.

@@ -83,11 +83,20 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
     ])
   })
 
+  it('finds a telephone by its first digits, with its country or without', async () => {
+    const { codigos } = await create({ telefono: '+50258817733' }, { telefono: '+50258817799' })
+    for (const text of ['5881 77', '+502 5881-77', '50258817', '58817'])
+      expect((await findings(text)).toSorted()).toEqual(codigos.map((guia) => [guia, 'comienzo']).toSorted())
+    expect(await findings('+5025881773')).toEqual([[codigos[0], 'comienzo']])
+    expect(await findings('5881')).toEqual([])
+    expect(await findings('+58817')).toEqual([])
+  })
+
   it('finds a telephone in any spelling, also with a wrong digit', async () => {
     const { codigos } = await create({ telefono: '+50259217733' })
     for (const text of ['5921 7733', '5921-7733', '+502 5921 7733', '(502) 59217733', '0050259217733'])
       expect(await findings(text)).toEqual([[codigos[0], 'exacta']])
-    for (const text of ['5921 7734', '5912 7733', '+502 5921 773']) {
+    for (const text of ['5921 7734', '5912 7733', '+502 5921 733']) {
       expect(await findings(text)).toEqual([[codigos[0], 'parecida']])
     }
   })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ACTIONS } from '../../server/pages/central/actions.ts'
+import { addDays, dayIn } from '../../server/platform/time/day.ts'
 import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { useIntentos } from '../decisiones/move.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
@@ -299,6 +300,56 @@ describe('the list of guides', () => {
     const { texto: text } = await visit(`/central/guias?comercio=${old}`)
     expect(text).toContain(`<option value="${old}" selected>Abarrotería Vieja</option>`)
     expect(text).toMatch(new RegExp(`guias/${guia}".*Abarrotería Vieja`, 's'))
+  })
+})
+
+describe('the list of guides as a file', () => {
+  const download = async (query: string) => {
+    const response = await fetch(`${environment.url}/central/guias.csv?${query}`, { headers: { Cookie: ana.cookie } })
+    return { headers: response.headers, lines: (await response.text()).split('\r\n') }
+  }
+
+  it('has the guides that the page shows, for a spreadsheet that computes nothing', async () => {
+    const shop = await environment.createComercio()
+    const guias = [
+      await shop.api.guias.crear(
+        buildGuia({ destinatario: '=1+1', direccion: 'Casa "5", zona 1', telefono: '+50255501234' }),
+      ),
+      await shop.api.guias.crear(buildGuia({ telefono: '+50377771234' })),
+    ]
+    const { headers, lines } = await download(`comercio=${shop.comercio}`)
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="guias-\d{4}-\d\d-\d\d\.csv"$/)
+    expect(lines[0]).toMatch(/^\uFEFF?Código,Estado,Comercio,/)
+    expect(lines).toHaveLength(1 + guias.length + 1)
+    expect(lines[2]).toContain(`,'=1+1,5550 1234,`)
+    expect(lines[2]).toContain(',"Casa ""5"", zona 1",')
+    expect(lines[1]).toContain(`,'+503 7777 1234,`)
+    const page = await createBrowserOf(ana).visit(`/central/guias?comercio=${shop.comercio}`)
+    expect(page.texto).toContain(`guias.csv?q=&amp;estado=&amp;comercio=${shop.comercio}`)
+  })
+
+  it('is filtered by a missing place, as the page is', async () => {
+    const shop = await environment.createComercio()
+    const { guia } = await shop.api.guias.crear(buildGuiaWithoutDestino())
+    await shop.api.guias.crear(buildGuia())
+    await shop.api.guias.cancelar((await shop.api.guias.crear(buildGuiaWithoutDestino())).guia)
+    const query = `comercio=${shop.comercio}&lugar=falta`
+    expect((await download(query)).lines).toHaveLength(3)
+    const { texto: text } = await createBrowserOf(ana).visit(`/central/guias?${query}`)
+    expect([...text.matchAll(/name="guia" value="(\w+)"/g)].map(([, one]) => one)).toEqual([guia])
+  })
+
+  it('is filtered by the day of creation, as the page is', async () => {
+    const shop = await environment.createComercio()
+    const { creado_en: createdAt } = await shop.api.guias.crear(buildGuia())
+    const day = dayIn(new Date(createdAt), 'America/Guatemala')
+    const count = async (day: string) => (await download(`comercio=${shop.comercio}&dia=${day}`)).lines.length - 2
+    expect([await count(day), await count(addDays(day, 1)), await count(addDays(day, -1))]).toEqual([1, 0, 0])
+    const page = async (day: string) =>
+      (await createBrowserOf(ana).visit(`/central/guias?comercio=${shop.comercio}&dia=${day}`)).texto
+    expect(await page(day)).toContain(`value="${day}"`)
+    expect(await page(addDays(day, 1))).toContain('No hay ninguna')
   })
 })
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
+import { useQuestions } from '../decisiones/questions.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
@@ -101,5 +102,32 @@ describe('the first page', () => {
     const text = await ver('/central', bea)
     expect(text).toMatch(/No se mueven.*Así desde/s)
     expect(text).toContain(`accion=registrar&amp;guia=${guia}`)
+  })
+})
+
+describe('decisions that could not be asked', () => {
+  const { createComercio } = useQuestions(environment)
+
+  it('are on the page with the reason, to be decided there, and not while all were asked', async () => {
+    expect(await ver('/central/avisos')).not.toContain('Decisiones que no se pudieron preguntar')
+    const shop = await createComercio({}, 'live')
+    const { guia } = await shop.api.guias.crear(buildGuia())
+    for (const step of [
+      { estado: 'recolectado' },
+      { estado: 'en_ruta' },
+      { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
+    ])
+      await environment.operar('POST', `/guias/${guia}/eventos`, step)
+    await environment.db.pool.query(
+      `update mensaje set estado = 'fallido', motivo = 'Ese número no tiene WhatsApp.'
+       where guia = $1 and tipo = 'solicitud_decision'`,
+      [guia],
+    )
+    const eva = await createTestPersona(environment)
+    const text = await ver('/central/avisos', eva)
+    expect(text).toMatch(/id="preguntas">.*Ese número no tiene WhatsApp\..*accion=reintentar[^"]*">Poner fecha/s)
+    expect(text).toContain(`name="guia" value="${guia}"`)
+    const bea = await createTestPersona(environment, { alcances: ['ver'] })
+    expect(await ver('/central/avisos', bea)).not.toContain('Poner fecha')
   })
 })

@@ -51,7 +51,7 @@ describe('the page on which guides are assigned', () => {
     expect(all.texto).toMatch(/<option value="Chinautla">Chinautla \(1\)<\/option><option value="Mixco">Mixco \(1\)/)
     const ofOne = (await visit(`/central/reparto/asignar?${de}&municipio=Chinautla`)).texto
     expect(codigos(ofOne)).toEqual([chinautla])
-    // The other municipalities stay to be chosen.
+    // The other municipalities stay to be chosen, each with what is left to assign.
     expect(ofOne).toMatch(
       /<option value="Chinautla" selected>Chinautla \(1\)<\/option><option value="Mixco">Mixco \(1\)/,
     )

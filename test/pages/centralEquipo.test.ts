@@ -64,6 +64,27 @@ describe('«restablecer» on the page of a person', () => {
   })
 })
 
+describe('the open invitations of the courier company', () => {
+  it('are shown with what they give, and one is withdrawn', async () => {
+    const correo = createCorreoAddress()
+    const { body } = await environment.operar('POST', '/invitaciones', {
+      correo,
+      nombre: 'Eva Ruiz',
+      alcances: ['ver'],
+    })
+    const { visit } = createBrowserOf(ana)
+    const { texto: text } = await visit(TEAM_PATH)
+    expect(text).toMatch(new RegExp(`Invitadas, y no han entrado.*Eva Ruiz.*${correo}.*vale hasta el`, 's'))
+    const { respuesta: response } = await act(ana, TEAM_PATH, { accion: 'retirarInvitacion', target: body.invitacion })
+    expect(response.destino).toBe(`${environment.url}${TEAM_PATH}?hecho=retirarInvitacion`)
+    const after = (await visit(response.destino!)).texto
+    expect(after).toContain('La invitación ya no vale.')
+    expect(after).not.toContain(correo)
+    const again = await act(ana, TEAM_PATH, { accion: 'retirarInvitacion', target: body.invitacion })
+    expect(again.respuesta.status).toBe(400)
+  })
+})
+
 describe('the persons of the courier company', () => {
   it('are shown with scopes, second factor and last session, and a merchant’s are not', async () => {
     const { comercio } = await environment.createComercio()

@@ -63,7 +63,21 @@ describe('the proof on the page of a guide', () => {
     await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
     const text = await ver(guia)
     expect(text).toMatch(/La entrega del [^<]+ se deshizo, y su prueba ya no vale/)
-    expect(text).not.toContain(foto)
+    // Its pictures are closed, apart from a proof that is valid.
+    expect(text).toMatch(
+      new RegExp(`<details[^>]*><summary>Ver la prueba que ya no vale</summary>.*${foto}.*</details>`, 's'),
+    )
+  })
+})
+
+describe('the place on the page of a guide', () => {
+  it('is on a small map, whose tiles the page may load, once it is known', async () => {
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const response = await fetch(`${environment.url}/central/guias/${guia}`, { headers: { Cookie: ana.cookie } })
+    const text = await response.text()
+    const [, tile = ''] = /<figure class="croquis">.*?<img src="(https:[^"]+)"/s.exec(text) ?? []
+    expect(response.headers.get('content-security-policy')).toContain(new URL(tile).origin)
+    expect(await ver(await askedGuia())).not.toContain('<figure')
   })
 })
 

@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
-import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 
 const environment = useEnvironment()
 let comercio: Comercio
@@ -84,6 +84,29 @@ describe('GET /central/en-vivo', () => {
     for (const stream of [late, other]) stream.close()
   })
 
+  it('tells the page of a guide of a note and of each state of a message, and no other page', async () => {
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
+    await waitUntil(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
+    await environment.waitForQuiet(comercio)
+    const from = await cursorDe(`/central/guias/${guia}`)
+    const note = () => environment.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' })
+    await note()
+    const [stream, all] = [
+      await listenForEvents(ana, `?desde=${from}&guia=${guia}`),
+      await listenForEvents(ana, `?desde=${await cursorDe('/central/guias')}`),
+    ]
+    // The note was written after the page was read, and before its stream was opened.
+    await waitUntil(async () => cambios(stream) === 1)
+    await environment.db.pool.query(`update mensaje set estado = 'leido' where guia = $1`, [guia])
+    await waitUntil(async () => cambios(stream) === 2)
+    const id = [...stream.texto.matchAll(/id: (\S+)/g)].at(-1)![1]!
+    const other = await listenForEvents(ana, `?desde=${from}&guia=${guia}`, { 'Last-Event-ID': id })
+    await note()
+    await waitUntil(async () => cambios(stream) === 3 && cambios(other) > 0)
+    expect([cambios(other), cambios(all)]).toEqual([1, 0])
+    for (const one of [stream, all, other]) one.close()
+  })
+
   it('sends no change that the page already showed, even when other streams get it', async () => {
     const other = await listenForEvents(ana, `?desde=${await cursorDe('/central')}`)
     const { guia } = await comercio.api.guias.crear(buildGuia())
@@ -96,7 +119,7 @@ describe('GET /central/en-vivo', () => {
     for (const one of [other, stream]) one.close()
   })
 
-  it.each(['', 'x', '5:4:', '1:9:3,2', '1:99999999999999999999:', "1:2:';", `${'1:2:-'.repeat(600)}1:2:`])(
+  it.each(['', 'x', '5:4:', '1:9:3,2', '1:99999999999999999999:', "1:2:';", `${'1:2:-'.repeat(600)}1:2:`, '1:2:~x~x'])(
     'tells of a change for the cursor «%.20s», which it cannot read',
     async (desde) => {
       const stream = await listenForEvents(ana, `?${new URLSearchParams({ desde })}`)

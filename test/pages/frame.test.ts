@@ -120,8 +120,8 @@ describe('the tokens', () => {
     expect(colors.filter((one) => !one.startsWith('location/openMap.css #mapa')).sort()).toEqual([
       'central/style.css .fotos img',
       'docs/bar.css .barra .marca::before,\n.barra .marca img',
-      'location/style.css .alfiler',
-      'location/style.css .croquis svg',
+      'location/smallMap.css .alfiler',
+      'location/smallMap.css .croquis svg',
       'ui/capture.css .firma',
       'ui/capture.css .visor',
       'ui/document.css .marca img',

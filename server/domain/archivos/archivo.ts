@@ -32,7 +32,7 @@ type ArchivoData = Pick<
 >
 
 const REGISTER = statement<ArchivoData & Pick<ArchivoRow, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>, ArchivoRow>(
-  'archivos.registrar',
+  'archivos.register',
   'merchant',
   `with i as (
      update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'

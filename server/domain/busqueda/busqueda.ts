@@ -184,20 +184,37 @@ async function findByKeys(
 const daysQuery = (now: Date, days: number) =>
   anyKeyQuery(Array.from({ length: days + 1 }, (_item, i) => dayValue(creationDayOf(now) + 1 - i)))
 
-const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
+/** Range of telephones that begin with the same digits: the beginning itself, and the highest number with it. */
+interface TelefonoRange {
+  desde: string
+  hasta: string
+}
+
+const BY_TELEFONO = statement<
+  { desde: readonly string[]; hasta: readonly string[]; max_read: number; limite: number },
+  GuiaMatch
+>(
   'busqueda.byTelefono',
-  // PostgreSQL reads each telephone from its own range of the index, in the index's order.
+  // PostgreSQL reads each range of telephones from the index, in the index's order.
   'part',
-  `select g.comercio_id, g.modo, g.id from unnest(:telefonos::text[]) t(telefono) cross join lateral (
-     select comercio_id, modo, id from guia where telefono between t.telefono and t.telefono
-     order by telefono desc, id desc limit :limite) g
+  `select g.comercio_id, g.modo, g.id from unnest(:desde::text[], :hasta::text[]) t(desde, hasta) cross join lateral (
+     select comercio_id, modo, id from guia where telefono between t.desde and t.hasta
+     order by telefono desc, id desc limit :max_read) g
    order by g.id desc limit :limite`,
   { plan: 'indexed' },
 )
 
-/** `TELEFONO_FORM`: form of a text that may be a telephone. `MIN_DIGITS`: its minimum number of digits. */
+/**
+ * `TELEFONO_FORM`: form of a text that may be a telephone. `MIN_DIGITS`: its minimum number of digits.
+ * `MIN_FIRST_DIGITS`: minimum digits of the beginning of one.
+ */
 const TELEFONO_FORM = /^[+\d\s().-]+$/
 const MIN_DIGITS = 7
+const MIN_FIRST_DIGITS = 5
+/** Maximum digits of an international number. */
+const MAX_DIGITS = 15
+/** Maximum guides that are read for one beginning of a telephone. */
+const MAX_WITH_BEGINNING = 1_000
 
 /**
  * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out dudoso readings.
@@ -208,6 +225,28 @@ const telephoneReadings = (text: string): string[] =>
     return 'error' in reading || reading.dudoso ? [] : [reading.e164]
   })
 
+/** Returns the ranges of telephones that begin with these digits, in any country of the catalogue. */
+function beginningsOf(digits: string, isInternational: boolean): TelefonoRange[] {
+  const codes = isInternational ? [''] : ['', ...NUMBERING_PLANS.map(({ callingCode }) => callingCode)]
+  return codes
+    .map((code) => `+${code}${digits}`)
+    .filter((desde) => desde.length <= MAX_DIGITS + 1)
+    .map((desde) => ({ desde, hasta: desde.padEnd(MAX_DIGITS + 1, '9') }))
+}
+
+/** Returns the telephones that a text means with this closeness; none if the text is no telephone. */
+function telephonesOf(text: string, closeness: Closeness): TelefonoRange[] {
+  const digits = digitsOf(text)
+  const isInternational = text.trimStart().startsWith('+')
+  if (!TELEFONO_FORM.test(text)) return []
+  if (closeness === 'comienzo') return digits.length < MIN_FIRST_DIGITS ? [] : beginningsOf(digits, isInternational)
+  if (digits.length < MIN_DIGITS) return []
+  const plusSign = isInternational ? '+' : ''
+  const texts =
+    closeness === 'parecida' ? similarWords(digits).map((similarDigits) => plusSign + similarDigits) : [text]
+  return [...new Set(texts.flatMap(telephoneReadings))].map((telefono) => ({ desde: telefono, hasta: telefono }))
+}
+
 /** Returns the newest guides with a telephone, in any spelling; none if the text is no telephone. */
 async function findByTelefono(
   db: Db,
@@ -215,15 +254,15 @@ async function findByTelefono(
   closeness: Closeness,
   { limite }: SearchBounds,
 ): Promise<GuiaMatch[]> {
-  const digits = digitsOf(text)
-  if (closeness === 'comienzo' || !TELEFONO_FORM.test(text) || digits.length < MIN_DIGITS) return []
-  const plusSign = text.trimStart().startsWith('+') ? '+' : ''
-  const texts =
-    closeness === 'parecida' ? similarWords(digits).map((similarDigits) => plusSign + similarDigits) : [text]
-  const telefonos = [...new Set(texts.flatMap(telephoneReadings))]
-  if (telefonos.length === 0) return []
-  const matches = await queryAllParts(db, ({ query }) => query(BY_TELEFONO, { telefonos, limite }))
-  return newestFirst(matches, limite)
+  const ranges = telephonesOf(text, closeness)
+  if (ranges.length === 0) return []
+  const values = {
+    desde: ranges.map(({ desde }) => desde),
+    hasta: ranges.map(({ hasta }) => hasta),
+    max_read: closeness === 'comienzo' ? MAX_WITH_BEGINNING : limite,
+    limite,
+  }
+  return newestFirst(await queryAllParts(db, ({ query }) => query(BY_TELEFONO, values)), limite)
 }
 
 const BY_CODE = statement<{ guia: string }, GuiaMatch>(

@@ -67,7 +67,7 @@ const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membres
 )
 
 const WITH_FACTOR = statement<{ hash: Uint8Array; persona_id: string; now: Date }, { presencia_en: Date }>(
-  'equipo.conFactor',
+  'equipo.withFactor',
   'central',
   `select presencia_en from sesion_persona
    where hash = :hash and persona_id = :persona_id and least(vence_en, inactiva_en) > :now and segundo_factor`,

@@ -25,6 +25,9 @@ export interface GuiaFilters extends Pagination {
   telefono?: string
   ubicacion?: readonly EstadoDeUbicacion[]
   decision?: readonly EstadoDeDecision[]
+  municipio?: string
+  /** True for guides with an assignment, false for the others. */
+  asignada?: boolean
   metadatos?: Metadatos
   creado_desde?: string
   creado_hasta?: string
@@ -105,6 +108,10 @@ const UNCONFIRMED_CONDITIONS: Partial<Record<EstadoDeUbicacion, string>> = {
  */
 export const OF_ALL_MERCHANTS = "guia <> ''"
 
+/** SQL condition that the guide `x` has an assignment. */
+const IS_ASSIGNED = `exists (
+  select from asignacion a where a.comercio_id = x.comercio_id and a.modo = x.modo and a.guia_id = x.id)`
+
 /** Maximum guides that a page reads to find those that match filters without an index. */
 const MAX_GUIAS_READ = 2000
 
@@ -117,7 +124,7 @@ const LIST_COLUMNS = `${GUIA_COLUMNS}, g.id, g.custodio, c.comercio`
 /** Returns the parts of the list's statement for these filters: what an index serves, what it does not, and the order. */
 function planList(filters: NormalizedFilters, beforeId: string | undefined) {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filters
-  const { ubicacion, decision, metadatos = {}, actualizado_desde } = filters
+  const { ubicacion, decision, municipio, asignada, metadatos = {}, actualizado_desde } = filters
   // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
   // filtered.
   const openDecisions = telefono === undefined && decision?.every(isOpen) ? decision : undefined
@@ -149,6 +156,8 @@ function planList(filters: NormalizedFilters, beforeId: string | undefined) {
     'estado = any(:estados::text[])': states ? undefined : estado,
     'ubicacion_estado = any(:ubicacion::text[])': placeRanges ? undefined : ubicacion,
     "decision ->> 'estado' = any(:decision::text[])": openDecisions ? undefined : decision,
+    'municipio = :municipio': municipio,
+    [`:asignada::boolean = ${IS_ASSIGNED}`]: asignada,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
       Object.values(metadatos).map((text, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, text]),

@@ -14,12 +14,16 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
   { query, ...request },
   { db, readDb, cursors, bitacora, settings },
 ) => {
-  const { comercio, pais, ...rest } = query ?? {}
+  const { comercio, pais, asignada, ...rest } = query ?? {}
   if (pais !== undefined && rest.telefono === undefined)
     throw problemOfFaults('parametro_invalido', [
       { campo: 'pais', codigo: 'incompatible', mensaje: 'va con telefono: es el país del teléfono que va sin +' },
     ])
-  const filters = { ...rest, telefono: readPhoneFilter(rest.telefono, pais, WITHOUT_COUNTRY) }
+  const filters = {
+    ...rest,
+    ...(asignada && { asignada: asignada === 'si' }),
+    telefono: readPhoneFilter(rest.telefono, pais, WITHOUT_COUNTRY),
+  }
   const comercioRow = comercio === undefined ? undefined : await findComercio(db, comercio)
   // An unknown merchant gives an empty page, like a filter that no guide matches.
   if (comercio !== undefined && !comercioRow)

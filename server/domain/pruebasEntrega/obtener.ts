@@ -45,7 +45,7 @@ async function explainMissingPrueba(db: Db, guia: GuiaRow): Promise<string> {
 }
 
 /** Returns a proof in the contract's form. */
-async function presentPrueba(
+export async function presentPrueba(
   deps: Pick<Deps, 'db' | 'archivoLinks'>,
   guia: GuiaRow,
   prueba: PruebaWithRepartidor,

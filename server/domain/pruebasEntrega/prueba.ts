@@ -67,15 +67,16 @@ export async function findPrueba(db: Db, guia: GuiaRow): Promise<PruebaWithRepar
   return row
 }
 
-const ALL_PRUEBAS = statement<PruebaKey, PruebaRow>(
+const ALL_PRUEBAS = statement<PruebaKey, PruebaWithRepartidor>(
   'pruebas.allPruebas',
   'merchant',
-  `select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-   order by secuencia desc`,
+  `select p.*, ${ENTREGA_REPARTIDOR} from prueba_entrega p
+   where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id order by p.secuencia desc`,
 )
 
 /** Returns the proofs of a guide, also those of deliveries that were undone, newest first. */
-export const readPruebas = (db: Db, guia: GuiaRow): Promise<PruebaRow[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
+export const readPruebas = (db: Db, guia: GuiaRow): Promise<PruebaWithRepartidor[]> =>
+  db.query(ALL_PRUEBAS, guiaKeyOf(guia))
 
 const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoRow>(
   'pruebas.archivos',

@@ -145,19 +145,19 @@ export interface AssignFilters {
 interface AssignPageOptions extends AssignOptions {
   office: Office
   filters: AssignFilters
-  /** Number of guides in each municipality, among the guides that were read. */
+  /** Number of guides in each municipality. */
   municipios: readonly (readonly [municipio: string, guias: number])[]
   guias: readonly GuiaDeOperacion[]
   names: MerchantNames
   /** Merchants in the filter's list, besides the chosen merchant. */
   merchants: MerchantNames
-  /** Number of guides that were read, if there are more than that. */
-  readOnly?: number | undefined
+  /** True if there are more guides than the page shows. */
+  more: boolean
 }
 
 /** Returns the page on which the office chooses guides for a courier. */
 export function assignPage(options: AssignPageOptions): PageContent {
-  const { office, filters, municipios, guias, names, merchants, readOnly, ...form } = options
+  const { office, filters, municipios, guias, names, merchants, more, ...form } = options
   const { root } = office
   const may = office.scopes.includes('operar')
   const select = (id: keyof AssignFilters, label: string, choices: Html) =>
@@ -185,7 +185,7 @@ ${outcomeNotice(form, root)}<form class="filtros" action="${root}central/reparto
       'Cuáles',
       html`${option('', 'Sin asignar', filters.cuales)}${option('todas', 'También los asignados', filters.cuales)}`,
     )}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
-${readOnly !== undefined && html`<p class="suave">Se miran los ${readOnly} más nuevos. Elija un comercio para ver otros.</p>`}${
+${more && html`<p class="suave">Hay más: se muestran ${guias.length}, los más nuevos. Elija un municipio o un comercio, o asigne estos primero.</p>`}${
   guias.length === 0
     ? emptyState(
         icons.PackageOpen,

@@ -13,8 +13,8 @@ import type { Office } from './shell.ts'
 
 /** Maximum guides that one form can assign; the operation has the same limit. */
 const MAX_GUIAS = 200
-/** Maximum pages of 100 guides that are read to find those of a municipality. */
-const MAX_GUIA_PAGES = 3
+/** Maximum pages that are read to find as many guides. A page with filters may be short. */
+const MAX_GUIA_PAGES = 5
 
 export async function showCouriers(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
   const cursor = trimmedText(req.query.cursor)
@@ -72,15 +72,15 @@ export async function showAssign(call: CallOperation, pageRequest: PageRequest, 
   const couriers = await readCouriers(call, req)
   const sent = await sendForm(call, pageRequest, couriers)
   if (sent === 'foreign') return { status: 400, ...FOREIGN_FORM }
-  const [found, merchants, day] = await Promise.all([
+  const [found, counts, merchants, day] = await Promise.all([
     orProblem(readGuides(call, req, filters)),
+    orProblem(countByMunicipality(call, req, filters)),
     newestMerchants(call, req),
     readDay(call, req, couriers),
   ])
-  if (found instanceof Problema) return { status: 303, a: `${root}central/reparto/asignar` }
-  const here = found.guias
-    .filter((guia) => filters.municipio === '' || guia.municipio === filters.municipio)
-    .slice(0, MAX_GUIAS)
+  if (found instanceof Problema || counts instanceof Problema)
+    return { status: 303, a: `${root}central/reparto/asignar` }
+  const here = found.datos.slice(0, MAX_GUIAS)
   const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
   const address = `${root}central/reparto/asignar?${new URLSearchParams({ ...filters })}`
   const ticked = trimmedText(tickParameter) === 'todos'
@@ -89,11 +89,11 @@ export async function showAssign(call: CallOperation, pageRequest: PageRequest, 
     ...assignPage({
       office,
       filters,
-      municipios: countByMunicipality(found.guias),
+      municipios: counts,
       guias: here,
       names: await namesOf(call, req, [...here, ...chosen]),
       merchants,
-      readOnly: found.more ? found.read : undefined,
+      more: found.more || found.datos.length > here.length,
       address,
       tickAddress: ticked ? address : `${address}&marcar=todos`,
       ticked,
@@ -103,21 +103,28 @@ export async function showAssign(call: CallOperation, pageRequest: PageRequest, 
   }
 }
 
-function countByMunicipality(guias: readonly GuiaDeOperacion[]): (readonly [municipio: string, guias: number])[] {
-  const counts = Map.groupBy(guias, ({ municipio }) => municipio)
-  return [...counts]
-    .map(([municipio, some]) => [municipio, some.length] as const)
-    .toSorted(([courier], [other]) => courier.localeCompare(other, 'es'))
+/** Returns the municipalities that have guides in a state, each with its number of guides. */
+async function countByMunicipality(call: CallOperation, req: Request, { estado, comercio, cuales }: AssignFilters) {
+  const query = { estado, ...(comercio && { comercio }) }
+  const { datos } = (await call(req, 'contarGuiasPorMunicipio', { query })).body
+  return datos
+    .map(({ municipio, guias, sin_asignar }) => [municipio, cuales === 'todas' ? guias : sin_asignar] as const)
+    .filter(([, guias]) => guias > 0)
 }
 
-/** Reads the newest guides in a state, at most 300. Without `cuales`, leaves out guides that are already assigned. */
-async function readGuides(call: CallOperation, req: Request, { estado, comercio, cuales }: AssignFilters) {
-  const filters = { estado, ...(comercio && { comercio }) }
-  const { datos, more } = await readPages<GuiaDeOperacion>(MAX_GUIA_PAGES, (query) =>
-    call(req, 'buscarGuias', { query: { ...filters, ...query } }),
+/** Reads the newest guides that the filters match. Without `cuales`, leaves out guides that are already assigned. */
+const readGuides = (call: CallOperation, req: Request, { estado, comercio, municipio, cuales }: AssignFilters) => {
+  const filters = {
+    estado,
+    ...(comercio && { comercio }),
+    ...(municipio && { municipio }),
+    ...(cuales !== 'todas' && { asignada: 'no' }),
+  }
+  return readPages<GuiaDeOperacion>(
+    MAX_GUIA_PAGES,
+    (query) => call(req, 'buscarGuias', { query: { ...filters, ...query } }),
+    MAX_GUIAS,
   )
-  const guias = cuales === 'todas' ? datos : datos.filter(({ asignada_a }) => asignada_a === null)
-  return { guias, read: datos.length, more }
 }
 
 type Couriers = Awaited<ReturnType<typeof readCouriers>>

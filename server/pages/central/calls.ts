@@ -37,15 +37,17 @@ export async function newestMerchants(call: CallOperation, req: Request): Promis
 /**
  * Reads a list page after page, 100 entries in each.
  * @param read reads one page with these parameters
- * @returns the entries, and true if there are more than `max` pages
+ * @param enough number of entries after which no other page is read
+ * @returns the entries, and true if there are more
  */
 export async function readPages<T>(
   max: number,
   read: (query: Record<string, string>) => Promise<{ body: { datos: T[]; cursor_siguiente: string | null } }>,
+  enough = Number.POSITIVE_INFINITY,
 ): Promise<{ datos: T[]; more: boolean }> {
   const datos: T[] = []
   let cursor: string | null = ''
-  for (let i = 0; i < max && cursor !== null; i++) {
+  for (let i = 0; i < max && cursor !== null && datos.length < enough; i++) {
     const { body } = await read({ limite: '100', ...(cursor && { cursor }) })
     datos.push(...body.datos)
     cursor = body.cursor_siguiente

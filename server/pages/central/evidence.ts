@@ -5,6 +5,7 @@ import type {
   GuiaDeOperacionConEventos,
   IntentoFallido,
   PruebaDeEntrega,
+  PruebaRectificada,
 } from '../../generated/contract/types/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO, DESCRIPCIONES_DE_SIN_FIRMA } from '../../generated/contract/vocabulary.ts'
 import { type Html, html } from '../../platform/html.ts'
@@ -16,6 +17,8 @@ import { facts } from '../ui/components.ts'
 export interface Evidence {
   /** Proof of the delivery; a sentence if there is none for some reason; undefined before any delivery. */
   prueba: PruebaDeEntrega | string | undefined
+  /** Proofs of deliveries that were undone, newest first. */
+  rectificadas: readonly PruebaRectificada[]
   intentos: readonly IntentoFallido[]
 }
 
@@ -23,26 +26,37 @@ export interface Evidence {
 export const wasDelivered = ({ estado, eventos }: GuiaDeOperacionConEventos): boolean =>
   estado === 'entregado' || deliveries(eventos.datos).length > 0
 
+/** Reports whether a delivery of the guide was undone. */
+export const wasUndone = (guia: GuiaDeOperacionConEventos): boolean => undoneDeliveries(guia).length > 0
+
 /** Reports whether a guide may have failed attempts, including those reported late. */
 export const mayHaveAttempts = ({ intentos, eventos }: GuiaDeOperacionConEventos): boolean =>
   intentos > 0 || eventos.datos.some(({ tipo }) => ['guia.intento_fallido', 'guia.escaneo_tardio'].includes(tipo))
 
 const deliveries = (events: readonly Evento[]) => events.filter(({ tipo }) => tipo === 'guia.entregado')
 
-/** Draws the proof of delivery, and a list of deliveries that were undone; false before any delivery. */
+/** Returns the deliveries of a guide that were undone. */
+function undoneDeliveries({ estado, eventos }: GuiaDeOperacionConEventos): Evento[] {
+  const made = deliveries(eventos.datos)
+  return estado === 'entregado' ? made.slice(0, -1) : made
+}
+
+/** Draws the proof of delivery, and those of deliveries that were undone; false before any delivery. */
 export function proofPart(
-  { prueba }: Evidence,
-  { estado, eventos }: GuiaDeOperacionConEventos,
+  { prueba, rectificadas }: Evidence,
+  guia: GuiaDeOperacionConEventos,
   clock: Clock,
   root: string,
 ): Html | false {
   if (prueba === undefined) return false
-  const made = deliveries(eventos.datos)
-  const undone = estado === 'entregado' ? made.slice(0, -1) : made
   return html`<section class="tarjeta" aria-labelledby="prueba"><h2 id="prueba">Prueba de entrega</h2>
-${typeof prueba === 'string' ? estado === 'entregado' && html`<p class="suave">${prueba}</p>` : proof(prueba, clock, root)}${undone.map(({ ocurrido_en }) => html`<p class="suave">La entrega del ${clock.formatShort(ocurrido_en)} se deshizo, y su prueba ya no vale.</p>`)}</section>
+${typeof prueba === 'string' ? guia.estado === 'entregado' && html`<p class="suave">${prueba}</p>` : proof(prueba, clock, root)}${undoneDeliveries(guia).map(({ ocurrido_en }) => html`<p class="suave">La entrega del ${clock.formatShort(ocurrido_en)} se deshizo, y su prueba ya no vale.</p>`)}${rectificadas.map((one) => undoneProof(one, clock, root))}</section>
 `
 }
+
+/** Draws a proof that is no longer valid, closed, so that nobody takes it for the guide's. */
+const undoneProof = (prueba: PruebaRectificada, clock: Clock, root: string): Html =>
+  html`<details class="accion"><summary>Ver la prueba que ya no vale</summary><p class="suave">Se deshizo el ${clock.formatShort(prueba.rectificada_en)}.</p>${proof(prueba, clock, root)}</details>`
 
 function proof(prueba: PruebaDeEntrega, clock: Clock, root: string): Html {
   const { guia, entregado_en, recibido_por, repartidor, distancia_m, firma, sin_firma, fotos, pdf } = prueba

@@ -19,6 +19,7 @@ import { showTelephone } from '../../platform/telephones/telephone.ts'
 import { type Clock, createClock } from '../../platform/time/clock.ts'
 import { capitalized } from '../../platform/words.ts'
 import type { PageContent } from '../frame.ts'
+import { renderSmallMap, type Tiles } from '../location/tiles.ts'
 import { sayDay } from '../tracking/promise.ts'
 import { facts, notice, stateBadge, timeline } from '../ui/components.ts'
 import { ACTIONS } from './actions.ts'
@@ -39,6 +40,8 @@ interface GuideOptions {
   /** Name of the courier company. */
   brand: string
   couriers: readonly Repartidor[]
+  /** Source of the map tiles; null if the service offers no map. */
+  tiles: Tiles | null
   key: string
   refused?: Refused
   /** Name of the action that was just taken. */
@@ -72,7 +75,7 @@ ${doneText && notice(html`<p role="status">${doneText}</p>`, 'bien')}${whyPart(g
 <section class="tarjeta" aria-labelledby="hacer"><h2 id="hacer">Qué hacer</h2>${actionForms(ACTIONS, forms) || html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>`}</section>
 ${messagesPart(mensajes, clock, forms)}</div><div>
 ${proofPart(evidence, guia, clock, root)}${attemptsPart(evidence, clock, root)}<section class="tarjeta" aria-labelledby="historial"><h2 id="historial">Historial</h2>${history(guia, clock)}</section>
-${
+${placeMap(options)}${
   notas.length > 0 &&
   html`<section class="tarjeta" aria-labelledby="notas"><h2 id="notas">Notas de la central</h2><ul class="lista">${notas.toReversed().map(({ texto, autor, creado_en }) => html`<li><p class="nota">${texto}</p><p class="suave">${autor.nombre ?? 'Una llave de operación'} · ${clock.formatShort(creado_en)}</p></li>`)}</ul></section>
 `
@@ -135,6 +138,13 @@ function destination({ guia, comercio, brand, couriers, office: { root, clock, n
     ],
     ['Seguimiento', html`<a href="${guia.url_rastreo}">Como lo ve quien espera</a>`],
   ])
+}
+
+/** Draws the place of delivery on a map; false without a place, or if the service offers no map. */
+function placeMap({ guia: { ubicacion }, tiles }: GuideOptions): Html | false {
+  const { lat, lng } = ubicacion
+  const map = tiles !== null && lat !== null && lng !== null && renderSmallMap(tiles, { lat, lng })
+  return map && html`<section class="tarjeta" aria-labelledby="mapa"><h2 id="mapa">Mapa</h2>${map}</section>`
 }
 
 /** Draws a courier's name as a link to the courier's page, with the telephone. */

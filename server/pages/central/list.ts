@@ -8,6 +8,7 @@ import type { PageContent } from '../frame.ts'
 import { button, emptyState, field, option, stateBadge, table } from '../ui/components.ts'
 import { bulkAddress, chooser, codeLink } from './bulk.ts'
 import { FILTER_CHOICES, type MerchantNames } from './calls.ts'
+import { MAX_EXPORTED } from './export.ts'
 import { following, type Office, officePage } from './shell.ts'
 
 /** Filters of the list, as in the page's address. */
@@ -15,6 +16,10 @@ export interface Filters {
   q: string
   estado: string
   comercio: string
+  /** {@link MISSING} for guides whose place is not confirmed. */
+  lugar: string
+  /** Day on which the guides were created, by the company's clock. */
+  dia: string
   /** Number of guides on a page; empty means {@link PAGE_SIZE}. */
   cuantas: string
 }
@@ -22,6 +27,9 @@ export interface Filters {
 /** Default number of guides on a page. The other choice is the maximum. */
 export const PAGE_SIZE = '25'
 export const MAX_PAGE_SIZE = '100'
+
+/** Value of the filter for guides whose place is not confirmed. */
+export const MISSING = 'falta'
 
 interface ListOptions {
   office: Office
@@ -49,7 +57,7 @@ export const merchantOptions = (choices: MerchantNames, names: MerchantNames, ch
 export function listPage(options: ListOptions): PageContent {
   const { office, filters, cursor: here, guias, choices, names, next, more, refused } = options
   const { root } = office
-  const { q, estado, comercio, cuantas } = filters
+  const { q, estado, comercio, lugar, dia, cuantas } = filters
   const select = (id: string, label: string, options: Html, hint?: Html | false) =>
     field({
       id,
@@ -74,7 +82,11 @@ ${
         html`${option('', 'Todos', comercio)}${merchantOptions(choices, names, comercio)}`,
         choices.size >= FILTER_CHOICES &&
           html`Los ${FILTER_CHOICES} más nuevos. Los demás, desde <a href=\"${root}central/comercios\">Comercios</a>.`,
-      )}${select(
+      )}${select('lugar', 'Lugar', html`${option('', 'Todos', lugar)}${option(MISSING, 'Sin lugar', lugar)}`)}${field({
+        id: 'dia',
+        label: 'Creadas el día',
+        control: (own) => html`<input ${own} name="dia" type="date" value="${dia}">`,
+      })}${select(
         'cuantas',
         'Por página',
         html`${option('', PAGE_SIZE, cuantas)}${option(MAX_PAGE_SIZE, MAX_PAGE_SIZE, cuantas)}`,
@@ -98,7 +110,7 @@ ${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
     const table = guideTable('Guías', guias, { office, names, choosing: true })
     const given = Object.entries({ ...filters, cursor: here }).filter(([, value]) => value !== '')
     const address = `guias?${new URLSearchParams(given)}`
-    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, returnTo: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${further}`
+    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, returnTo: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${further}${q === '' && html`<p class="enlaces"><a href="${root}central/guias.csv?${new URLSearchParams({ ...filters }).toString()}" download>Bajar la lista (CSV, hasta ${MAX_EXPORTED} guías)</a></p>`}`
   }
 }
 

@@ -2,7 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Express, Request, Response } from 'express'
 import { networkOf } from '../../api/http/network.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSnapshots } from '../../data/newEvents.ts'
+import {
+  type News,
+  type NewsPosition,
+  newsAfter,
+  readMarks,
+  readNews,
+  readPosition,
+  type Snapshots,
+  writePosition,
+} from '../../data/newEvents.ts'
 import type { Deps } from '../../domain/deps.ts'
 import {
   companyLlave,
@@ -41,6 +50,8 @@ interface Stream {
    * PostgreSQL snapshots up to which the page knows all events; undefined until the stream's first own read has ended.
    */
   since?: Snapshots
+  /** Digest of the notes and messages that the page knows, if it shows one guide. */
+  mark?: string | undefined
 }
 
 /**
@@ -66,7 +77,7 @@ async function open({ db, clock, browser }: LiveDeps, streams: LiveStreams, req:
   const { guia, desde } = req.query
   const stream = { res, session: tokenHashText(token), guia: normalizeGuideCode(typeof guia === 'string' ? guia : '') }
   if (!streams.hasRoom(stream)) return refuse(res, 503, 60)
-  await streams.add(stream, readSnapshots(req.headers['last-event-id'] ?? desde))
+  await streams.add(stream, readPosition(req.headers['last-event-id'] ?? desde))
 }
 
 /** Answers without a stream, in a way that keeps the browser from opening the stream again by itself. */
@@ -95,9 +106,12 @@ class LiveStreams {
   /**
    * Returns the cursor for a page that is about to be read. A stream from this cursor reports every change that the
    * page may lack.
+   * @param guia guide, if the page shows a single one
    */
-  async cursor(): Promise<string> {
-    return writeSnapshots((await readNews(this.#deps.db, undefined)).snapshots)
+  async cursor(guia?: string): Promise<string> {
+    const { db } = this.#deps
+    const [{ snapshots }, marks] = await Promise.all([readNews(db, undefined), readMarks(db, guia ? [guia] : [])])
+    return writePosition({ snapshots, mark: guia && marks.get(guia) })
   }
 
   hasRoom({ session }: Stream): boolean {
@@ -106,7 +120,7 @@ class LiveStreams {
   }
 
   /** Adds a stream. Tells its page at once if something has changed since the cursor, or if that is unknown. */
-  async add(stream: Stream, from: Snapshots | undefined): Promise<void> {
+  async add(stream: Stream, from: NewsPosition | undefined): Promise<void> {
     const { res } = stream
     res.writeHead(200, {
       'Content-Type': 'text/event-stream',
@@ -117,7 +131,8 @@ class LiveStreams {
     res.write(`retry: ${RETRY}\n\n`)
     this.#streams.add(stream)
     res.once('close', () => this.#streams.delete(stream))
-    stream.since = await this.#readAlone(stream, from)
+    stream.mark = from?.mark
+    stream.since = await this.#readAlone(stream, from?.snapshots)
     this.#seen ??= stream.since
     this.#loop ??= this.#run()
   }
@@ -131,7 +146,7 @@ class LiveStreams {
     for (;;) {
       const seen = this.#seen
       const news = await readNews(this.#deps.db, since)
-      if (since?.length !== news.snapshots.length || concerns(stream, news)) tell(stream, changeAt(news.snapshots))
+      if (since?.length !== news.snapshots.length || concerns(stream, news)) tell(stream, changeAt(stream, news))
       since = news.snapshots
       if (seen === this.#seen) return since
     }
@@ -153,13 +168,14 @@ class LiveStreams {
     await this.#endClosedSessions()
     const ready = new Set([...this.#streams].filter(({ since }) => since))
     const before = this.#seen
-    const news = await readNews(this.#deps.db, before)
+    const guias = [...new Set([...this.#streams].flatMap(({ guia }) => guia ?? []))]
+    const [news, marks] = await Promise.all([readNews(this.#deps.db, before), readMarks(this.#deps.db, guias)])
     this.#seen = news.snapshots
     const beat = ++this.#readings % HEARTBEAT === 0
     for (const stream of this.#streams) {
       if (!stream.since) continue
-      if (concerns(stream, stream.since === before ? news : newsAfter(stream.since, news)))
-        tell(stream, changeAt(news.snapshots))
+      const hasNews = concerns(stream, stream.since === before ? news : newsAfter(stream.since, news))
+      if (takeMark(stream, marks) || hasNews) tell(stream, changeAt(stream, news))
       else if (beat) tell(stream, ':\n\n')
       // A stream that was added meanwhile has read for itself, perhaps later than this read.
       if (ready.has(stream)) stream.since = news.snapshots
@@ -184,6 +200,15 @@ class LiveStreams {
 const concerns = ({ guia }: Stream, { events, more }: News): boolean =>
   more || events.some((event) => guia === undefined || event.guia === guia)
 
+/** Gives a stream the newest digest of its guide. Returns true if the page knows another one. */
+function takeMark(stream: Stream, marks: ReadonlyMap<string, string>): boolean {
+  const { guia, mark } = stream
+  const newest = guia && marks.get(guia)
+  if (!newest) return false
+  stream.mark = newest
+  return mark !== undefined && mark !== newest
+}
+
 /**
  * Writes to a stream. Skips a reader whose buffer is full, because an earlier change still waits there and will make
  * its page load.
@@ -196,4 +221,5 @@ function tell({ res }: Stream, text: string): void {
  * Returns the stream event that tells a page to load itself again. Its id is the cursor from which the stream
  * continues.
  */
-const changeAt = (snapshots: Snapshots): string => `id: ${writeSnapshots(snapshots)}\nevent: cambio\ndata:\n\n`
+const changeAt = ({ mark }: Stream, { snapshots }: News): string =>
+  `id: ${writePosition({ snapshots, mark })}\nevent: cambio\ndata:\n\n`

@@ -1,5 +1,5 @@
 import * as icons from '../../generated/contract/icons.ts'
-import type { GuiaDeOperacion, WebhookConFallas } from '../../generated/contract/types/index.ts'
+import type { DecisionNoPreguntada, GuiaDeOperacion, WebhookConFallas } from '../../generated/contract/types/index.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { capitalized } from '../../platform/words.ts'
 import type { PageContent } from '../frame.ts'
@@ -17,19 +17,28 @@ interface NoticesOptions {
   more: boolean
   /** Guides whose message did not reach the recipient. */
   unreached: readonly GuiaDeOperacion[]
+  /** Guides whose recipient could not be asked for a decision. */
+  unasked: { datos: readonly DecisionNoPreguntada[]; hay_mas: boolean }
   names: MerchantNames
 }
 
 /**
  * Returns the page with notices that the service could not deliver: webhooks to merchants, and messages to recipients.
  */
-export function noticesPage({ office, webhooks, more, unreached, names }: NoticesOptions): PageContent {
+export function noticesPage({ office, webhooks, more, unreached, unasked, names }: NoticesOptions): PageContent {
   const rows = guideTable('Mensajes que no llegaron', unreached, {
     office,
     names,
     choosing: true,
     action: { accion: 'reenviar', text: 'Reenviar', returnTo: 'avisos' },
     detail: ({ ubicacion: { solicitud } }) => solicitud?.motivo,
+  })
+  const questions = guideTable('Preguntas que no salieron', unasked.datos, {
+    office,
+    names,
+    choosing: true,
+    action: { accion: 'reintentar', text: 'Poner fecha', returnTo: 'avisos' },
+    detail: ({ pregunta: { estado, motivo } }) => motivo ?? (estado === 'dudoso' ? 'No se sabe si salió' : 'No salió'),
   })
   return officePage(office, {
     titulo: 'Avisos que fallan',
@@ -54,7 +63,11 @@ ${
         'Cuando un mensaje no se pueda enviar, aparece aquí.',
       )
     : chooser({ office, table: rows, guias: unreached, actions: ['reenviar'], returnTo: 'avisos' })
-}</section>`,
+}</section>${
+      unasked.datos.length > 0 &&
+      html`
+<section aria-labelledby="preguntas"><h2 id="preguntas">Decisiones que no se pudieron preguntar</h2><p class="suave">Llame a quien recibe, o decida por él.</p>${chooser({ office, table: questions, guias: unasked.datos, actions: ['reintentar', 'devolver'], returnTo: 'avisos' })}${unasked.hay_mas && html`<p>Hay más.</p>`}</section>`
+    }`,
   })
 }
 

@@ -4,27 +4,30 @@ import type { CallOperation } from '../../api/contract/calls.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { companyTimeZone } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { isFinalState } from '../../domain/estados/estados.ts'
-import type { GuiaDeOperacionConEventos } from '../../generated/contract/types/index.ts'
+import { isFinalState, ONGOING_STATES } from '../../domain/estados/estados.ts'
+import type { GuiaDeOperacion, GuiaDeOperacionConEventos } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema } from '../../platform/errors.ts'
 import { Html } from '../../platform/html.ts'
 import { createClock } from '../../platform/time/clock.ts'
+import { addDays, beginningOf, isDay } from '../../platform/time/day.ts'
 import { readGenerated } from '../assets.ts'
 import { FOREIGN_FORM, FORM_REFERRER } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
+import { type Tiles, tileOrigin } from '../location/tiles.ts'
 import { type PageRequest, type RenderedPage, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { signInSheet } from '../signIn/session.ts'
 import { ACTIONS, FIELD_OF, FIELDS } from './actions.ts'
 import { showAssign, showCourier, showCouriers } from './assignRoute.ts'
 import { showBulk } from './bulkRoute.ts'
-import { namesOf, newestMerchants, readCouriers } from './calls.ts'
-import { type Evidence, mayHaveAttempts, wasDelivered } from './evidence.ts'
+import { namesOf, newestMerchants, readCouriers, readPages } from './calls.ts'
+import { type Evidence, mayHaveAttempts, wasDelivered, wasUndone } from './evidence.ts'
+import { EXPORTED_PAGES, toCsv } from './export.ts'
 import { orProblem, perform, type Refused, refusal, sentenceOf, trimmedText, valuesOf } from './forms.ts'
 import { guidePage } from './guide.ts'
-import { type Filters, listPage, MAX_PAGE_SIZE, PAGE_SIZE } from './list.ts'
+import { type Filters, listPage, MAX_PAGE_SIZE, MISSING, PAGE_SIZE } from './list.ts'
 import { serveLive } from './live.ts'
 import { showMerchants } from './merchantRoutes.ts'
 import { noticesPage } from './notices.ts'
@@ -42,13 +45,16 @@ interface Parts {
   call: CallOperation
   /** Name of the courier company. */
   brand: string
-  /** Returns the headers of a page that shows pictures. */
+  /** Source of the map tiles; null if the service offers no map. */
+  tiles: Tiles | null
+  /** Returns the headers of a page that shows pictures and a map. */
   pictures: () => Promise<Readonly<Record<string, string>>>
 }
 
 /** Serves `/central`, the pages of the courier company's office. The pages also work without JavaScript. */
 export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: CallOperation) {
   const { browser, store, clock, settings } = deps
+  const { tiles } = settings
   const file = (name: string) => readGenerated(`pages/central/${name}`).toString()
   const [style, program] = [file('estilo.css'), file('navegador.js')]
   const head = ownHead(new Html(style))
@@ -65,16 +71,17 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
     })
   let withPictures: Readonly<Record<string, string>> | undefined
   const pictures = async () => {
-    withPictures ??= permits(await storageOrigin(store))
+    withPictures ??= permits([await storageOrigin(store), tileOrigin(tiles)].filter(Boolean).join(' '))
     return withPictures
   }
-  const parts = { call, brand: front.brand.nombre, pictures }
+  const parts = { call, brand: front.brand.nombre, tiles, pictures }
   async function read(pageRequest: PageRequest): Promise<Sheet> {
     if (!pageRequest.reading && !browser.isOwnRequest(pageRequest.req)) return { status: 403, ...FOREIGN_FORM }
     const office = await officeOf(call, { ...common, now: clock() }, deps, pageRequest)
     if (!('scopes' in office)) return office
-    const [place = ''] = pageRequest.rest.split('/')
-    if (pageRequest.reading && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
+    const [place = '', which] = pageRequest.rest.split('/')
+    if (pageRequest.reading && LIVE_PLACES.includes(place))
+      office.cursor = await live.cursor(place === 'guias' && which ? normalizeGuideCode(which) : undefined)
     return answer(pageRequest, office)
   }
   const page: RenderedPage = {
@@ -94,6 +101,7 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
     if (more.length > 0) return nothing(office)
     if (place === 'guias')
       return which === undefined ? showList(call, pageRequest, office) : showGuide(parts, pageRequest, office, which)
+    if (pageRequest.rest === 'guias.csv') return downloadList(call, pageRequest, office)
     if (place === 'reparto') return showCarrying(call, pageRequest, office, which)
     if (pageRequest.rest === 'avisos') return showNotices(call, pageRequest, office)
     if (pageRequest.rest === 'varias') return showBulk(call, pageRequest, office)
@@ -173,29 +181,38 @@ async function showCarrying(
 }
 
 async function showNotices(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
-  const [webhooks, failed] = await Promise.all([
+  const [webhooks, { body: unasked }, failed] = await Promise.all([
     call(req, 'listarWebhooksConFallas'),
+    call(req, 'listarDecisionesNoPreguntadas'),
     call(req, 'buscarGuias', { query: { modo: 'live', ubicacion: 'fallida', limite: '100' } }),
   ])
   const { datos, hay_mas } = webhooks.body
   const unreached = failed.body.datos.filter(({ estado }) => !isFinalState(estado))
-  const names = await namesOf(call, req, unreached)
-  return { status: 200, ...noticesPage({ office, webhooks: datos, more: hay_mas, unreached, names }) }
+  const names = await namesOf(call, req, [...unreached, ...unasked.datos])
+  return { status: 200, ...noticesPage({ office, webhooks: datos, more: hay_mas, unreached, unasked, names }) }
 }
 
-async function showList(call: CallOperation, { req, root }: PageRequest, office: Office): Promise<Sheet> {
-  const { q, estado, comercio, cuantas, cursor } = req.query
-  const filters: Filters = {
+/** Returns the filters of the list in the page's address. */
+function filtersOf(req: Request): Filters {
+  const { q, estado, comercio, lugar, dia, cuantas } = req.query
+  return {
     q: trimmedText(q),
     estado: trimmedText(estado),
     comercio: trimmedText(comercio),
+    lugar: lugar === MISSING ? MISSING : '',
+    dia: isDay(trimmedText(dia)) ? trimmedText(dia) : '',
     cuantas: cuantas === MAX_PAGE_SIZE ? MAX_PAGE_SIZE : '',
   }
+}
+
+async function showList(call: CallOperation, { req, root }: PageRequest, office: Office): Promise<Sheet> {
+  const { cursor } = req.query
+  const filters = filtersOf(req)
   const code = normalizeGuideCode(filters.q)
   if (code) return { status: 303, a: `${root}central/guias/${code}` }
   const [choices, found] = await Promise.all([
     newestMerchants(call, req),
-    orProblem(find(call, req, filters, trimmedText(cursor))),
+    orProblem(find(call, req, office, { filters, cursor: trimmedText(cursor) })),
   ])
   const guias = found instanceof Problema ? [] : found.guias
   const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
@@ -210,19 +227,55 @@ async function showList(call: CallOperation, { req, root }: PageRequest, office:
     : { status: 200, ...listPage({ ...common, ...found }) }
 }
 
-/** Searches guides by a typed text, or lists them by state and merchant. */
-async function find(call: CallOperation, req: Request, { q: texto, cuantas, ...filters }: Filters, cursor: string) {
+/** Returns the parameters of the operation that lists guides, for the filters of the page. */
+const listQuery = ({ clock }: Office, { estado, comercio, lugar, dia }: Filters) => ({
+  // A guide in a final state needs no place.
+  ...(estado ? { estado } : lugar && { estado: ONGOING_STATES }),
+  ...(comercio && { comercio }),
+  ...(lugar && { ubicacion: ['solicitada', 'vencida', 'fallida'] }),
+  ...(dia && {
+    creado_desde: beginningOf(dia, clock).toISOString(),
+    creado_hasta: beginningOf(addDays(dia, 1), clock).toISOString(),
+  }),
+})
+
+/** Searches guides by a typed text, or lists them by state, merchant and day. */
+async function find(
+  call: CallOperation,
+  req: Request,
+  office: Office,
+  { filters, cursor }: { filters: Filters; cursor: string },
+) {
+  const { q: texto, cuantas } = filters
   if (texto !== '') {
     const { body } = await call(req, 'encontrarGuias', { query: { texto, limite: '50' } })
     return { guias: body.datos, next: null, more: body.hay_mas }
   }
-  const given = Object.entries({ ...filters, cursor, limite: cuantas || PAGE_SIZE }).filter(([, value]) => value !== '')
-  const { body } = await call(req, 'buscarGuias', { query: Object.fromEntries(given) })
+  const query = { ...listQuery(office, filters), ...(cursor && { cursor }), limite: cuantas || PAGE_SIZE }
+  const { body } = await call(req, 'buscarGuias', { query })
   return { guias: body.datos, next: body.cursor_siguiente }
 }
 
+/** Returns the list as a file for a spreadsheet. */
+async function downloadList(call: CallOperation, { req, root }: PageRequest, office: Office): Promise<Sheet> {
+  const filters = listQuery(office, filtersOf(req))
+  const read = await orProblem(
+    readPages<GuiaDeOperacion>(EXPORTED_PAGES, (query) =>
+      call(req, 'buscarGuias', { query: { ...filters, ...query } }),
+    ),
+  )
+  if (read instanceof Problema) return { status: 303, a: `${root}central/guias` }
+  const names = await namesOf(call, req, read.datos)
+  const name = `guias-${office.clock.dia(office.now.toISOString())}.csv`
+  return {
+    status: 200,
+    headers: { 'Content-Disposition': `attachment; filename="${name}"` },
+    archivo: { texto: toCsv(read.datos, names), mime: 'text/csv; charset=utf-8' },
+  }
+}
+
 async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office, typed: string): Promise<Sheet> {
-  const { call, brand, pictures } = parts
+  const { call, brand, tiles, pictures } = parts
   const { req, root, reading } = pageRequest
   const code = normalizeGuideCode(typed)
   const path = { guia: code ?? '' }
@@ -259,6 +312,7 @@ async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office,
       notas: notas.body.datos,
       comercio: merchant.nombre,
       couriers,
+      tiles,
       key: randomUUID(),
       ...(refused ? { refused } : { done: trimmedText(req.query.hecho) }),
     }),
@@ -268,12 +322,14 @@ async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office,
 /** Reads the proof of delivery and the failed attempts, if the guide can have any. */
 async function readEvidence(call: CallOperation, req: Request, guia: GuiaDeOperacionConEventos): Promise<Evidence> {
   const path = { guia: guia.guia }
-  const [prueba, intentos] = await Promise.all([
+  const [prueba, rectificadas, intentos] = await Promise.all([
     wasDelivered(guia) ? orProblem(call(req, 'obtenerPruebaDeEntregaPorOperador', { path })) : undefined,
+    wasUndone(guia) ? call(req, 'listarPruebasRectificadas', { path }) : undefined,
     mayHaveAttempts(guia) ? call(req, 'listarIntentosPorOperador', { path, query: { limite: '100' } }) : undefined,
   ])
   return {
     prueba: prueba instanceof Problema ? prueba.message : prueba?.body,
+    rectificadas: rectificadas?.body.datos ?? [],
     intentos: intentos?.body.datos ?? [],
   }
 }

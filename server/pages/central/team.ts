@@ -1,6 +1,6 @@
 import { PERMISSIONS, permissionNames } from '../../domain/equipo/permissions.ts'
 import * as icons from '../../generated/contract/icons.ts'
-import type { LlaveDeOperador, Operador, Repartidor } from '../../generated/contract/types/index.ts'
+import type { InvitacionAbierta, LlaveDeOperador, Operador, Repartidor } from '../../generated/contract/types/index.ts'
 import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
 import { choiceRow, emptyState, facts, notice } from '../ui/components.ts'
@@ -12,6 +12,7 @@ import {
   COURIER_ACTIONS,
   COURIERS_ACTIONS,
   type Colleague,
+  INVITATION_ACTIONS,
   SYSTEM_ACTIONS,
   SYSTEMS_ACTIONS,
   TEAM_ACTIONS,
@@ -41,13 +42,14 @@ function told(root: string, { done, deciders }: FormOutcome): Html | false {
 interface TeamOptions extends FormOutcome {
   office: Office
   colleagues: Rows<Colleague>
+  invitations: Rows<InvitacionAbierta>
   /** Number of requests that wait for approval. */
   pending: number
 }
 
 /** Returns the page with the persons of the courier company. */
 export function teamPage(options: TeamOptions): PageContent {
-  const { office, colleagues, pending, key, refused } = options
+  const { office, colleagues, invitations, pending, key, refused } = options
   const { root, scopes, clock } = office
   const here = 'central/equipo'
   return officePage(office, {
@@ -62,7 +64,13 @@ ${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en
     detail: `Puede ${permissionNames(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'}${correo_rebotado_en === null ? '' : ' · sus correos rebotan'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}`,
     href: `${root}${here}/${persona}`,
   }),
-)}${colleagues.more && LEFT_OFF}${actionForms(TEAM_ACTIONS, { thing: null, scopes, key, refused, root, here })}`,
+)}${colleagues.more && LEFT_OFF}${
+  invitations.rows.length > 0 &&
+  html`<section aria-labelledby="invitadas"><h2 id="invitadas">Invitadas, y no han entrado</h2><ul class="lista">${invitations.rows.map(
+    (invitation) =>
+      html`<li class="tarjeta"><b>${invitation.nombre}</b><p class="suave"><span class="largo">${invitation.correo}</span> · podrá ${permissionNames(invitation.alcances)} · vale hasta el ${clock.formatShort(invitation.vence_en)}</p>${actionForms(INVITATION_ACTIONS, { thing: invitation, which: invitation.invitacion, scopes, key, refused, root, here })}</li>`,
+  )}</ul>${invitations.more && LEFT_OFF}</section>`
+}${actionForms(TEAM_ACTIONS, { thing: null, scopes, key, refused, root, here })}`,
   })
 }
 

@@ -1,5 +1,11 @@
 import * as icons from '../../generated/contract/icons.ts'
-import type { AlcanceDePersona, Operador, Persona, Repartidor } from '../../generated/contract/types/index.ts'
+import type {
+  AlcanceDePersona,
+  InvitacionAbierta,
+  Operador,
+  Persona,
+  Repartidor,
+} from '../../generated/contract/types/index.ts'
 import { html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type Actions, some } from './forms.ts'
@@ -42,6 +48,22 @@ export const TEAM_ACTIONS: Actions<null, Field> = {
     operation: 'invitarPersona',
     path: noPath,
     body: (values) => invitationOf(values, OFFICE_SCOPES),
+  },
+}
+
+/** Actions that the office can take on an invitation that nobody has accepted. */
+export const INVITATION_ACTIONS: Actions<InvitacionAbierta, Field> = {
+  retirarInvitacion: {
+    ...administers,
+    text: 'Retirar la invitación',
+    icon: icons.Ban,
+    says: 'Su enlace ya no abre nada.',
+    done: 'La invitación ya no vale.',
+    danger: true,
+    fields: noFields,
+    operation: 'retirarInvitacion',
+    path: ({ invitacion }) => ({ invitacion }),
+    body: noBody,
   },
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
-import type { RepartidorConCodigo } from '../../generated/contract/types/index.ts'
+import type { InvitacionAbierta, RepartidorConCodigo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageContent } from '../frame.ts'
@@ -18,6 +18,7 @@ import {
   COURIER_ACTIONS,
   COURIERS_ACTIONS,
   type Colleague,
+  INVITATION_ACTIONS,
   SYSTEM_ACTIONS,
   SYSTEMS_ACTIONS,
   TEAM_ACTIONS,
@@ -113,6 +114,11 @@ async function readColleagues(call: CallOperation, req: Request): Promise<Rows<C
   return { rows: body.datos.flatMap(colleagueOf), more: body.cursor_siguiente !== null }
 }
 
+async function readInvitations(call: CallOperation, req: Request): Promise<Rows<InvitacionAbierta>> {
+  const { body } = await call(req, 'listarInvitaciones', { query: { ambito: 'empresa', limite: MAX_ROWS } })
+  return { rows: body.datos, more: body.cursor_siguiente !== null }
+}
+
 const colleagueOf = (person: Omit<Colleague, 'membership'>): Colleague[] => {
   const membership = person.membresias.find(({ comercio }) => comercio === null)
   return membership ? [{ ...person, membership }] : []
@@ -132,15 +138,20 @@ async function decidersOf(call: CallOperation, req: Request, { persona }: Office
 const showColleagues = (request: TeamRequest): Promise<Sheet> => {
   const { call, pageRequest, office } = request
   return answerTeam(request, {
-    actions: { ...TEAM_ACTIONS, ...COLLEAGUE_ACTIONS },
-    act: (values) => perform(call, pageRequest.req, TEAM_ACTIONS, values, () => null),
+    actions: { ...TEAM_ACTIONS, ...INVITATION_ACTIONS, ...COLLEAGUE_ACTIONS },
+    act: async (values) =>
+      (await perform(call, pageRequest.req, TEAM_ACTIONS, values, () => null)) ??
+      perform(call, pageRequest.req, INVITATION_ACTIONS, values, async () =>
+        (await readInvitations(call, pageRequest.req)).rows.find(({ invitacion }) => invitacion === values.cual),
+      ),
     async page(outcome) {
-      const [colleagues, { body }] = await Promise.all([
+      const [colleagues, invitations, { body }] = await Promise.all([
         readColleagues(call, pageRequest.req),
+        readInvitations(call, pageRequest.req),
         call(pageRequest.req, 'listarAprobaciones', { query: { limite: MAX_ROWS } }),
       ])
       const pending = body.datos.filter(({ estado }) => estado === 'pendiente').length
-      return teamPage({ office, colleagues, pending, ...outcome })
+      return teamPage({ office, colleagues, invitations, pending, ...outcome })
     },
   })
 }

@@ -6,7 +6,7 @@ import type { PageContent } from '../frame.ts'
 import { emptyState, stateBadge } from '../ui/components.ts'
 import { chooser } from './bulk.ts'
 import type { MerchantNames } from './calls.ts'
-import { guideTable, type TableOptions } from './list.ts'
+import { guideTable, MISSING, type TableOptions } from './list.ts'
 import { webhookTable } from './notices.ts'
 import { type Office, officePage } from './shell.ts'
 
@@ -58,7 +58,7 @@ export function todayPage(options: TodayOptions): PageContent {
     titulo: 'Hoy',
     place: '',
     body: html`<h1 tabindex="-1">Hoy</h1>
-<ul class="cuentas"><li><b>${jornada.creadas}</b> creadas hoy</li>${counts.map(({ estado, guias }) => html`<li><a href="${root}central/guias?estado=${estado}"><b>${guias}</b> ${stateBadge(estado, GUIA_STATE_WORDS[estado])}</a></li>`)}</ul>
+<ul class="cuentas"><li><b>${jornada.creadas}</b> creadas hoy</li>${jornada.sin_lugar > 0 && html`<li><a href="${root}central/guias?lugar=${MISSING}"><b>${jornada.sin_lugar}</b> sin lugar</a></li>`}${counts.map(({ estado, guias }) => html`<li><a href="${root}central/guias?estado=${estado}"><b>${guias}</b> ${stateBadge(estado, GUIA_STATE_WORDS[estado])}</a></li>`)}</ul>
 ${part({ id: 'decidir', title: 'Esperan una decisión', guias: undecided, actions: ['reintentar', 'devolver'], text: 'Poner fecha' })}${part({ id: 'lugar', title: 'Sin lugar: el mensaje no tuvo respuesta', guias: withoutPlace, actions: ['reenviar'], text: 'Reenviar' })}${part({ id: 'detenidas', title: 'No se mueven', guias: stuck, actions: ['registrar', 'devolver'], text: 'Registrar un paso' }, { since: ['Así desde', ({ detenida_desde }) => detenida_desde] })}${
   webhooks.length > 0 &&
   html`<section aria-labelledby="webhooks"><h2 id="webhooks">Comercios que no reciben sus avisos</h2>${webhookTable(webhooks, office)}<p><a href="${root}central/avisos">Ver los avisos que fallan</a></p></section>`

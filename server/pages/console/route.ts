@@ -1,10 +1,10 @@
 import type { Express } from 'express'
+import { Html, html } from '../../platform/html.ts'
 import { type Asset, readAssets, serveAssets } from '../assets.ts'
 import { renderBar, renderSearch, THEME_SCRIPT } from '../docs/bar.ts'
 import { readDocsBar } from '../docs/files.ts'
 import { frame } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { Html, html } from '../html.ts'
 import { byDigest, dailyBody, HTML, PRIVATE_HEADERS } from '../response.ts'
 import { consoleHead, consolePage } from './view.ts'
 

@@ -1,5 +1,5 @@
 /** Bar and search window of the documentation: the same on the reading view, on each chapter and on the console. */
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../../platform/html.ts'
 
 /** Data of the bar on a page. */
 export interface DocsBar {

@@ -1,6 +1,7 @@
 /** Pages of the guide's chapters: what the generator makes of them, in the frame of the documentation. */
+
+import { Html, html } from '../../platform/html.ts'
 import type { Front } from '../front.ts'
-import { Html, html } from '../html.ts'
 import { ABOUT_KEYS, type DocsBar, renderBar, renderSearch, THEME_SCRIPT } from './bar.ts'
 
 export interface Chapter {

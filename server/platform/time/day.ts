@@ -1,4 +1,4 @@
-import { createClock, MONTHS } from './clock.ts'
+import { type Clock, createClock, MONTHS } from './clock.ts'
 import { readInstant } from './instant.ts'
 import { MINUTE_MS } from './units.ts'
 
@@ -14,10 +14,15 @@ export const dayIn = (instant: Date, zone: string): string => createClock(zone).
 /** Returns the instant at which the day of an instant began in an IANA time zone. */
 export function startOfDay(instant: Date, zone: string): Date {
   const clock = createClock(zone)
-  const midnight = Date.parse(`${clock.dia(instant.toISOString())}T00:00:00Z`)
+  return beginningOf(clock.dia(instant.toISOString()), clock)
+}
+
+/** Returns the instant at which a day begins by a clock. */
+export function beginningOf(day: string, clock: Clock): Date {
+  const midnight = Date.parse(`${day}T00:00:00Z`)
   const midnightAt = (minutes: number) => new Date(midnight - minutes * MINUTE_MS)
   // The offset may have changed since midnight.
-  return midnightAt(clock.minutes(midnightAt(clock.minutes(instant.toISOString())).toISOString()))
+  return midnightAt(clock.minutes(midnightAt(clock.minutes(new Date(midnight).toISOString())).toISOString()))
 }
 
 /** Returns a day in short, in Spanish and without the year: «mié 25 nov». It fits a narrow field with large letters. */
