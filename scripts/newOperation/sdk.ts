@@ -98,7 +98,7 @@ ${hasResult ? `const { registrado_en } = ${call}\nconsole.log(registrado_en) // 
   const caseArguments = [...parameters.map(() => "'A'"), ...(hasBody ? ['undefined'] : []), 'o'].join(', ')
   tree.change(
     'test/sdk/retries.test.ts',
-    new RegExp(`^const ${isRepeatable ? 'REPETIBLES' : 'UNA_VEZ'}: .*\\n`, 'm'),
+    new RegExp(`^const ${isRepeatable ? 'REPETIBLES' : 'ONLY_ONCE'}: .*\\n`, 'm'),
     (heading) => `${heading}  '${api}.${method}': (api, o) => api.${api}.${method}(${caseArguments}),\n`,
   )
   const tableRows = new RegExp(`(?:^\\| \`api\\.${api}\\..*\\n)+`, 'm')

@@ -36,7 +36,7 @@ interface Case {
 /** Every example of a JSON body or answer, with the schema that stands beside it. */
 const cases: Case[] = operacionesOf(contract).flatMap(({ id, definition }) => {
   const parts = {
-    ...(definition.requestBody ? { body: definition.requestBody } : {}),
+    ...(definition.requestBody ? { cuerpo: definition.requestBody } : {}),
     ...(definition.responses as JsonObject),
   }
   return Object.entries(parts).flatMap(([de, part]) => {

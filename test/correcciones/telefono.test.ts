@@ -73,7 +73,7 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono })
     const sent = await fetch(await enlaceDe(first, 1), {
       method: 'POST',
-      body: new URLSearchParams({ lat: '14.7', lng: '-90.6', method: 'gps' }),
+      body: new URLSearchParams({ lat: '14.7', lng: '-90.6', metodo: 'gps' }),
     })
     expect([sent.status, (await read(comercio, second)).ubicacion.estado]).toEqual([404, 'solicitada'])
     await answer('location', RECIPIENT_POSITION, { telefono: second.telefono, inReplyTo: proveedor_id! })

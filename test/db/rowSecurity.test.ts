@@ -15,7 +15,7 @@ const readTableRows = async <Row>(sql: string, ...values: unknown[]) =>
 /** Tables of merchants: the column that says whose a row is. */
 const tablesOfComercio = () =>
   readTableRows<{ tableName: string; columnName: string; hasRowSecurity: boolean }>(
-    `select c.relname as tabla, a.attname as columna, c.relrowsecurity as rls from pg_class c
+    `select c.relname as "tableName", a.attname as "columnName", c.relrowsecurity as "hasRowSecurity" from pg_class c
      join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
        and (a.attname = 'comercio_id' or (c.relname, a.attname) = ('comercio', 'id'))
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by 1`,
@@ -78,7 +78,7 @@ describe('the wall', () => {
       })),
     )
     const permisos = await readTableRows<{ dbRole: string; tableName: string; kind: string[] }>(
-      `select grantee as rol, table_name as tabla, array_agg(privilege_type::text order by privilege_type) as que
+      `select grantee as "dbRole", table_name as "tableName", array_agg(privilege_type::text order by privilege_type) as kind
        from information_schema.role_table_grants where table_schema = 'public' and grantee like 'guias\\_%' group by 1, 2`,
     )
     const de = (dbRole: string, table: string) =>
@@ -183,7 +183,7 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
  */
 async function clone(de: Comercio, recipient: Comercio): Promise<void> {
   const uniqueKeys = await readTableRows<{ tableName: string; columnName: string }>(
-    `select i.indrelid::regclass::text as tabla, a.attname as columna from pg_index i
+    `select i.indrelid::regclass::text as "tableName", a.attname as "columnName" from pg_index i
      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
      where i.indisunique and i.indnkeyatts = 1 and a.atttypid = 'uuid'::regtype`,
   )

@@ -11,7 +11,7 @@ import { G } from './linkTable.ts'
 
 export const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 export const POINT_LINK = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
-export const COORDINATES_RESULT = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
+export const COORDINATES_RESULT = { tipo: 'coordenadas', coordinates: { lat: 14.6349, lng: -90.5069 } }
 export const NO_COORDINATES = { tipo: 'sin_coordenadas' }
 export const PUBLIC_ADDRESS: Address = { address: '142.250.1.1', family: 4 }
 export const resolvePublicly: HostResolver = async () => [PUBLIC_ADDRESS]

@@ -75,7 +75,7 @@ describe('follows the way', () => {
     ])
     expect(await resolver(SHORT_LINK)).toEqual({
       tipo: 'coordenadas',
-      coordenadas: { lat: 14.6348889, lng: -90.5068889 },
+      coordinates: { lat: 14.6348889, lng: -90.5068889 },
     })
   })
 

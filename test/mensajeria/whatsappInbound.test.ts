@@ -332,7 +332,7 @@ describe('webhooks', () => {
         fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' })),
         (route, nuevo) => {
           const copia = { root: structuredClone(body) as unknown }
-          const hasta = ['raiz', ...route]
+          const hasta = ['root', ...route]
           // biome-ignore lint/suspicious/noExplicitAny: it walks whatever there is
           const parent = hasta.slice(0, -1).reduce((value: any, key) => value[key], copia)
           parent[hasta.at(-1)!] = nuevo

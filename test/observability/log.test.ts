@@ -30,9 +30,9 @@ describe('the line of a request', () => {
     const created = await request('POST', '/api/v1/guias', { llave, body: buildGuia() })
     const deTodas = { comercio, modo: 'test', llave: nombreDe(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
     const { guia } = created.body
-    expect(created.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', method: 'POST', status: 201, guia })
+    expect(created.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
     const read = await request('GET', `/api/v1/guias/${guia}`, { llave })
-    expect(read.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', method: 'GET', status: 200, guia })
+    expect(read.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
     const cancelled = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: {} })
     const repetition = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: {} })
     expect([cancelled.linea.guia, repetition.linea.guia]).toEqual([guia, guia])

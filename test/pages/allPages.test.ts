@@ -45,7 +45,7 @@ const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = 
     'the question': () => createLinkOfPlace(),
     'a confirmed place': async () => {
       const link = await createLinkOfPlace()
-      await send(link, { method: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
+      await send(link, { metodo: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
       return link
     },
   },

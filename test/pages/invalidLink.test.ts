@@ -40,7 +40,7 @@ describe('a signed link that is not valid', () => {
     ])
     expect(page).toContain('<h1>El enlace ya no vale</h1>')
     expect(page).toContain('pida otro a quien se lo envió')
-    expect(page).toContain(`href="${environment.url}/docs#error-enlace_invalido"`)
+    expect(page).toContain(`href="${environment.url}/docs/errores#error-enlace_invalido"`)
     expect(page.match(/href="tel:\+50223145500"/g)).toHaveLength(1)
     const { label, photo } = links
     for (const url of [

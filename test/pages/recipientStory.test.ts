@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the story of a parcel', () => {
     const placed = await enlaceDe(
       await createGuia(comercio, buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` })),
     )
-    await send(placed, { method: 'mapa', lat: '14.6341', lng: '-90.6055' })
+    await send(placed, { metodo: 'mapa', lat: '14.6341', lng: '-90.6055' })
     const context = await openContext({ viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
     for (const address of [`/r/${asked.guia}`, asked.enlace, decided.enlace, placed]) {

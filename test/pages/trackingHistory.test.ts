@@ -51,11 +51,11 @@ describe('the history', () => {
       stepsOf(await (await fetch(`${environment.url}/r/${guia}`)).text()).filter((words) =>
         words!.startsWith('Ubicación'),
       )
-    await send({ method: 'mapa', lat: '14.6341', lng: '-90.6055' })
+    await send({ metodo: 'mapa', lat: '14.6341', lng: '-90.6055' })
     await send({ accion: 'senas', referencia: 'portón verde' })
     await send({ accion: 'senas', referencia: 'portón negro' })
     expect(await confirmations()).toHaveLength(1)
-    await send({ method: 'mapa', lat: '14.6342', lng: '-90.6056', cambiar: '1' })
+    await send({ metodo: 'mapa', lat: '14.6342', lng: '-90.6056', cambiar: '1' })
     expect(await confirmations()).toHaveLength(2)
   })
 })

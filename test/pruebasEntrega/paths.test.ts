@@ -120,7 +120,7 @@ const readDelivered = async (): Promise<{ guia: string; con_prueba: boolean; raz
 const look = async (guia: string): Promise<{ secuencia: number; deliveredGuias: number }> =>
   (await environment.db.pool.query(LOOKUP_SQL, [guia, comercio.id])).rows[0]
 const LOOKUP_SQL = `select secuencia,
-    (select count(*)::int from guia where comercio_id = $2 and estado = 'entregado') as entregadas
+    (select count(*)::int from guia where comercio_id = $2 and estado = 'entregado') as "deliveredGuias"
   from guia where guia = $1`
 
 async function probar(route: readonly string[], phone: Mobile): Promise<GuiaWithPrueba> {

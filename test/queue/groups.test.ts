@@ -48,14 +48,14 @@ describe('work that is requested at the same time', () => {
     await turno()
     release()
     expect(await all).toEqual([['UNO', 'DOS'], ['TRES'], ['CUATRO']])
-    expect(hechos).toEqual([{ owners: 'aba', datos: ['uno', 'dos', 'tres', 'cuatro'], solo: false }])
+    expect(hechos).toEqual([{ owners: 'aba', datos: ['uno', 'dos', 'tres', 'cuatro'], single: false }])
   })
 
   it('waits for nobody when it is alone', async () => {
     const { deliveries: hechos, request, release, turno } = nuevo()
     const one = request('a', 'uno')
     await turno()
-    expect(hechos).toEqual([{ owners: 'a', datos: ['uno'], solo: true }])
+    expect(hechos).toEqual([{ owners: 'a', datos: ['uno'], single: true }])
     release()
     expect(await one).toEqual(['UNO'])
   })

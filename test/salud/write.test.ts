@@ -83,7 +83,7 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
       // Sessions that were just ended fail their request first.
       return response.body.mensaje?.startsWith('El servicio no puede guardar') && response
     })
-    expect([rechazada.status, rechazada.cuerpo.codigo, rechazada.cabeceras.get('retry-after')]).toEqual([
+    expect([rechazada.status, rechazada.body.codigo, rechazada.headers.get('retry-after')]).toEqual([
       503,
       'no_disponible',
       '2',
@@ -92,7 +92,7 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
       const one = await read()
       return one.status === 503 && one.body.base_de_datos && one
     })
-    expect(outageResponse.cuerpo).toMatchObject({ ok: false, base_de_datos: true, escritura: false, migraciones: true })
+    expect(outageResponse.body).toMatchObject({ ok: false, base_de_datos: true, escritura: false, migraciones: true })
     // Reading goes on.
     expect((await environment.request('GET', `/api/v1/guias/${before.body.guia}`, { llave })).status).toBe(200)
 

@@ -14,8 +14,8 @@ describe('registro', () => {
     expect(sucesos.map(({ ms, ...rest }) => rest)).toEqual([
       {
         tipo: 'reintento',
-        method: 'GET',
-        path: '/api/v1/guias',
+        metodo: 'GET',
+        ruta: '/api/v1/guias',
         intento: 1,
         estadoHttp: 502,
         idSolicitud: null,
@@ -25,8 +25,8 @@ describe('registro', () => {
       },
       {
         tipo: 'reintento',
-        method: 'GET',
-        path: '/api/v1/guias',
+        metodo: 'GET',
+        ruta: '/api/v1/guias',
         intento: 2,
         estadoHttp: 503,
         idSolicitud: 'sol-1',
@@ -36,8 +36,8 @@ describe('registro', () => {
       },
       {
         tipo: 'respuesta',
-        method: 'GET',
-        path: '/api/v1/guias',
+        metodo: 'GET',
+        ruta: '/api/v1/guias',
         intento: 3,
         estadoHttp: 200,
         idSolicitud: 'sol-1',

@@ -108,10 +108,10 @@ ${body.replace(/^import .*\n/gm, '')}
 const RUNNER = `
 for (const [i, llave] of JSON.parse(process.env.LLAVES).entries()) {
   process.env.GUIAS_LLAVE = llave
-  let dicho = ''
-  process.stdout.write = process.stderr.write = (texto) => (dicho += texto, true)
-  const falla = await import('./bloque' + i + '.mts').then(() => '', (error) => String(error?.stack ?? error))
-  process.send({ i, dicho, falla })
+  let message = ''
+  process.stdout.write = process.stderr.write = (text) => (message += text, true)
+  const fault = await import('./bloque' + i + '.mts').then(() => '', (error) => String(error?.stack ?? error))
+  process.send({ i, message, fault })
 }
 process.disconnect()
 `

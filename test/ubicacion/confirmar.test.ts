@@ -9,7 +9,7 @@ const environment = useEnvironment({ resolver: () => Promise.reject(new Error('n
 const { enlaceDe, send, read, esperar, createGuia: fresh, scanEstados, rows } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
 const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
 const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 const conflicto = (codigo: string) => ({ estadoHttp: 409, codigo })

@@ -22,8 +22,8 @@ const {
 } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
-const OVER_THERE = { lat: '14.64', lng: '-90.61', method: 'mapa', cambiar: '1' }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const OVER_THERE = { lat: '14.64', lng: '-90.61', metodo: 'mapa', cambiar: '1' }
 let seriesId = 0
 /** A phone that nobody else was asked at. */
 const telefono = () => `+5023${String(3_000_000 + ++seriesId)}`
@@ -87,7 +87,7 @@ describe('a place in words', () => {
     const guia = await fresh(comercio, MIXCO)
     const path = await enlaceDe(guia)
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
-    expect((await send(path, { method: 'descripcion', referencia })).status).toBe(303)
+    expect((await send(path, { metodo: 'descripcion', referencia })).status).toBe(303)
     const describedPlace = await read(comercio, guia)
     checkHistory(describedPlace)
     expect(describedPlace.ubicacion).toMatchObject({
@@ -159,7 +159,7 @@ describe('words beside a confirmed place', () => {
   it('take its point away only if the recipient says so once more', async () => {
     const comercio = await environment.createComercio()
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
-    const describeText = { method: 'descripcion', cambiar: '1', referencia }
+    const describeText = { metodo: 'descripcion', cambiar: '1', referencia }
     for (const place of [THERE, { enlace: 'https://maps.app.goo.gl/abc123' }] as Record<string, string>[]) {
       const guia = await fresh(comercio, MIXCO)
       const path = await enlaceDe(guia)

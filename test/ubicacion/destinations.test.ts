@@ -5,7 +5,7 @@ import { useUbicacionRequests } from './requests.ts'
 
 const environment = shareEnvironment()
 const { enlaceDe, ver, send, read, createGuia: fresh } = useUbicacionRequests(environment)
-const IN_PETEN = { lat: '16.9306', lng: '-89.8925', method: 'mapa' }
+const IN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 
 describe('the catalogue', () => {
   it('warns of what it doesn’t know, suggests, and stops nobody', async () => {

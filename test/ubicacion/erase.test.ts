@@ -82,7 +82,7 @@ describe('after the retention', () => {
       lng: '-90.6155553',
       precision_m: '61555',
       aproximado: '1',
-      method: 'gps',
+      metodo: 'gps',
       referencia: 'Portón verde',
     }
     expect((await send(path, ownItem)).status).toBe(303)

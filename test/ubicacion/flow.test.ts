@@ -34,8 +34,8 @@ const {
 } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
-const IN_PETEN = { lat: '16.9306', lng: '-89.8925', method: 'mapa' }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const IN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
 const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 
@@ -224,8 +224,8 @@ describe('the recipient’s page', () => {
       {},
       { enlace: 'https://evil.example/x' },
       { enlace: 'la casa verde' },
-      { lat: '91', lng: '0', method: 'gps' },
-      { lat: 'NaN', lng: '0', method: 'mapa' },
+      { lat: '91', lng: '0', metodo: 'gps' },
+      { lat: 'NaN', lng: '0', metodo: 'mapa' },
       { ...THERE, referencia: 'x'.repeat(201) },
     ]
     for (const fields of bad) {

@@ -18,7 +18,7 @@ const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const { enlaceDe, send, read: leer, mensajes } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
-const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', method: 'gps' }
+const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
 const OVER_THERE = { lat: 14.65, lng: -90.61 }
 const deps = (clock = () => new Date()) => ({
   db: environment.db,

@@ -36,7 +36,7 @@ const {
   tokens,
 } = useUbicacionRequests(environment)
 
-const THERE = { lat: '14.71889', lng: '-90.64417', method: 'gps' }
+const THERE = { lat: '14.71889', lng: '-90.64417', metodo: 'gps' }
 let seriesId = 0
 /** A phone that nobody else was asked at. */
 const telefono = () => `+5023${String(2_000_000 + ++seriesId)}`

@@ -96,7 +96,7 @@ describe('a webhook', () => {
       ultimo_estado_http: 204,
       historial: [
         { numero: 2, estado_http: 204, error: null },
-        { numero: 1, estado_http: 500, error: 'http', respuesta: { body: '', cuerpo_truncado: true } },
+        { numero: 1, estado_http: 500, error: 'http', respuesta: { cuerpo: '', cuerpo_truncado: true } },
       ],
     })
   })

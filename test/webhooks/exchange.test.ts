@@ -7,8 +7,8 @@ import type { Receiver } from '../../server/domain/webhooks/sending/receiver.ts'
 const ANSWERED_EXCHANGE = {
   status: 503,
   error: 'http',
-  headers: { server: 'interno/1.2', 'set-cookie': '***' },
-  body: 'secreto',
+  cabeceras: { server: 'interno/1.2', 'set-cookie': '***' },
+  cuerpo: 'secreto',
   cuerpo_truncado: false,
 } as unknown as ExchangeResult
 
@@ -42,14 +42,14 @@ describe('an exchange', () => {
   it.each(['http://127.0.0.1:4000/', 'http://localhost/', 'http://[::1]:1/'])(
     'keeps neither headers nor body of %s',
     async (url) => {
-      const emptyCase = { ...ANSWERED_EXCHANGE, headers: {}, body: '', cuerpo_truncado: true }
+      const emptyCase = { ...ANSWERED_EXCHANGE, cabeceras: {}, cuerpo: '', cuerpo_truncado: true }
       expect(await saved(url, ANSWERED_EXCHANGE)).toEqual(emptyCase)
       expect(await saved(url, { ...ANSWERED_EXCHANGE, cuerpo: '' })).toEqual({ ...emptyCase, cuerpo_truncado: false })
     },
   )
 
   it('tells that no answer came from a receiver on this machine', async () => {
-    const caseWithout = { ...ANSWERED_EXCHANGE, status: null, headers: null, body: null }
+    const caseWithout = { ...ANSWERED_EXCHANGE, status: null, cabeceras: null, cuerpo: null }
     expect(await saved('http://localhost/', caseWithout)).toEqual(caseWithout)
   })
 })

@@ -59,13 +59,13 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       detalle: expect.stringContaining('503'),
     })
     // Headers and body of a server on this machine are kept from whoever can only call us.
-    expect(bad!.respuesta).toEqual({ headers: {}, body: '', cuerpo_truncado: true })
+    expect(bad!.respuesta).toEqual({ cabeceras: {}, cuerpo: '', cuerpo_truncado: true })
     expect(good).toMatchObject({
       numero: 2,
       estado_http: 200,
       error: null,
       detalle: null,
-      respuesta: { headers: {}, body: '', cuerpo_truncado: true },
+      respuesta: { cabeceras: {}, cuerpo: '', cuerpo_truncado: true },
     })
     for (const [n, intento] of [bad!, good!].entries()) {
       const { headers } = receptor.receivedWebhooks[n]!

@@ -12,8 +12,8 @@ describe('the status decides', () => {
       status: 204,
       error: null,
       detalle: null,
-      headers: { connection: 'keep-alive' },
-      body: '',
+      cabeceras: { connection: 'keep-alive' },
+      cuerpo: '',
       cuerpo_truncado: false,
       retry_after: null,
       ip: '127.0.0.1',
@@ -33,7 +33,7 @@ describe('the status decides', () => {
     expect(await send(receptor.url)).toMatchObject({
       status: 201,
       error: null,
-      body: '{"recibido":"sí"}',
+      cuerpo: '{"recibido":"sí"}',
       cuerpo_truncado: false,
     })
   })
@@ -42,7 +42,7 @@ describe('the status decides', () => {
     await using other = await conHttp(responder(204))
     await using receptor = await conHttp(responder(status, 'allá', { location: other.url }))
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status, error: 'redireccion', body: 'allá', headers: { location: other.url } })
+    expect(response).toMatchObject({ status, error: 'redireccion', cuerpo: 'allá', cabeceras: { location: other.url } })
     expect(response.detalle).toContain('registre la dirección final')
     expect(other.connections()).toBe(0)
   })
@@ -58,7 +58,7 @@ describe('the status decides', () => {
   ])('%d', async (status, remedio) => {
     await using receptor = await conHttp(responder(status, 'algo falló', { 'retry-after': '120' }))
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status, error: 'http', body: 'algo falló', retry_after: '120' })
+    expect(response).toMatchObject({ status, error: 'http', cuerpo: 'algo falló', retry_after: '120' })
     expect(response.detalle).toContain(String(status))
     expect(response.detalle).toContain(remedio)
   })
@@ -85,7 +85,7 @@ describe('the status decides', () => {
     ['of a known length', 'Content-Length: 4\r\n\r\nhola'],
   ])('a body %s', async (_case, rest) => {
     await using receptor = await openRawReceiver((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`))
-    expect(await send(receptor.url)).toMatchObject({ status: 200, body: 'hola', cuerpo_truncado: false })
+    expect(await send(receptor.url)).toMatchObject({ status: 200, cuerpo: 'hola', cuerpo_truncado: false })
   })
 })
 

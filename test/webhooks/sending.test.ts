@@ -37,7 +37,7 @@ test('the request arrives as it was signed, byte by byte', async () => {
 
 describe('bounded in time', () => {
   const agotado = (response: ExchangeResult) =>
-    expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', headers: null, body: null })
+    expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', cabeceras: null, cuerpo: null })
   /** What a receiver does that goes on for ever; the deadline passes once five drops have had time to arrive. */
   const drip =
     (text: string, start = '') =>
@@ -91,7 +91,7 @@ describe('bounded in time', () => {
     expect(await send(receptor.url)).toMatchObject({
       status: 500,
       error: 'http',
-      body: 'fal',
+      cuerpo: 'fal',
       cuerpo_truncado: true,
     })
   })
@@ -130,7 +130,7 @@ describe('the network fails', () => {
     const receptor = await conHttp(responder(204))
     await receptor[Symbol.asyncDispose]()
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, body: null })
+    expect(response).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, cuerpo: null })
     expect(response.detalle).toContain('rechazó la conexión')
   })
 
@@ -141,7 +141,7 @@ describe('the network fails', () => {
   ])('%s: one try on a fresh connection', async (_case, handle) => {
     await using receptor = await openRawReceiver(handle)
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', body: null })
+    expect(response).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', cuerpo: null })
     expect(response.detalle).toContain('cerró la conexión')
     expect(receptor.connections()).toBe(1)
   })
@@ -153,7 +153,7 @@ describe('the network fails', () => {
     expect(await send(receptor.url)).toMatchObject({
       status: 200,
       error: null,
-      body: 'hola',
+      cuerpo: 'hola',
       cuerpo_truncado: true,
     })
   })
@@ -179,7 +179,7 @@ describe('answers that are not HTTP/1.1', () => {
   ])('%s', async (_case, bytes, detalle) => {
     await using receptor = await openRawReceiver((socket) => socket.write(bytes, 'latin1'))
     const response = await send(receptor.url)
-    expect(response).toMatchObject({ status: null, error: 'respuesta_invalida', headers: null, body: null })
+    expect(response).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
     expect(response.detalle).toContain(detalle)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(receptor.connections()).toBe(1)
@@ -215,7 +215,7 @@ describe('answers that are not HTTP/1.1', () => {
         expect(await send(receptor.url)).toMatchObject({
           status: 200,
           error: null,
-          body: BODY,
+          cuerpo: BODY,
           cuerpo_truncado: false,
         })
       expect(receptor.connections()).toBe(1)

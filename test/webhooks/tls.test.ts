@@ -84,7 +84,7 @@ describe('TLS', () => {
     // Not even the usual way to turn verification off may do so here.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const { respuesta: response, seen } = await probar(pair, options)
-    expect(response).toMatchObject({ status: null, error: 'tls', body: null, tls_ms: null })
+    expect(response).toMatchObject({ status: null, error: 'tls', cuerpo: null, tls_ms: null })
     expect(response.detalle).toContain(detalle)
     expect(seen).toEqual([])
   })

@@ -93,7 +93,7 @@ export function identifyRequest(
       const line = {
         id_solicitud: request.id,
         operacion: operacion?.id,
-        method: request.method,
+        metodo: request.method,
         status: res.statusCode,
         ms: Math.round(ms * 10) / 10,
         ...caller(identity),

@@ -72,9 +72,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       Waze: expect.stringContaining('ll=14.583611%2C-90.548611'),
     }
     await openGuiaPage(guiaToCollect)
-    expect(await place('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    expect(await place('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), links: aBodega })
     await openGuiaPage(returningGuia)
-    expect(await place('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    expect(await place('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), links: aBodega })
     expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
     await checkWindow('vuelve')
     await openGuiaPage(enRuta)

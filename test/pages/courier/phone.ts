@@ -116,7 +116,7 @@ export const postponeQueue = (ms: number) =>
         const tx = db.transaction(['actions', 'settings'], 'readwrite')
         tx.objectStore('settings').put(lejos, 'pausedUntil')
         const q = tx.objectStore('actions').getAll()
-        q.onsuccess = () => { for (const una of q.result) tx.objectStore('actions').put({ ...una, noAntesDe: lejos }) }
+        q.onsuccess = () => { for (const una of q.result) tx.objectStore('actions').put({ ...una, notBefore: lejos }) }
         tx.oncomplete = () => { db.close(); resolver() } } })`)
 const TOUCH_TARGETS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */

@@ -148,7 +148,7 @@ describe('a posted form', () => {
       lat: '14.6349',
       lng: '-90.5069',
       precision_m: '12',
-      method: 'gps',
+      metodo: 'gps',
       enlace: 'https://maps.app.goo.gl/viejo',
       referencia: '  portón\r\nverde\u202e ',
     })
@@ -174,7 +174,7 @@ describe('a posted form', () => {
       enlace: 'Mi casa https://maps.app.goo.gl/abc123',
       lat: '',
       lng: '',
-      method: '',
+      metodo: '',
     })
     expect(fakePages.confirmations).toEqual([
       { acceptsDistance: false, cambiar: false, method: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
@@ -184,15 +184,15 @@ describe('a posted form', () => {
   it.each([
     ['nothing', {}, 'Falta el lugar'],
     ['a reference alone', { referencia: 'portón' }, 'Falta el lugar'],
-    ['half a point', { method: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
-    ['a short description', { method: 'descripcion', referencia: 'casa' }, 'Describa el lugar con más detalle'],
+    ['half a point', { metodo: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
+    ['a short description', { metodo: 'descripcion', referencia: 'casa' }, 'Describa el lugar con más detalle'],
     [
       'a position that is no door',
-      { method: 'gps', lat: '14.6', lng: '-90.5', precision_m: '201' },
+      { metodo: 'gps', lat: '14.6', lng: '-90.5', precision_m: '201' },
       'Esta posición puede fallar por 200 metros',
     ],
-    ['no number', { method: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
-    ['a point off the Earth', { method: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['no number', { metodo: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
   ] as [string, Record<string, string>, string][])(
     'with %s comes back as it was',
@@ -207,7 +207,7 @@ describe('a posted form', () => {
   )
 
   it('keeps how inexact a position is, if the person says that it is right', async () => {
-    const fields = { method: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
+    const fields = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
     for (const precision_m of ['1800', '250000'])
       await submitForm(fakePages.createRequest(), { ...fields, precision_m })
     expect(fakePages.confirmations.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
@@ -215,7 +215,7 @@ describe('a posted form', () => {
 
   it('may describe the place with words alone', async () => {
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
-    for (const asSpecified of [{ method: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
+    for (const asSpecified of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
       expect((await submitForm(fakePages.createRequest(), { ...asSpecified, referencia, enlace: '' })).status).toBe(303)
     }
     const describedPlace = { acceptsDistance: false, cambiar: false, method: 'descripcion', referencia }
@@ -284,7 +284,7 @@ describe('a posted form', () => {
       acceptsDistance ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 },
     )
     const token = fakePages.createRequest()
-    const fields = { method: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
+    const fields = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
     const askedQuestion = await submitForm(token, fields)
     expect(askedQuestion.status).toBe(422)
     const html = await askedQuestion.text()
