@@ -374,9 +374,9 @@ describe('the data', () => {
     expect(centreOf('Guatemala', 'Guatemala')).toEqual({ lat: 14.64072, lng: -90.51327 })
     expect(centreOf('Guatemala', 'Nada')).toBeUndefined()
     expect(findDepartamentos('Colon').map(({ codigo }) => codigo)).toEqual(['HN-CL', 'PA-3'])
-    const [guatemala, antigua] = [centreOf('GT-GU', 'Guatemala')!, centreOf('GT-SA', 'Antigua')!]
-    expect(distanceKm(guatemala, antigua)).toBeCloseTo(25.3, 0)
-    expect(distanceKm(antigua, antigua)).toBe(0)
+    const [guatemala, oldCapital] = [centreOf('GT-GU', 'Guatemala')!, centreOf('GT-SA', 'Antigua')!]
+    expect(distanceKm(guatemala, oldCapital)).toBeCloseTo(25.3, 0)
+    expect(distanceKm(oldCapital, oldCapital)).toBe(0)
     expect(distanceKm({ lat: 90, lng: 0 }, { lat: -90, lng: 0 })).toBeCloseTo(20_015, 0)
     // Where the town's place isn't known, the department's stands for it and says so.
     const [guiaWithoutPlace] = municipiosOf('SV-CA').filter(({ aproximado }) => aproximado)

@@ -195,13 +195,13 @@ async function provideMachine() {
   }
   const [{ nodename, nodeport }] = await query('select nodename, nodeport from pg_dist_node where groupid = 0')
   const place = [nodename, nodeport]
-  const poner = (value: boolean) =>
+  const setBlocked = (value: boolean) =>
     query(`select citus_set_node_property($1, $2, 'shouldhaveshards', $3)`, ...place, value)
   return {
     nombre: 'data on the coordinator, too',
     lugar: place,
-    add: () => poner(true),
-    quitar: () => poner(false),
+    add: () => setBlocked(true),
+    quitar: () => setBlocked(false),
   }
 }
 

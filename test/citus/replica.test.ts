@@ -57,9 +57,9 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
       ])
       close.push(() => coordinator.query('select citus_remove_node($1, $2)', [primary.hostname, port]))
     }
-    const [standbyOfCoordinador, ...deWorkers] = standbys as [StandbyServer, ...StandbyServer[]]
+    const [coordinatorStandby, ...deWorkers] = standbys as [StandbyServer, ...StandbyServer[]]
 
-    const read = Object.assign(new URL(standbyOfCoordinador.url), { pathname: `/${base}` })
+    const read = Object.assign(new URL(coordinatorStandby.url), { pathname: `/${base}` })
     read.searchParams.set('options', '-c citus.use_secondary_nodes=always')
     const connections = new Connections(read.href, 2, 'guias lectura', {})
     close.push(() => connections.end())

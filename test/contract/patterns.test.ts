@@ -21,7 +21,7 @@ function* objetosDe(node: Json): Generator<JsonObject> {
 }
 
 /** The expressions of a contract, by where they stand: `components/schemas/Nombre`. */
-function patternsOf(node: Json, donde = ''): [donde: string, patron: string][] {
+function patternsOf(node: Json, donde = ''): [path: string, pattern: string][] {
   if (node === null || typeof node !== 'object') return []
   return Object.entries(node).flatMap(([key, inside]): [string, string][] =>
     key === 'pattern' && typeof inside === 'string' ? [[donde, inside]] : patternsOf(inside, `${donde}/${key}`),

@@ -24,7 +24,7 @@ function resolver(documento: Nodo, nodo: Nodo): { nombre: string | undefined; no
 }
 
 /** The schemas of everything that the service sends when all is well, by who sends it. */
-function enviados(documento: Nodo): [quien: string, esquema: Nodo][] {
+function enviados(documento: Nodo): [owner: string, schema: Nodo][] {
   const schemas: [string, Nodo][] = []
   const anotar = (caller: string, conContenido: Nodo) => {
     const { nodo } = resolver(documento, conContenido)

@@ -7,7 +7,7 @@ import { ROOT } from '../../server/platform/root.ts'
 type Nodo = Record<string, unknown>
 type Origen = 'especificado' | 'decision'
 /** An element of the contract, where it comes from, and what must be true of it. */
-type ContractElement = [puntero: string, origen: Origen, es?: object]
+type ContractElement = [pointer: string, origen: Origen, is?: object]
 interface Statement {
   dice: string
   en: ContractElement[]

@@ -142,7 +142,7 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
   // Nobody else asks that phone.
   const telefono = `+5023148${Math.floor(1_000 + 9_000 * Math.random())}`
   const askedGuia = (await comercio.api.guias.crear({ ...buildGuiaWithoutDestino(), telefono })).guia
-  const simulableGuia = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
+  const guiaToSimulate = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   const { guia: guiaWithPrueba } = await createDeliveredGuia(environment, comercio)
   const undeliveredGuia = await createFailedGuia(environment, comercio)
   const porDevolver = await createFailedGuia(environment, comercio)
@@ -169,7 +169,7 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
     recuperacion,
     probada: guiaWithPrueba,
     preguntada: askedGuia,
-    simulable: simulableGuia,
+    simulated: guiaToSimulate,
     sinEntregar: undeliveredGuia,
     porDevolver,
     porDecidir,
@@ -231,7 +231,7 @@ async function walk({ llave }: Comercio, ids: Record<string, string>) {
   }
   for (const { id, method, path } of calls) {
     const simulada = path.startsWith('/api/v1/simulador/')
-    const guia = guiaDe[id] ?? (simulada ? ids.simulable! : ids.guia!)
+    const guia = guiaDe[id] ?? (simulada ? ids.simulated! : ids.guia!)
     const route = path.replace(/\{(\w+)\}/g, (_match, name: string) => (name === 'guia' ? guia : ids[name]!))
     for (const query of QUERIES[id]?.(ids) ?? ['']) {
       const { status, body } = await environment.request(method.toUpperCase(), route + query, {

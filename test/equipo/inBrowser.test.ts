@@ -57,13 +57,13 @@ async function agregarApp(page: Page, look: (name: string) => Promise<void> = as
 
 describe.runIf(hasBrowser)('in a browser', () => {
   it('a person accepts an invitation, leaves, and enters again by mail, without a program', async () => {
-    const { correo, enlace, codigo: codigoOfInvitada } = await invitar()
+    const { correo, enlace, codigo: invitationCodigo } = await invitar()
     const page = await open(false)
     await page.goto(enlace.replace('localhost', '127.0.0.1'))
     await page.getByLabel('Código que le dio quien le invitó').fill('AAAA-AAAA')
     await button(page, 'Aceptar y entrar').tap()
     await page.getByText('El código no es el de esta invitación').first().waitFor()
-    await page.getByLabel('Código que le dio quien le invitó').fill(codigoOfInvitada)
+    await page.getByLabel('Código que le dio quien le invitó').fill(invitationCodigo)
     await title(page, 'Le invitan a Guías')
     await button(page, 'Aceptar y entrar').tap()
     const app = await agregarApp(page)
@@ -108,10 +108,10 @@ describe.runIf(hasBrowser)('in a browser', () => {
     }
     await pagina.goto(`${environment.url}/entrar`)
     await revisar('correo')
-    const { correo, enlace, codigo: codigoOfInvitada } = await invitar()
+    const { correo, enlace, codigo: invitationCodigo } = await invitar()
     await pagina.goto(enlace.replace('localhost', '127.0.0.1'))
     await revisar('invitacion')
-    await pagina.getByLabel('Código que le dio quien le invitó').fill(codigoOfInvitada)
+    await pagina.getByLabel('Código que le dio quien le invitó').fill(invitationCodigo)
     await button(pagina, 'Aceptar y entrar').tap()
     const app = await agregarApp(pagina, look)
     await environment.operar('POST', '/invitaciones', { correo, nombre: 'Ana', comercio, alcances: ['despacho'] })

@@ -83,11 +83,17 @@ describe('POST /api/v1/guias/bulk', () => {
 
   it('tells new, repeated, conflicting and doubled entries apart; the lower index goes first', async () => {
     const { api } = await environment.createComercio()
-    const antigua = buildGuia()
-    const { guia } = await api.guias.crear(antigua)
+    const existingGuia = buildGuia()
+    const { guia } = await api.guias.crear(existingGuia)
     const fresh = buildGuia()
     const { resultados, ...cuentas } = await api.guias.crearLote({
-      guias: [antigua, { ...antigua, municipio: 'Mixco' }, fresh, fresh, { ...fresh, lat: 1, lng: fresh.lng }],
+      guias: [
+        existingGuia,
+        { ...existingGuia, municipio: 'Mixco' },
+        fresh,
+        fresh,
+        { ...fresh, lat: 1, lng: fresh.lng },
+      ],
     })
     expect(resultados).toMatchObject([
       { ok: true, guia, repetida: true },

@@ -218,7 +218,7 @@ describe('the machinery answers the same for every operation', () => {
     async (_id, operacion) => {
       const [tipo] = operacion.tipos
       const json = (raw: string): RequestInput => ({ raw, headers: { 'Content-Type': tipo! } })
-      const badCases: [que: string, pedido: RequestInput, consulta?: string][] = [
+      const badCases: [label: string, request: RequestInput, query?: string][] = [
         ['an unknown parameter', {}, `${rutaDe(operacion).includes('?') ? '&' : '?'}nadie=1`],
       ]
       if (tipo !== undefined)

@@ -27,7 +27,7 @@ let owner: Comercio
 let foreignComercio: Comercio
 const ids: Record<string, string> = {}
 /** One that nobody has cancelled when its turn comes, and whose recipient is still asked. */
-let simulableGuia: string
+let guiaToSimulate: string
 /** One that has a proof. */
 let guiaWithPrueba: string
 /** One whose recipient hasn't answered. */
@@ -48,7 +48,7 @@ beforeAll(async () => {
   porReintentar = await createFailedGuia(environment, owner)
   porDevolver = await createFailedGuia(environment, owner)
   porDecidir = await createFailedGuia(environment, owner)
-  simulableGuia = (await owner.api.guias.crear(buildGuiaWithoutDestino())).guia
+  guiaToSimulate = (await owner.api.guias.crear(buildGuiaWithoutDestino())).guia
   ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await request(`/${webhook}/recuperar`, { desde: YESTERDAY })).recuperacion
 })
@@ -95,7 +95,7 @@ describe('another merchant’s things', () => {
         simularDecision: porDecidir,
       }
       const ownEntry = (name: string) =>
-        name === 'guia' ? (ownItems[operacion] ?? (simulada ? simulableGuia : ids.guia!)) : ids[name]!
+        name === 'guia' ? (ownItems[operacion] ?? (simulada ? guiaToSimulate : ids.guia!)) : ids[name]!
       const request = async (llave: string, id: (name: string) => string) => {
         const {
           status,

@@ -16,7 +16,7 @@ import { consoleEnvironment, runInProcess } from '../console.ts'
 import { type Comercio, MASTER_KEY, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, readTestSettings, waitUntil } from '../factories.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
-import { findTablesWith as buscarEnTablas } from './tables.ts'
+import { findTablesWith } from './tables.ts'
 
 const environment = useEnvironment()
 const nuevoReceptor = useReceivers()
@@ -31,7 +31,7 @@ const DE_ELLA = {
   metadatos: { comprador: 'Quetzalina Paz' },
 }
 
-const tablasCon = (pattern: RegExp) => buscarEnTablas(environment.db, pattern)
+const tablesWith = (pattern: RegExp) => findTablesWith(environment.db, pattern)
 const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(environment))
 const json = (output: string) => JSON.parse(output)
@@ -124,7 +124,7 @@ describe('a person', () => {
     await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
     expect(await verificar()).toMatchObject({ codigo: 0 })
     const all = ['entrante', 'evento', 'guia', 'mensaje', 'nota', 'prueba_entrega', 'webhook_aviso', 'webhook_intento']
-    expect(await tablasCon(OWN_DATA)).toEqual(all.map((table) => `public.${table}`))
+    expect(await tablesWith(OWN_DATA)).toEqual(all.map((table) => `public.${table}`))
 
     const folder = join(environment.dataDir, '..', `expediente-${guia}`)
     const { codigo, output } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', folder)
@@ -178,12 +178,12 @@ describe('a person', () => {
         repartidores: [],
       },
     ])
-    expect(await tablasCon(OWN_DATA)).toEqual(['public.entrante', 'public.guia'])
+    expect(await tablesWith(OWN_DATA)).toEqual(['public.entrante', 'public.guia'])
     await other.api.guias.cancelar(enCurso.guia)
     expect((await erase('--si')).codigo).toBe(0)
     expect(json((await erase('--si')).output).guias).toBe(0)
     await environment.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
-    expect(await tablasCon(OWN_DATA)).toEqual([])
+    expect(await tablesWith(OWN_DATA)).toEqual([])
 
     // Her files are gone, the other's are there.
     const names = (await archivosDe(join(environment.dataDir, 'archivos'))).map((path) => path.split('/').at(-1))

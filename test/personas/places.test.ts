@@ -158,7 +158,7 @@ async function attempt(guia: string, descripcion: string) {
 }
 
 /** A delivered guide that holds its recipient in each place that can hold one. */
-async function createGuiaOfDestinataria(persona: MarkedPersona): Promise<string> {
+async function createGuiaOfRecipient(persona: MarkedPersona): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
   const comercio = await conWebhook()
   const { api } = comercio
@@ -248,7 +248,7 @@ describe('a place that holds a person', () => {
 
   it('as a recipient is exported, and erased by the telephone', async () => {
     const persona = markedEntry('Zurikata', 1)
-    const guia = await createGuiaOfDestinataria(persona)
+    const guia = await createGuiaOfRecipient(persona)
     await received(persona)
     await environment.waitForQuiet()
     const before = await findColumnsWith(patternOf(persona))
@@ -265,7 +265,7 @@ describe('a place that holds a person', () => {
 
   it('without a telephone is exported, and erased by the guide', async () => {
     const persona = markedEntry('Ekironda', 2)
-    const guia = await createGuiaOfDestinataria(persona)
+    const guia = await createGuiaOfRecipient(persona)
     // A correction replaced her telephone, and the delivery was hers all the same.
     await environment.db.pool.query(
       `insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)

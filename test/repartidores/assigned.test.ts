@@ -160,18 +160,18 @@ describe('COURIER_REACH=asignado', () => {
 
   it('lists the guides of today and of seven days before, by municipality', async () => {
     const thirdOne = await createMobile(environment)
-    const [mixco, antigua, chinautla, manana] = [
+    const [mixco, oldCapital, chinautla, manana] = [
       await fresh(),
       await fresh(),
       await fresh({ municipio: 'Chinautla' }),
       await fresh(),
     ]
-    await asignar([mixco, antigua, chinautla], thirdOne)
+    await asignar([mixco, oldCapital, chinautla], thirdOne)
     await asignar([manana], thirdOne, addDays(today(), 1))
     const ownItems = async () =>
       (await asignadas(await createMobile(environment, thirdOne))).map(({ guia }: { guia: string }) => guia)
-    expect(await ownItems()).toEqual([chinautla, ...[mixco, antigua].sort()])
-    await comercio.api.guias.cancelar(antigua)
+    expect(await ownItems()).toEqual([chinautla, ...[mixco, oldCapital].sort()])
+    await comercio.api.guias.cancelar(oldCapital)
     environment.advance(7 * 24 * HOUR_MS)
     expect(await ownItems()).toEqual([chinautla, ...[mixco, manana].sort()])
     environment.advance(24 * HOUR_MS)

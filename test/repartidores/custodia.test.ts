@@ -231,10 +231,10 @@ describe('custody', () => {
 
   it('is the latest taker’s: not had by telling of something before the guide, or before another took it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const antigua = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
+    const earlyReport = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
     environment.advance(20 * 60_000)
     await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).body.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...earlyReport, idempotencia: key() })).body.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBeNull()
     // Of two who tell late, the later one has it, whoever tells first.
     const takeCustodia = (caller: Mobile, minutes: number) =>
@@ -242,7 +242,7 @@ describe('custody', () => {
     await takeCustodia(other, 10)
     expect(await custodioDe(guia)).toBe(other.repartidor)
     for (const minutes of [15, 11]) expect((await takeCustodia(mobile, minutes)).body.aplicado).toBe(false)
-    expect((await mobile.registrar(guia, { ...antigua, idempotencia: key() })).body.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...earlyReport, idempotencia: key() })).body.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBe(other.repartidor)
     await takeCustodia(mobile, 5)
     expect(await custodioDe(guia)).toBe(mobile.repartidor)

@@ -43,7 +43,7 @@ const revisar = (...args: string[]) =>
 
 /** What is said of all those changes at once: to ask takes a second, and it names each. */
 async function reviewAfterChange(
-  cambios: readonly (readonly [que: string, archivo: string, antes: string | RegExp, despues: string, ...unknown[]])[],
+  cambios: readonly (readonly [label: string, file: string, before: string | RegExp, despues: string, ...unknown[]])[],
   version: string,
 ) {
   await git('checkout', '--quiet', '.')

@@ -74,7 +74,7 @@ afterAll(async () => {
 })
 
 const nodes = { 'Node 20': NODE_20, 'this Node': process.execPath }
-const RECEIVERS: [nombre: string, programa: string | undefined, args: (port: number) => string[]][] = [
+const RECEIVERS: [name: string, program: string | undefined, args: (port: number) => string[]][] = [
   ...Object.entries(nodes).flatMap(([version, node]) =>
     [...Object.keys(SHOPS), 'receptor'].map((name): (typeof RECEIVERS)[number] => [
       `${name === 'receptor' ? 'receptor.mjs' : name}, ${version}`,

@@ -155,7 +155,7 @@ describe('the published package', () => {
       const url = `http://127.0.0.1:${(registro.address() as AddressInfo).port}/`
       // Whoever asked the public registry would find nobody.
       const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' }
-      for (const [asSpecified, comando] of [
+      for (const [asSpecified, invocation] of [
         ['archivo', command],
         ['registro', porRegistro],
       ] as const) {
@@ -164,7 +164,7 @@ describe('the published package', () => {
         await writeFile(join(cwd, 'package.json'), '{ "private": true }')
         await copyFile(tarball, join(cwd, basename(tarball)))
         if (asSpecified === 'registro') await writeFile(join(cwd, '.npmrc'), npmrc.replace(/https:\S+/, url))
-        const [program = '', ...args] = comando.split(' ')
+        const [program = '', ...args] = invocation.split(' ')
         await runCommand(program, [...args, '--no-audit', '--cache', join(project, 'cache')], { cwd, env })
         expect(await runCommand('npx', ['--no', '--', 'guias', '--version'], { cwd, env }), asSpecified).toBe(
           `${VERSION}\n`,

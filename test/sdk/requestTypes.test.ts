@@ -17,7 +17,7 @@ import { buildGuia, RECOGIDA } from '../factories.ts'
 const environment = shareEnvironment()
 const DESTINO = { telefono: '3148 1676', departamento: 'Guatemala', municipio: 'Mixco' }
 
-const INCOMPLETE_GUIAS: [que: string, guia: GuiaIndividual, campo: string][] = [
+const INCOMPLETE_GUIAS: [label: string, guia: GuiaIndividual, campo: string][] = [
   // @ts-expect-error: a pickup has coordinates or a link
   ['an empty pickup', { ...DESTINO, recogida: {} }, '/recogida'],
   // @ts-expect-error: lat and lng go together

@@ -39,7 +39,7 @@ const { lat: _lat, lng: _lng, ...GUIA_WITHOUT_PLACE } = { ...GUIA_REQUEST, exter
  * earlier ones.
  */
 async function runScenario({ api, waitUntilQuiet, passTime, url, recibidos, receiverAnswer }: ServiceSide) {
-  const responses: [que: string, respuesta: unknown][] = []
+  const responses: [label: string, response: unknown][] = []
   const anotar = async <T>(kind: string, promise: PromiseLike<T>): Promise<T> => {
     const response = await Promise.resolve(promise).catch((error) => {
       if (error instanceof ErrorApi) return error.problema as never

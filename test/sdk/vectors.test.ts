@@ -37,10 +37,10 @@ describe('the vectors of a signature', () => {
   it('are what the server signs, but for those that were altered', () => {
     const keys = [secreto_nuevo, secreto].map((one) => signingKeyOf(secretBytes(one)))
     for (const testCase of casos.filter(({ nombre }) => !/^alterada|otra versión/.test(nombre))) {
-      const posibles = [keys, keys.slice(0, 1), keys.slice(1)].map((unas) =>
+      const possibleKeys = [keys, keys.slice(0, 1), keys.slice(1)].map((unas) =>
         signWebhook(testCase.id, testCase.timestamp, testCase.cuerpo, unas),
       )
-      expect(posibles, testCase.nombre).toContainEqual(headers(testCase))
+      expect(possibleKeys, testCase.nombre).toContainEqual(headers(testCase))
     }
   })
 
@@ -56,7 +56,7 @@ describe('the vectors of a signature', () => {
     }
   })
 
-  const conInterprete = (program: string, codigo: string) => {
+  const withInterpreter = (program: string, codigo: string) => {
     const datos = JSON.stringify({ ...vectores, casos: casos.map((one) => ({ ...one, cabeceras: headers(one) })) })
     const { stdout, stderr } = spawnSync(program, [program === PHP ? '-r' : '-c', codigo], {
       cwd: examples,
@@ -69,7 +69,7 @@ describe('the vectors of a signature', () => {
   }
 
   it.skipIf(!PYTHON)('are judged so by receptor.py', () => {
-    conInterprete(
+    withInterpreter(
       PYTHON!,
       `import json, sys
 sys.path.insert(0, '.')
@@ -80,7 +80,7 @@ print(json.dumps([[c['nombre'], vale(c['cuerpo'].encode(), c['cabeceras'], v['se
   })
 
   it.skipIf(!PHP)('are judged so by receptor.php', () => {
-    conInterprete(
+    withInterpreter(
       PHP!,
       `require 'receptor.php';
 $v = json_decode(stream_get_contents(STDIN), true);

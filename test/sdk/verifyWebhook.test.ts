@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
 import { type CabecerasRecibidas, ErrorFirma, ErrorGuias, firmarWebhook, verificarWebhook } from '@guias/sdk'
 import fc from 'fast-check'
-import { Webhook as Estandar } from 'standardwebhooks'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fault } from './server.ts'
@@ -51,7 +51,7 @@ describe('the signature', () => {
         const body = JSON.stringify(datos)
         const timestamp = now() - hace
         const ownValues = await firmarWebhook(body, { id, timestamp, secreto })
-        for (const OtherLibrary of [Estandar, Svix]) {
+        for (const OtherLibrary of [StandardWebhook, Svix]) {
           const other = new OtherLibrary(secreto)
           expect(other.sign(id, new Date(timestamp * 1000), body)).toBe(ownValues['webhook-signature'])
           expect(other.verify(body, ownValues)).toEqual(JSON.parse(body))
@@ -94,7 +94,7 @@ describe('the signature', () => {
             }
           }
           const projectResult = await accepts(() => verificarWebhook(body, all, secret))
-          expect(projectResult).toBe(await accepts(() => new Estandar(secret).verify(body, all)))
+          expect(projectResult).toBe(await accepts(() => new StandardWebhook(secret).verify(body, all)))
           expect(projectResult).toBe(await accepts(() => new Svix(secret).verify(body, all)))
           expect(projectResult).toBe(firmas.includes('buena') && Math.abs(hace) <= 300 && !altered)
         },
@@ -168,7 +168,7 @@ describe('the signature', () => {
     expect(dos['webhook-signature'].split(' ')).toHaveLength(2)
     for (const secret of [SECRETO, OTHER_SECRETO]) {
       expect(await verificarWebhook(SIGNED_BODY, dos, secret)).toEqual(AVISO)
-      expect(new Estandar(secret).verify(SIGNED_BODY, dos)).toEqual(AVISO)
+      expect(new StandardWebhook(secret).verify(SIGNED_BODY, dos)).toEqual(AVISO)
     }
   })
 })

@@ -13,19 +13,19 @@ describe('documents made lately', () => {
   it('are made once for all who ask, and given up when all of them went away', async () => {
     const recentDocuments = nuevos()
     const listo = Promise.withResolvers<Buffer>()
-    let senal = nobody
+    let abortSignal = nobody
     const act = vi.fn((ownItem: AbortSignal) => {
-      senal = ownItem
+      abortSignal = ownItem
       return listo.promise
     })
     const [one, other] = [new AbortController(), new AbortController()]
     const requests = [one, other].map(({ signal }) => recentDocuments.get('a', act, signal))
     one.abort()
     await expect(requests[0]).rejects.toMatchObject({ codigo: 'no_disponible' })
-    expect(senal.aborted).toBe(false)
+    expect(abortSignal.aborted).toBe(false)
     other.abort()
     await expect(requests[1]).rejects.toMatchObject({ codigo: 'no_disponible' })
-    expect([senal.aborted, act.mock.calls.length]).toEqual([true, 1])
+    expect([abortSignal.aborted, act.mock.calls.length]).toEqual([true, 1])
     // Who comes after that doesn't wait for what was given up, and who has gone starts nothing.
     await expect(recentDocuments.get('a', act, one.signal)).rejects.toMatchObject({ codigo: 'no_disponible' })
     const nuevo = recentDocuments.get('a', act, nobody)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Webhook as Estandar } from 'standardwebhooks'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import type { ReceivedWebhook, TestReceiver } from './receiver.ts'
@@ -14,7 +14,7 @@ const verifyWithLibrary = (secret: string, received: ReceivedWebhook) => {
   const clock = Date.now
   Date.now = () => clock() + hace
   try {
-    return new Estandar(secret).verify(received.body, received.headers as Record<string, string>)
+    return new StandardWebhook(secret).verify(received.body, received.headers as Record<string, string>)
   } finally {
     Date.now = clock
   }

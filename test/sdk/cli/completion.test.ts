@@ -21,7 +21,7 @@ const [BASH, ZSH, FISH] = ['bash', 'zsh', 'fish'].map((shell) => {
 })
 
 /** What is typed, and the words that must be offered; the last word is what there is of it before TAB. */
-const CASOS: [linea: string, palabras: string[]][] = [
+const CASOS: [line: string, words: string[]][] = [
   ['guias lis', ['listar']],
   ['guias webhooks e', ['eliminar']],
   ['guias webhooks crear https://x.gt --sec', ['--secreto-en']],
