@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
@@ -32,7 +33,8 @@ export async function generateSdk() {
   await writeFile(new URL('operations.ts', outputUrl), renderSdkOperaciones(bundle))
   await writeFile(new URL('eventTypes.ts', outputUrl), eventTypes(bundle))
   await generateTelefonos(outputUrl)
-  await copyFile(new URL('server/platform/time/relativeDays.ts', REPOSITORY_URL), new URL('relativeDays.ts', outputUrl))
+  for (const file of ['time/relativeDays.ts', 'csv.ts'])
+    await copyFile(new URL(`server/platform/${file}`, REPOSITORY_URL), new URL(basename(file), outputUrl))
   await copyTexts()
   await rm(new URL('sdk/dist', REPOSITORY_URL), { recursive: true, force: true })
   await runInRoot('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])

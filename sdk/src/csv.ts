@@ -1,3 +1,5 @@
+import { FORMULA, quoteCell } from './generated/csv.js'
+
 /** Maximum length of a row and of the text that tells the separator, in UTF-16 code units. Bounds the memory. */
 const MAX_ROW = 1_048_576
 const MAX_HEAD = 65_536
@@ -161,8 +163,6 @@ function separatorOf(text: string): string {
   return [',', ';', '\t', '|'].reduce((best, one) => (count(one) > count(best) ? one : best))
 }
 
-/** Matches the beginning of a text that a spreadsheet would run as a formula, also one that has its apostrophe. */
-const FORMULA = /^'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
 /** Numbers and telephones are no formulas that call anything. */
 const NUMBER = /^[+-]\d[\d\s.,()-]*$/
 
@@ -177,7 +177,5 @@ const withApostrophe = (text: string) => (FORMULA.test(text) && !NUMBER.test(tex
 export const escribirCsv = (campos: readonly (string | number | boolean)[], separador = ',') =>
   `${campos.map(quote).join(separador)}\r\n`
 
-const quote = (field: string | number | boolean) => {
-  const text = typeof field === 'string' ? withApostrophe(field) : String(field)
-  return /[",;|\t\r\n\uFEFF]|^sep=/i.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+const quote = (field: string | number | boolean) =>
+  quoteCell(typeof field === 'string' ? withApostrophe(field) : String(field))

@@ -1,6 +1,7 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { FORMULA, quoteCell } from '../../platform/csv.ts'
 import { showTelephone } from '../../platform/telephones/telephone.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import type { MerchantNames } from './calls.ts'
@@ -31,14 +32,10 @@ function localTime(instant: string, zone: string): string {
   return `${clock.dia(instant)} ${clock.hora(instant)}`
 }
 
-/** Beginning of a text that a spreadsheet would compute instead of showing it. */
-const FORMULA = /^[=+\-@\t\r]/
-
-/** Writes a value as a cell (RFC 4180). An apostrophe keeps a spreadsheet from computing it. */
+/** Writes a value as a cell. An apostrophe keeps a spreadsheet from computing it, telephones included. */
 function cell(value: unknown): string {
   const text = String(value ?? '')
-  const safe = FORMULA.test(text) ? `'${text}` : text
-  return /["\r\n,]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return quoteCell(FORMULA.test(text) ? `'${text}` : text)
 }
 
 const row = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`
