@@ -12,7 +12,7 @@ export async function confirmAsDestinatario(direccion: string): Promise<string> 
       lat: `${PLACE.latitude}`,
       lng: `${PLACE.longitude}`,
       precision_m: '12',
-      method: 'gps',
+      metodo: 'gps',
       seguro: '1',
     }
     const body = new URLSearchParams({ ...fields, referencia: 'Portón verde' })
