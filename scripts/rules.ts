@@ -1,8 +1,9 @@
 /**
  * Checks the house rules that no linter knows: calls that the server must not make, SQL that must not contain request
- * data, and the order of the folders of `server/domain`.
+ * data, the order of the folders of `server/domain`, and names in comments.
  */
 import ts from 'typescript'
+import { findUnknownNames } from './docNames.ts'
 import { findUpwardImports } from './domainOrder.ts'
 import { isInFunction, placeOf, readSources, type Source } from './sources.ts'
 
@@ -74,7 +75,7 @@ function visit(source: Source, node: ts.Node): void {
 }
 
 for (const source of readSources()) {
-  faults.push(...findUpwardImports(source))
+  faults.push(...findUpwardImports(source), ...findUnknownNames(source))
   visit(source, source.file)
 }
 console.log([...faults, `${faults.length} faults`].join('\n'))

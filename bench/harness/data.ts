@@ -323,7 +323,7 @@ const SUCCESS_JSON = JSON.stringify({
   cuerpo_truncado: false,
 })
 
-/** Next unused number for {@link deNumero}. Starts at 2^30, far above the references (`PEDIDO-n`) of the load. */
+/** Next unused number for {@link byNumber}. Starts at 2^30, far above the references (`PEDIDO-n`) of the load. */
 let nextNumber = 2 ** 30
 const takeNumbers = (count: number) => {
   const first = nextNumber

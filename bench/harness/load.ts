@@ -92,7 +92,7 @@ export async function runLoad({
   }
 }
 
-/** Answer to a request. `cuerpo` decodes the body on demand. */
+/** Answer to a request. `body` decodes the body on demand. */
 export interface LoadResponse {
   status: number
   body: () => string

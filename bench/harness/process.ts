@@ -48,7 +48,7 @@ export async function waitForIdle(pid: number): Promise<void> {
   }
 }
 
-/** Returns {@link cpuDe} summed over a process and its children, for example PostgreSQL and its backends. */
+/** Returns {@link cpuOf} summed over a process and its children, for example PostgreSQL and its backends. */
 export function readCpuWithChildren(pid: number): number | undefined {
   const propia = cpuOf(pid)
   if (propia === undefined) return undefined

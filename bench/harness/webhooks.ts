@@ -18,7 +18,7 @@ interface ReceiverSummary {
   repetidas: number
   /** Requests that the receiver never answers. */
   hung: number
-  /** First arrival, in milliseconds of the clock of `ahora`. */
+  /** First arrival, in milliseconds of the clock that all processes share. */
   first?: number
   ultima?: number
 }
@@ -35,7 +35,7 @@ export interface BenchReceiver {
    * @throws if they do not arrive within `ms` milliseconds
    */
   waitFor(count: number, ms: number): Promise<ReceiverSummary>
-  /** First arrival of each id, in milliseconds of the clock of `ahora`. */
+  /** First arrival of each id, in milliseconds of the clock that all processes share. */
   arrivals(): Promise<Map<string, number>>
 }
 

@@ -132,6 +132,6 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
           restore(env, { archivo, clave: restorePassphrase }, folder),
       })
     },
-    fault: ({ faltas }: Prueba) => faltas.length > 0,
+    hasFailed: ({ faltas }: Prueba) => faltas.length > 0,
   },
 }

@@ -57,7 +57,7 @@ export interface Command {
   /** Prints the result as indented JSON even without `--json`. */
   documento?: true
   /** Returns true if the result reports a failure; the exit code is then 1. */
-  fault?: (result: never) => boolean
+  hasFailed?: (result: never) => boolean
   /** Returns the result as the lines of the terminal. */
   write?: (result: never) => string
   /** Returns the columns of a row for the table on the terminal. Undefined shows all members. */

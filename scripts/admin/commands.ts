@@ -164,7 +164,7 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
         desde: requireInstant('desde', desde ?? '1970-01-01T00:00:00Z'),
         hasta: requireInstant('hasta', hasta ?? '9999-01-01T00:00:00Z'),
       }),
-    fault: ({ faltas }: VerificationResult) => faltas.length > 0,
+    hasFailed: ({ faltas }: VerificationResult) => faltas.length > 0,
   },
   'comercios cambiar': {
     requires: ['comercio'],
@@ -183,7 +183,7 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
   estado: {
     requires: [],
     run: async (deps) => (await obtenerServicio(CONSOLE_CONTEXT, deps)).body,
-    fault: ({ bien }: EstadoDelServicio) => !bien,
+    hasFailed: ({ bien }: EstadoDelServicio) => !bien,
     write: formatEstado,
   },
   'llaves crear': {

@@ -29,7 +29,7 @@ export async function runLine(args: string[], env: ConsoleEnvironment, terminal:
       if (command.write && !json) terminal.log('%s', command.write(result as never))
       else if (command.documento && !json) terminal.log('%s', JSON.stringify(result, null, 2))
       else show(command.summarize && !json ? (result as never[]).map(command.summarize) : result, json, terminal)
-      return command.fault?.(result as never) ? 1 : 0
+      return command.hasFailed?.(result as never) ? 1 : 0
     }
     terminal.log(renderHelp())
     return 0

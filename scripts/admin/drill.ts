@@ -88,7 +88,7 @@ export async function drillBackup(
       await withDeps(inCopy(copy), false, (deps) => countRows(deps, instant)),
     ]
     const key = new Passphrase(randomBytes(24).toString('base64url'))
-    const { ultima, fault, huellas } = await destroy(copy, backup, key)
+    const { ultima, lostAt, huellas } = await destroy(copy, backup, key)
     await restore(backup, restored, key)
     const listo = Date.now()
     return await withDeps(inCopy(restored), true, async (deps) => {
@@ -100,8 +100,8 @@ export async function drillBackup(
         eslabones,
         respaldo: continuo ?? 'uno hecho ahora',
         atraso_s,
-        perdida_s: seconds(await lastAt(deps, ultima), fault),
-        restauracion_s: seconds(fault, listo),
+        perdida_s: seconds(await timeOfLastRow(deps, ultima), lostAt),
+        restauracion_s: seconds(lostAt, listo),
         faltas: [
           ...(Object.keys(liveCounts) as (keyof RowCounts)[])
             .filter((countName) => copiedCounts[countName] < liveCounts[countName])
@@ -141,20 +141,20 @@ async function destroy(dataDir: string, folder: string, passphrase: Passphrase) 
     )
     ultima = Number(rows[0]!.ms)
   }
-  const fault = Date.now()
+  const lostAt = Date.now()
   const abandonment = abandon()
   process.kill(readPostmaster(pgdata)!.pid, 'SIGKILL')
   await abandonment
   await release()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
-  return { huellas, fault, ultima }
+  return { huellas, lostAt, ultima }
 }
 
 /**
  * Returns the instant of the last restored row of the drill's table, in milliseconds. If the table itself was lost,
  * returns the instant at which the drill's work began.
  */
-async function lastAt({ db }: OperacionDeps, last: number): Promise<number> {
+async function timeOfLastRow({ db }: OperacionDeps, last: number): Promise<number> {
   const { rows } = await db.pool.query<{ exists: boolean }>(
     `select to_regclass('public.simulacro') is not null as exists`,
   )

@@ -66,6 +66,6 @@ export const PERSONA_COMMANDS: Record<string, Command> = {
       await sweepArchivos(deps)
       return erasure
     },
-    fault: ({ entrantes_pendientes, en_curso }: Erasure) => entrantes_pendientes > 0 || en_curso.length > 0,
+    hasFailed: ({ entrantes_pendientes, en_curso }: Erasure) => entrantes_pendientes > 0 || en_curso.length > 0,
   },
 }

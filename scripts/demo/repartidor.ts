@@ -35,8 +35,8 @@ function deliverOnPage({ url, codigo, guia, lat, lng, estado }: Reparto) {
     const deliverLink = page.getByRole('link', { name: 'Entregar', exact: true })
     await deliverLink.waitFor()
     // The page's Content Security Policy forbids Playwright's `evaluate()`, so the script uses the DevTools protocol.
-    const terminal = await context.newCDPSession(page)
-    await terminal.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
+    const session = await context.newCDPSession(page)
+    await session.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
 
     await context.setOffline(true)
     await page.reload()

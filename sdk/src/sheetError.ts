@@ -4,7 +4,7 @@ export class ErrorDeHoja extends Error {
 
   /**
    * Motivo por el que no se puede leer. `codificacion`: los bytes no están en la que se dijo. `libro`: es un `.xlsx`.
-   * `fila`: una fila que no se entiende, o que {@link guiaDeFila} no pudo dar.
+   * `fila`: una fila que no se entiende, o que `guiaDeFila` no pudo dar.
    */
   readonly motivo:
     | 'codificacion'

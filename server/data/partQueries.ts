@@ -99,7 +99,7 @@ export const partKeyOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string 
   pool.placements ? String(pool.placements.known(merchant) ?? merchant) : ''
 
 /**
- * First character of the codes of guides that are created in the part of `lugar`; undefined if any character may be the
+ * First character of the codes of guides that are created in the part of `place`; undefined if any character may be the
  * first.
  */
 export async function codeLetterOf({ pool, place }: Db): Promise<string | undefined> {

@@ -53,7 +53,7 @@ const scopeName = (plan: PlanChoice | undefined) => (plan ? `acotar_${plan}` : '
  * Statement that goes before another statement in its transaction. It sets the role and the merchants whose rows are
  * visible.
  * @param settings settings that the session may not have
- * @param enParte true if the statement also names a part and keeps the part on its machine
+ * @param inPart true if the statement also names a part and keeps the part on its machine
  * @param plan plan of the next statement
  */
 export function scopeStatement(
@@ -155,8 +155,8 @@ export class ScopedQuery extends PgQuery {
 }
 
 /**
- * Rows that a query may see (`ambito`), and the database on which it runs (`lugar`). Without `ambito` the session's own
- * role applies. Without `lugar` the query runs on the database that has the rows of all merchants.
+ * Rows that a query may see (`scope`), and the database on which it runs (`place`). Without `scope` the session's own
+ * role applies. Without `place` the query runs on the database that has the rows of all merchants.
  */
 export interface QueryOrigin {
   readonly scope?: RowScope | undefined

@@ -17,14 +17,14 @@ export class Html {
     this.texto = text
   }
 }
-type Section = string | number | Html | readonly Html[] | false | null | undefined
+type TemplateValue = string | number | Html | readonly Html[] | false | null | undefined
 
 /**
  * Template tag for HTML. Escapes strings and numbers, embeds `Html` unchanged, and leaves out false, null and
  * undefined.
  */
-export function html(strings: TemplateStringsArray, ...parts: Section[]): Html {
-  const renderPart = (part: Section): string => {
+export function html(strings: TemplateStringsArray, ...parts: TemplateValue[]): Html {
+  const renderPart = (part: TemplateValue): string => {
     if (part === false || part === null || part === undefined) return ''
     if (part instanceof Html) return part.texto
     return typeof part === 'object' ? part.map(renderPart).join('') : escapeText(String(part))

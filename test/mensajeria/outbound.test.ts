@@ -262,7 +262,7 @@ describe('a message with an unknown outcome', () => {
     ['200 without an id', { tipo: 'respuesta', status: 200, body: '{}' }],
   ]
   it(
-    'is dudoso, and never sent again by any round or restart; the provider’s word settles it',
+    'is doubtful, and never sent again by any round or restart; the provider’s word settles it',
     FULL_RUN_ONLY,
     async () => {
       const shop = await environment.createComercio('live')
@@ -314,7 +314,7 @@ describe('a message with an unknown outcome', () => {
     },
   )
 
-  it('is dudoso once the lease of a killed process is over', async () => {
+  it('is doubtful once the lease of a killed process is over', async () => {
     const sentSolicitud = await sentRequest(comercio)
     await environment.db.pool.query(
       `update mensaje set estado = 'enviando', proveedor_id = null, enviado_en = null, proximo_en = $2 where guia = $1`,

@@ -164,7 +164,7 @@ describe('a number in every writing', () => {
     expect(parseTelephone(text, pais)).toMatchObject({ e164, dudoso: false }),
   )
 
-  it('that is in no plan is dudoso, if it has the length of a mobile there', () => {
+  it('that is in no plan is doubtful, if it has the length of a mobile there', () => {
     for (const text of ['1111 1111', '502 1111 1111', '+502 1111 1111'])
       expect(parseTelephone(text, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
   })

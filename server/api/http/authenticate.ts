@@ -108,7 +108,7 @@ export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' 
 /**
  * Creates the scheme for a session in a cookie.
  * @param readToken reads the cookie of a request
- * @param vencida Spanish sentence for a session that is no longer valid
+ * @param isExpired Spanish sentence for a session that is no longer valid
  * @param retryHint Spanish text that tells how to sign in again
  */
 const inCookie = (

@@ -26,7 +26,7 @@ export interface RowsUpTo<Row> {
 }
 
 /**
- * Returns a page by keyset pagination. `leer` gets the position after which to continue (undefined: from the start),
+ * Returns a page by keyset pagination. `read` gets the position after which to continue (undefined: from the start),
  * and the number of rows to read. That number is the page size plus 1, because the additional row shows that a next
  * page exists.
  * @throws Problema `cursor_invalido`

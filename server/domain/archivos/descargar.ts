@@ -42,7 +42,7 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   const ETag = `"${Buffer.from(sha256).toString('base64url')}"`
   if (etagMatches(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
 
-  const cabeceras = {
+  const fileHeaders = {
     ...downloadHeaders(disp, name, ETag),
     'Accept-Ranges': 'bytes',
   }
@@ -53,11 +53,11 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
     throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { headers: contentRange })
   }
   const content = await store.read(archivo, range)
-  if (!range) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, content) }
+  if (!range) return { status: 200, headers: fileHeaders, body: new ByteStream(mime, bytes, content) }
   const { desde, hasta } = range
   return {
     status: 206,
-    headers: { ...cabeceras, 'Content-Range': `bytes ${desde}-${hasta}/${bytes}` },
+    headers: { ...fileHeaders, 'Content-Range': `bytes ${desde}-${hasta}/${bytes}` },
     body: new ByteStream(mime, hasta - desde + 1, content),
   }
 }

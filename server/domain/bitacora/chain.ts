@@ -315,7 +315,7 @@ const UNCHAINED: Record<LineSelection, Statement<LineCursor & Before, UnchainedL
 
 /**
  * Reads up to 100 lines after the last link that are faults. `future`: lines that no link can ever cover. The others
- * were written before `antes_de` and should have a link by now.
+ * were written before `before` and should have a link by now.
  */
 export async function readUnchained(db: Db, chain: Chain, before: Date): Promise<UnchainedLine[]> {
   const { registro, comercio_id, modo } = chain

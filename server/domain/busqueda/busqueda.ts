@@ -217,7 +217,7 @@ const MAX_DIGITS = 15
 const MAX_WITH_BEGINNING = 1_000
 
 /**
- * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out dudoso readings.
+ * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out doubtful readings.
  */
 const telephoneReadings = (text: string): string[] =>
   [undefined, ...NUMBERING_PLANS.map(({ pais }) => pais)].flatMap((country) => {

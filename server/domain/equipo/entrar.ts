@@ -29,7 +29,7 @@ export type SignInDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | '
 /**
  * Opens a session for a person who has just proved the identity, in the transaction of that proof. If the person has
  * not used the browser before, queues a mail about the sign-in.
- * @param segundoFactor true if the proof included a second factor
+ * @param secondFactor true if the proof included a second factor
  * @returns undefined if the person was erased or has no membership
  */
 export async function openSesionOf(

@@ -71,7 +71,8 @@ const MENSAJES_AND_LINKS = `, m as (
  * reference: a collision of codes raises an error and is never taken for a replay. Rows are inserted in a fixed order,
  * so that two groups with common references wait for each other instead of deadlocking.
  * @param trace SQL of the trace of the guide's event
- * @param claves SQL that stores keys, and the condition of the rows whose key was stored
+ * @param cte SQL of a common table expression that stores keys
+ * @param whereClause condition of the rows whose key was stored
  */
 const buildInsertSql = (
   tasksSql: string,

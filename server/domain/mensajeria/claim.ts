@@ -37,7 +37,7 @@ const CLAIM_MENSAJES = statement<
   {
     claimed: string
     /**
-     * Counts ({@link TelefonoCount}), as JSON, of messages to the same telephones that merchants in other parts of
+     * Counts (`phoneQuota.ts`), as JSON, of messages to the same telephones that merchants in other parts of
      * the data have.
      */
     of_others: string

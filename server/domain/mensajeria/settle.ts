@@ -44,7 +44,7 @@ export const postponeMensaje = (
   })
 
 /**
- * Marks messages as dudoso: they may or may not have been sent. A dudoso message is not sent again; only the
+ * Marks messages as doubtful: they may or may not have been sent. A doubtful message is not sent again; only the
  * provider's status or a person's action changes it.
  */
 const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
@@ -65,7 +65,7 @@ const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta:
 )
 
 /**
- * Marks claimed messages as dudoso, if it is unknown whether they were sent; such messages are not sent again.
+ * Marks claimed messages as doubtful, if it is unknown whether they were sent; such messages are not sent again.
  * @param onlyExpired true to mark only messages whose sender died, so that their lease has ended
  */
 export const markDoubtful = (

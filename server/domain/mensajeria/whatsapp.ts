@@ -196,7 +196,7 @@ function createTransport(config: WhatsappConfig, options: ClientOptions): Transp
   const segments = [config.version, config.phoneNumberId, 'messages'].map(encodeURIComponent)
   const path = [base.pathname.replace(/\/+$/, ''), ...segments].join('/')
   // The client has its own deadline, so undici's timeouts are off. Idle connections are closed early, because a
-  // connection that Meta closes just as it is used makes a message dudoso.
+  // connection that Meta closes just as it is used makes a message doubtful.
   const pool = new Pool(base.origin, {
     connections,
     pipelining: 1,

@@ -23,11 +23,11 @@ const CREATE = statement<Omit<NotaRow, 'secuencia'>, NotaRow>(
    returning *`,
 )
 
-export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras, body, ...caller }, deps) => {
+export const crearNota: Handler<'crearNota'> = async ({ path, headers: requestHeaders, body, ...caller }, deps) => {
   const { db, newId, bitacora } = deps
   const guia = await findGuia(db, 'todos', path.guia)
   const { comercio_id, modo } = guia
-  const onceInput = { identity: { comercioId: comercio_id, modo }, headers: cabeceras, path, body }
+  const onceInput = { identity: { comercioId: comercio_id, modo }, headers: requestHeaders, path, body }
   const { result, headers } = await doOnce(deps, 'crearNota', onceInput, {
     perform: (remember) =>
       inTransaction(db.forComercio(comercio_id), async (query) => {

@@ -21,14 +21,14 @@ interface OperadorInput {
 export async function doOnceByOperador(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings'>,
   operation: OperationId,
-  { path, headers: cabeceras, body }: OperadorInput,
+  { path, headers: requestHeaders, body }: OperadorInput,
   perform: (remember: Remember) => Promise<GuiaRow & { comercio: string }>,
 ): Promise<{ status: 200; headers: { 'Idempotent-Replayed'?: 'true' }; body: GuiaDeOperacion }> {
   const { comercio_id: comercioId, modo } = await findGuia(deps.db, 'todos', path.guia)
   const { result, headers } = await doOnce(
     deps,
     operation,
-    { identity: { comercioId, modo }, headers: cabeceras, path, body },
+    { identity: { comercioId, modo }, headers: requestHeaders, path, body },
     {
       perform,
       reread: (guia) => findGuia(deps.db, 'todos', guia),

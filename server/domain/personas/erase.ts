@@ -9,7 +9,7 @@ import { DELETE_GUIA_DATA, de, type ErasedGuide, HAS_ENDED } from './persona.ts'
 const MAX_GUIAS_PER_STATEMENT = 500
 
 /**
- * Erases the personal data of guides that ended before `antes_de`. Proofs have their own retention period
+ * Erases the personal data of guides that ended before `before`. Proofs have their own retention period
  * (`server/domain/pruebasEntrega/erase.ts`), but lose their places, as the guide does. The retention of places finds
  * no guide without a place.
  */

@@ -101,7 +101,7 @@ export const explainNulls = (guia: WarnedGuia): Falla[] =>
 /**
  * Returns the faults of a guide with an implausible location, for requests with `estricto`; empty if the location is
  * plausible. Each fault contains the warning's message and, if known, the location that was probably meant.
- * @param deEnlace true if a link gave the location, false if coordinates did
+ * @param fromLink true if a link gave the location, false if coordinates did
  */
 export const explainImplausible = (guia: WarnedGuia, fromLink: boolean): Falla[] =>
   presentAdvertencias(guia)

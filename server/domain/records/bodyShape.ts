@@ -23,7 +23,7 @@ export const SHAPE_IN_SQL = `${STORED_SHAPE}::smallint`
 /**
  * Removes the members that are newer than a version, in place.
  * @param datos body's `datos`
- * @param storedForma version as `evento.forma` stores it
+ * @param storedShape version as `evento.forma` stores it
  */
 export function removeNewMembers(
   datos: object,

@@ -143,7 +143,7 @@ const ERASED_DETAILS = { descripcion: null, lat: null, lng: null }
 
 /**
  * Registers a change of state or a note.
- * @param dar writes the event, together with the proof that belongs to the report
+ * @param record writes the event, together with the proof that belongs to the report
  * @throws Problema 409 `datos_borrados` for a note if the guide's personal data were erased
  */
 export const registerScan = (

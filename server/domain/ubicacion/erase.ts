@@ -12,7 +12,7 @@ const onlyWhenSql = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
- * Erases the locations of guides that reached a final state before `antes_de`, because home addresses must not be kept
+ * Erases the locations of guides that reached a final state before `before`, because home addresses must not be kept
  * for ever. Erases coordinates, links, references, and the telephones and provider data of messages. Keeps the
  * confirmation, its author and its instant. Events keep their order and their texts. A guide that another transaction
  * holds is left to the next run.

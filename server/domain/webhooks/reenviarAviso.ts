@@ -34,7 +34,6 @@ export const reenviarAvisoDeWebhook: Handler<'reenviarAvisoDeWebhook'> = (input,
 
 /**
  * Sends a delivery once more, for its merchant or for an operator, and answers with it.
- * @param quien author of the request, for the audit record
  * @throws Problema 404; 409 if the key belongs to another request
  */
 export async function resendAviso(
@@ -44,7 +43,7 @@ export async function resendAviso(
   { comercioId, modo }: WebhookScope,
   {
     path,
-    headers: cabeceras,
+    headers: requestHeaders,
   }: {
     path: { webhook: string; aviso: string }
     headers: Parameters<typeof readKey>[0]
@@ -55,7 +54,7 @@ export async function resendAviso(
   const { result, headers } = await doOnce(
     deps,
     operation,
-    { identity: scope, headers: cabeceras, path },
+    { identity: scope, headers: requestHeaders, path },
     {
       async perform(remember) {
         const aviso = await requireWebhookAviso(db, scope, path.webhook, path.aviso)

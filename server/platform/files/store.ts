@@ -50,10 +50,10 @@ export class FileStoreError extends Error {
   override readonly name = 'FileStoreError'
 }
 
-const KEY_NAME = /^[A-Za-z0-9_-]{4,100}$/
+const KEY_FORM = /^[A-Za-z0-9_-]{4,100}$/
 
 /** Reports whether a name is a valid storage key: 4 to 100 letters, digits, `_` or `-`. */
-export const isStorageKey = (name: string) => KEY_NAME.test(name)
+export const isStorageKey = (name: string) => KEY_FORM.test(name)
 
 /**
  * Returns the key unchanged if it is valid. A valid key can never be a path.

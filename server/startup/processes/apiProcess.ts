@@ -27,7 +27,7 @@ export class ApiProcess {
   readonly #unanswered = new Map<number, (value: ChildQuestions[keyof ChildQuestions]) => void>()
   #number = 0
 
-  /** @param consola receives the process's console lines */
+  /** @param console receives the process's console lines */
   constructor(console: (line: string) => void) {
     this.#child = cluster.fork()
     const serving = Promise.withResolvers<void>()

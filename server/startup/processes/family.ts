@@ -24,7 +24,7 @@ export class ProcessFamily {
 
   /**
    * @param exemplars true if the metrics name traces
-   * @param consola receives the console lines of the first process
+   * @param console receives the console lines of the first process
    */
   constructor(count: number, exemplars: boolean, log: Log, console: (line: string) => void) {
     this.#count = count

@@ -130,8 +130,8 @@ export class Leases {
   #closed = false
 
   /**
-   * @param deps database, and database sessions whose commits do not wait for the disk. Heartbeats use the second. A claim
-   * that a crash undoes would have two holders.
+   * @param noWaitDb database sessions whose commits do not wait for the disk. Heartbeats use them. A claim does not, because
+   * one that a crash undoes would have two holders.
    */
   constructor({ db, noWaitDb, timers }: Pick<JobDeps, 'db' | 'noWaitDb' | 'timers'>, listener: LeaseListener) {
     this.#db = db

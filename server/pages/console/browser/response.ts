@@ -73,7 +73,7 @@ function parseBody(text: string): [leido: unknown, texto: string] {
 export async function showResponse(response: Response, ms: number): Promise<unknown> {
   const { status, ok, headers } = response
   const [parsed, text] = parseBody(await response.text())
-  const cabeceras = SHOWN_HEADERS.flatMap((name) => {
+  const shownHeaders = SHOWN_HEADERS.flatMap((name) => {
     const value = headers.get(name)
     if (value === null) return []
     return [
@@ -81,7 +81,7 @@ export async function showResponse(response: Response, ms: number): Promise<unkn
       Object.assign(document.createElement('dd'), { textContent: value }),
     ]
   })
-  ver('#cabeceras').replaceChildren(...cabeceras)
+  ver('#cabeceras').replaceChildren(...shownHeaders)
   ver('#recibido').textContent = text || '(vacío)'
   ver('#contestado').hidden = false
   showStatus(

@@ -52,10 +52,10 @@ class RefusalError extends Error {
   }
 }
 
-async function sendRequest(path: string, cuerpo?: unknown): Promise<unknown> {
+async function sendRequest(path: string, content?: unknown): Promise<unknown> {
   const response = await fetch(path, {
     method: 'POST',
-    ...(cuerpo !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(cuerpo) }),
+    ...(content !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(content) }),
   })
   const body: unknown = await response.json()
   if (response.ok) return body

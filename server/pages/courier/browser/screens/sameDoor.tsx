@@ -150,10 +150,10 @@ export function OtherParcels(props: {
 }) {
   const { draft, door, here, fallas, onChange } = props
   const included = includedParcels(draft, door)
-  const dudoso = door.candidates.filter(
+  const doubtful = door.candidates.filter(
     ({ guia, comparison }) => comparison === 'dudosa' && !included.some(({ other }) => other.guia === guia),
   )
-  const offered = door.candidates.filter((item) => !dudoso.includes(item))
+  const offered = door.candidates.filter((item) => !doubtful.includes(item))
   const lostParcels = draft.otherParcels.filter(({ guia }) => !door.candidates.some((item) => item.guia === guia))
   const removeParcel = (guia: string) => onChange((parcels) => parcels.filter((item) => item.guia !== guia))
   const includeParcel = (guia: string, wasAsked: boolean) =>
@@ -207,7 +207,7 @@ export function OtherParcels(props: {
           })}
         </fieldset>
       )}
-      {dudoso.length > 0 && <DoubtfulParcels candidates={dudoso} onInclude={(guia) => includeParcel(guia, true)} />}
+      {doubtful.length > 0 && <DoubtfulParcels candidates={doubtful} onInclude={(guia) => includeParcel(guia, true)} />}
     </>
   )
 }

@@ -29,7 +29,8 @@ const isSignedIn = async (tx: StoreTransaction, repartidor: string) =>
 /**
  * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
  * @param serverTime server's clock at the response, in milliseconds since the epoch
- * @param lists `hoy`, `asignadas`: guides that the courier finished today, and guides assigned to the courier, if the answer contains them
+ * @param hoy guides that the courier finished today, if the answer contains them
+ * @param asignadas guides assigned to the courier, if the answer contains them
  */
 export const storeGuias = (
   repartidor: string,
