@@ -71,7 +71,7 @@ async function generateUbicacion(outputUrl: URL) {
   await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages + ownRules))
   // The story of a parcel has a style sheet of its own, because the form comes first and must be light.
   const pageSheet = new URL('location/style.css', origin)
-  const storyStyle = bundleStyles(new URL('tracking/story.css', origin), variableNames(bundleStyles(pageSheet)))
+  const storyStyle = bundleStyles(new URL('location/afterwards.css', origin), variableNames(bundleStyles(pageSheet)))
   await writeFile(new URL('relato.css', outputUrl), storyStyle)
   await writeFile(new URL('estilo.css', outputUrl), bundleStyles(pageSheet, variableNames(storyStyle)))
   await compressFiles(outputUrl, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css', 'relato.css'])

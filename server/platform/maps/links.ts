@@ -10,7 +10,11 @@ export type MapLink = { tipo: 'coordenadas'; coordinates: Point } | { tipo: 'cor
 
 /** Error for a map link that is not admitted. The message, in Spanish, is for the sender of the link. */
 export class MapLinkError extends Error {
-  override name = 'MapLinkError'
+  constructor(message: string) {
+    super(message)
+    // A field would bring helpers for old browsers into the recipients' page.
+    this.name = 'MapLinkError'
+  }
 }
 
 /**
