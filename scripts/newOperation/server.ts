@@ -4,7 +4,7 @@ import type { SourceTree } from './tree.ts'
 /** Expressions that create the object that a path parameter names, for `test/bitacora/operaciones.test.ts`. */
 const SCENES: Readonly<Record<string, string>> = {
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: source code that is written to a file
-  guia: '${await nuevaGuia()}',
+  guia: '${await createGuia()}',
   webhook: '${await nuevoWebhook()}',
   comercio: '${comercio.comercio}',
   operador: '${operador}',
@@ -68,7 +68,7 @@ export const ${id}: Handler<'${id}'> = async () => {
   tree.change(handlersPath, /^/, () => `import { ${id} } from '../domain/${folder}/${archivo}.ts'\n`)
   tree.change(handlersPath, /^} satisfies Handlers$/m, (ending) => `  ${id},\n${ending}`)
   tree.create(newOperacion.prueba, prueba(newOperacion))
-  const de = documento === 'comercios' ? 'suya' : 'operar'
+  const de = documento === 'comercios' ? 'asComercio' : 'operar'
   const literalPath = literal(newOperacion, SCENES)
   const scene = `  ${id}: async () => toScene(${de}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
   const section = documento === 'comercios' ? '  // Of couriers\n' : '  // Of merchants\n'

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 const operar = (method: string, path: string, body?: unknown) => () => environment.operar(method, path, body)
-const ownItem = (method: string, path: string, body?: unknown) => () =>
+const asComercio = (method: string, path: string, body?: unknown) => () =>
   environment.request(method, `/api/v1${path}`, { llave: comercio.llave, body })
 const publica = (method: string, path: string, body?: unknown) => () => environment.request(method, path, { body })
 const deReparto = (method: string, path: string, body?: unknown) => () => phone.request(method, path, body)
@@ -50,7 +50,7 @@ const enReparto = async () => {
 const conIntento = () => createFailedGuia(environment, comercio)
 let urls = 0
 const buildUrlBody = () => ({ url: `http://127.0.0.1:9/${++urls}` })
-const nuevoWebhook = async (): Promise<string> => (await ownItem('POST', '/webhooks', buildUrlBody())()).body.webhook
+const nuevoWebhook = async (): Promise<string> => (await asComercio('POST', '/webhooks', buildUrlBody())()).body.webhook
 const createLlave = async (): Promise<string> =>
   (await operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })()).body.id
 const nuevoRepartidor = async () => (await operar('POST', '/repartidores', { nombre: 'Otro' })()).body
@@ -63,7 +63,7 @@ const anAviso = async () => {
 }
 const createPrueba = async () => {
   const { guia } = await createDeliveredGuia(environment, comercio)
-  return (await ownItem('GET', `/guias/${guia}/prueba-entrega`)()).body
+  return (await asComercio('GET', `/guias/${guia}/prueba-entrega`)()).body
 }
 const sobreComercio = () => comercio.comercio
 
@@ -219,74 +219,75 @@ const SCENES: Record<OperationId, PersonaScene> = {
   cambiarWebhook: async () => {
     const webhook = await nuevoWebhook()
     const cambio = { estado: 'pausado', url: 'http://127.0.0.1:9/secreto-en-la-ruta', descripcion: 'la de Ana' }
-    return toScene(ownItem('PATCH', `/webhooks/${webhook}`, cambio), webhook)
+    return toScene(asComercio('PATCH', `/webhooks/${webhook}`, cambio), webhook)
   },
-  cancelarGuia: async () => toScene(ownItem('POST', `/guias/${await createGuia()}/cancelar`)),
+  cancelarGuia: async () => toScene(asComercio('POST', `/guias/${await createGuia()}/cancelar`)),
   confirmarUbicacion: async () =>
-    toScene(ownItem('POST', `/guias/${await guiaWithoutPlace()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
-  crearEtiquetas: async () => toScene(ownItem('POST', '/etiquetas', { guias: [await createGuia()] })),
-  crearGuia: async () => toScene(ownItem('POST', '/guias', buildGuia())),
-  crearLote: async () => toScene(ownItem('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
-  crearWebhook: async () => toScene(ownItem('POST', '/webhooks', buildUrlBody())),
+    toScene(asComercio('POST', `/guias/${await guiaWithoutPlace()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
+  crearEtiquetas: async () => toScene(asComercio('POST', '/etiquetas', { guias: [await createGuia()] })),
+  crearGuia: async () => toScene(asComercio('POST', '/guias', buildGuia())),
+  crearLote: async () => toScene(asComercio('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
+  crearWebhook: async () => toScene(asComercio('POST', '/webhooks', buildUrlBody())),
   eliminarWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(ownItem('DELETE', `/webhooks/${webhook}`), webhook)
+    return toScene(asComercio('DELETE', `/webhooks/${webhook}`), webhook)
   },
-  listarBitacora: async () => toScene(ownItem('GET', '/bitacora')),
+  listarBitacora: async () => toScene(asComercio('GET', '/bitacora')),
   listarClavesPublicas: async () => toScene(publica('GET', '/.well-known/jwks.json')),
-  listarDepartamentos: async () => toScene(ownItem('GET', '/catalogo/departamentos')),
-  listarAvisosDeWebhook: async () => toScene(ownItem('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
-  listarEventos: async () => toScene(ownItem('GET', '/eventos')),
-  listarEventosDeGuia: async () => toScene(ownItem('GET', `/guias/${await createGuia()}/eventos`)),
-  listarGuias: async () => toScene(ownItem('GET', '/guias')),
-  listarIntentosDeGuia: async () => toScene(ownItem('GET', `/guias/${await createGuia()}/intentos`)),
-  listarMunicipios: async () => toScene(ownItem('GET', '/catalogo/municipios?departamento=GT-SA')),
-  listarWebhooks: async () => toScene(ownItem('GET', '/webhooks')),
-  obtenerCuenta: async () => toScene(ownItem('GET', '/cuenta')),
+  listarDepartamentos: async () => toScene(asComercio('GET', '/catalogo/departamentos')),
+  listarAvisosDeWebhook: async () => toScene(asComercio('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
+  listarEventos: async () => toScene(asComercio('GET', '/eventos')),
+  listarEventosDeGuia: async () => toScene(asComercio('GET', `/guias/${await createGuia()}/eventos`)),
+  listarGuias: async () => toScene(asComercio('GET', '/guias')),
+  listarIntentosDeGuia: async () => toScene(asComercio('GET', `/guias/${await createGuia()}/intentos`)),
+  listarMunicipios: async () => toScene(asComercio('GET', '/catalogo/municipios?departamento=GT-SA')),
+  listarWebhooks: async () => toScene(asComercio('GET', '/webhooks')),
+  obtenerCuenta: async () => toScene(asComercio('GET', '/cuenta')),
   obtenerAvisoDeWebhook: async () => {
     const { webhook, aviso } = await anAviso()
-    return toScene(ownItem('GET', `/webhooks/${webhook}/avisos/${aviso}`))
+    return toScene(asComercio('GET', `/webhooks/${webhook}/avisos/${aviso}`))
   },
-  obtenerEtiqueta: async () => toScene(ownItem('GET', `/guias/${await createGuia()}/etiqueta`)),
-  obtenerGuia: async () => toScene(ownItem('GET', `/guias/${await createGuia()}`)),
-  obtenerPruebaDeEntrega: async () => toScene(ownItem('GET', `/guias/${(await createPrueba()).guia}/prueba-entrega`)),
+  obtenerEtiqueta: async () => toScene(asComercio('GET', `/guias/${await createGuia()}/etiqueta`)),
+  obtenerGuia: async () => toScene(asComercio('GET', `/guias/${await createGuia()}`)),
+  obtenerPruebaDeEntrega: async () =>
+    toScene(asComercio('GET', `/guias/${(await createPrueba()).guia}/prueba-entrega`)),
   obtenerRecuperacion: async () => {
     const webhook = await nuevoWebhook()
-    const { body } = await ownItem('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY })()
-    return toScene(ownItem('GET', `/webhooks/${webhook}/recuperaciones/${body.recuperacion}`))
+    const { body } = await asComercio('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY })()
+    return toScene(asComercio('GET', `/webhooks/${webhook}/recuperaciones/${body.recuperacion}`))
   },
-  obtenerWebhook: async () => toScene(ownItem('GET', `/webhooks/${await nuevoWebhook()}`)),
+  obtenerWebhook: async () => toScene(asComercio('GET', `/webhooks/${await nuevoWebhook()}`)),
   probarWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(ownItem('POST', `/webhooks/${webhook}/probar`), webhook)
+    return toScene(asComercio('POST', `/webhooks/${webhook}/probar`), webhook)
   },
   recuperarAvisosDeWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(ownItem('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY }), webhook)
+    return toScene(asComercio('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY }), webhook)
   },
   reenviarAvisoDeWebhook: async () => {
     const { webhook, aviso } = await anAviso()
-    return toScene(ownItem('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
+    return toScene(asComercio('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
   },
   reenviarSolicitud: async () => {
     const guia = await guiaWithoutPlace()
     await environment.waitForQuiet(comercio)
-    return toScene(ownItem('POST', `/guias/${guia}/reenviar-solicitud`))
+    return toScene(asComercio('POST', `/guias/${guia}/reenviar-solicitud`))
   },
   rotarSecreto: async () => {
     const webhook = await nuevoWebhook()
-    return toScene(ownItem('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
+    return toScene(asComercio('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
   },
   simularAvance: async () =>
-    toScene(ownItem('POST', `/simulador/guias/${await createGuia()}/avanzar`, { estado: 'recolectado' })),
+    toScene(asComercio('POST', `/simulador/guias/${await createGuia()}/avanzar`, { estado: 'recolectado' })),
   simularUbicacion: async () =>
-    toScene(ownItem('POST', `/simulador/guias/${await guiaWithoutPlace()}/confirmar-ubicacion`, {})),
+    toScene(asComercio('POST', `/simulador/guias/${await guiaWithoutPlace()}/confirmar-ubicacion`, {})),
   simularDecision: async () =>
-    toScene(ownItem('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
-  corregirGuia: async () => toScene(ownItem('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro' })),
-  reintentarGuia: async () => toScene(ownItem('POST', `/guias/${await conIntento()}/reintentar`, {})),
+    toScene(asComercio('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
+  corregirGuia: async () => toScene(asComercio('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro' })),
+  reintentarGuia: async () => toScene(asComercio('POST', `/guias/${await conIntento()}/reintentar`, {})),
   devolverGuia: async () =>
-    toScene(ownItem('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
+    toScene(asComercio('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()

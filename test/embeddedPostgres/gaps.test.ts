@@ -10,6 +10,7 @@ import { type Keeping, keepContinuousBackup } from '../../server/data/embedded/c
 import { restoreContinuous } from '../../server/data/embedded/continuous/restore.ts'
 import { dropBackupSlot } from '../../server/data/embedded/continuous/slot.ts'
 import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
+import { withClient } from '../../server/data/embedded/withClient.ts'
 import { Passphrase } from '../../server/platform/backup/seal.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
@@ -38,6 +39,14 @@ const start = (): Promise<Keeping> =>
     files: undefined,
     log: createLog('silent'),
   })
+/** @returns the number of slots that are left */
+const dropSlot = async () => {
+  await dropBackupSlot(postgres.superuserUrl)
+  return withClient({ connectionString: postgres.superuserUrl }, async (client) => {
+    const { rows } = await client.query('select from pg_replication_slots')
+    return rows.length
+  })
+}
 const copies = () => expect.poll(() => listBases(folder).length, { interval: 50 })
 
 describe('a continuous backup', () => {
@@ -50,8 +59,8 @@ describe('a continuous backup', () => {
     await second.stop()
     expect([readStatus(folder)!.sin_huecos_desde, listBases(folder).length]).toEqual([gaplessSince, 1])
 
-    // The server has forgotten what was written meanwhile.
-    await dropBackupSlot(postgres.superuserUrl)
+    // The server forgets what was written meanwhile, once it has noticed that nobody reads the slot any more.
+    await expect.poll(dropSlot, { interval: 50 }).toBe(0)
     const thirdOne = await start()
     await copies().toBe(2)
     await thirdOne.stop()
