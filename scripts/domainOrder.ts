@@ -17,6 +17,10 @@ export const DOMAIN_ORDER = [
   'guias pruebasEntrega',
   'operaciones personas repartidores simulador',
   'equipo',
+  'equipo/sessions',
+  'equipo/factors',
+  'equipo/signIn',
+  'equipo/members',
   'aprobaciones llaves',
 ].map((level) => level.split(' '))
 

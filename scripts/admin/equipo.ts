@@ -1,8 +1,8 @@
-import { eliminarPersona } from '../../server/domain/equipo/eliminar.ts'
-import { invitePersona } from '../../server/domain/equipo/invitar.ts'
-import { listarPersonas } from '../../server/domain/equipo/listar.ts'
-import { quitarMembresia } from '../../server/domain/equipo/quitarMembresia.ts'
-import { restablecerSegundoFactor } from '../../server/domain/equipo/restablecerSegundoFactor.ts'
+import { eliminarPersona } from '../../server/domain/equipo/members/eliminar.ts'
+import { invitePersona } from '../../server/domain/equipo/members/invitar.ts'
+import { listarPersonas } from '../../server/domain/equipo/members/listar.ts'
+import { quitarMembresia } from '../../server/domain/equipo/members/quitarMembresia.ts'
+import { restablecerSegundoFactor } from '../../server/domain/equipo/members/restablecerSegundoFactor.ts'
 import type { AlcanceDePersona, Persona } from '../../server/generated/contract/types/index.ts'
 import { CONSOLE_CONTEXT, type Command, todas } from './command.ts'
 

@@ -129,7 +129,7 @@ export function readOperation(tree: SourceTree, args: readonly string[]): NewOpe
   if (!neighbour) throw new Error(`No operation is below ${prefix}${path.slice(prefix.length).split('/')[0]} yet`)
   const sameKindNeighbour =
     neighbours.find((candidate) => isRead(candidate.method) === isRead(method) && candidate.alcance) ?? neighbour
-  const importPattern = new RegExp(`import \\{ ${neighbour.id} \\} from '\\.\\./domain/(\\w+)/`)
+  const importPattern = new RegExp(`import \\{ ${neighbour.id} \\} from '\\.\\./domain/([\\w/]+)/\\w+\\.ts'`)
   const folder = importPattern.exec(tree.read('server/startup/handlers.ts'))?.[1]
   if (!folder) throw new Error(`server/startup/handlers.ts does not import ${neighbour.id}`)
   const verb = /^[a-z]+/.exec(id)?.[0] ?? id

@@ -22,8 +22,12 @@ function literal({ shortPath, parameters }: NewOperacion, values: Readonly<Recor
   return filledPath.includes('${') ? `\`${filledPath}\`` : `'${filledPath}'`
 }
 
+/** Returns the path from a folder below `server/domain/` or `test/` up to that folder's root: `../../` for two levels. */
+const parentsOf = (folder: string) => '../'.repeat(folder.split('/').length)
+
 function prueba(newOperacion: NewOperacion): string {
-  const { documento, method, path, hasBody, hasResult, parameters } = newOperacion
+  const { documento, method, path, folder, hasBody, hasResult, parameters } = newOperacion
+  const up = parentsOf(folder)
   const isForComercios = documento === 'comercios'
   const hasGuia = parameters.some(({ nombre }) => nombre === 'guia')
   const hasComercio = parameters.some(({ nombre }) => nombre === 'comercio')
@@ -38,8 +42,8 @@ function prueba(newOperacion: NewOperacion): string {
     ? `environment.request('${verb}', ${fullPath}, ${options})`
     : `environment.operar('${verb}', ${literalPath}${body && `, ${body}`})`
   return `import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../environment.ts'
-${hasGuia ? "import { buildGuia } from '../factories.ts'\n" : ''}
+import { shareEnvironment } from '${up}environment.ts'
+${hasGuia ? `import { buildGuia } from '${up}factories.ts'\n` : ''}
 const environment = shareEnvironment()
 
 describe('${verb} ${path}', () => {
@@ -55,9 +59,10 @@ ${isForComercios || hasGuia || hasComercio ? '    const comercio = await environ
 /** Adds the handler, its line in the table of handlers, its test, and its case in the test of the audit record. */
 export function addToServer(tree: SourceTree, newOperacion: NewOperacion) {
   const { id, documento, method, folder, archivo, hasBody } = newOperacion
+  const up = parentsOf(folder)
   tree.create(
     `server/domain/${folder}/${archivo}.ts`,
-    `import type { Handler } from '../operation.ts'
+    `import type { Handler } from '${up}operation.ts'
 
 export const ${id}: Handler<'${id}'> = async () => {
   throw new Error('${id}: not implemented')

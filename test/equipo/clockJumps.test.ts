@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { purgeSignIns } from '../../server/domain/equipo/sesion.ts'
+import { purgeSignIns } from '../../server/domain/equipo/sessions/sesion.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { waitUntil } from '../factories.ts'
 import {

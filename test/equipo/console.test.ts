@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../server/domain/deps.ts'
-import { inviteFirstPersona } from '../../server/domain/equipo/invitar.ts'
+import { inviteFirstPersona } from '../../server/domain/equipo/members/invitar.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
 import { useEnvironment } from '../environment.ts'
 import { addApp, createCorreoAddress, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'

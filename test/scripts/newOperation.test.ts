@@ -69,6 +69,7 @@ describe('npm run new', () => {
       }
       deComercios = await write('comercios', 'pausarGuia', 'post', '/api/v1/guias/{guia}/pausar')
       deOperaciones = await write('operaciones', 'revisarGuia', 'get', '/operaciones/v1/guias/{guia}/revision')
+      await write('operaciones', 'pausarPersona', 'post', '/operaciones/v1/personas/{persona}/pausar')
     })
 
     it('all pieces of a merchants’ operation', () => {
@@ -104,6 +105,11 @@ describe('npm run new', () => {
         'test/operaciones/revisar.test.ts',
       ])
       expect(read('openapi/operaciones/paths/guias_guia_revision.yaml')).toContain("llaveDeOperacion: ['ver']")
+    })
+
+    it('the handler into the subfolder of the closest operation', () => {
+      expect(read('server/domain/equipo/members/pausar.ts')).toContain("from '../../operation.ts'")
+      expect(read('test/equipo/members/pausar.test.ts')).toContain("from '../../environment.ts'")
     })
 
     it('files that the contract’s linter accepts, and that compile after the generator', FULL_RUN_ONLY, async () => {

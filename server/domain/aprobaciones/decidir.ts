@@ -3,7 +3,7 @@ import type { Aprobacion } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { PersonaActor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { EFFECTS, notifyDecision } from '../equipo/approvable.ts'
+import { EFFECTS, notifyDecision } from '../equipo/members/approvable.ts'
 import {
   type AprobacionRow,
   closedAprobacion,
@@ -11,9 +11,9 @@ import {
   presentAprobacion,
   readAprobacionContent,
   requireAprobacion,
-} from '../equipo/aprobacion.ts'
+} from '../equipo/members/aprobacion.ts'
 import { ADMINISTRATORS, COMPANY } from '../equipo/persona.ts'
-import { companyLlave } from '../equipo/sesion.ts'
+import { companyLlave } from '../equipo/sessions/sesion.ts'
 
 /**
  * Closes an approval, once. The person who decides must have the scope `administrar` at that moment. If the approval is

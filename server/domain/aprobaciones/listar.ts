@@ -1,6 +1,6 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
-import { type AprobacionRow, presentAprobacion } from '../equipo/aprobacion.ts'
+import { type AprobacionRow, presentAprobacion } from '../equipo/members/aprobacion.ts'
 import type { Handler } from '../operation.ts'
 
 export const listarAprobaciones: Handler<'listarAprobaciones'> = async ({ query, ...caller }, deps) => {

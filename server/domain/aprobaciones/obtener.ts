@@ -1,4 +1,4 @@
-import { presentAprobacion, requireAprobacion } from '../equipo/aprobacion.ts'
+import { presentAprobacion, requireAprobacion } from '../equipo/members/aprobacion.ts'
 import type { Handler } from '../operation.ts'
 
 export const obtenerAprobacion: Handler<'obtenerAprobacion'> = async ({ path, ...caller }, deps) => {

@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Deps } from '../deps.ts'
-import { notifyDecision } from '../equipo/approvable.ts'
-import { type AprobacionRow, readAprobacionContent } from '../equipo/aprobacion.ts'
+import { notifyDecision } from '../equipo/members/approvable.ts'
+import { type AprobacionRow, readAprobacionContent } from '../equipo/members/aprobacion.ts'
 
 /** Days for which an approval's row is kept after it expires. */
 const RETENTION_DAYS = 30

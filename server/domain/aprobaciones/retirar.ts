@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { closedAprobacion, requireAprobacion, unknownAprobacion } from '../equipo/aprobacion.ts'
+import { closedAprobacion, requireAprobacion, unknownAprobacion } from '../equipo/members/aprobacion.ts'
 import type { Handler } from '../operation.ts'
 
 const WITHDRAW = statement<{ id: string; now: Date }, { id: string }>(

@@ -3,7 +3,7 @@ import { createClock } from '../../platform/time/clock.ts'
 import { companyTimeZone } from '../catalogo/timeZone.ts'
 import { type FactorChange, saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
-import { deviceOf, isKnownBrowser } from './sesion.ts'
+import { deviceOf, isKnownBrowser } from './browsers.ts'
 
 /** Minutes within which a notice must be sent; later it is dropped. */
 const NOTICE_MINUTES = 1_440

@@ -1,7 +1,7 @@
 import type { Query } from '../../data/db.ts'
 import type { AlcanceDeOperacion, AprobacionDeLlave } from '../../generated/contract/types/index.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
-import { type ApprovalRequestDeps, type AprobacionRequester, requestAprobacion } from '../equipo/approvable.ts'
+import { type ApprovalRequestDeps, type AprobacionRequester, requestAprobacion } from '../equipo/members/approvable.ts'
 import { newLlave, toPublicLlaveId } from '../identities/llave.ts'
 
 /** Request of a person for an operator's key. */

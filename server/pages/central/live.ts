@@ -19,7 +19,7 @@ import {
   isOpen,
   personaIdentity,
   sesionOfToken,
-} from '../../domain/equipo/sesion.ts'
+} from '../../domain/equipo/sessions/sesion.ts'
 import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { tokenHashText } from '../../platform/codes/token.ts'
 

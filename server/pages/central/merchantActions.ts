@@ -1,4 +1,4 @@
-import { PERMISSIONS } from '../../domain/equipo/permissions.ts'
+import { PERMISSIONS } from '../../domain/equipo/members/permissions.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type {
   Alcance,

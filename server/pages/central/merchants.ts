@@ -1,4 +1,4 @@
-import { permissionNames } from '../../domain/equipo/permissions.ts'
+import { permissionNames } from '../../domain/equipo/members/permissions.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { Comercio, Llave } from '../../generated/contract/types/index.ts'
 import { type Html, html } from '../../platform/html.ts'

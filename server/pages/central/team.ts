@@ -1,4 +1,4 @@
-import { PERMISSIONS, permissionNames } from '../../domain/equipo/permissions.ts'
+import { PERMISSIONS, permissionNames } from '../../domain/equipo/members/permissions.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { InvitacionAbierta, LlaveDeOperador, Operador, Repartidor } from '../../generated/contract/types/index.ts'
 import { type Html, html } from '../../platform/html.ts'

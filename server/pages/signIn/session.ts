@@ -1,8 +1,8 @@
 import { isRefresh } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { NetworkNotice } from '../../domain/equipo/otherNetwork.ts'
-import { hasIdledOut, sesionOfToken } from '../../domain/equipo/sesion.ts'
+import type { NetworkNotice } from '../../domain/equipo/sessions/otherNetwork.ts'
+import { hasIdledOut, sesionOfToken } from '../../domain/equipo/sessions/sesion.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 
 /** Dependencies of a page that reads the session of its reader. */

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from '../../domain/equipo/permissions.ts'
+import { PERMISSIONS } from '../../domain/equipo/members/permissions.ts'
 import { ArrowRight } from '../../generated/contract/icons.ts'
 import type {
   AlcanceDePersona,
