@@ -8,7 +8,7 @@ export const EXCLUDED_FROM_CITUS: Readonly<Record<string, string>> = {
     'both texts of each statement are described on PostgreSQL; test/citus/statements.test.ts runs the other',
   'test/db/rowSecurity.test.ts':
     'its sessions tell the wall what a single server needs; test/citus/rowSecurity.test.ts tells a cluster',
-  'test/webhooks/settleSuccesses.test.ts': "it counts the rows that PostgreSQL's own plan reads",
+  'test/webhooks/sending/settleSuccesses.test.ts': "it counts the rows that PostgreSQL's own plan reads",
   'test/resilience/**': 'it kills a server of its own; test/citus/failures.test.ts takes nodes of the cluster away',
   'test/salud/disk.test.ts': 'it puts a database of PostgreSQL alone on a disk of its own',
   'test/deployment/**': 'it has no database',

@@ -12,7 +12,7 @@ describe('the selection of tests for changed files', () => {
     ['a file of the domain', ['server/domain/comercios/cambiar.ts'], ['test/comercios/', SMOKE]],
     ['two files of one folder', ['sdk/src/a.ts', 'sdk/cli/b.ts'], ['test/sdk/']],
     ['a test', ['test/comercios/crear.test.ts'], ['test/comercios/crear.test.ts']],
-    ['a helper of one folder', ['test/webhooks/simulation/pump.ts'], ['test/webhooks/']],
+    ['a helper of one folder', ['test/webhooks/sending/simulation/pump.ts'], ['test/webhooks/']],
     ['a helper of all tests', ['test/environment.ts', 'sdk/src/a.ts'], ['test/']],
     ['a shared layer', ['server/platform/errors.ts', 'scripts/dev.ts'], ['test/']],
     ['a file of the domain that all nouns share', ['server/domain/deps.ts'], ['test/']],

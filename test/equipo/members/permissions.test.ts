@@ -10,7 +10,7 @@ const line = ({ nombre, allows }: { nombre: string; allows: string }) => `<li><b
 
 describe('the scopes of persons in words', () => {
   it('are those of the table of words', () => {
-    const text = readFileSync(new URL('../../docs/palabras.md', import.meta.url), 'utf8')
+    const text = readFileSync(new URL('../../../docs/palabras.md', import.meta.url), 'utf8')
     const rows = [...text.matchAll(/^\| `(\w+)` «(.+)» \| (.+) \|$/gm)]
     const table = Object.fromEntries(rows.map(([, alcance, nombre, allows]) => [alcance, { nombre, allows }]))
     expect(table).toEqual(PERMISSIONS)

@@ -1,4 +1,4 @@
-import type { Timers } from '../../server/platform/time/timers.ts'
+import type { Timers } from '../../../server/platform/time/timers.ts'
 
 interface Task {
   at: number

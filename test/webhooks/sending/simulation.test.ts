@@ -2,8 +2,8 @@
 // story of its own, and the same each time.
 
 import { describe, expect, it } from 'vitest'
-import { SECOND_MS } from '../../server/platform/time/units.ts'
-import { createRandom } from '../random.ts'
+import { SECOND_MS } from '../../../server/platform/time/units.ts'
+import { createRandom } from '../../random.ts'
 import type { ReceiverModel } from './simulation/pump.ts'
 import { answerAfter, neverAnswer, type SimulationCase, simular } from './simulation/simulate.ts'
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type HostSend, Hosts } from '../../server/domain/webhooks/sending/hosts.ts'
+import { type HostSend, Hosts } from '../../../server/domain/webhooks/sending/hosts.ts'
 import {
   MAX_EXCHANGES_PER_HOST,
   MAX_EXCHANGES_PER_UNKNOWN_HOST,
   MAX_REQUESTS_PER_MINUTE,
-} from '../../server/domain/webhooks/sending/limits.ts'
-import { shareEnvironment } from '../environment.ts'
-import { buildGuia, waitUntil } from '../factories.ts'
-import { answerWith, holdAnswers, useReceivers } from './receiver.ts'
+} from '../../../server/domain/webhooks/sending/limits.ts'
+import { shareEnvironment } from '../../environment.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
+import { answerWith, holdAnswers, useReceivers } from '../receiver.ts'
 
 const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { WebhookKey } from '../../server/domain/records/webhookKey.ts'
-import { Admission } from '../../server/domain/webhooks/sending/admission.ts'
-import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/sending/endpoint.ts'
-import { HeldEndpoints } from '../../server/domain/webhooks/sending/heldEndpoints.ts'
-import { processTimers } from '../../server/platform/time/timers.ts'
-import { waitUntil } from '../factories.ts'
+import type { WebhookKey } from '../../../server/domain/records/webhookKey.ts'
+import { Admission } from '../../../server/domain/webhooks/sending/admission.ts'
+import type { Endpoint, ReadyDelivery } from '../../../server/domain/webhooks/sending/endpoint.ts'
+import { HeldEndpoints } from '../../../server/domain/webhooks/sending/heldEndpoints.ts'
+import { processTimers } from '../../../server/platform/time/timers.ts'
+import { waitUntil } from '../../factories.ts'
 
 const KEY: WebhookKey = { comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: 'wh_1' }
 

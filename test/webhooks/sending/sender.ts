@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, beforeEach, vi } from 'vitest'
-import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
-import { createSender, type Sender, type SendRequest } from '../../server/domain/webhooks/sending/sender.ts'
-import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { useDeadlines } from '../deadlines.ts'
+import type { ExchangeResult } from '../../../server/domain/webhooks/attempt.ts'
+import { createSender, type Sender, type SendRequest } from '../../../server/domain/webhooks/sending/sender.ts'
+import type { HostResolver } from '../../../server/platform/outbound/destination.ts'
+import { useDeadlines } from '../../deadlines.ts'
 
 export const resolverLocal: HostResolver = async () => [{ address: '127.0.0.1', family: 4 }]
 

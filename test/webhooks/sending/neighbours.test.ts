@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../environment.ts'
-import { buildGuia, waitUntil } from '../factories.ts'
-import { answerWith, holdAnswers, useReceivers } from './receiver.ts'
-import { terminada } from './webhooks.ts'
+import { shareEnvironment } from '../../environment.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
+import { answerWith, holdAnswers, useReceivers } from '../receiver.ts'
+import { terminada } from '../webhooks.ts'
 
 const environment = shareEnvironment()
 const nuevoReceptor = useReceivers()

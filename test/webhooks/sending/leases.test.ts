@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Db } from '../../server/data/db.ts'
-import type { WebhookKey } from '../../server/domain/records/webhookKey.ts'
-import { Leases } from '../../server/domain/webhooks/sending/leases.ts'
-import { processTimers } from '../../server/platform/time/timers.ts'
-import { useEnvironment } from '../environment.ts'
+import type { Db } from '../../../server/data/db.ts'
+import type { WebhookKey } from '../../../server/domain/records/webhookKey.ts'
+import { Leases } from '../../../server/domain/webhooks/sending/leases.ts'
+import { processTimers } from '../../../server/platform/time/timers.ts'
+import { useEnvironment } from '../../environment.ts'
 
 /** The service has no workers, so only the processes of these tests hold leases. */
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FULL_RUN_ONLY } from '../factories.ts'
+import { FULL_RUN_ONLY } from '../../factories.ts'
 import { play, type Story } from './queueModel.ts'
 
 // Without bias: a story of one guide and no incident shows nothing.

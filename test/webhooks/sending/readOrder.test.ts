@@ -2,14 +2,14 @@
 // between parts, too.
 
 import { expect, it } from 'vitest'
-import { retryGuiaOf } from '../../server/domain/decisiones/decidir.ts'
-import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
-import { readDue } from '../../server/domain/webhooks/sending/due.ts'
-import { createIdGenerator } from '../../server/platform/codes/codes.ts'
-import { type Comercio, useEnvironment } from '../environment.ts'
-import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { nobody } from './webhooks.ts'
+import { retryGuiaOf } from '../../../server/domain/decisiones/decidir.ts'
+import { sendToMailbox } from '../../../server/domain/mensajeria/mailbox.ts'
+import { readDue } from '../../../server/domain/webhooks/sending/due.ts'
+import { createIdGenerator } from '../../../server/platform/codes/codes.ts'
+import { type Comercio, useEnvironment } from '../../environment.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../../factories.ts'
+import { buildMensajeDeps } from '../../mensajeria/channel.ts'
+import { nobody } from '../webhooks.ts'
 
 // No process sends the deliveries, so that the tests read them.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))

@@ -2,9 +2,9 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
-import { createSender } from '../../server/domain/webhooks/sending/sender.ts'
-import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../certificate.ts'
+import { createSender } from '../../../server/domain/webhooks/sending/sender.ts'
+import type { HostResolver } from '../../../server/platform/outbound/destination.ts'
+import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../../certificate.ts'
 import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './sender.ts'
 
 const { send, vencer } = useSender()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia, buildGuiaWithoutDestino, lote100, waitUntil } from '../factories.ts'
-import { answerWith, holdAnswers, type TestReceiver } from './receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+import { buildGuia, buildGuiaWithoutDestino, lote100, waitUntil } from '../../factories.ts'
+import { answerWith, holdAnswers, type TestReceiver } from '../receiver.ts'
+import { buildAvisoCode, terminada, useWebhooks } from '../webhooks.ts'
 
 const { advance, nuevo } = useWebhooks()
 

@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
-import { createSender } from '../../server/domain/webhooks/sending/sender.ts'
+import type { ExchangeResult } from '../../../server/domain/webhooks/attempt.ts'
+import { createSender } from '../../../server/domain/webhooks/sending/sender.ts'
 import { conHttp, dripText, EMPTY_RESPONSE, openRawReceiver, responder, useSender } from './sender.ts'
 
 const { send, deadlines, vencer } = useSender()

@@ -4,7 +4,7 @@ import {
   type AdmissionTurn,
   DeliveryLine,
   type Waiting,
-} from '../../server/domain/webhooks/sending/admission.ts'
+} from '../../../server/domain/webhooks/sending/admission.ts'
 import {
   MAX_EXCHANGES,
   MAX_EXCHANGES_PER_MERCHANT,
@@ -14,7 +14,7 @@ import {
   MAX_WAITING_PER_MERCHANT,
   MAX_WAITING_PER_WEBHOOK,
   SLOW_AFTER_MS,
-} from '../../server/domain/webhooks/sending/limits.ts'
+} from '../../../server/domain/webhooks/sending/limits.ts'
 
 type DeliveryTurn = AdmissionTurn<Waiting, DeliveryLine>
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Leases } from '../../server/domain/webhooks/sending/leases.ts'
-import { processTimers } from '../../server/platform/time/timers.ts'
-import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
-import { holdAnswers } from './receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+import { Leases } from '../../../server/domain/webhooks/sending/leases.ts'
+import { processTimers } from '../../../server/platform/time/timers.ts'
+import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
+import { holdAnswers } from '../receiver.ts'
+import { buildAvisoCode, terminada, useWebhooks } from '../webhooks.ts'
 
 const { environment, nuevo } = useWebhooks()
 

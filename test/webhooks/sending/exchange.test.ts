@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
-import { exchange } from '../../server/domain/webhooks/sending/exchange.ts'
-import type { Receiver } from '../../server/domain/webhooks/sending/receiver.ts'
+import type { ExchangeResult } from '../../../server/domain/webhooks/attempt.ts'
+import { exchange } from '../../../server/domain/webhooks/sending/exchange.ts'
+import type { Receiver } from '../../../server/domain/webhooks/sending/receiver.ts'
 
 const ANSWERED_EXCHANGE = {
   status: 503,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { Connections } from '../../server/data/connections.ts'
-import { type Db, queryWith } from '../../server/data/db.ts'
-import { readDue } from '../../server/domain/webhooks/sending/due.ts'
-import type { AttemptResult } from '../../server/domain/webhooks/sending/settleAttempts.ts'
-import { settleSuccesses } from '../../server/domain/webhooks/sending/settleSuccesses.ts'
-import { useEnvironment } from '../environment.ts'
-import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { nobody } from './webhooks.ts'
+import { Connections } from '../../../server/data/connections.ts'
+import { type Db, queryWith } from '../../../server/data/db.ts'
+import { readDue } from '../../../server/domain/webhooks/sending/due.ts'
+import type { AttemptResult } from '../../../server/domain/webhooks/sending/settleAttempts.ts'
+import { settleSuccesses } from '../../../server/domain/webhooks/sending/settleSuccesses.ts'
+import { useEnvironment } from '../../environment.ts'
+import { buildMensajeDeps } from '../../mensajeria/channel.ts'
+import { nobody } from '../webhooks.ts'
 
 /** A service that sends nothing. */
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, waitUntil } from '../factories.ts'
-import { answerWith } from './receiver.ts'
-import { buildAvisoCode, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
+import { answerWith } from '../receiver.ts'
+import { buildAvisoCode, useWebhooks, waitForIntentos } from '../webhooks.ts'
 
 const { environment, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.

@@ -1,8 +1,8 @@
 import http from 'node:http'
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { createSender } from '../../server/domain/webhooks/sending/sender.ts'
-import type { HostResolver } from '../../server/platform/outbound/destination.ts'
+import { createSender } from '../../../server/domain/webhooks/sending/sender.ts'
+import type { HostResolver } from '../../../server/platform/outbound/destination.ts'
 import {
   conHttp,
   EMPTY_RESPONSE,

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { bringAvisosForward } from '../../server/domain/webhooks/sending/advance.ts'
-import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { buildGuia, waitUntil } from '../factories.ts'
-import { answerWith } from './receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { bringAvisosForward } from '../../../server/domain/webhooks/sending/advance.ts'
+import { HOUR_MS } from '../../../server/platform/time/units.ts'
+import { buildGuia, waitUntil } from '../../factories.ts'
+import { answerWith } from '../receiver.ts'
+import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from '../webhooks.ts'
 
 const { environment, advance, nuevo } = useWebhooks()
 const ms = (text: string | null) => Date.parse(text!)

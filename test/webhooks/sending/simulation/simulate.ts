@@ -1,6 +1,6 @@
-import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/sending/leases.ts'
-import { EXCHANGE_TIMEOUT_MS } from '../../../server/domain/webhooks/sending/sender.ts'
-import { createRandom } from '../../random.ts'
+import { PUMP_LIFE_SECONDS } from '../../../../server/domain/webhooks/sending/leases.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../../../../server/domain/webhooks/sending/sender.ts'
+import { createRandom } from '../../../random.ts'
 import { Bomba, type EntregaSimulada, type ProcessCosts, type Punto, type ReceiverModel } from './pump.ts'
 import { Machine, Tiempo } from './virtualTime.ts'
 

@@ -1,11 +1,11 @@
-import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../../server/domain/webhooks/schedule.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../../../server/domain/webhooks/schedule.ts'
 import {
   Admission,
   type AdmissionTurn,
   DeliveryLine,
   type Waiting,
-} from '../../../server/domain/webhooks/sending/admission.ts'
-import { Hosts } from '../../../server/domain/webhooks/sending/hosts.ts'
+} from '../../../../server/domain/webhooks/sending/admission.ts'
+import { Hosts } from '../../../../server/domain/webhooks/sending/hosts.ts'
 import {
   MAX_CONCURRENT_READS,
   MAX_CONCURRENT_SETTLEMENTS,
@@ -17,8 +17,8 @@ import {
   READ_MORE_AT,
   SETTLEMENT_DELAY_MS,
   SLOW_AFTER_MS,
-} from '../../../server/domain/webhooks/sending/limits.ts'
-import { EXCHANGE_TIMEOUT_MS } from '../../../server/domain/webhooks/sending/sender.ts'
+} from '../../../../server/domain/webhooks/sending/limits.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../../../../server/domain/webhooks/sending/sender.ts'
 import type { Machine, SimulatedThread, Tiempo } from './virtualTime.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
