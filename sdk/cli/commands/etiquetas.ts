@@ -7,11 +7,11 @@ import {
   type Guias,
   type PuntosPorPulgada,
 } from '@guias/sdk'
-import { CODE_PATTERN, CODES_OPTION, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
-import { download, requireFreePaths, writeFileAtomically } from './files.ts'
-import { findByReference } from './guiaOrReference.ts'
-import { notify, printLine, sanitize } from './terminal.ts'
+import { CODE_PATTERN, CODES_OPTION, readCodes } from '../codigos.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from '../command.ts'
+import { download, requireFreePaths, writeFileAtomically } from '../files.ts'
+import { findByReference } from '../guiaOrReference.ts'
+import { notify, printLine, sanitize } from '../terminal.ts'
 
 const FORMATS: readonly (FormatoDeEtiquetas | 'zpl')[] = ['10x15', 'carta', 'zpl']
 const DENSITIES: readonly `${PuntosPorPulgada}`[] = ['203', '300']

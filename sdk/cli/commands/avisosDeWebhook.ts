@@ -5,7 +5,7 @@ import type {
   Guias,
   IntentoDeWebhook,
 } from '@guias/sdk'
-import { EVENT_TYPES } from '../src/generated/eventTypes.ts'
+import { EVENT_TYPES } from '../../src/generated/eventTypes.ts'
 import {
   type CliCommand,
   type Context,
@@ -13,9 +13,9 @@ import {
   readInstantOption,
   sleepUntilAborted,
   UsageError,
-} from './command.ts'
-import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
-import { hora, notify, paint, printLine, sanitize, type TextTone } from './terminal.ts'
+} from '../command.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from '../table.ts'
+import { hora, notify, paint, printLine, sanitize, type TextTone } from '../terminal.ts'
 
 const STATE_TONES: Record<string, TextTone> = { entregado: 'green', fallido: 'red', pendiente: 'yellow' }
 

@@ -1,11 +1,11 @@
 import type { Franja, Guia, ReintentoDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { notifyAdvertencias } from './advertencias.ts'
-import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, type Options, UsageError } from './command.ts'
-import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './fields.ts'
-import { byCodeOrReference } from './guiaOrReference.ts'
-import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
+import { notifyAdvertencias } from '../advertencias.ts'
+import { CODES_OPTION, forEachCode, readCodes } from '../codigos.ts'
+import { type CliCommand, type Context, EXIT_CODE, type Options, UsageError } from '../command.ts'
+import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from '../fields.ts'
+import { byCodeOrReference } from '../guiaOrReference.ts'
+import { askToConfirm, notify, paint, printLine, sanitize } from '../terminal.ts'
 
 const ENTREGA_OPTIONS = Object.fromEntries(
   Object.entries(GUIA_OPTIONS).filter(([option]) => !/^(external-ref|metadatos|recogida)/.test(option)),

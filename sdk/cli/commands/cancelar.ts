@@ -1,6 +1,6 @@
-import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, EXIT_CODE } from './command.ts'
-import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
+import { CODES_OPTION, forEachCode, readCodes } from '../codigos.ts'
+import { type CliCommand, EXIT_CODE } from '../command.ts'
+import { askToConfirm, notify, paint, printLine, sanitize } from '../terminal.ts'
 
 export const cancelar: CliCommand = {
   summary: 'cancela guías que aún no se recolectaron',

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { isOfEndedGuide } from '../src/endedGuide.ts'
-import { notifyAdvertencias } from './advertencias.ts'
-import { explainSystemError } from './cause.ts'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
-import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './fields.ts'
-import { paint, printLine, sanitize } from './terminal.ts'
+import { isOfEndedGuide } from '../../src/endedGuide.ts'
+import { notifyAdvertencias } from '../advertencias.ts'
+import { explainSystemError } from '../cause.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from '../command.ts'
+import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from '../fields.ts'
+import { paint, printLine, sanitize } from '../terminal.ts'
 
 export const crear: CliCommand = {
   summary: 'crea una guía',

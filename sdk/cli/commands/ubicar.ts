@@ -1,10 +1,10 @@
 import type { Guia, Guias, UbicacionParaConfirmar } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { notifyAdvertencias } from './advertencias.ts'
-import { forEachCode, openTable, readCodes, readInput, toComparable } from './codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
-import { optionNameOf } from './fields.ts'
-import { notify, paint, printLine, sanitize } from './terminal.ts'
+import { notifyAdvertencias } from '../advertencias.ts'
+import { forEachCode, openTable, readCodes, readInput, toComparable } from '../codigos.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from '../command.ts'
+import { optionNameOf } from '../fields.ts'
+import { notify, paint, printLine, sanitize } from '../terminal.ts'
 
 export const ubicar: CliCommand = {
   summary: 'dice dónde se entregan sus guías',

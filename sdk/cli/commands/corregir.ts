@@ -1,10 +1,10 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { notifyAdvertencias } from './advertencias.ts'
-import { type CliCommand, EXIT_CODE, type Options, UsageError } from './command.ts'
-import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './fields.ts'
-import { byCodeOrReference } from './guiaOrReference.ts'
-import { paint, printLine, sanitize } from './terminal.ts'
+import { notifyAdvertencias } from '../advertencias.ts'
+import { type CliCommand, EXIT_CODE, type Options, UsageError } from '../command.ts'
+import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from '../fields.ts'
+import { byCodeOrReference } from '../guiaOrReference.ts'
+import { paint, printLine, sanitize } from '../terminal.ts'
 
 const { 'external-ref': _reference, metadatos: _metadata, ...CORRECCION_OPTIONS } = GUIA_OPTIONS
 /** Options whose members `--borrar` can clear. */

@@ -1,7 +1,7 @@
 import type { AvanceSimulado, Conocido, DecisionSimulada, Guia, Guias, Motivo } from '@guias/sdk'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
-import { byCodeOrReference } from './guiaOrReference.ts'
-import { paint, printLine, sanitize } from './terminal.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from '../command.ts'
+import { byCodeOrReference } from '../guiaOrReference.ts'
+import { paint, printLine, sanitize } from '../terminal.ts'
 
 /** State that a transition can reach. */
 type Paso = NonNullable<AvanceSimulado['estado']> | 'cancelado'

@@ -1,6 +1,5 @@
 import type { Webhook, WebhookConSecreto, WebhookParaCrear } from '@guias/sdk'
-import { EVENT_TYPES } from '../src/generated/eventTypes.ts'
-import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
+import { EVENT_TYPES } from '../../src/generated/eventTypes.ts'
 import {
   type CliCommand,
   type CommandGroup,
@@ -9,10 +8,11 @@ import {
   numero,
   type Options,
   UsageError,
-} from './command.ts'
-import { requireFreePaths, writeFileAtomically } from './files.ts'
-import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
-import { askToConfirm, hora, notify, paint, printLine, sanitize } from './terminal.ts'
+} from '../command.ts'
+import { requireFreePaths, writeFileAtomically } from '../files.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from '../table.ts'
+import { askToConfirm, hora, notify, paint, printLine, sanitize } from '../terminal.ts'
+import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
 
 const WEBHOOKS_LIST: ListDescription<Webhook> = {
   columns: [

@@ -1,9 +1,9 @@
 import type { Evento, GuiaConEventos, Guias } from '@guias/sdk'
-import { type CliCommand, type Context, EXIT_CODE, numero } from './command.ts'
-import { isTransientError } from './errors.ts'
-import { byCodeOrReference } from './guiaOrReference.ts'
-import { hora, paint, printLine, sanitize, toneOfState } from './terminal.ts'
-import { Patience } from './waiting.ts'
+import { type CliCommand, type Context, EXIT_CODE, numero } from '../command.ts'
+import { isTransientError } from '../errors.ts'
+import { byCodeOrReference } from '../guiaOrReference.ts'
+import { hora, paint, printLine, sanitize, toneOfState } from '../terminal.ts'
+import { Patience } from '../waiting.ts'
 
 export const rastrear: CliCommand = {
   summary: 'muestra el historial de una guía, y sigue lo que pase',

@@ -1,6 +1,6 @@
-import { type CliCommand, type CliCommands, EXIT_CODE, type Option, UsageError } from './command.ts'
-import { isGroup, optionsOf } from './help.ts'
-import { printLine } from './terminal.ts'
+import { type CliCommand, type CliCommands, EXIT_CODE, type Option, UsageError } from '../command.ts'
+import { isGroup, optionsOf } from '../help.ts'
+import { printLine } from '../terminal.ts'
 
 /**
  * Position in a command line, with the words that the shell can complete there: commands, options and their values,

@@ -1,9 +1,9 @@
 import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
-import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from './command.ts'
+import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from '../command.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from '../table.ts'
+import { hora, toneOfState } from '../terminal.ts'
 import { ESTADOS, UBICACION_ESTADOS } from './disparar.ts'
-import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
-import { hora, toneOfState } from './terminal.ts'
 
 const LIST_OF_GUIAS: ListDescription<Guia> = {
   columns: [

@@ -10,15 +10,15 @@ import {
   type ResultadoDeMuchas,
 } from '@guias/sdk'
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
-import { isOfEndedGuide } from '../src/endedGuide.ts'
-import { formatAdvertencia } from './advertencias.ts'
-import { type BatchEntry, FAILURES, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from './batchFile.ts'
-import { explainSystemError } from './cause.ts'
-import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError } from './command.ts'
-import { formatFailure, nameField } from './errors.ts'
-import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from './fields.ts'
-import { MessageGroups } from './groups.ts'
-import { createProgress, notify, paintNotice, printLine, sanitize } from './terminal.ts'
+import { isOfEndedGuide } from '../../src/endedGuide.ts'
+import { formatAdvertencia } from '../advertencias.ts'
+import { type BatchEntry, FAILURES, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from '../batchFile.ts'
+import { explainSystemError } from '../cause.ts'
+import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError } from '../command.ts'
+import { formatFailure, nameField } from '../errors.ts'
+import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from '../fields.ts'
+import { MessageGroups } from '../groups.ts'
+import { createProgress, notify, paintNotice, printLine, sanitize } from '../terminal.ts'
 
 /**
  * Retries of each request, in total about half a minute. A batch can wait that long for a temporary failure to pass.

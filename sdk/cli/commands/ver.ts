@@ -1,11 +1,11 @@
 import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { escribirMetadatos } from '@guias/sdk/hoja'
-import { formatAdvertencia } from './advertencias.ts'
-import { type CliCommand, EXIT_CODE } from './command.ts'
-import { byCodeOrReference } from './guiaOrReference.ts'
-import { wrap } from './help.ts'
+import { formatAdvertencia } from '../advertencias.ts'
+import { type CliCommand, EXIT_CODE } from '../command.ts'
+import { byCodeOrReference } from '../guiaOrReference.ts'
+import { wrap } from '../help.ts'
+import { hora, paint, printLine, sanitize, toneOfState } from '../terminal.ts'
 import { formatEvento } from './rastrear.ts'
-import { hora, paint, printLine, sanitize, toneOfState } from './terminal.ts'
 
 export const ver: CliCommand = {
   summary: 'muestra una guía entera, con su historial y sus advertencias',

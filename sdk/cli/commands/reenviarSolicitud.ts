@@ -1,6 +1,6 @@
-import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, EXIT_CODE } from './command.ts'
-import { notify, paint, printLine, sanitize } from './terminal.ts'
+import { CODES_OPTION, forEachCode, readCodes } from '../codigos.ts'
+import { type CliCommand, EXIT_CODE } from '../command.ts'
+import { notify, paint, printLine, sanitize } from '../terminal.ts'
 
 export const reenviarSolicitud: CliCommand = {
   summary: 'pide otra vez al destinatario que confirme el lugar',

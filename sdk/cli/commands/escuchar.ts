@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ErrorAbortado, ErrorParametro, type Evento, type FiltrosDelFlujo, firmarWebhook, type Guias } from '@guias/sdk'
-import { explainSystemError } from './cause.ts'
+import { explainSystemError } from '../cause.ts'
 import {
   type CliCommand,
   type Context,
@@ -12,10 +12,10 @@ import {
   readInstantOption,
   sleepUntilAborted,
   UsageError,
-} from './command.ts'
-import { isTransientError } from './errors.ts'
-import { notify, paint, printLine, sanitize } from './terminal.ts'
-import { Patience } from './waiting.ts'
+} from '../command.ts'
+import { isTransientError } from '../errors.ts'
+import { notify, paint, printLine, sanitize } from '../terminal.ts'
+import { Patience } from '../waiting.ts'
 
 const DELIVERY_TIMEOUT_MS = 15_000
 
