@@ -1,6 +1,6 @@
 /**
  * Spelling of names in code (`npm run check`): English, and the words of the names of the contract and of the database.
- * Strings and comments are not checked: texts are Spanish, and `scripts/prose.ts` reads comments.
+ * Strings and comments are not checked: texts are Spanish, and `scripts/checks/prose.ts` reads comments.
  */
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'

@@ -42,7 +42,7 @@ const STEPS: Record<string, string[]> = {
   'types of its other entries': types('sdk/entries'),
   'types of the package for assistants': types('sdk/mcp'),
   'dead code': ['knip'],
-  'house rules': ['node', 'scripts/rules.ts'],
+  'house rules': ['node', 'scripts/checks/rules.ts'],
   'migrations, compatible with the previous version': [
     'squawk',
     '--config',
@@ -61,13 +61,13 @@ const STEPS: Record<string, string[]> = {
     'openapi/comercios/recorrido.arazzo.yaml',
   ],
   'names in code': ['cspell', 'lint', '--no-progress', '--no-summary'],
-  'plain words': ['node', 'scripts/prose.ts'],
-  'table of configuration variables': ['node', 'scripts/configuration.ts', '--comprobar'],
-  [VERSIONS_STEP]: ['node', 'scripts/compatibility.ts'],
+  'plain words': ['node', 'scripts/checks/prose.ts'],
+  'table of configuration variables': ['node', 'scripts/checks/configuration.ts', '--comprobar'],
+  [VERSIONS_STEP]: ['node', 'scripts/checks/compatibility.ts'],
 }
 /** Steps that take a minute. */
 const LONG_STEPS: Record<string, string[]> = {
-  'running time of regular expressions': ['node', 'scripts/expressions.ts'],
+  'running time of regular expressions': ['node', 'scripts/checks/expressions.ts'],
   'the contract (Spectral, OWASP)': ['spectral', 'lint', '--fail-severity=hint', ...PUBLISHED_FILES],
 }
 

@@ -1,4 +1,4 @@
-// The gate of versions (scripts/compatibility.ts), in a repository of its own whose contract is ours.
+// The gate of versions (scripts/checks/compatibility.ts), in a repository of its own whose contract is ours.
 import { execFile } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { FULL_RUN_ONLY } from '../factories.ts'
 
 const execute = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
-const SCRIPT = join(root, 'scripts/compatibility.ts')
+const SCRIPT = join(root, 'scripts/checks/compatibility.ts')
 const LUGARES = [
   'openapi/comercios/openapi.yaml',
   'package.json',

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { findUnknownNames } from '../../scripts/docNames.ts'
+import { findUnknownNames } from '../../scripts/checks/docNames.ts'
 
 /** Returns the reports about a file with this text. */
 const reportsOf = (text: string) =>

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { dirname } from 'node:path'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { DOMAIN_ORDER, findUpwardImports } from '../../scripts/domainOrder.ts'
+import { DOMAIN_ORDER, findUpwardImports } from '../../scripts/checks/domainOrder.ts'
 
 /** Returns the reported imports of a file with this text. */
 const reportsOf = (path: string, text: string) =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { faultsOfFile, faultsOfSubject, longSubjects } from '../../scripts/prose.ts'
+import { faultsOfFile, faultsOfSubject, longSubjects } from '../../scripts/checks/prose.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { runProgram } from '../docs/run.ts'
 
@@ -96,7 +96,8 @@ describe('subjects of commits', () => {
 
   it('is what the commit-msg hook checks', async () => {
     const at = (path: string) => fileURLToPath(new URL(path, ROOT))
-    for (const path of ['.githooks', 'scripts/prose.ts']) await cp(at(path), join(folder, path), { recursive: true })
+    for (const path of ['.githooks', 'scripts/checks/prose.ts'])
+      await cp(at(path), join(folder, path), { recursive: true })
     await cp(at('package.json'), join(folder, 'package.json'))
     await symlink(at('node_modules'), join(folder, 'node_modules'))
     git('config', 'core.hooksPath', '.githooks')

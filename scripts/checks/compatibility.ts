@@ -2,7 +2,7 @@
  * Checks the promises of the version number. The contract, the SDK, the changelogs and the package must have the same
  * version. The merchants' contract may change since the last release tag (`v*`, before this commit) only as far as the
  * version says. Breaking changes need another path (`/api/v1`), additions a minor version, other changes a patch.
- * `node scripts/compatibility.ts v1.2.3`, before publishing, also checks that the version has this tag and that the
+ * `node scripts/checks/compatibility.ts v1.2.3`, before publishing, also checks that the version has this tag and that the
  * changelog gives its date.
  */
 import { execFile } from 'node:child_process'
@@ -11,11 +11,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { unescapeToken } from '../server/platform/jsonPointer.ts'
-import { extractTag, previousTag } from './previous/tag.ts'
+import { unescapeToken } from '../../server/platform/jsonPointer.ts'
+import { extractTag, previousTag } from '../previous/tag.ts'
 
 const execute = promisify(execFile)
-const REDOCLY = fileURLToPath(new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
+const REDOCLY = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
 const CONTRACT_PATH = 'openapi/comercios/openapi.yaml'
 
 /** Files that contain the version, with the pattern that finds it. */

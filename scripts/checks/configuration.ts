@@ -3,11 +3,11 @@
  * `--comprobar`, writes nothing and fails if the table is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { ConfigTable, ConfigVariable } from '../server/platform/config/table.ts'
-import { VARIABLES } from '../server/platform/config/variables.ts'
+import type { ConfigTable, ConfigVariable } from '../../server/platform/config/table.ts'
+import { VARIABLES } from '../../server/platform/config/variables.ts'
 
-const MANUAL_URL = new URL('../docs/operacion/configuration.md', import.meta.url)
-const [START, FIN] = ['<!-- variables: written by scripts/configuration.ts -->\n', '<!-- /variables -->']
+const MANUAL_URL = new URL('../../docs/operacion/configuration.md', import.meta.url)
+const [START, FIN] = ['<!-- variables: written by scripts/checks/configuration.ts -->\n', '<!-- /variables -->']
 
 function describeDefault({ defaultValue, defaultNote }: ConfigVariable<unknown>): string {
   if (defaultNote !== undefined) return defaultNote
@@ -28,6 +28,6 @@ const after = rest.join(START).slice(rest.join(START).indexOf(FIN))
 const nuevo = `${before}${START}${renderedTable}${after}`
 if (!process.argv.includes('--comprobar')) writeFileSync(MANUAL_URL, nuevo)
 else if (nuevo !== manual) {
-  console.error('docs/operacion/configuration.md is stale: node scripts/configuration.ts')
+  console.error('docs/operacion/configuration.md is stale: node scripts/checks/configuration.ts')
   process.exitCode = 1
 }

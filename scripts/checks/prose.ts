@@ -3,8 +3,8 @@
  * first words, words that hide the subject, length of sentences and of comments, and the subjects of commits. Part of
  * `npm run check`.
  *
- *     node scripts/prose.ts [path …]               checks only files below these paths, and no commits
- *     node scripts/prose.ts --commit-message file  checks the subject of a commit message, for the git hook
+ *     node scripts/checks/prose.ts [path …]               checks only files below these paths, and no commits
+ *     node scripts/checks/prose.ts --commit-message file  checks the subject of a commit message, for the git hook
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -36,12 +36,15 @@ function folderOf(path: string): string | undefined {
 export function findUpwardImports(source: Source): string[] {
   const from = folderOf(source.path)
   if (from === undefined) return []
-  if (levelOf(from) < 0) return [`${source.path} lies in a folder that DOMAIN_ORDER lacks (scripts/domainOrder.ts)`]
+  if (levelOf(from) < 0)
+    return [`${source.path} lies in a folder that DOMAIN_ORDER lacks (scripts/checks/domainOrder.ts)`]
   return source.file.statements.flatMap((statement) => {
     if (!(ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) || !statement.moduleSpecifier)
       return []
     const to = folderOf(join(dirname(source.path), (statement.moduleSpecifier as ts.StringLiteral).text))
     if (to === undefined || to === from || levelOf(to) < levelOf(from)) return []
-    return [`${placeOf(source, statement)} ${from} imports ${to}, which is not below it (scripts/domainOrder.ts)`]
+    return [
+      `${placeOf(source, statement)} ${from} imports ${to}, which is not below it (scripts/checks/domainOrder.ts)`,
+    ]
   })
 }
