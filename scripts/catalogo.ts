@@ -37,8 +37,8 @@ const key = (text: string) => nameKeysOf(text)[0]!
 const roundCoordinate = (n: number) => Math.round(n * 1e5) / 1e5
 const point = ({ loc: { coordinates } }: Place) =>
   [roundCoordinate(coordinates[1]), roundCoordinate(coordinates[0])] as const
-const ensure = (bien: unknown, message: string) => {
-  if (!bien) throw new Error(message)
+const ensure = (isRight: unknown, message: string) => {
+  if (!isRight) throw new Error(message)
 }
 const splitTrimmed = (text: string, por: string) => text.split(por).map((part) => part.trim().replace(/\s+/g, ' '))
 /** Parses `name =seat ~other @lat,lng`, with its marks in any order. */

@@ -71,7 +71,7 @@ const LONG_STEPS: Record<string, string[]> = {
   'the contract (Spectral, OWASP)': ['spectral', 'lint', '--fail-severity=hint', ...PUBLISHED_FILES],
 }
 
-function runProgram([program = '', ...args]: string[]): Promise<{ bien: boolean; output: string }> {
+function runProgram([program = '', ...args]: string[]): Promise<{ isGreen: boolean; output: string }> {
   return new Promise((resolve) => {
     const PATH = binaries + delimiter + (process.env.PATH ?? '')
     const child = spawn(join(binaries, program), args, { cwd: root, env: { ...process.env, PATH } })
@@ -81,8 +81,8 @@ function runProgram([program = '', ...args]: string[]): Promise<{ bien: boolean;
         output += chunk
       })
     }
-    child.on('close', (code) => resolve({ bien: code === 0, output }))
-    child.on('error', (error) => resolve({ bien: false, output: String(error) }))
+    child.on('close', (code) => resolve({ isGreen: code === 0, output }))
+    child.on('error', (error) => resolve({ isGreen: false, output: String(error) }))
   })
 }
 
@@ -92,10 +92,10 @@ const turn = async () => {
   for (let step = pending.shift(); step; step = pending.shift()) {
     const [name, command] = step
     const startedAt = performance.now()
-    const { bien, output } = await runProgram(command)
-    console.log(`${bien ? '✔' : '✘'} ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
-    if (!bien) process.exitCode = 1
-    if (!bien || command === STEPS[VERSIONS_STEP]) console.log(output)
+    const { isGreen, output } = await runProgram(command)
+    console.log(`${isGreen ? '✔' : '✘'} ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+    if (!isGreen) process.exitCode = 1
+    if (!isGreen || command === STEPS[VERSIONS_STEP]) console.log(output)
   }
 }
 await Promise.all([turn(), turn()])

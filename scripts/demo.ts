@@ -268,17 +268,17 @@ async function sendAvisos(api: Guias, healthyReceiver: Receptor, from: Date) {
     entregas.length === 2 && entregas.every((e) => e.estado === 'entregado' && e.intentos === 2),
   )
 
-  const nuevo = await openReceiver()
-  const tardio = await api.webhooks.crear({ url: nuevo.url })
-  nuevo.secreto = tardio.secreto
+  const newReceiver = await openReceiver()
+  const tardio = await api.webhooks.crear({ url: newReceiver.url })
+  newReceiver.secreto = tardio.secreto
   const missingAvisos = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: from.toISOString() })
   const { recuperacion } = await api.webhooks.recuperar(tardio.webhook, { desde: from.toISOString() })
-  const seconds = await until(() => nuevo.avisos.size >= missingAvisos.avisos, 10)
+  const seconds = await until(() => newReceiver.avisos.size >= missingAvisos.avisos, 10)
   const { estado, avisos: queuedAvisos } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
   check(
-    `un servidor nuevo pidió todo lo anterior: ensayo ${missingAvisos.avisos}, recibidos ${nuevo.avisos.size} en ${seconds} s (${estado})`,
+    `un servidor nuevo pidió todo lo anterior: ensayo ${missingAvisos.avisos}, recibidos ${newReceiver.avisos.size} en ${seconds} s (${estado})`,
     missingAvisos.avisos === eventos + 2 &&
-      nuevo.avisos.size === missingAvisos.avisos &&
+      newReceiver.avisos.size === missingAvisos.avisos &&
       queuedAvisos === missingAvisos.avisos,
   )
 }

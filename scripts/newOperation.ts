@@ -32,7 +32,7 @@ try {
       ...files.map((file) => `  ${file}`),
       'Next:',
       '  npm run generate',
-      `  npx vitest run ${operation.prueba}   (fails with "not implemented")`,
+      `  npx vitest run ${operation.testFile}   (fails with "not implemented")`,
       '  Write the texts and schemas of the contract, the handler and the tests.',
       '  Keep CHANGELOG.md and openapi/comercios/guia/15-cambios.md true; decisions go to openapi/DECISIONES.md.',
     ].join('\n'),

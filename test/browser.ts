@@ -35,9 +35,9 @@ export const openBrowserWithCamera = (filmPath: string): Promise<Browser> =>
 let sharedBrowser: Promise<Browser> | undefined
 
 /** A window of the browser that all files of a worker share, as a phone's in Guatemala unless told. */
-export async function openContext(options: BrowserContextOptions = {}, en?: Browser) {
-  sharedBrowser ??= en ? undefined : openBrowser()
-  const context = await (en ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...options })
+export async function openContext(options: BrowserContextOptions = {}, browser?: Browser) {
+  sharedBrowser ??= browser ? undefined : openBrowser()
+  const context = await (browser ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...options })
   // A slow machine waits, it doesn't fail.
   context.setDefaultTimeout(120_000)
   if (CLOCK_OFFSET_S !== 0) await context.addInitScript(MOVE_CLOCK)

@@ -3,7 +3,7 @@ import pg from 'pg'
 /** A node's `postgres` database. */
 export type NodeUrl = string
 
-const en = (url: string, base: string) => Object.assign(new URL(url), { pathname: `/${base}` }).href
+const urlOf = (url: string, base: string) => Object.assign(new URL(url), { pathname: `/${base}` }).href
 
 async function withClient<T>(url: string, run: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
@@ -30,7 +30,7 @@ export function findNodes(coordinator: string): Promise<NodeUrl[]> {
     )
     return rows.map(
       ({ nodename, nodeport }) =>
-        Object.assign(new URL(en(coordinator, 'postgres')), { hostname: nodename, port: `${nodeport}` }).href,
+        Object.assign(new URL(urlOf(coordinator, 'postgres')), { hostname: nodename, port: `${nodeport}` }).href,
     )
   })
 }
@@ -41,7 +41,7 @@ const SHARD_COUNT = 4
 /** A database of that name on a node, ready to be part of a cluster. */
 export async function createNodeDatabase(node: NodeUrl, name: string): Promise<void> {
   await runStatements(node, `drop database if exists ${name} with (force)`, `create database ${name}`)
-  await runStatements(en(node, name), 'set client_min_messages to error', 'create extension citus')
+  await runStatements(urlOf(node, name), 'set client_min_messages to error', 'create extension citus')
 }
 
 /** A database of that name on every node, which are a cluster in it. */
@@ -49,7 +49,7 @@ export async function createClusterDatabase(nodes: readonly NodeUrl[], name: str
   for (const node of nodes) await createNodeDatabase(node, name)
   const [coordinator, ...workerNodes] = nodes.map((node) => new URL(node))
   await runStatements(
-    en(coordinator!.href, name),
+    urlOf(coordinator!.href, name),
     `alter database ${name} set citus.shard_count to ${SHARD_COUNT}`,
     `select citus_set_coordinator_host('${coordinator!.hostname}', ${coordinator!.port})`,
     ...workerNodes.map(({ hostname, port }) => `select citus_add_node('${hostname}', ${port})`),

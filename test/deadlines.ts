@@ -21,7 +21,7 @@ export function useDeadlines(deadlineMs: number) {
     /** How many wait to pass. */
     countPending: () => pendingTimers.size,
     /** All pass that have been set by now, the oldest first. */
-    vencer() {
+    expireAll() {
       for (const fire of [...pendingTimers.values()]) fire()
     },
   }

@@ -19,7 +19,7 @@ import { waitForQuiet } from './quiescence.ts'
 import { createWitness } from './witness.ts'
 
 /** Header of a request with a key; none without a key. */
-export const conClave = (key: string | undefined): Record<string, string> =>
+export const withKey = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'Idempotency-Key': key }
 
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -67,7 +67,7 @@ export interface TestEnvironment {
     },
   ): Promise<TestResponse>
   /** A request with an operator's key. */
-  operar(method: string, path: string, body?: unknown, key?: string): Promise<TestResponse>
+  asOperador(method: string, path: string, body?: unknown, key?: string): Promise<TestResponse>
   /** Of all scopes. */
   llaveDeOperacion: string
   /** Another key of the same operator. */
@@ -131,7 +131,7 @@ export function useEnvironment(
 }
 
 /** Where the service's statements go, if all tests shall go through a pooler. */
-function porPooler({ pathname }: URL): Record<string, string> {
+function poolerAddress({ pathname }: URL): Record<string, string> {
   const pooler = inject('pooler')
   return pooler ? { DATABASE_POOLER_URL: new URL(pathname, pooler).href, DATABASE_PREPARED: '0' } : {}
 }
@@ -180,7 +180,7 @@ async function openEnvironment(
     OFFICE_IDLE_MINUTES: '720',
     CASHIER_IDLE_MINUTES: '720',
     SHOP_IDLE_HOURS: '720',
-    ...porPooler(url),
+    ...poolerAddress(url),
     ...ownVariables,
   }
   const log = createLog('info', { write: (line) => lines.push(line) })
@@ -194,8 +194,8 @@ async function openEnvironment(
     })
   let service = await startTestService()
   const db = openDb(url.href, { connections: 4, shards: await openShards(url.href) })
-  const nuevoId = createIdGenerator(() => new Date())
-  const { llave: llaveDeOperacion, operador } = await saveOperadorWithLlave({ db, newId: nuevoId }, 'Pruebas')
+  const newId = createIdGenerator(() => new Date())
+  const { llave: llaveDeOperacion, operador } = await saveOperadorWithLlave({ db, newId }, 'Pruebas')
   const { id: operadorId } = await requireOperador(db, operador)
   Object.assign(environment, {
     url: service.url,
@@ -215,7 +215,7 @@ async function openEnvironment(
     async createComercio(modo = 'test', ritmos = { solicitudes: 100_000, guias: 100_000 }) {
       const comercioRow = await db.prisma.comercio.create({
         data: {
-          ...nuevoId(),
+          ...newId(),
           comercio: newComercioCode(),
           // Most tests deliver without a signature. Tests of evidence policies set their own.
           ...columnsOf({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos, evidencia: { firma: 'opcional' } }),
@@ -261,11 +261,11 @@ async function openEnvironment(
         body: text === '' || isText ? text || undefined : JSON.parse(text),
       }
     },
-    operar: (method, path, body, key) =>
+    asOperador: (method, path, body, key) =>
       environment.request(method, `/operaciones/v1${path}`, {
         llave: llaveDeOperacion,
         body,
-        headers: conClave(key),
+        headers: withKey(key),
       }),
     waitForQuiet: (comercio) => waitForQuiet(db, clock, comercio?.id),
     async reset(cambios = {}) {

@@ -21,7 +21,7 @@ export const PYTHON = findInterpreter('python3', /^Python 3\./)
 export const PHP = findInterpreter('php', /^PHP 8\./)
 
 /** The first Python on the PATH that has a module; a machine without it says so, and skips. */
-function pythonCon(pythonModule: string, skippedTests: string): string | undefined {
+function pythonWith(pythonModule: string, skippedTests: string): string | undefined {
   const pythonPath = listCandidates('python3').find(
     (programPath) => spawnSync(programPath, ['-c', `import ${pythonModule}`]).status === 0,
   )
@@ -30,6 +30,6 @@ function pythonCon(pythonModule: string, skippedTests: string): string | undefin
 }
 
 /** Python with the library that proofs are checked with (Debian's python3-cryptography). */
-export const PYTHON_CON_CRYPTOGRAPHY = pythonCon('cryptography', 'prueba.py is')
+export const PYTHON_CON_CRYPTOGRAPHY = pythonWith('cryptography', 'prueba.py is')
 /** Python with what quicktype's models read instants with (Debian's python3-dateutil). */
-export const PYTHON_WITH_DATEUTIL = pythonCon('dateutil', "quicktype's models are")
+export const PYTHON_WITH_DATEUTIL = pythonWith('dateutil', "quicktype's models are")

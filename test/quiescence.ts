@@ -16,13 +16,13 @@ export async function waitForQuiet(db: Db, clock: () => Date, comercioId?: strin
   const isForeign = (data: object | null | undefined) =>
     comercioId !== undefined && data && 'comercio_id' in data && data.comercio_id !== comercioId
   /** Reports whether no row is due. */
-  const hasNoDueRows = async (de: Db): Promise<boolean> => {
-    const deps = { db: de, clock } as unknown as JobDeps
+  const hasNoDueRows = async (db: Db): Promise<boolean> => {
+    const deps = { db, clock } as unknown as JobDeps
     for (const { pendientes } of JOBS) {
       const jobs = (await pendientes?.(deps, 1)) ?? []
       if (!jobs.every(({ data }) => isForeign(data))) return false
     }
-    for (const part of de.parts())
+    for (const part of db.parts())
       for (let after: WebhookKey | undefined, hasMore = true; hasMore; hasMore = after !== undefined) {
         const { claves: keys, ultimo } = await findDue(part, clock(), after)
         if (!keys.every(isForeign)) return false

@@ -72,27 +72,27 @@ export default async function prepareTestRun(project: TestProject) {
   const postgresServer = foreignUrl
     ? { superuserUrl: foreignUrl, release: () => removeLeftovers(nodeUrls ?? [foreignUrl], TEMPLATE_DATABASE) }
     : await acquirePostgres({ dataDir: folder, exclusive: false, flags })
-  const en = (base: string) => {
+  const urlOf = (base: string) => {
     const url = new URL(postgresServer.superuserUrl)
     url.pathname = `/${base}`
     return url.href
   }
-  const admin = new pg.Client({ connectionString: en('postgres') })
+  const admin = new pg.Client({ connectionString: urlOf('postgres') })
   await admin.connect()
   if (nodeUrls) await createClusterDatabase(nodeUrls, TEMPLATE_DATABASE)
   else await admin.query(`create database ${TEMPLATE_DATABASE}`)
-  const { engine: backend } = await prepareDatabase(en(TEMPLATE_DATABASE))
-  const boss = new PgBoss({ connectionString: en(TEMPLATE_DATABASE), backend, supervise: false, schedule: false })
+  const { engine: backend } = await prepareDatabase(urlOf(TEMPLATE_DATABASE))
+  const boss = new PgBoss({ connectionString: urlOf(TEMPLATE_DATABASE), backend, supervise: false, schedule: false })
   await boss.start()
   await createQueues(boss)
   await boss.stop({ graceful: false })
   await admin.end()
   if (nodeUrls) await closeClusterDatabase(nodeUrls, TEMPLATE_DATABASE)
 
-  const pooler = process.env.PGBOUNCER ? await startPooler(en('postgres')) : undefined
-  project.provide('postgres', en('postgres'))
+  const pooler = process.env.PGBOUNCER ? await startPooler(urlOf('postgres')) : undefined
+  project.provide('postgres', urlOf('postgres'))
   project.provide('nodeUrls', nodeUrls)
-  project.provide('pooler', pooler?.url(en('postgres')))
+  project.provide('pooler', pooler?.url(urlOf('postgres')))
   project.provide('runFolder', folder)
   process.env.GUIAS_RUN_FOLDER = folder
   return async () => {

@@ -126,7 +126,7 @@ function revisarProblema({ codigo, mensaje = '', errores = [] }: Partial<Problem
 /** Whether a problem is none of a merchant's, and so none of his contract's. */
 const isForeign = (codigo = '') => {
   const problemas = documento.components.schemas.CodigoDeProblema?.['x-problemas']
-  return (problemas as Record<string, { ajeno?: boolean }>)[codigo]?.ajeno === true
+  return (problemas as Record<string, { foreign?: boolean }>)[codigo]?.foreign === true
 }
 
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
@@ -135,7 +135,7 @@ export function createWitness(folder: string, onFailure: (error: Error) => void)
   return (req, { status, headers: sentHeaders, body }) => {
     const headers = Object.fromEntries(Object.entries(sentHeaders).map(([name, value]) => [name.toLowerCase(), value]))
     // The network gate refuses before a request is identified and routed.
-    const ownOperation = req.solicitud ? req.solicitud.operacion : operacionDe(req)
+    const ownOperation = req.solicitud ? req.solicitud.operacion : operacionOf(req)
     // A 405 is the path's answer: it counts for every operation there.
     const path = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
     const involvedOperations = ownOperation
@@ -159,7 +159,7 @@ export function createWitness(folder: string, onFailure: (error: Error) => void)
 }
 
 /** Operation that a request is for, by its method and path; undefined if there is none. */
-const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
+const operacionOf = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
   const urlSegments = url.split('?', 1)[0]!.split('/')
   return operaciones.find(({ method: metodo, path }) => {
     const pathSegments = path.split('/')

@@ -102,14 +102,14 @@ export async function readConditions(db: Db): Promise<string[]> {
   const read = (manifestPath: string) =>
     JSON.parse(readFileSync(`${ROOT_PATH}${manifestPath}`, 'utf8')) as Record<string, Record<string, string>>
   const versions = { ...read('package.json').dependencies, ...read('bench/package.json').devDependencies }
-  const de = (name: string) => `${name} ${versions[name]}`
+  const versionOf = (name: string) => `${name} ${versions[name]}`
   const pgbenchVersion = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()
   const commit = spawnSync('git', ['-C', ROOT_PATH, 'describe', '--always', '--dirty'], {
     encoding: 'utf8',
   }).stdout?.trim()
   return [
     `Máquina: ${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos, ${Math.round(totalmem() / 2 ** 30)} GB, ${type()} ${release()}`,
-    `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'pg-boss', 'undici', 'fastify', 'graphile-worker'].map(de).join(', ')}; ${pgbenchVersion || 'sin pgbench'}`,
+    `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'pg-boss', 'undici', 'fastify', 'graphile-worker'].map(versionOf).join(', ')}; ${pgbenchVersion || 'sin pgbench'}`,
     `PostgreSQL: ${rows.map(({ name, valor }) => `${name} ${valor}`).join(', ')}`,
     'El generador de carga, el servicio y PostgreSQL comparten los núcleos.',
     ...(commit ? [`Código: ${commit}`] : []),

@@ -30,7 +30,7 @@ const contra =
     connections: number,
     name: string,
     valor: number,
-    de: (
+    readFigure: (
       bench: Bench,
       base: BenchInstallation,
       comercio: BenchComercio,
@@ -45,7 +45,7 @@ const contra =
       await warmUp(bench, base, buildLotesLoad(url, comercio, 8, seconds))
       const load = buildLotesLoad(url, comercio, connections, seconds)
       const program = async () => (await runLoad(load)).perSecond * GUIAS
-      const values = await interleave(rounds, { program, reference: de(bench, base, comercio, url) })
+      const values = await interleave(rounds, { program, reference: readFigure(bench, base, comercio, url) })
       const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
       return { rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })] }
     })

@@ -46,8 +46,8 @@ export function createMeter({ postgresPid }: Bench, service: RunningProgram, loa
       return loadResult.perSecond
     },
     nota(name: string): string {
-      const formatMedian = (de: (item: (typeof loads)[number]) => number) =>
-        formatNumber(summarize(loads.map(de)).median)
+      const formatMedian = (readFigure: (item: (typeof loads)[number]) => number) =>
+        formatNumber(summarize(loads.map(readFigure)).median)
       const cpu = (['servicio', 'PostgreSQL'] as const).map(
         (part) => `${part} ${formatMedian((item) => item.cpu[part])} µs`,
       )
@@ -116,7 +116,7 @@ const buildCreationMeasurement = (
   clave: string,
   [connections, comercioCount]: readonly [number, number],
   name: string,
-  de: StartReference,
+  readFigure: StartReference,
   valor: number,
 ): Measurement => {
   const [item, comercioWord] = [
@@ -130,7 +130,7 @@ const buildCreationMeasurement = (
     measure: (bench) =>
       bench.withDatabase(async (base) => {
         const comercios = await base.createComercios(comercioCount)
-        const reference = await de(bench, base, comercios, connections)
+        const reference = await readFigure(bench, base, comercios, connections)
         const service = await base.service()
         const load = buildCreateLoad(service.url, comercios, connections, bench.options.seconds)
         await warmUp(bench, base, load)

@@ -75,7 +75,7 @@ const measure =
           next: () => ({ ...request(), llave: flooder!.llave }),
         })
       const sentRates: number[] = []
-      const con = (program: RunningProgram) => async () => {
+      const floodFrom = (program: RunningProgram) => async () => {
         const runningFlood = runFlood(program)
         // The flood reaches full rate before the neighbours start.
         await sleep(500)
@@ -83,9 +83,9 @@ const measure =
         if (program === service) sentRates.push(sentLoad.perSecond)
         return p95
       }
-      await con(service)()
+      await floodFrom(service)()
       sentRates.length = 0
-      const values = await interleave(rounds, { program: con(service), reference: con(bareProgram) })
+      const values = await interleave(rounds, { program: floodFrom(service), reference: floodFrom(bareProgram) })
       const target = { comparison: '≤' as const, valor: 1.25, slack: 10 }
       return {
         rows: [

@@ -109,24 +109,24 @@ const measurePages = (bench: Bench) =>
         for (const [i, pagePaths] of paths.entries())
           durations[i]!.push(await read(connection, positions[i]!.comercio.llave, pagePaths[turn % pagePaths.length]!))
       }
-      return durations.map((de) => summarize(de).median)
+      return durations.map((readingOf) => summarize(readingOf).median)
     }
     await measureRound(VARIANTS * 3)
     const medians: number[][] = []
     for (let n = 0; n < rounds; n++) medians.push(await measureRound(seconds * READS_PER_SECOND))
     connection.close()
 
-    const de = (i: number) => medians.map((roundMedians) => roundMedians[i]!)
-    const firstValues = { program: de(0), reference: [] }
+    const readingOf = (i: number) => medians.map((roundMedians) => roundMedians[i]!)
+    const firstReading = { program: readingOf(0), reference: [] }
     return {
       rows: positions.map(({ nombre }, i) =>
         i === 0
-          ? buildReportRow(`${nombre} (la primera)`, 'ms', '', firstValues)
+          ? buildReportRow(`${nombre} (la primera)`, 'ms', '', firstReading)
           : buildReportRow(
               nombre,
               'ms',
               'la primera',
-              { program: de(i), reference: de(0) },
+              { program: readingOf(i), reference: readingOf(0) },
               { comparison: '≤', valor: 1.2 },
             ),
       ),
@@ -138,7 +138,7 @@ const measurePages = (bench: Bench) =>
             xAxis: 'profundidad (guías antes de la página)',
             yAxis: 'ms',
             isLogarithmic: true,
-            lineas: [{ nombre: 'servicio', points: depths.map((x, i) => ({ x, y: summarize(de(i)) })) }],
+            lineas: [{ nombre: 'servicio', points: depths.map((x, i) => ({ x, y: summarize(readingOf(i)) })) }],
           },
         },
       ],

@@ -263,9 +263,9 @@ async function createAtRate(url: string, comercios: readonly BenchComercio[], se
   const freeConnections: LoadConnection[] = []
   const openedConnections: LoadConnection[] = []
   const openNext = () => {
-    const nuevo = openLoadConnection(url)
-    openedConnections.push(nuevo)
-    return nuevo
+    const newConnection = openLoadConnection(url)
+    openedConnections.push(newConnection)
+    return newConnection
   }
   try {
     await runAtRate(EVENTOS_PER_SECOND, seconds, async (i) => {

@@ -140,9 +140,9 @@ async function checkContractChange(etiqueta: string): Promise<string[]> {
       ...change,
       impact: impactOf(change, revision),
     }))
-    const cuenta = (level: Impact) => changes.filter(({ impact }) => impact === level).length
-    console.log(`The contract since ${etiqueta}: ${IMPACTS.map((level) => `${cuenta(level)} ${level}`).join(', ')}.`)
-    const major = IMPACTS.findLast((level) => cuenta(level) > 0)
+    const countOf = (level: Impact) => changes.filter(({ impact }) => impact === level).length
+    console.log(`The contract since ${etiqueta}: ${IMPACTS.map((level) => `${countOf(level)} ${level}`).join(', ')}.`)
+    const major = IMPACTS.findLast((level) => countOf(level) > 0)
     if (!major) return []
     const before = majorPaths(base)
     const hasNewPath = majorPaths(revision).isDisjointFrom(before)

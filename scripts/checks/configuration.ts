@@ -25,9 +25,9 @@ const manual = readFileSync(MANUAL_URL, 'utf8')
 const [before, ...rest] = manual.split(START)
 const renderedTable = ['| variable | default | meaning |\n', '|---|---|---|\n', ...renderRows(VARIABLES)].join('')
 const after = rest.join(START).slice(rest.join(START).indexOf(FIN))
-const nuevo = `${before}${START}${renderedTable}${after}`
-if (!process.argv.includes('--comprobar')) writeFileSync(MANUAL_URL, nuevo)
-else if (nuevo !== manual) {
+const newText = `${before}${START}${renderedTable}${after}`
+if (!process.argv.includes('--comprobar')) writeFileSync(MANUAL_URL, newText)
+else if (newText !== manual) {
   console.error('docs/operacion/configuration.md is stale: node scripts/checks/configuration.ts')
   process.exitCode = 1
 }

@@ -31,8 +31,8 @@ interface FoundPattern {
 const patterns = new Map<string, FoundPattern>()
 function record(source: string, flags: string, place: string): void {
   const key = `/${source}/${flags}`
-  const { donde = [] } = patterns.get(key) ?? {}
-  patterns.set(key, { source, flags, donde: [...donde, place] })
+  const { donde: places = [] } = patterns.get(key) ?? {}
+  patterns.set(key, { source, flags, donde: [...places, place] })
 }
 
 /** Records the regular expressions below a node. */
@@ -89,14 +89,14 @@ function readSafeKeys(): Set<string> {
  * @returns the keys of the safe expressions, for the cache
  */
 function judgePatterns(knownSafeKeys: ReadonlySet<string>): string[] {
-  return [...patterns].flatMap(([key, { source, flags, donde }]) => {
+  return [...patterns].flatMap(([key, { source, flags, donde: places }]) => {
     if (knownSafeKeys.has(key)) return key
     // The time limit in milliseconds is far more than any expression needs, so that a slow machine passes too.
     const verdict = checkSync(source, flags, { timeout: 240_000 })
     if (verdict.status === 'safe') return key
     const { type, summary } =
       verdict.status === 'vulnerable' ? verdict.complexity : { type: undefined, summary: 'recheck could not decide' }
-    const badPlaces = donde.filter(
+    const badPlaces = places.filter(
       (place) => type !== 'polynomial' || !TRUSTED_INPUT_FILES.some((path) => place.startsWith(path)),
     )
     faults.push(...badPlaces.map((place) => `${place} ${key}: ${summary}`))

@@ -23,11 +23,11 @@ const PARAMETER_PLACES: Readonly<Record<string, ConsoleParameter['en']>> = {
 
 function toConsoleParameters(contract: JsonObject, ownParameters: readonly JsonObject[]): ConsoleParameter[] {
   return ownParameters.flatMap(({ name, in: where, required, example, description, schema }) => {
-    const en = PARAMETER_PLACES[String(where)]
-    if (!en || (en === 'cabecera' && name !== 'Idempotency-Key')) return []
+    const place = PARAMETER_PLACES[String(where)]
+    if (!place || (place === 'cabecera' && name !== 'Idempotency-Key')) return []
     return {
       nombre: String(name),
-      en,
+      en: place,
       obligatorio: required === true,
       example: String([example as Json].flat()[0] ?? ''),
       descripcion: stripMarks(String(description ?? resolveRef(contract, schema).description ?? '')),

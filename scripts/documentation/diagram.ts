@@ -9,33 +9,33 @@ const FONT_SIZE = 17
 const MERMAID_BLOCK = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/g
 
 function read(block: string) {
-  const arrows = [...block.matchAll(/^ *(\S+) --> (\S+)$/gm)].map(([, de = '', a = '']) => ({ de, a }))
+  const arrows = [...block.matchAll(/^ *(\S+) --> (\S+)$/gm)].map(([, from = '', to = '']) => ({ from, to }))
   const detours = new Set(/^ *class (\S+) desvio$/m.exec(block)?.[1]?.split(','))
-  const finalEstados = new Set(arrows.filter(({ a }) => a === '[*]').map(({ de }) => de))
-  return { arrows: arrows.filter(({ a }) => a !== '[*]'), detours, finalEstados }
+  const finalEstados = new Set(arrows.filter(({ to }) => to === '[*]').map(({ from }) => from))
+  return { arrows: arrows.filter(({ to }) => to !== '[*]'), detours, finalEstados }
 }
 
 function toDot(block: string): string {
   const { arrows, detours, finalEstados } = read(block)
-  const estados = new Set(arrows.flatMap(({ de, a }) => [de, a]).filter((estado) => estado !== '[*]'))
+  const estados = new Set(arrows.flatMap(({ from, to }) => [from, to]).filter((estado) => estado !== '[*]'))
   return `digraph {
     bgcolor=transparent; nodesep=0.12; ranksep=0.3
     node [shape=box style=rounded fontname=Helvetica fontsize=${FONT_SIZE} margin="0.07,0.03" height=0.38]
     edge [arrowsize=0.6]
     "[*]" [shape=circle style=filled fillcolor=black label="" width=0.12 height=0.12]
     ${[...estados].map((estado) => `${estado}${finalEstados.has(estado) ? ' [peripheries=2]' : ''}`).join('\n')}
-    ${arrows.map(({ de, a }) => `"${de}" -> "${a}"${detours.has(a) ? ' [style=dashed]' : ''}`).join('\n')}
+    ${arrows.map(({ from, to }) => `"${from}" -> "${to}"${detours.has(to) ? ' [style=dashed]' : ''}`).join('\n')}
   }`
 }
 
 const describeArrows = (block: string) => {
   const { arrows } = read(block)
   const arrowsByOrigin = Map.groupBy(
-    arrows.filter(({ de }) => de !== '[*]'),
-    ({ de }) => de,
+    arrows.filter(({ from }) => from !== '[*]'),
+    ({ from }) => from,
   )
   return [...arrowsByOrigin]
-    .map(([de, outgoingArrows]) => `de ${de} a ${outgoingArrows.map(({ a }) => a).join(', ')}`)
+    .map(([from, outgoingArrows]) => `de ${from} a ${outgoingArrows.map(({ to }) => to).join(', ')}`)
     .join('; ')
 }
 

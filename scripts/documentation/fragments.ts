@@ -49,7 +49,7 @@ function renderDiagram(contract: JsonObject, schemaName: string): string {
   const { iniciales, finales, desvios = [], transiciones } = machineOf(contract, schemaName)
   const arrows = [
     ...iniciales.map((estado) => `[*] --> ${estado}`),
-    ...Object.entries(transiciones).flatMap(([de, targets]) => targets.map((a) => `${de} --> ${a}`)),
+    ...Object.entries(transiciones).flatMap(([source, targets]) => targets.map((a) => `${source} --> ${a}`)),
     ...finales.map((estado) => `${estado} --> [*]`),
     ...(desvios.length > 0 ? ['classDef desvio stroke-dasharray:5', `class ${desvios.join(',')} desvio`] : []),
   ]
@@ -103,7 +103,7 @@ function renderRetryTable(contract: JsonObject): string {
 /** Returns one table of errors per status. Each code has the anchor that an error's `documentacion` links to. */
 function renderErrorTables(contract: JsonObject): string {
   const problemas = Object.entries(schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>)
-  const merchantProblemas = problemas.filter(([, { ajeno }]) => ajeno !== true)
+  const merchantProblemas = problemas.filter(([, { ajeno: foreign }]) => foreign !== true)
   const problemasByStatus = Map.groupBy(merchantProblemas, ([, { status }]) => Number(status))
   return [...problemasByStatus]
     .sort(([a], [b]) => a - b)

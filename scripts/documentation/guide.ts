@@ -87,12 +87,12 @@ export function readContractGuide(contract: JsonObject): { introduction: string;
   const guideChapters = chapters.map(({ titulo, texto }) => {
     const nombre = toSlug(titulo)
     const lugar = `section/${nombre}`
-    const [ownPart, ...parts] = splitAtHeadings(texto, '##')
+    const [introduction, ...parts] = splitAtHeadings(texto, '##')
     return {
       titulo,
       nombre,
       lugar,
-      texto: ownPart!.texto,
+      texto: introduction!.texto,
       parts: parts.map((part) => ({ ...part, lugar: `${lugar}/${toSlug(part.titulo)}` })),
     }
   })

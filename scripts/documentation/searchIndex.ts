@@ -87,7 +87,7 @@ const schemaParts = (contract: JsonObject): SearchPart[] =>
 
 const errorParts = (contract: JsonObject): SearchPart[] =>
   Object.entries(schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>)
-    .filter(([, { ajeno }]) => ajeno !== true)
+    .filter(([, { ajeno: foreign }]) => foreign !== true)
     .map(([code, { status, titulo, causa, remedio }]) => ({
       clase: 'Error',
       titulo: code,

@@ -32,7 +32,7 @@ export const withoutForeignProblemas = (contract: JsonObject) =>
   copyTransformed(contract, ({ 'x-problemas': problemas, ...object }) => {
     if (problemas === undefined) return object
     const ownProblemas = Object.entries(problemas as Record<string, JsonObject>).filter(
-      ([, { ajeno }]) => ajeno !== true,
+      ([, { ajeno: foreign }]) => foreign !== true,
     )
     return { ...object, enum: ownProblemas.map(([code]) => code), 'x-problemas': Object.fromEntries(ownProblemas) }
   }) as JsonObject

@@ -34,9 +34,9 @@ ${joinEntries(false)}
 }
 
 function replaceMatch(text: string, pattern: string | RegExp, por: string): string {
-  const nuevo = text.replace(pattern, por)
-  if (nuevo === text) throw new Error(`the generated types have no match for ${pattern}`)
-  return nuevo
+  const changedText = text.replace(pattern, por)
+  if (changedText === text) throw new Error(`the generated types have no match for ${pattern}`)
+  return changedText
 }
 
 const extensibleNames = (schemas: Record<string, JsonObject>) =>
@@ -170,7 +170,9 @@ function memberSetsOf(schema: JsonObject, types: ReadonlyMap<string, string>): s
   const objectType = (...members: string[]) => `{ ${members.join(' ')} }`
   const dependents = Object.entries((schema.dependentRequired ?? {}) as Record<string, string[]>)
   const pairs = dependents.flatMap(([item, [other = '']]) =>
-    dependents.some(([dependent, [de]]) => dependent === other && de === item) && item < other ? [[item, other]] : [],
+    dependents.some(([dependent, [base]]) => dependent === other && base === item) && item < other
+      ? [[item, other]]
+      : [],
   )
   const requiredSets = (key: 'anyOf' | 'oneOf') =>
     ((schema[key] ?? []) as { required?: string[] }[]).flatMap(({ required }) => (required ? [required] : []))

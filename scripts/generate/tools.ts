@@ -87,7 +87,7 @@ function buildInput(
 ) {
   const properties: JsonObject = {}
   const required: string[] = []
-  const donde: Record<string, 'path' | 'query' | 'key'> = {}
+  const places: Record<string, 'path' | 'query' | 'key'> = {}
   const addArgument = (name: string, argumentSchema: Json) => {
     if (name in properties) throw new Error(`${operation.id} has two arguments «${name}»`)
     properties[name] = argumentSchema
@@ -100,7 +100,7 @@ function buildInput(
       ...(toToolSchema(contract, schema!) as JsonObject),
       ...(description ? { description: toPlainText(description) } : {}),
     })
-    donde[nombre] = isKey ? 'key' : (place as 'path' | 'query')
+    places[nombre] = isKey ? 'key' : (place as 'path' | 'query')
     if (obligatorio) required.push(nombre)
   }
   const body = bodySchemaOf(contract, operation.definition)
@@ -113,7 +113,7 @@ function buildInput(
     required.push('confirmar')
   }
   // Some models take no alternatives (`anyOf`, `oneOf`) at the root. The operation itself refuses wrong combinations.
-  return { donde, schema: { type: 'object', properties, required, additionalProperties: false } }
+  return { donde: places, schema: { type: 'object', properties, required, additionalProperties: false } }
 }
 
 /**
@@ -128,7 +128,7 @@ export function toolsOf(contract: JsonObject): Tool[] {
     if (!alcances) return []
     const isWrite = definition['x-bitacora'] === 'evento' || definition['x-bitacora'] === 'cambio'
     const repeatedArgument = isWrite ? /\{(\w+)\}/.exec(path)?.[1] : undefined
-    const { donde, schema: inputSchema } = buildInput(contract, operation, repeatedArgument)
+    const { donde: places, schema: inputSchema } = buildInput(contract, operation, repeatedArgument)
     return {
       nombre: id as Tool['nombre'],
       titulo: String(definition.summary),
@@ -138,7 +138,7 @@ export function toolsOf(contract: JsonObject): Tool[] {
       isRepeatable: definition['x-repetible'] === true,
       isTestOnly: path.includes('/simulador/'),
       ...(repeatedArgument ? { confirma: repeatedArgument } : {}),
-      donde,
+      donde: places,
       hasBody: definition.requestBody !== undefined,
       input: inputSchema as Tool['input'],
     }

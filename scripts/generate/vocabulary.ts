@@ -11,30 +11,32 @@ const declareConstant = (name: string, value: Json) =>
  */
 export function renderVocabulary(contract: JsonObject): string {
   const schemas = (contract.components as JsonObject).schemas as Record<string, JsonObject>
-  const de = (schemaName: string, extension: string) => schemas[schemaName]?.[extension] as Json
-  const problemas = de('CodigoDeProblema', 'x-problemas') as JsonObject
-  if (!isDeepStrictEqual(Object.keys(problemas).sort(), [...(de('CodigoDeProblema', 'enum') as string[])].sort())) {
+  const membersOf = (schemaName: string, extension: string) => schemas[schemaName]?.[extension] as Json
+  const problemas = membersOf('CodigoDeProblema', 'x-problemas') as JsonObject
+  if (
+    !isDeepStrictEqual(Object.keys(problemas).sort(), [...(membersOf('CodigoDeProblema', 'enum') as string[])].sort())
+  ) {
     throw new Error('CodigoDeProblema: enum and x-problemas differ')
   }
-  const motivos = Object.entries(de('Estado', 'x-motivos') as Record<string, JsonObject>)
+  const motivos = Object.entries(membersOf('Estado', 'x-motivos') as Record<string, JsonObject>)
   return [
-    declareConstant('STATE_MACHINE', de('Estado', 'x-transiciones')),
-    declareConstant('LOCATION_STATE_MACHINE', de('EstadoDeUbicacion', 'x-transiciones')),
-    declareConstant('MOTIVOS', de('Estado', 'x-motivos')),
+    declareConstant('STATE_MACHINE', membersOf('Estado', 'x-transiciones')),
+    declareConstant('LOCATION_STATE_MACHINE', membersOf('EstadoDeUbicacion', 'x-transiciones')),
+    declareConstant('MOTIVOS', membersOf('Estado', 'x-motivos')),
     declareConstant(
       'NOMBRES_DE_MOTIVOS',
       Object.fromEntries(motivos.map(([estado, estadoReasons]) => [estado, Object.keys(estadoReasons)])),
     ),
-    declareConstant('TIPOS_DE_EVENTO', de('TipoDeEvento', 'enum')),
-    declareConstant('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
-    declareConstant('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
-    declareConstant('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
-    declareConstant('DESCRIPCIONES_DE_SIN_FIRMA', de('MotivoSinFirma', 'x-descripciones')),
-    declareConstant('DESCRIPCIONES_DE_FALTA', de('EvidenciaQueFalta', 'x-descripciones')),
-    declareConstant('ALCANCES', de('Alcance', 'enum')),
-    declareConstant('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
+    declareConstant('TIPOS_DE_EVENTO', membersOf('TipoDeEvento', 'enum')),
+    declareConstant('DESCRIPCIONES_DE_ESTADO', membersOf('Estado', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_MOTIVO', membersOf('Motivo', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_EVENTO', membersOf('TipoDeEvento', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_SIN_FIRMA', membersOf('MotivoSinFirma', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_FALTA', membersOf('EvidenciaQueFalta', 'x-descripciones')),
+    declareConstant('ALCANCES', membersOf('Alcance', 'enum')),
+    declareConstant('ALCANCES_DE_OPERACION', membersOf('AlcanceDeOperacion', 'enum')),
     declareConstant('PROBLEMAS', problemas),
-    declareConstant('REINTENTOS', de('EstadoDeAvisoDeWebhook', 'x-reintentos')),
+    declareConstant('REINTENTOS', membersOf('EstadoDeAvisoDeWebhook', 'x-reintentos')),
     declareConstant('NOMBRES_DE_OPERACIONES', auditedOperations(contract)),
   ].join('\n')
 }

@@ -45,7 +45,7 @@ export interface NewOperacion {
   /** Name of the handler's file without extension. */
   archivo: string
   pathFile: string
-  prueba: string
+  testFile: string
   /** Method and path of the operation with the closest path, whose SDK resource gets the new method. */
   neighbour: string
 }
@@ -152,7 +152,7 @@ export function readOperation(tree: SourceTree, args: readonly string[]): NewOpe
     folder,
     archivo,
     pathFile: `${path.slice(prefix.length).replaceAll('/', '_').replace(/[{}]/g, '')}.yaml`,
-    prueba: `test/${folder}/${archivo}.test.ts`,
+    testFile: `test/${folder}/${archivo}.test.ts`,
     neighbour: toCall(neighbour.method, neighbour.path.slice(prefix.length - 1)),
   }
 }

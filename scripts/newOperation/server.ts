@@ -5,11 +5,11 @@ import type { SourceTree } from './tree.ts'
 const SCENES: Readonly<Record<string, string>> = {
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: source code that is written to a file
   guia: '${await createGuia()}',
-  webhook: '${await nuevoWebhook()}',
+  webhook: '${await createWebhook()}',
   comercio: '${comercio.comercio}',
   operador: '${operador}',
-  llave: '${await nuevaLlave()}',
-  repartidor: '${(await nuevoRepartidor()).repartidor}',
+  llave: '${await createLlave()}',
+  repartidor: '${(await createRepartidor()).repartidor}',
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: source code that is written to a file
 }
 
@@ -25,7 +25,7 @@ function literal({ shortPath, parameters }: NewOperacion, values: Readonly<Recor
 /** Returns the path from a folder below `server/domain/` or `test/` up to that folder's root: `../../` for two levels. */
 const parentsOf = (folder: string) => '../'.repeat(folder.split('/').length)
 
-function prueba(newOperacion: NewOperacion): string {
+function testSource(newOperacion: NewOperacion): string {
   const { documento, method, path, folder, hasBody, hasResult, parameters } = newOperacion
   const up = parentsOf(folder)
   const isForComercios = documento === 'comercios'
@@ -40,7 +40,7 @@ function prueba(newOperacion: NewOperacion): string {
   const verb = method.toUpperCase()
   const requestCode = isForComercios
     ? `environment.request('${verb}', ${fullPath}, ${options})`
-    : `environment.operar('${verb}', ${literalPath}${body && `, ${body}`})`
+    : `environment.asOperador('${verb}', ${literalPath}${body && `, ${body}`})`
   return `import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '${up}environment.ts'
 ${hasGuia ? `import { buildGuia } from '${up}factories.ts'\n` : ''}
@@ -72,10 +72,10 @@ export const ${id}: Handler<'${id}'> = async () => {
   const handlersPath = 'server/startup/handlers.ts'
   tree.change(handlersPath, /^/, () => `import { ${id} } from '../domain/${folder}/${archivo}.ts'\n`)
   tree.change(handlersPath, /^} satisfies Handlers$/m, (ending) => `  ${id},\n${ending}`)
-  tree.create(newOperacion.prueba, prueba(newOperacion))
-  const de = documento === 'comercios' ? 'asComercio' : 'operar'
+  tree.create(newOperacion.testFile, testSource(newOperacion))
+  const caller = documento === 'comercios' ? 'asComercio' : 'asOperador'
   const literalPath = literal(newOperacion, SCENES)
-  const scene = `  ${id}: async () => toScene(${de}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
+  const scene = `  ${id}: async () => toScene(${caller}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
   const section = documento === 'comercios' ? '  // Of couriers\n' : '  // Of merchants\n'
   tree.change('test/bitacora/operaciones.test.ts', section, (nextLine) => scene + nextLine)
 }

@@ -17,7 +17,7 @@ const BASE = '/operaciones/v1/aprobaciones'
 const aprobar = ({ request }: TestPersona, aprobacion: string) => request('POST', `${BASE}/${aprobacion}/aprobar`)
 const rechazar = ({ request }: TestPersona, aprobacion: string, razon = 'No la conozco') =>
   request('POST', `${BASE}/${aprobacion}/rechazar`, { razon })
-const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).body
+const ver = async (aprobacion: string) => (await environment.asOperador('GET', `/aprobaciones/${aprobacion}`)).body
 const createTwoAdmins = async () =>
   [await createTestPersona(environment), await createTestPersona(environment)] as const
 /** Leaves these alone with the scope. */
@@ -47,8 +47,8 @@ describe('inviting a person who administers', () => {
       enlace: expect.stringMatching(/\/cuenta$/),
     })
     expect(await findPendingCorreo(environment, 'aprobacion', ana.correo)).toBeUndefined()
-    const doneResult = await aprobar(bea, aprobacion)
-    expect([doneResult.status, doneResult.body]).toMatchObject([
+    const approval = await aprobar(bea, aprobacion)
+    expect([approval.status, approval.body]).toMatchObject([
       200,
       { estado: 'aprobada', contenido: null, pide: ana.persona, decide: bea.persona },
     ])
@@ -86,14 +86,14 @@ describe('inviting a person who administers', () => {
 
   it('takes effect at once with one administrator, by a key, and without that scope', async () => {
     const [ana] = await createTwoAdmins()
-    const invitar = (de: TestPersona['request'], alcances: string[]) =>
-      de('POST', '/operaciones/v1/invitaciones', { correo: createCorreoAddress(), nombre: 'Eva', alcances })
+    const invitar = (send: TestPersona['request'], alcances: string[]) =>
+      send('POST', '/operaciones/v1/invitaciones', { correo: createCorreoAddress(), nombre: 'Eva', alcances })
     expect((await invitar(ana.request, ['ver', 'operar'])).status).toBe(201)
     expect((await invitar(ana.request, ['administrar'])).status).toBe(202)
     const llave = environment.llaveDeOperacion
-    const porLlave = { correo: createCorreoAddress(), nombre: 'Eva', alcances: ['administrar'] }
-    const doneResult = await environment.request('POST', '/operaciones/v1/invitaciones', { llave, body: porLlave })
-    expect(doneResult.status).toBe(201)
+    const byLlave = { correo: createCorreoAddress(), nombre: 'Eva', alcances: ['administrar'] }
+    const approval = await environment.request('POST', '/operaciones/v1/invitaciones', { llave, body: byLlave })
+    expect(approval.status).toBe(201)
     await leaveAdminOnlyTo(ana)
     expect((await invitar(ana.request, ['administrar'])).status).toBe(201)
   })
@@ -110,7 +110,7 @@ describe('giving a membership the scope to administer', () => {
       { tipo: 'cambiar_membresia', contenido: { persona: eva.persona, membresia: eva.membresia, correo: eva.correo } },
     ])
     const alcances = async () =>
-      (await environment.operar('GET', `/personas/${eva.persona}`)).body.membresias[0].alcances
+      (await environment.asOperador('GET', `/personas/${eva.persona}`)).body.membresias[0].alcances
     expect(await alcances()).toEqual(['ver'])
     expect((await aprobar(bea, sentRequest.body.aprobacion)).status).toBe(200)
     expect(await alcances()).toEqual(['ver', 'administrar'])
@@ -123,7 +123,7 @@ describe('giving a membership the scope to administer', () => {
     const eva = await createTestPersona(environment, { alcances: ['ver'] })
     const path = `/operaciones/v1/membresias/${eva.membresia}`
     const { aprobacion } = (await ana.request('PATCH', path, { alcances: ['administrar'] })).body
-    await environment.operar('DELETE', `/membresias/${eva.membresia}`)
+    await environment.asOperador('DELETE', `/membresias/${eva.membresia}`)
     const { status, body } = await aprobar(bea, aprobacion)
     expect([status, body.codigo]).toEqual([409, 'aprobacion_cerrada'])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
@@ -143,11 +143,11 @@ describe('a decision', () => {
       )
       expect([caseWithoutAlcance.status, caseWithoutAlcance.body.codigo]).toEqual([403, 'alcance_insuficiente'])
     }
-    const porLlave = await environment.request('POST', `${BASE}/${aprobacion}/aprobar`, {
+    const byLlave = await environment.request('POST', `${BASE}/${aprobacion}/aprobar`, {
       llave: environment.llaveDeOperacion,
       headers: { Origin: environment.url },
     })
-    expect([porLlave.status, porLlave.body.codigo]).toEqual([401, 'sesion_invalida'])
+    expect([byLlave.status, byLlave.body.codigo]).toEqual([401, 'sesion_invalida'])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
   })
 
@@ -185,7 +185,7 @@ describe('a decision', () => {
     const [ana, bea] = await createTwoAdmins()
     const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
     const other = await requestInvitacionAprobacion(bea, correo)
-    await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
+    await environment.asOperador('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
     const { status, body } = await aprobar(bea, aprobacion)
     expect([status, body.codigo, body.mensaje]).toEqual([
       409,
@@ -220,14 +220,14 @@ it('the database has neither name nor address of an approval in clear, and the r
 
 it('erasing a person erases the approvals that it asked for and those about its address', async () => {
   const [ana, bea] = await createTwoAdmins()
-  const ownItem = await requestInvitacionAprobacion(ana)
+  const ownRequest = await requestInvitacionAprobacion(ana)
   const { comercio } = await environment.createComercio()
   const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
-  const sobreElla = await requestInvitacionAprobacion(bea, eva.correo)
+  const requestAboutEva = await requestInvitacionAprobacion(bea, eva.correo)
   for (const { persona } of [ana, eva])
-    expect((await environment.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
-  for (const { aprobacion } of [ownItem, sobreElla])
-    expect((await environment.operar('GET', `/aprobaciones/${aprobacion}`)).status).toBe(404)
+    expect((await environment.asOperador('DELETE', `/personas/${persona}`)).status).toBe(204)
+  for (const { aprobacion } of [ownRequest, requestAboutEva])
+    expect((await environment.asOperador('GET', `/aprobaciones/${aprobacion}`)).status).toBe(404)
 })
 
 it('a decision needs a proof of presence, and an approval ends after 72 hours', async () => {

@@ -14,9 +14,9 @@ describe('approvals', () => {
     const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
     const sentRequests: string[] = []
     for (let i = 0; i < 3; i++) sentRequests.unshift((await requestInvitacionAprobacion(ana)).aprobacion)
-    const first = (await environment.operar('GET', '/aprobaciones?limite=2')).body
+    const first = (await environment.asOperador('GET', '/aprobaciones?limite=2')).body
     const cursor = encodeURIComponent(first.cursor_siguiente)
-    const second = (await environment.operar('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).body
+    const second = (await environment.asOperador('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).body
     const codigos = [...first.datos, ...second.datos].map(({ aprobacion }) => aprobacion)
     expect([codigos, second.cursor_siguiente]).toEqual([sentRequests, null])
   })
@@ -28,11 +28,11 @@ describe('approvals', () => {
     const settingValues = { urlDePersonas: environment.url } as Deps['settings']
     const readTableRows = async (elapsed: number) => {
       const clock = () => new Date(environment.clock().getTime() + elapsed)
-      const nuevoId = createIdGenerator(clock)
+      const newId = createIdGenerator(clock)
       await purgeAprobaciones({
         db: environment.db,
         clock,
-        newId: nuevoId,
+        newId,
         secretos,
         settings: settingValues,
         notifyJobs: () => undefined,

@@ -12,8 +12,8 @@ const aprobar = ({ request }: TestPersona, aprobacion: string) =>
 const dos = async () => [await createTestPersona(environment), await createTestPersona(environment)] as const
 const pedirLlave = ({ request }: TestPersona, operador: string, body: object = {}) =>
   request('POST', `${OPERACIONES}/operadores/${operador}/llaves`, body)
-const llavesDe = async (operador: string) =>
-  (await environment.operar('GET', `/operadores/${operador}/llaves`)).body.datos
+const llavesOf = async (operador: string) =>
+  (await environment.asOperador('GET', `/operadores/${operador}/llaves`)).body.datos
 
 describe('an operator’s key with scope «administrar» for which a person asks', () => {
   it('is shown to the person and unknown until another one approves it', async () => {
@@ -39,18 +39,15 @@ describe('an operator’s key with scope «administrar» for which a person asks
         llave: expect.stringMatching(/^guia_oper_/),
       },
     ])
-    expect([await find(llave), await llavesDe(operador)]).toEqual([401, []])
+    expect([await find(llave), await llavesOf(operador)]).toEqual([401, []])
     expect((await findPendingCorreo(environment, 'aprobacion', bea.correo)).que).toContain(operador)
     const view = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).body
     expect(JSON.stringify(view)).not.toMatch(/secreto|hash|guia_oper_/)
     expect((await aprobar(ana, aprobacion)).body.codigo).toBe('aprobacion_propia')
-    const doneResult = await aprobar(bea, aprobacion)
-    expect([doneResult.status, JSON.stringify(doneResult.body)]).toEqual([
-      200,
-      expect.not.stringContaining('guia_oper_'),
-    ])
+    const approval = await aprobar(bea, aprobacion)
+    expect([approval.status, JSON.stringify(approval.body)]).toEqual([200, expect.not.stringContaining('guia_oper_')])
     await expect.poll(() => find(llave)).toBe(200)
-    const [row] = await llavesDe(operador)
+    const [row] = await llavesOf(operador)
     expect(row).toMatchObject({ id: view.contenido.llave.id, redes, vence_en, alcances: view.contenido.alcances })
     expect(environment.log.join()).not.toContain(llave.slice(22, 40))
   })
@@ -61,14 +58,14 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const { aprobacion, llave } = (await pedirLlave(ana, operador)).body
     const path = `${OPERACIONES}/aprobaciones/${aprobacion}/rechazar`
     expect((await bea.request('POST', path, { razon: 'No hace falta' })).status).toBe(200)
-    expect([await find(llave), await llavesDe(operador)]).toEqual([401, []])
+    expect([await find(llave), await llavesOf(operador)]).toEqual([401, []])
   })
 
   it('needs nobody without that scope, by a key, and with one person who administers', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     expect((await pedirLlave(ana, operador, { alcances: ['ver', 'operar'] })).status).toBe(201)
-    expect((await environment.operar('POST', `/operadores/${operador}/llaves`, {})).status).toBe(201)
+    expect((await environment.asOperador('POST', `/operadores/${operador}/llaves`, {})).status).toBe(201)
     await environment.db.pool.query(
       `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> $1`,
       [ana.membresia],
@@ -85,7 +82,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const other = (await pedirLlave(ana, operador)).body
     const personaWithoutCaja = await createTestPersona(environment, { alcances: ['administrar'] })
     expect((await aprobar(personaWithoutCaja, other.aprobacion)).body.codigo).toBe('alcance_insuficiente')
-    await environment.operar('POST', `/operadores/${operador}/revocar`)
+    await environment.asOperador('POST', `/operadores/${operador}/revocar`)
     const revocado = await aprobar(bea, other.aprobacion)
     expect([revocado.status, revocado.body.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
     const free = (await pedirLlave(ana, await crearOperador(), { vence_en })).body

@@ -11,11 +11,11 @@ describe('approvals', () => {
     const { codigo: _secreto, ...body } = sentRequest
     const path = `/operaciones/v1/aprobaciones/${aprobacion}`
     for (const { request } of [ana, bea]) expect((await request('GET', path)).body).toEqual(body)
-    expect((await environment.operar('GET', `/aprobaciones/${aprobacion}`)).body).toEqual(body)
+    expect((await environment.asOperador('GET', `/aprobaciones/${aprobacion}`)).body).toEqual(body)
     const eva = await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] })
     expect((await eva.request('GET', path)).body.codigo).toBe('alcance_insuficiente')
     for (const other of ['apr_000000000000', 'x']) {
-      const { status, body: nothing } = await environment.operar('GET', `/aprobaciones/${other}`)
+      const { status, body: nothing } = await environment.asOperador('GET', `/aprobaciones/${other}`)
       expect([status, nothing.codigo]).toEqual([404, 'aprobacion_desconocida'])
     }
   })

@@ -11,7 +11,7 @@ const decidir = ({ request }: TestPersona, aprobacion: string, kind: 'aprobar' |
     `${OPERACIONES}/aprobaciones/${aprobacion}/${kind}`,
     kind === 'rechazar' ? { razon: 'No' } : undefined,
   )
-const ver = async (aprobacion: string) => (await environment.operar('GET', `/aprobaciones/${aprobacion}`)).body
+const ver = async (aprobacion: string) => (await environment.asOperador('GET', `/aprobaciones/${aprobacion}`)).body
 
 /** Leaves these alone with the scope. */
 async function keepOnlyAdmins<P extends TestPersona[]>(...personas: P): Promise<P> {
@@ -29,7 +29,7 @@ const tres = async () =>
     await createTestPersona(environment),
   )
 const membresias = async ({ persona }: TestPersona) => {
-  const { status, body } = await environment.operar('GET', `/personas/${persona}`)
+  const { status, body } = await environment.asOperador('GET', `/personas/${persona}`)
   return status === 404 ? null : body.membresias.map(({ alcances }: { alcances: string[] }) => alcances)
 }
 
@@ -44,12 +44,12 @@ const REMOVALS = [
     ({ membresia }) => `/membresias/${membresia}`,
     { alcances: ['ver', 'operar', 'administrar'] },
   ],
-] as const satisfies [string, string, string, (de: TestPersona) => string, object | undefined][]
+] as const satisfies [string, string, string, (author: TestPersona) => string, object | undefined][]
 const DESPUES = { quitar_membresia: [], eliminar_persona: null, cambiar_membresia: [['ver', 'operar', 'administrar']] }
 const ALL = ['ver', 'operar', 'caja', 'administrar']
 
 describe.each(REMOVALS)('%s of another person who administers', (_nombre, tipo, method, path, body) => {
-  const request = (de: TestPersona, a: TestPersona) => de.request(method, OPERACIONES + path(a), body)
+  const request = (author: TestPersona, a: TestPersona) => author.request(method, OPERACIONES + path(a), body)
 
   it('waits for a third person, and neither for the person who asks nor for the one concerned', async () => {
     const [ana, bea, cata] = await tres()
@@ -94,7 +94,7 @@ describe.each(REMOVALS)('%s of another person who administers', (_nombre, tipo, 
     const done = tipo === 'cambiar_membresia' ? 200 : 204
     expect((await request(ana, ana)).status).toBe(done)
     expect(await membresias(ana)).toEqual(DESPUES[tipo])
-    expect((await environment.operar(method, path(bea), body)).status).toBe(done)
+    expect((await environment.asOperador(method, path(bea), body)).status).toBe(done)
     expect(await membresias(bea)).toEqual(DESPUES[tipo])
     const eva = await createTestPersona(environment, { alcances: ['ver', 'operar', 'caja'] })
     if (method === 'DELETE') expect((await request(cata, eva)).status).toBe(done)
@@ -104,14 +104,14 @@ describe.each(REMOVALS)('%s of another person who administers', (_nombre, tipo, 
 describe('two persons who administer', () => {
   it('cannot both be removed: the approval of a removed person cannot be given', async () => {
     const [ana, bea] = await dos()
-    const [requestAboutBea, sobreAna] = await Promise.all([
+    const [requestAboutBea, requestAboutAna] = await Promise.all([
       ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`),
       bea.request('DELETE', `${OPERACIONES}/personas/${ana.persona}`),
     ])
-    expect([requestAboutBea.status, sobreAna.status]).toEqual([202, 202])
+    expect([requestAboutBea.status, requestAboutAna.status]).toEqual([202, 202])
     const hechas = await Promise.all([
       decidir(bea, requestAboutBea.body.aprobacion),
-      decidir(ana, sobreAna.body.aprobacion),
+      decidir(ana, requestAboutAna.body.aprobacion),
     ])
     expect(hechas.filter(({ status }) => status === 200)).toHaveLength(1)
     const remaining = await environment.db.pool.query(
@@ -126,7 +126,7 @@ describe('an approval of a removal', () => {
     const [ana, bea, cata] = await tres()
     const { aprobacion } = (await ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`)).body
     expect((await decidir(bea, aprobacion)).body.codigo).toBe('aprobacion_propia')
-    await environment.operar('DELETE', `/membresias/${cata.membresia}`)
+    await environment.asOperador('DELETE', `/membresias/${cata.membresia}`)
     expect((await decidir(bea, aprobacion)).status).toBe(200)
     expect(await membresias(bea)).toEqual([])
     await waitUntil(async () => (await bea.request('GET', `${OPERACIONES}/personas`)).status === 401)
@@ -135,13 +135,13 @@ describe('an approval of a removal', () => {
   it('changes nothing once the person or the membership is gone', async () => {
     const [ana, bea, cata] = await tres()
     const quitar = (await ana.request('DELETE', `${OPERACIONES}/membresias/${bea.membresia}`)).body
-    await environment.operar('DELETE', `/membresias/${bea.membresia}`)
+    await environment.asOperador('DELETE', `/membresias/${bea.membresia}`)
     const late = await decidir(cata, quitar.aprobacion)
     expect([late.status, late.body.codigo]).toEqual([409, 'aprobacion_cerrada'])
     expect((await ver(quitar.aprobacion)).estado).toBe('pendiente')
     const dani = await createTestPersona(environment)
     const remove = (await ana.request('DELETE', `${OPERACIONES}/personas/${dani.persona}`)).body
-    await environment.operar('DELETE', `/personas/${dani.persona}`)
+    await environment.asOperador('DELETE', `/personas/${dani.persona}`)
     // Erasing the person erases what others asked about it.
     expect((await decidir(cata, remove.aprobacion)).status).toBe(404)
   })

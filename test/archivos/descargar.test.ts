@@ -19,11 +19,11 @@ beforeAll(async () => {
   ;({ guia, foto, firma } = await createDeliveredGuia(environment, comercio))
 })
 
-const nuevo = async () => (await comercio.api.guias.pruebaEntrega(guia)).fotos[0]!
-const path = async () => (await nuevo()).url.slice(environment.url.length)
+const readFoto = async () => (await comercio.api.guias.pruebaEntrega(guia)).fotos[0]!
+const path = async () => (await readFoto()).url.slice(environment.url.length)
 
 /** The target goes out as it is written: `fetch` would tidy it up. */
-const pedir = (destino: string, method = 'GET', headers: Record<string, string> = {}) =>
+const download = (destino: string, method = 'GET', headers: Record<string, string> = {}) =>
   new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     const { hostname, port } = new URL(environment.url)
     const solicitud = request({ hostname, port, path: destino, method, headers }, async (res) => {
@@ -36,7 +36,7 @@ const pedir = (destino: string, method = 'GET', headers: Record<string, string> 
   })
 
 /** An answer without what differs in every answer. */
-const commonPart = ({ status, headers, body }: Awaited<ReturnType<typeof pedir>>) => {
+const commonPart = ({ status, headers, body }: Awaited<ReturnType<typeof download>>) => {
   const { id_solicitud: _1, ...rest } = JSON.parse(body.toString())
   const { date: _3, 'x-request-id': _4, ratelimit: _5, ...otherHeaders } = headers
   return { status, otras: otherHeaders, rest }
@@ -44,7 +44,7 @@ const commonPart = ({ status, headers, body }: Awaited<ReturnType<typeof pedir>>
 
 describe('GET /archivos/{archivo}', () => {
   it('serves the file, for display only, to a client that has the link', async () => {
-    const { url, bytes, sha256, vence_en } = await nuevo()
+    const { url, bytes, sha256, vence_en } = await readFoto()
     expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
     expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
     const response = await fetch(url)
@@ -66,24 +66,24 @@ describe('GET /archivos/{archivo}', () => {
 
   it('answers every altered byte the same', FULL_RUN_ONLY, async () => {
     const good = await path()
-    const refusal = commonPart(await pedir(`/archivos/${foto}`))
+    const refusal = commonPart(await download(`/archivos/${foto}`))
     expect([refusal.status, refusal.rest.codigo]).toEqual([403, 'enlace_invalido'])
     const from = '/archivos/'.length
     for (let i = from; i < good.length; i++) {
       for (const other of ['0', 'A', 'z', '_', '=', '&', '+']) {
         if (good[i] === other) continue
         const altered = good.slice(0, i) + other + good.slice(i + 1)
-        expect([altered, commonPart(await pedir(altered))]).toEqual([altered, refusal])
+        expect([altered, commonPart(await download(altered))]).toEqual([altered, refusal])
       }
       const caseWithout = good.slice(0, i) + good.slice(i + 1)
-      if (i > from) expect([caseWithout, commonPart(await pedir(caseWithout))]).toEqual([caseWithout, refusal])
+      if (i > from) expect([caseWithout, commonPart(await download(caseWithout))]).toEqual([caseWithout, refusal])
     }
-    expect((await pedir(good)).status).toBe(200)
+    expect((await download(good)).status).toBe(200)
   })
 
   it('answers the same to what is missing, doubled, too much, foreign or nobody’s', async () => {
     const good = await path()
-    const refusal = commonPart(await pedir(`/archivos/${foto}`))
+    const refusal = commonPart(await download(`/archivos/${foto}`))
     const [, query] = good.split('?')
     const pairs = query!.split('&')
     const bad = [
@@ -103,11 +103,11 @@ describe('GET /archivos/{archivo}', () => {
       good.replace('disp=inline', 'disp=attachment'),
       good.replace(/exp=\d+/, 'exp=9999999999'),
     ]
-    for (const badValue of bad)
-      expect([badValue.slice(0, 300), commonPart(await pedir(badValue))]).toEqual([badValue.slice(0, 300), refusal])
+    for (const badUrl of bad)
+      expect([badUrl.slice(0, 300), commonPart(await download(badUrl))]).toEqual([badUrl.slice(0, 300), refusal])
     // No path out, however it is spelt; these name no file at all.
     for (const fuera of ['/archivos/../master_keys', '/archivos/', '/archivos/a/b'])
-      expect([fuera, (await pedir(fuera)).status]).toEqual([fuera, 404])
+      expect([fuera, (await download(fuera)).status]).toEqual([fuera, 404])
   })
 
   it(
@@ -117,7 +117,7 @@ describe('GET /archivos/{archivo}', () => {
       const good = await path()
       const bad = {
         ultimo: `${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
-        primero: good.replace(/firma=./, (con) => (con.endsWith('A') ? 'firma=B' : 'firma=A')),
+        primero: good.replace(/firma=./, (url) => (url.endsWith('A') ? 'firma=B' : 'firma=A')),
         corta: good.slice(0, -20),
         ninguna: `/archivos/${foto}`,
         nadie: good.replace(foto, 'arch_0000000000000000'),
@@ -127,13 +127,13 @@ describe('GET /archivos/{archivo}', () => {
       try {
         await client.query('begin')
         await client.query('lock table archivo, archivo_indice in access exclusive mode')
-        for (const [name, badValue] of Object.entries(bad))
-          expect([name, (await pedir(badValue)).status]).toEqual([name, 403])
+        for (const [name, badUrl] of Object.entries(bad))
+          expect([name, (await download(badUrl)).status]).toEqual([name, 403])
         // A good link waits for the tables.
-        const goodOne = pedir(good)
+        const goodDownload = download(good)
         await waitForLock(environment.db)
         await client.query('rollback')
-        expect((await goodOne).status).toBe(200)
+        expect((await goodDownload).status).toBe(200)
       } finally {
         client.release(true)
       }
@@ -149,40 +149,40 @@ describe('GET /archivos/{archivo}', () => {
         minutes,
         folder: 'archivos',
       }).create(foto, 'attachment').url
-    const saved = await pedir(linkOfMinutes(1))
+    const saved = await download(linkOfMinutes(1))
     expect([saved.status, saved.headers['content-disposition']]).toEqual([200, `attachment; filename="${foto}.jpg"`])
-    expect((await pedir(linkOfMinutes(1_440))).status).toBe(200)
-    expect((await pedir(linkOfMinutes(1_442))).status).toBe(403)
-    expect((await pedir(linkOfMinutes(-1))).status).toBe(403)
-    expect((await pedir(linkOfMinutes(0))).status).toBe(403)
-    expect((await pedir(linkOfMinutes(1, Buffer.alloc(32, 9).toString('base64')))).status).toBe(403)
+    expect((await download(linkOfMinutes(1_440))).status).toBe(200)
+    expect((await download(linkOfMinutes(1_442))).status).toBe(403)
+    expect((await download(linkOfMinutes(-1))).status).toBe(403)
+    expect((await download(linkOfMinutes(0))).status).toBe(403)
+    expect((await download(linkOfMinutes(1, Buffer.alloc(32, 9).toString('base64')))).status).toBe(403)
     const good = await path()
     environment.advance(15 * 60_000 + 1_000)
-    const refusal = commonPart(await pedir(good))
-    expect(refusal).toEqual(commonPart(await pedir(`/archivos/${foto}`)))
-    expect((await pedir(await path())).status).toBe(200)
+    const refusal = commonPart(await download(good))
+    expect(refusal).toEqual(commonPart(await download(`/archivos/${foto}`)))
+    expect((await download(await path())).status).toBe(200)
   })
 
   it('knows GET and HEAD, and says so before it looks at the link', async () => {
     const good = await path()
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       for (const destino of [good, `/archivos/${foto}`]) {
-        const { status, headers } = await pedir(destino, method)
+        const { status, headers } = await download(destino, method)
         expect([method, status, headers.allow]).toEqual([method, 405, 'GET, HEAD'])
       }
     }
-    const head = await pedir(good, 'HEAD')
+    const head = await download(good, 'HEAD')
     expect([head.status, head.body.length, Number(head.headers['content-length'])]).toEqual([
       200,
       0,
-      (await nuevo()).bytes,
+      (await readFoto()).bytes,
     ])
-    expect((await pedir(`/archivos/${foto}`, 'HEAD')).status).toBe(403)
+    expect((await download(`/archivos/${foto}`, 'HEAD')).status).toBe(403)
   })
 
   it('serves parts, and answers 304 to a client that already has the file', async () => {
     const good = await path()
-    const { body: whole, headers } = await pedir(good)
+    const { body: whole, headers } = await download(good)
     const n = whole.length
     const ETag = String(headers.etag)
     const parts: [string, number, number, number][] = [
@@ -200,41 +200,41 @@ describe('GET /archivos/{archivo}', () => {
       ['bytes=a-b', 200, 0, n],
     ]
     for (const [range, status, from, hasta] of parts) {
-      const part = await pedir(good, 'GET', { range })
+      const part = await download(good, 'GET', { range })
       expect([range, part.status, part.body.equals(whole.subarray(from, hasta))]).toEqual([range, status, true])
       expect(part.headers['content-range']).toBe(status === 206 ? `bytes ${from}-${hasta - 1}/${n}` : undefined)
     }
     for (const range of [`bytes=${n}-`, `bytes=${n * 2}-${n * 3}`, 'bytes=-0']) {
-      const fuera = await pedir(good, 'GET', { range })
+      const fuera = await download(good, 'GET', { range })
       expect([range, fuera.status, fuera.headers['content-range']]).toEqual([range, 416, `bytes */${n}`])
     }
-    expect((await pedir(good, 'GET', { range: 'bytes=0-9', 'if-range': ETag })).status).toBe(206)
-    expect((await pedir(good, 'GET', { range: 'bytes=0-9', 'if-range': '"otro"' })).status).toBe(200)
-    for (const ownEntry of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const same = await pedir(good, 'GET', { 'if-none-match': ownEntry })
-      expect([ownEntry, same.status, same.body.length, same.headers.etag]).toEqual([ownEntry, 304, 0, ETag])
+    expect((await download(good, 'GET', { range: 'bytes=0-9', 'if-range': ETag })).status).toBe(206)
+    expect((await download(good, 'GET', { range: 'bytes=0-9', 'if-range': '"otro"' })).status).toBe(200)
+    for (const ifNoneMatch of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
+      const same = await download(good, 'GET', { 'if-none-match': ifNoneMatch })
+      expect([ifNoneMatch, same.status, same.body.length, same.headers.etag]).toEqual([ifNoneMatch, 304, 0, ETag])
     }
-    expect((await pedir(good, 'GET', { 'if-none-match': '"otro"' })).status).toBe(200)
+    expect((await download(good, 'GET', { 'if-none-match': '"otro"' })).status).toBe(200)
     // A good ETag opens nothing.
-    expect((await pedir(`/archivos/${foto}`, 'GET', { 'if-none-match': '*' })).status).toBe(403)
+    expect((await download(`/archivos/${foto}`, 'GET', { 'if-none-match': '*' })).status).toBe(403)
   })
 
   it('answers 503 when a file is missing, which must not happen, and 403 when it was deleted, which may', async () => {
     const good = await path()
     const file = join(environment.dataDir, 'archivos', foto.slice(-2), foto)
     await rename(file, `${file}.aparte`)
-    expect((await pedir(good)).status).toBe(503)
+    expect((await download(good)).status).toBe(503)
     await rename(`${file}.aparte`, file)
     const other = await createDeliveredGuia(environment, comercio)
     const { url } = (await comercio.api.guias.pruebaEntrega(other.guia)).firma!
     await environment.db.pool.query('delete from archivo where archivo = $1', [other.firma])
-    expect((await pedir(url.slice(environment.url.length))).status).toBe(403)
+    expect((await download(url.slice(environment.url.length))).status).toBe(403)
   })
 
   it('leaves links and signatures out of the log', async () => {
     const good = await path()
-    await pedir(good)
-    await pedir(`${good}x`)
+    await download(good)
+    await download(`${good}x`)
     expect(environment.log.join('')).not.toContain(/firma=(.+)$/.exec(good)![1]!)
   })
 })

@@ -45,18 +45,18 @@ const names = async () => (await readTableRows()).map(({ archivo }) => archivo)
 // Somebody else's disk can't be filled: it takes a small one of our own, and who may mount it.
 const disco = process.platform === 'linux' && process.getuid?.() === 0
 describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => {
-  const mount = (donde: string, bytes: number) =>
-    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', donde]).status
-  const unmount = (donde: string) => spawnSync('umount', [donde]).status
+  const mount = (folder: string, bytes: number) =>
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]).status
+  const unmount = (folder: string) => spawnSync('umount', [folder]).status
 
   it.each([
     ['where uploads wait', 'subidas'],
     ['where files are kept', 'archivos'],
   ])('%s: 503, nothing half-written, no row; and again when there is room', async (_donde, target) => {
-    const donde = join(environment.dataDir, target)
-    await rm(donde, { recursive: true, force: true })
-    await mkdir(donde)
-    expect(mount(donde, 65_536)).toBe(0)
+    const folder = join(environment.dataDir, target)
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder)
+    expect(mount(folder, 65_536)).toBe(0)
     const before = await readTableRows()
     try {
       const grande = await createFoto({ ancho: 3_000, alto: 2_500, noise: 40 })
@@ -66,7 +66,7 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
         expect([status, body.codigo, headers.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
       }
       expect(
-        await readdir(donde, { recursive: true }).then((existingItems) => existingItems.filter((n) => n.length > 2)),
+        await readdir(folder, { recursive: true }).then((fileNames) => fileNames.filter((n) => n.length > 2)),
       ).toEqual([])
       expect(await readTableRows()).toEqual(before)
       // What fits is taken: it was the disk.
@@ -75,7 +75,7 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
       ).toBe(201)
       expect((await readTableRows()).length).toBe(before.length + 1)
     } finally {
-      expect(unmount(donde)).toBe(0)
+      expect(unmount(folder)).toBe(0)
     }
     expect((await uploadArchivo(environment, guia)).status).toBe(201)
     // What was kept on the small disk went with it.
@@ -90,14 +90,18 @@ describe('a killed service', () => {
   it('leaves no row without its file, and what it leaves besides is swept', FULL_RUN_ONLY, async () => {
     const dataDir = processes.nextFolder()
     const store = localStoreIn(dataDir)
-    const ownItem = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
-    const base = { ...ownItem, DATA_DIR: dataDir, WORKERS: '0' }
+    const variables = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+    const base = { ...variables, DATA_DIR: dataDir, WORKERS: '0' }
     const foto = new Uint8Array(await createFoto({ ancho: 2_000, alto: 1_500, noise: 30 }))
-    const givenItems: string[] = []
-    const aCuenta = new Set<string>()
+    const uploadedArchivos: string[] = []
+    const countedArchivos = new Set<string>()
     const isReceiving = async () => (await readdir(join(dataDir, 'subidas')).catch(() => [])).length > 0
-    for (const moment of [isReceiving, async () => givenItems.length > 0, async () => givenItems.length > 3]) {
-      givenItems.length = 0
+    for (const moment of [
+      isReceiving,
+      async () => uploadedArchivos.length > 0,
+      async () => uploadedArchivos.length > 3,
+    ]) {
+      uploadedArchivos.length = 0
       const child = processes.npmStart(base)
       const url = await listo(child)
       const subidas = Array.from({ length: 6 }, async () => {
@@ -108,29 +112,29 @@ describe('a killed service', () => {
         })
         const { archivo } = (await response.json()) as { archivo: string }
         expect(response.status).toBe(201)
-        givenItems.push(archivo)
+        uploadedArchivos.push(archivo)
       })
       await waitUntil(moment)
       process.kill(findNodeProcess(dataDir), 'SIGKILL')
-      for (const { status } of await Promise.allSettled(subidas)) aCuenta.add(status)
+      for (const { status } of await Promise.allSettled(subidas)) countedArchivos.add(status)
       await child.waitForEnd()
       for (const { archivo, bytes } of await readTableRows())
         expect([archivo, (await stat(join(dataDir, 'archivos', archivo.slice(-2), archivo))).size]).toEqual([
           archivo,
           bytes,
         ])
-      expect(await names()).toEqual(expect.arrayContaining(givenItems))
+      expect(await names()).toEqual(expect.arrayContaining(uploadedArchivos))
     }
     // Some were cut off, or this has shown nothing.
-    expect(aCuenta).toContain('rejected')
+    expect(countedArchivos).toContain('rejected')
     await sweepArchivos(deps(store, 0.1))
     expect(await guardados(store)).toEqual(await names())
     const { rows } = await environment.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
     expect(rows).toEqual([])
     // What waited for its turn is cleaned up an hour later, by whichever process takes an upload.
     const subidas = join(dataDir, 'subidas')
-    const oldEntries = await readdir(subidas)
-    for (const old of oldEntries) await utimes(join(subidas, old), 0, 0)
+    const oldFiles = await readdir(subidas)
+    for (const old of oldFiles) await utimes(join(subidas, old), 0, 0)
     await writeFile(join(subidas, 'de-otro-proceso'), 'x')
     await createReception(subidas).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
@@ -147,8 +151,8 @@ describe('uploads', () => {
     })
     const decodedSizes: number[] = []
     const concurrent = Array.from({ length: 32 }, (_, i) =>
-      reception.receive(sample(), async (path, enTurno) => {
-        await enTurno(async () => decodedSizes.push((await readFile(path)).length))
+      reception.receive(sample(), async (path, takeTurn) => {
+        await takeTurn(async () => decodedSizes.push((await readFile(path)).length))
         await door
         return i
       }),
@@ -162,17 +166,17 @@ describe('uploads', () => {
   })
 
   it('leave files that another process writes, and delete files older than an hour', async () => {
-    const donde = await mkdtemp(join(baseFolder, 'edades-'))
+    const folder = await mkdtemp(join(baseFolder, 'edades-'))
     for (const [name, minutes] of [
       ['vieja', 61],
       ['reciente', 59],
     ] as const) {
-      await writeFile(join(donde, name), 'x')
+      await writeFile(join(folder, name), 'x')
       const moment = new Date(Date.now() - minutes * 60_000)
-      await utimes(join(donde, name), moment, moment)
+      await utimes(join(folder, name), moment, moment)
     }
-    await createReception(donde).receive(Readable.from([Buffer.from('x')]), async () => {})
-    expect(await readdir(donde)).toEqual(['reciente'])
+    await createReception(folder).receive(Readable.from([Buffer.from('x')]), async () => {})
+    expect(await readdir(folder)).toEqual(['reciente'])
   })
 })
 
@@ -211,12 +215,12 @@ describe('the sweeper', () => {
 
   it('goes on past a file that can’t be deleted, and comes back for it', async () => {
     const store = localStoreIn(environment.dataDir)
-    const ownItems = [
+    const uploads = [
       await uploadArchivo(environment, guia),
       await uploadArchivo(environment, guia),
       await uploadArchivo(environment, guia),
     ]
-    const [stubbornKey, ...others] = ownItems.map(({ body }) => body.archivo as string)
+    const [stubbornKey, ...others] = uploads.map(({ body }) => body.archivo as string)
     const { save, read, exists, list: listar } = store
     // As root restored it, say.
     const storeWithStubbornFile: FileStore = {
@@ -239,14 +243,14 @@ describe('the sweeper', () => {
 
   it('deletes what has had no name for a week, but not where most of the files are unknown', async () => {
     const store = localStoreIn(environment.dataDir)
-    const ownItems = await Promise.all([
+    const uploads = await Promise.all([
       uploadArchivo(environment, guia),
       uploadArchivo(environment, guia),
       uploadArchivo(environment, guia),
     ])
-    const conNombre = ownItems.map(({ body }) => body.archivo as string).sort()
+    const withName = uploads.map(({ body }) => body.archivo as string).sort()
     await store.save('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
-    const queue = conNombre[0]!.slice(-2)
+    const queue = withName[0]!.slice(-2)
     await writeFile(join(environment.dataDir, 'archivos', queue, `arch_SINNOMBRE11111${queue}.parcial`), 'x')
     await touchFiles(join(environment.dataDir, 'archivos'))
     // As old as the service's clock says: its files get older, too.
@@ -255,14 +259,14 @@ describe('the sweeper', () => {
     expect(differences.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 0 })
     await sweepUnknownFiles(deps(store, 8, log))
     expect(lines.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
-    expect(await guardados(store)).toEqual(conNombre)
+    expect(await guardados(store)).toEqual(withName)
     expect(differences.at(-1)).toEqual({ filesWithoutRow: 0, missingFiles: 0 })
     for (const { archivo } of await readTableRows())
       expect((await stat(join(environment.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
     // What somebody else keeps in the same bucket is no file of ours, however few they are.
     await store.save('respaldo-2026', Buffer.from('x'), 'application/pdf')
     await sweepUnknownFiles(deps(store, 8))
-    expect(await guardados(store)).toEqual([...conNombre, 'respaldo-2026'])
+    expect(await guardados(store)).toEqual([...withName, 'respaldo-2026'])
     await store.remove('respaldo-2026')
     // Another environment's files: whoever points a service at them keeps them.
     const { store: foreign } = await openStore(readConfig({ DATA_DIR: join(baseFolder, 'ajeno') }, '/'))

@@ -39,12 +39,12 @@ const insertSegment = (foto: Buffer, marker: number, datos: Buffer) => {
   return Buffer.concat([foto.subarray(0, 2), segmentHeader, datos, foto.subarray(2)])
 }
 const insertAfterHeader = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
-const conCola = async (image: Promise<Buffer>, queue: string) =>
+const withTail = async (image: Promise<Buffer>, queue: string) =>
   Buffer.concat([await image, Buffer.from(queue, 'latin1')])
 const createFrame = (color: string) => lisa(250, 240, color).png().toBuffer()
 const createOrientedJpeg = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */
-const conExif = (corrupt: (exif: Buffer) => void) => async () => {
+const withExif = (corrupt: (exif: Buffer) => void) => async () => {
   const foto = await createFoto()
   const from = foto.indexOf('Exif\0\0')
   corrupt(foto.subarray(from + 6, from + 6 + 120))
@@ -52,7 +52,7 @@ const conExif = (corrupt: (exif: Buffer) => void) => async () => {
 }
 
 /** A WebP whose EXIF has a date and two texts of that length; sharp leaves out a text of more than 65,535 bytes. */
-const webpConExif = (length: number) =>
+const webpWithExif = (length: number) =>
   lisa(640, 480)
     .withExif({
       IFD0: { ImageDescription: 'x'.repeat(length), Artist: 'x'.repeat(length) },
@@ -73,15 +73,15 @@ interface ExpectedImage {
 /** What is taken, and what it becomes. */
 export const ACCEPTED_IMAGES: readonly [description: string, build: Bytes, expected: ExpectedImage][] = [
   ['a JPEG with a comment', async () => insertSegment(await createFoto(), 0xfe, Buffer.from(PAYLOAD)), { ancho: 640 }],
-  ['a JPEG that is a ZIP, too', () => conCola(createFoto(), `PK\x03\x04${PAYLOAD}PK\x05\x06`), { ancho: 640 }],
-  ['a JPEG that is a PDF, too', () => conCola(createFoto(), `%PDF-1.7\n${PAYLOAD}`), { ancho: 640 }],
-  ['a JPEG that is HTML, too', () => conCola(createFoto(), `\n<html>${PAYLOAD}</html>`), { ancho: 640 }],
+  ['a JPEG that is a ZIP, too', () => withTail(createFoto(), `PK\x03\x04${PAYLOAD}PK\x05\x06`), { ancho: 640 }],
+  ['a JPEG that is a PDF, too', () => withTail(createFoto(), `%PDF-1.7\n${PAYLOAD}`), { ancho: 640 }],
+  ['a JPEG that is HTML, too', () => withTail(createFoto(), `\n<html>${PAYLOAD}</html>`), { ancho: 640 }],
   [
     'a JPEG with XMP',
     async () => insertSegment(await createFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${PAYLOAD}`)),
     { ancho: 640 },
   ],
-  ['a PNG with a script behind it', () => conCola(createFirma(), PAYLOAD), { tipo: 'firma', ancho: 300, alto: 100 }],
+  ['a PNG with a script behind it', () => withTail(createFirma(), PAYLOAD), { tipo: 'firma', ancho: 300, alto: 100 }],
   [
     'a PNG with a script in its text',
     async () =>
@@ -119,27 +119,31 @@ export const ACCEPTED_IMAGES: readonly [description: string, build: Bytes, expec
     createOrientedJpeg(n),
     { ancho: 200, alto: 400 },
   ]),
-  ['EXIF full of ones', conExif((exif) => exif.fill(0xff)), { ancho: 640, capturado_en: null, lat: null }],
-  ['EXIF that points outside', conExif((exif) => exif.fill(0xff, 4, 8)), { ancho: 640, capturado_en: null, lat: null }],
+  ['EXIF full of ones', withExif((exif) => exif.fill(0xff)), { ancho: 640, capturado_en: null, lat: null }],
+  [
+    'EXIF that points outside',
+    withExif((exif) => exif.fill(0xff, 4, 8)),
+    { ancho: 640, capturado_en: null, lat: null },
+  ],
   [
     'EXIF that goes round in circles',
-    conExif((exif) => exif.fill(0, 4, 8)),
+    withExif((exif) => exif.fill(0, 4, 8)),
     { ancho: 640, capturado_en: null, lat: null },
   ],
-  ['a WebP with EXIF', () => webpConExif(1_000), { ancho: 640, capturado_en: '2026-11-20T21:04:05.000Z' }],
+  ['a WebP with EXIF', () => webpWithExif(1_000), { ancho: 640, capturado_en: '2026-11-20T21:04:05.000Z' }],
   [
     'a WebP with more EXIF than a JPEG can hold',
-    () => webpConExif(40_000),
+    () => webpWithExif(40_000),
     { ancho: 640, capturado_en: null, lat: null },
   ],
-  ['EXIF of noise', conExif((exif) => randomBytes(112).copy(exif, 8)), { ancho: 640 }],
+  ['EXIF of noise', withExif((exif) => randomBytes(112).copy(exif, 8)), { ancho: 640 }],
 ]
 
 const NI_JPEG = /no es JPEG, PNG ni WebP\. Envíe la imagen en uno de esos formatos\.$/
 const ROTA = /incompleta o dañada/
 const GRANDE = /pasa de 40 megapíxeles/
 const HEIC = /HEIC o AVIF, que no se admiten\. Envíela como JPEG: en un iPhone, Ajustes/
-const deTelefono = (brand: string) => () =>
+const phoneImage = (brand: string) => () =>
   Buffer.concat([Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0`), randomBytes(900)])
 const createTinyImage = () => sharp(Buffer.alloc(300), { raw: { width: 10, height: 10, channels: 3 } })
 
@@ -155,7 +159,7 @@ export const REFUSED_IMAGES: readonly [description: string, build: Bytes, detail
   ['one byte', () => Buffer.from([0xff]), NI_JPEG],
   ...['heic', 'heix', 'mif1', 'avif'].map((brand): [string, Bytes, RegExp] => [
     `HEIC (${brand})`,
-    deTelefono(brand),
+    phoneImage(brand),
     HEIC,
   ]),
   ['HTML that begins like a JPEG', () => Buffer.from(`\xff\xd8\xff${PAYLOAD}`, 'latin1'), ROTA],

@@ -58,14 +58,14 @@ export async function createGuiaOnRoute(
 ) {
   const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta'])
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado, ...(repartidor ? { repartidor } : {}) })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado, ...(repartidor ? { repartidor } : {}) })
   return guia
 }
 
 /** A guide whose delivery failed. */
 export async function createFailedGuia(environment: TestEnvironment, comercio: Pick<Comercio, 'api'>) {
   const guia = await createGuiaOnRoute(environment, comercio)
-  await environment.operar('POST', `/guias/${guia}/eventos`, {
+  await environment.asOperador('POST', `/guias/${guia}/eventos`, {
     estado: 'intento_fallido',
     motivo: 'destinatario_ausente',
   })
@@ -92,7 +92,7 @@ export async function registerEntrega(
     precision_m: 8.5,
     ...moreFields,
   }
-  const { body, status } = await environment.operar('POST', `/guias/${guia}/entrega`, entrega, key)
+  const { body, status } = await environment.asOperador('POST', `/guias/${guia}/entrega`, entrega, key)
   if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(body)}`)
   return { guia, foto: foto.body.archivo as string, firma: firma.body.archivo as string, evento: body }
 }

@@ -30,7 +30,7 @@ describe('the pictures of a guide', () => {
       expect(body.mensaje).toMatch(intento < 2 ? /^Este intento de entrega ya tiene 20/ : /^La guía ya tiene 60/)
       environment.advance(1_000)
       for (const evento of [{ estado: 'intento_fallido', motivo: 'sin_respuesta' }, { estado: 'en_ruta' }])
-        expect((await environment.operar('POST', `/guias/${guia}/eventos`, evento)).status).toBe(201)
+        expect((await environment.asOperador('POST', `/guias/${guia}/eventos`, evento)).status).toBe(201)
       environment.advance(1_000)
     }
     expect((await uploadArchivo(environment, guia, { bytes })).body.mensaje).toBe(
@@ -38,11 +38,11 @@ describe('the pictures of a guide', () => {
     )
     const { cookie, repartidor } = await createMobile(environment)
     await environment.db.pool.query('update guia set custodio = $1 where guia = $2', [repartidor, guia])
-    const deReparto = await environment.request('POST', `/repartidor/v1/guias/${guia}/archivos?tipo=foto`, {
+    const courierUpload = await environment.request('POST', `/repartidor/v1/guias/${guia}/archivos?tipo=foto`, {
       raw: new Uint8Array(bytes),
       headers: { cookie, Origin: environment.url, 'Content-Type': 'image/jpeg' },
     })
-    expect([deReparto.status, deReparto.body]).toMatchObject([409, fullCase])
+    expect([courierUpload.status, courierUpload.body]).toMatchObject([409, fullCase])
     // Another guide takes its own.
     expect((await uploadArchivo(environment, await createGuiaOnRoute(environment, comercio), { bytes })).status).toBe(
       201,

@@ -38,8 +38,8 @@ const guardados = async () =>
     .map(({ clave: key }) => key)
     .filter((key) => key.startsWith('arch_'))
     .sort()
-const column = async (table: string, donde = 'true') => {
-  const { rows } = await environment.db.pool.query(`select archivo from ${table} where ${donde} order by 1`)
+const column = async (table: string, condition = 'true') => {
+  const { rows } = await environment.db.pool.query(`select archivo from ${table} where ${condition} order by 1`)
   return rows.map(({ archivo }) => archivo as string)
 }
 /** Every row has its object, every object its row, and nothing waits on the disk. */
@@ -195,7 +195,7 @@ describe('the processes', () => {
     const other = await environment.createComercio()
     comercio = await environment.createComercio()
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const ownEntries = (await readWholePrueba(guia)).fotos.length + 2
+    const fileCount = (await readWholePrueba(guia)).fotos.length + 2
     const { telefono } = await comercio.api.guias.obtener(guia)
     const foreign = await createDeliveredGuia(environment, other)
     await waitUntil(async () => (await other.api.guias.pruebaEntrega(foreign.guia)).pdf)
@@ -208,15 +208,15 @@ describe('the processes', () => {
         S3_PREFIX: 'guias',
       })
     expect(await admin('exportar', '--carpeta', folder)).toMatchObject({ codigo: 0 })
-    expect((await readdir(folder)).length).toBe(ownEntries)
+    expect((await readdir(folder)).length).toBe(fileCount)
     const before = await guardados()
     server.decideFate = ({ method }) => (method === 'DELETE' ? 'falla' : 'bien')
     expect((await admin('olvidar', '--si')).codigo).toBe(1)
     expect(await guardados()).toEqual(before)
-    expect(await column('archivo_indice', `estado = 'borrando'`)).toHaveLength(ownEntries)
+    expect(await column('archivo_indice', `estado = 'borrando'`)).toHaveLength(fileCount)
     server.decideFate = () => 'bien'
     expect((await admin('olvidar', '--si')).codigo).toBe(0)
-    expect(await guardados()).toHaveLength(before.length - ownEntries)
+    expect(await guardados()).toHaveLength(before.length - fileCount)
     await inOrder()
     expect((await other.api.guias.pruebaEntrega(foreign.guia)).pdf).toBeTruthy()
   })
@@ -225,8 +225,8 @@ describe('the processes', () => {
     comercio = await environment.createComercio()
     const guia = await createGuiaOnRoute(environment, comercio)
     const dataDir = processes.nextFolder()
-    const ownItem = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
-    const base = { ...ownItem, DATA_DIR: dataDir, WORKERS: '0' }
+    const variables = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+    const base = { ...variables, DATA_DIR: dataDir, WORKERS: '0' }
     const child = processes.npmStart({ ...server.env, S3_PREFIX: 'guias', ...base })
     const url = await listo(child)
     const before = await column('archivo')

@@ -126,13 +126,13 @@ async function handleRequest(s3Server: S3Server, innerPort: number, req: Incomin
   const missing = verificar(req, body)
   if (missing) return void refuse(res, 403, missing)
   const { method, url, headers } = req
-  const innerRequest = request({ port: innerPort, host: '127.0.0.1', method, path: url, headers }, async (de) => {
+  const innerRequest = request({ port: innerPort, host: '127.0.0.1', method, path: url, headers }, async (body) => {
     s3Server.servedRequests.push(`${method} ${url?.split('?')[0]}`)
-    if (fate === 'calla') return void de.resume()
-    if (fate === 'pierde') return void de.resume().once('end', () => req.socket.destroy())
-    res.writeHead(de.statusCode ?? 500, de.headers)
-    if (fate !== 'gotea') return void de.pipe(res)
-    res.write(Buffer.concat(await Array.fromAsync(de as AsyncIterable<Buffer>)).subarray(0, 10))
+    if (fate === 'calla') return void body.resume()
+    if (fate === 'pierde') return void body.resume().once('end', () => req.socket.destroy())
+    res.writeHead(body.statusCode ?? 500, body.headers)
+    if (fate !== 'gotea') return void body.pipe(res)
+    res.write(Buffer.concat(await Array.fromAsync(body as AsyncIterable<Buffer>)).subarray(0, 10))
   })
   innerRequest.on('error', () => res.destroy())
   innerRequest.end(body)

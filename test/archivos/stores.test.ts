@@ -143,8 +143,8 @@ describe('the storage in S3', () => {
       const body = Buffer.from(await response.arrayBuffer())
       expect(body.equals(method === 'GET' ? contenido : Buffer.alloc(0))).toBe(true)
       const other = { GET: 'HEAD', HEAD: 'GET' }[method]
-      for (const metodoAjeno of [other, 'PUT', 'DELETE'])
-        expect([metodoAjeno, (await fetch(link, { method: metodoAjeno })).status]).toEqual([metodoAjeno, 403])
+      for (const foreignMethod of [other, 'PUT', 'DELETE'])
+        expect([foreignMethod, (await fetch(link, { method: foreignMethod })).status]).toEqual([foreignMethod, 403])
     }
   })
 
@@ -165,10 +165,10 @@ describe('the storage in S3', () => {
     const { endpoint, region, bucket: Bucket } = server.config
     const client = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: S3_CREDENTIALS })
     const command = new GetObjectCommand({ Bucket, Key: 'arch_FOTO' })
-    const firmadoEn = (seconds: number) =>
+    const signedUrl = (seconds: number) =>
       getSignedUrl(client, command, { expiresIn: 300, signingDate: new Date(Date.now() - seconds * 1_000) })
-    expect((await fetch(await firmadoEn(200))).status).toBe(200)
-    expect((await fetch(await firmadoEn(301))).status).toBe(403)
+    expect((await fetch(await signedUrl(200))).status).toBe(200)
+    expect((await fetch(await signedUrl(301))).status).toBe(403)
     client.destroy()
   })
 
@@ -193,7 +193,7 @@ describe('the storage in S3', () => {
       const before = await keys(s3)
       await s3.save('arch_GOTEA', randomBytes(100_000), JPEG)
       server.decideFate = ({ url = '' }) => (url.includes('GOTEA') ? 'gotea' : 'cuelga')
-      const [aMedias, ...intentos] = await Promise.allSettled([
+      const [halfRead, ...intentos] = await Promise.allSettled([
         s3.read('arch_GOTEA').then(buffer),
         s3.save('arch_NADA', randomBytes(1_000_000), JPEG),
         s3.read('arch_FOTO'),
@@ -201,7 +201,7 @@ describe('the storage in S3', () => {
         keys(s3),
       ])
       for (const intento of intentos) expect(intento).toMatchObject({ status: 'rejected', reason: NO_DISPONIBLE })
-      expect(aMedias).toMatchObject({ status: 'rejected' })
+      expect(halfRead).toMatchObject({ status: 'rejected' })
       server.decideFate = () => 'falla'
       await expect(s3.save('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
       server.decideFate = () => 'corta'
@@ -222,11 +222,11 @@ describe('the storage in S3', () => {
   })
 
   it('lists more than a page', FULL_RUN_ONLY, async () => {
-    const manyItems = abrirS3({ prefix: 'muchos/' })
+    const store = abrirS3({ prefix: 'muchos/' })
     const names = Array.from({ length: 1_003 }, (_, i) => `arch_${String(i).padStart(5, '0')}`)
     for (let i = 0; i < names.length; i += 50)
-      await Promise.all(names.slice(i, i + 50).map((name) => manyItems.save(name, Buffer.from('x'), JPEG)))
-    expect(await keys(manyItems)).toEqual(names)
+      await Promise.all(names.slice(i, i + 50).map((name) => store.save(name, Buffer.from('x'), JPEG)))
+    expect(await keys(store)).toEqual(names)
   })
 
   const comprobar = async (other: Record<string, string>) => {

@@ -30,15 +30,15 @@ const readTableRows = async () => {
   const { rows } = await environment.db.pool.query('select archivo from archivo order by 1')
   return rows.map(({ archivo }) => archivo as string)
 }
-const enDisco = (file: string) => readFile(join(environment.dataDir, 'archivos', file.slice(-2), file))
+const readStored = (file: string) => readFile(join(environment.dataDir, 'archivos', file.slice(-2), file))
 const listTemporaryFiles = () => readdir(join(environment.dataDir, 'subidas')).catch(() => [])
 /** How many uploads may still be under way; on a slow machine they end before the test that waits for it. */
-let enCurso = 0
+let running = 0
 /** Every row has its file, every file its row, and nothing is left of an upload. */
 const inOrder = async () => {
   expect(await guardados()).toEqual(await readTableRows())
   // What a cut upload left is cleared after its answer.
-  await waitUntil(async () => (await listTemporaryFiles()).length <= enCurso)
+  await waitUntil(async () => (await listTemporaryFiles()).length <= running)
 }
 
 /** EXIF of a place in Guatemala, with changes. */
@@ -64,7 +64,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       lat: expect.closeTo(14.634722, 5),
       lng: expect.closeTo(-90.506944, 5),
     })
-    const bytes = await enDisco(body.archivo)
+    const bytes = await readStored(body.archivo)
     expect(bytes.length).toBe(body.bytes)
     expect(hash('sha256', bytes)).toBe(body.sha256)
     const { exif, icc, xmp, format } = await sharp(bytes).metadata()
@@ -74,7 +74,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   })
 
   it('takes no place from a camera that wrote 0, 0, and takes one on the equator', async () => {
-    const lugarDe = async (GPSLatitude: string, GPSLongitude: string) => {
+    const placeOf = async (GPSLatitude: string, GPSLongitude: string) => {
       const IFD3 = { GPSLatitudeRef: 'N', GPSLatitude, GPSLongitudeRef: 'W', GPSLongitude }
       const bytes = await sharp(await createFoto())
         .withExif({ IFD3 })
@@ -83,9 +83,9 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       const { lat, lng } = (await uploadArchivo(environment, guia, { bytes })).body
       return [lat, lng]
     }
-    expect(await lugarDe('0/1 0/1 0/1', '0/1 0/1 0/1')).toEqual([null, null])
-    expect(await lugarDe('0/1 0/1 0/1', '90/1 30/1 0/1')).toEqual([0, -90.5])
-    expect(await lugarDe('14/1 30/1 0/1', '0/1 0/1 0/1')).toMatchObject([14.5, expect.closeTo(0)])
+    expect(await placeOf('0/1 0/1 0/1', '0/1 0/1 0/1')).toEqual([null, null])
+    expect(await placeOf('0/1 0/1 0/1', '90/1 30/1 0/1')).toEqual([0, -90.5])
+    expect(await placeOf('14/1 30/1 0/1', '0/1 0/1 0/1')).toMatchObject([14.5, expect.closeTo(0)])
   })
 
   it.each<[string, Record<string, string>]>([
@@ -138,7 +138,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   it('keeps a signature as PNG on white', async () => {
     const { body } = await uploadArchivo(environment, guia, { tipo: 'firma', mime: 'image/png' })
     expect(body).toMatchObject({ tipo: 'firma', mime: 'image/png', ancho: 300, alto: 100 })
-    const { data, info } = await sharp(await enDisco(body.archivo))
+    const { data, info } = await sharp(await readStored(body.archivo))
       .raw()
       .toBuffer({ resolveWithObject: true })
     expect([info.channels, ...data.subarray(0, 3)]).toEqual([3, 255, 255, 255])
@@ -149,7 +149,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     async (_description, act, { tipo = 'foto', ...expected }) => {
       const { status, body } = await uploadArchivo(environment, guia, { bytes: await act(), tipo })
       expect([status, body]).toEqual([201, expect.objectContaining(expected)])
-      const bytes = await enDisco(body.archivo)
+      const bytes = await readStored(body.archivo)
       for (const rest of ['script', 'PK\x03\x04', 'SECRETO', 'Exif', '%PDF', 'tEXt'])
         expect(bytes.includes(rest)).toBe(false)
       const { format, space, depth, orientation, pages, width, height } = await sharp(bytes).metadata()
@@ -238,7 +238,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       socket.on('close', () => clearInterval(dripTimer))
     })
     await waitUntil(async () => (await listTemporaryFiles()).length === 1)
-    enCurso = 1
+    running = 1
   })
 
   it.each<[string, string, RegExp]>([
@@ -263,8 +263,8 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       socket.write(foto)
     })
     // The parser may see what follows before the picture has been looked at.
-    const [last, antesDeElla] = text.match(/(?<=^HTTP\/1.1 )\d+/gm)!.reverse()
-    expect([last, antesDeElla ?? '422']).toEqual(['400', '422'])
+    const [last, beforeIt] = text.match(/(?<=^HTTP\/1.1 )\d+/gm)!.reverse()
+    expect([last, beforeIt ?? '422']).toEqual(['400', '422'])
     expect(await readTableRows()).toEqual(before)
     await inOrder()
   })
@@ -292,10 +292,10 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       socket.on('error', () => {})
       socket.write(header('Content-Length: 5000000'))
       socket.write((await createFoto()).subarray(0, 1_000))
-      await waitUntil(async () => (await listTemporaryFiles()).length > enCurso)
+      await waitUntil(async () => (await listTemporaryFiles()).length > running)
       socket.destroy()
     }
-    await waitUntil(async () => (await listTemporaryFiles()).length <= enCurso)
+    await waitUntil(async () => (await listTemporaryFiles()).length <= running)
     expect(await readTableRows()).toEqual(before)
     expect((await uploadArchivo(environment, guia)).status).toBe(201)
     await inOrder()
@@ -364,7 +364,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
 
   it('shows the door to who still sends after half a minute', FULL_RUN_ONLY, async () => {
     const text = await slowOne
-    enCurso = 0
+    running = 0
     expect(text).not.toMatch(/^HTTP\/1.1 2/)
     await waitUntil(async () => (await listTemporaryFiles()).length === 0)
     await inOrder()
@@ -408,15 +408,15 @@ describe('the sweeper', () => {
   })
 
   it('deletes what nobody used within seven days, and never what a proof holds', async () => {
-    const { guia: ownItem, foto, firma } = await createDeliveredGuia(environment, comercio)
-    const pdf = await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(ownItem)).pdf?.archivo)
+    const { guia: deliveredGuia, foto, firma } = await createDeliveredGuia(environment, comercio)
+    const pdf = await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(deliveredGuia)).pdf?.archivo)
     const { body: looseArchivo } = await uploadArchivo(environment, guia)
     await sweep(6)
     expect(await readTableRows()).toContain(looseArchivo.archivo)
     await sweep(8)
     expect(await readTableRows()).toEqual([foto, firma, pdf].sort())
     await inOrder()
-    expect((await comercio.api.guias.pruebaEntrega(ownItem)).fotos).toHaveLength(1)
+    expect((await comercio.api.guias.pruebaEntrega(deliveredGuia)).fotos).toHaveLength(1)
   })
 
   it('tells an upload that it swept, so that no row names what is gone', async () => {

@@ -17,10 +17,10 @@ beforeAll(async () => {
   other = await createMobile(environment)
 })
 
-const asignar = (body: object) => environment.operar('POST', '/asignaciones', body)
-const fresh = async (de = comercio) => (await de.api.guias.crear(buildGuia())).guia
+const asignar = (body: object) => environment.asOperador('POST', '/asignaciones', body)
+const fresh = async (owner = comercio) => (await owner.api.guias.crear(buildGuia())).guia
 const today = () => environment.clock().toISOString().slice(0, 10)
-const asignadaA = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body.asignada_a
+const asignadaA = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body.asignada_a
 const lines = async (guia: string) =>
   (
     await environment.db.pool.query(
@@ -49,8 +49,10 @@ describe('POST /operaciones/v1/asignaciones', () => {
       })
     const despues = { repartidor: ownMobile.repartidor, fecha: today() }
     expect(await lines(guias[0]!)).toMatchObject([{ quien: expect.stringMatching(/^op_/), antes: null, despues }])
-    const ownItem = await environment.request('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: foreign.llave })
-    expect(ownItem.body.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
+    const seenByComercio = await environment.request('GET', '/api/v1/bitacora?accion=asignarGuias', {
+      llave: foreign.llave,
+    })
+    expect(seenByComercio.body.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
   })
 
   it('writes no event, changes no custody, and leaves the merchant’s guide as it was', async () => {
@@ -58,7 +60,7 @@ describe('POST /operaciones/v1/asignaciones', () => {
     const before = await comercio.api.guias.obtener(guia)
     await asignar({ guias: [guia], repartidor: ownMobile.repartidor })
     expect(await comercio.api.guias.obtener(guia)).toEqual(before)
-    expect((await environment.operar('GET', `/guias/${guia}`)).body.repartidor).toBeNull()
+    expect((await environment.asOperador('GET', `/guias/${guia}`)).body.repartidor).toBeNull()
   })
 
   it('does nothing again for an equal request, and reassigns for another courier or day', EN_POSTGRES, async () => {
@@ -101,8 +103,8 @@ describe('POST /operaciones/v1/asignaciones', () => {
   it('gives each guide its own verdict, in any spelling', async () => {
     const guia = await fresh()
     const { guia: end } = await createDeliveredGuia(environment, comercio)
-    const deOtro = await createGuiaOnRoute(environment, comercio, other.repartidor)
-    const guias = [guia, newGuideCode(), end, deOtro, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
+    const ofOther = await createGuiaOnRoute(environment, comercio, other.repartidor)
+    const guias = [guia, newGuideCode(), end, ofOther, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
     const { status, body } = await asignar({ guias, repartidor: ownMobile.repartidor })
     expect(status).toBe(200)
     expect(body.resultados).toMatchObject([
@@ -117,13 +119,13 @@ describe('POST /operaciones/v1/asignaciones', () => {
           mensaje: expect.stringMatching(/^La guía está en entregado/),
         },
       },
-      { indice: 3, ok: true, guia: deOtro },
+      { indice: 3, ok: true, guia: ofOther },
       { indice: 4, ok: true, guia },
       { indice: 5, ok: false, error: { codigo: 'guia_desconocida' } },
     ])
     expect(await asignadaA(end)).toBeNull()
     // A parcel stays with the courier who has it until the other one scans it.
-    expect((await environment.operar('GET', `/guias/${deOtro}`)).body).toMatchObject({
+    expect((await environment.asOperador('GET', `/guias/${ofOther}`)).body).toMatchObject({
       repartidor: { repartidor: other.repartidor },
       asignada_a: { repartidor: ownMobile.repartidor },
     })
@@ -132,7 +134,7 @@ describe('POST /operaciones/v1/asignaciones', () => {
   it('requires an active courier, a day of the next thirty, and 1 to 200 guides', async () => {
     const guia = await fresh()
     const inactivo = await createMobile(environment)
-    await environment.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
+    await environment.asOperador('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
     const missing = async (body: object) => {
       const { status, body: problema } = await asignar({ guias: [guia], repartidor: ownMobile.repartidor, ...body })
       return [status, problema.errores.map(({ campo: field, codigo }: Record<string, string>) => `${field} ${codigo}`)]
@@ -158,12 +160,12 @@ describe('POST /operaciones/v1/asignaciones', () => {
     )
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     for (const guia of guias) {
-      const writtenItems = await lines(guia)
-      expect(writtenItems).toHaveLength(4)
+      const bitacoraLines = await lines(guia)
+      expect(bitacoraLines).toHaveLength(4)
       const { repartidor, fecha } = await asignadaA(guia)
       // Each line starts from the one before, so they form one chain that ends in the present assignment.
-      const from = writtenItems.map(({ antes: before }) => JSON.stringify(before))
-      const fines = writtenItems.map(({ despues }) => despues).filter((one) => !from.includes(JSON.stringify(one)))
+      const from = bitacoraLines.map(({ antes: before }) => JSON.stringify(before))
+      const fines = bitacoraLines.map(({ despues }) => despues).filter((one) => !from.includes(JSON.stringify(one)))
       expect(fines).toEqual([{ repartidor, fecha }])
       expect(new Set(from).size).toBe(4)
     }
@@ -178,16 +180,16 @@ describe('the event with which the courier takes an assigned guide', () => {
     await ownMobile.registrar(guia, { estado: 'recolectado', idempotencia: 'toma' })
     await ownMobile.registrar(guia, { estado: 'en_bodega', idempotencia: 'deja' })
     await other.registrar(guia, { estado: 'en_ruta', idempotencia: 'sale' })
-    const { datos } = (await environment.operar('GET', `/guias/${guia}`)).body.eventos
+    const { datos } = (await environment.asOperador('GET', `/guias/${guia}`)).body.eventos
     expect(datos.map(({ asignado_por }: { asignado_por: object | null }) => asignado_por)).toEqual([
       null,
       { autor: ana.persona, nombre: expect.any(String) },
       null,
       null,
     ])
-    const ownItem = JSON.stringify([await comercio.api.guias.obtener(guia), await comercio.api.eventos.listar()])
-    expect(ownItem).toContain('guia.recolectado')
-    for (const datum of ['asignad', ana.persona]) expect(ownItem).not.toContain(datum)
+    const seenByComercio = JSON.stringify([await comercio.api.guias.obtener(guia), await comercio.api.eventos.listar()])
+    expect(seenByComercio).toContain('guia.recolectado')
+    for (const datum of ['asignad', ana.persona]) expect(seenByComercio).not.toContain(datum)
     const { rows } = await environment.db.pool.query(
       `select datos ->> 'asignado_por' as por, secuencia from evento where guia = $1 and datos ? 'asignado_por'`,
       [guia],

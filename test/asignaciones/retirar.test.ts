@@ -16,9 +16,9 @@ beforeAll(async () => {
 
 const fresh = async () => (await comercio.api.guias.crear(buildGuia())).guia
 const asignar = (guias: string[], { repartidor }: Mobile) =>
-  environment.operar('POST', '/asignaciones', { guias, repartidor })
-const retirar = (body: object) => environment.operar('POST', '/asignaciones/retirar', body)
-const view = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
+  environment.asOperador('POST', '/asignaciones', { guias, repartidor })
+const retirar = (body: object) => environment.asOperador('POST', '/asignaciones/retirar', body)
+const view = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body
 
 describe('POST /operaciones/v1/asignaciones/retirar', () => {
   it('takes assignments back, once, and writes who had them', EN_POSTGRES, async () => {
@@ -50,15 +50,15 @@ describe('POST /operaciones/v1/asignaciones/retirar', () => {
   })
 
   it('leaves what was assigned to another courier meanwhile', async () => {
-    const [ownItem, deOtro] = [await fresh(), await fresh()]
-    await asignar([ownItem], ownMobile)
-    await asignar([deOtro], other)
-    const { resultados } = (await retirar({ guias: [ownItem, deOtro], repartidor: ownMobile.repartidor })).body
+    const [ownGuia, ofOther] = [await fresh(), await fresh()]
+    await asignar([ownGuia], ownMobile)
+    await asignar([ofOther], other)
+    const { resultados } = (await retirar({ guias: [ownGuia, ofOther], repartidor: ownMobile.repartidor })).body
     expect(resultados).toMatchObject([
       { ok: true, repetida: false },
       { ok: false, error: { codigo: 'carrera_perdida', mensaje: expect.stringContaining('otro repartidor') } },
     ])
-    expect((await view(deOtro)).asignada_a.repartidor).toBe(other.repartidor)
+    expect((await view(ofOther)).asignada_a.repartidor).toBe(other.repartidor)
   })
 
   it('leaves a parcel in the hands of the courier who took it', async () => {

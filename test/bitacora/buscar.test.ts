@@ -4,7 +4,7 @@ import { buildGuia, EN_POSTGRES, waitUntil } from '../factories.ts'
 import { createMobile } from '../repartidores/phone.ts'
 
 const environment = useEnvironment()
-const search = async (filters = '') => (await environment.operar('GET', `/bitacora${filters}`)).body
+const search = async (filters = '') => (await environment.asOperador('GET', `/bitacora${filters}`)).body
 const acciones = async (filters: string) =>
   (await search(filters)).datos.map(({ accion }: { accion: string }) => accion) as string[]
 
@@ -13,9 +13,10 @@ describe('GET /operaciones/v1/bitacora', () => {
     const comercio = await environment.createComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/1' })
     const phone = await createMobile(environment)
-    const { id } = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' })).body
-    await environment.operar('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
-    await environment.operar('POST', `/llaves/${id}/revocar`)
+    const { id } = (await environment.asOperador('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' }))
+      .body
+    await environment.asOperador('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
+    await environment.asOperador('POST', `/llaves/${id}/revocar`)
     expect(await acciones('')).toEqual([
       'revocarLlave',
       'rotarLlave',
@@ -49,7 +50,7 @@ describe('GET /operaciones/v1/bitacora', () => {
     const comercio = await environment.createComercio()
     const phone = await createMobile(environment)
     const guias = await Promise.all([1, 2].map(async () => (await comercio.api.guias.crear(buildGuia())).guia))
-    await environment.operar('POST', `/guias/${guias[0]}/eventos`, {
+    await environment.asOperador('POST', `/guias/${guias[0]}/eventos`, {
       estado: 'recolectado',
       repartidor: phone.repartidor,
     })
@@ -108,14 +109,14 @@ describe('the record', () => {
       await environment.db.pool.query(`create function negar() returns trigger language plpgsql as $$
       begin raise exception 'no' using errcode = 'lock_not_available'; end $$`)
       await environment.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
-      const { body: cambio } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      const { body: cambio } = await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
         estricto: true,
       })
       const { status } = await environment.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
       expect([cambio.codigo, status]).toEqual(['no_disponible', 503])
       // Looks wait, and are written when they can be.
       const { guia } = await comercio.api.guias.crear(buildGuia())
-      await environment.operar('GET', `/guias/${guia}`)
+      await environment.asOperador('GET', `/guias/${guia}`)
       await waitUntil(async () => environment.log.some((line) => line.includes('audit lines not written; retrying')))
       await environment.db.pool.query('drop trigger negar on bitacora')
       await waitUntil(async () => (await acciones(`?sobre=${guia}`)).length === 1)

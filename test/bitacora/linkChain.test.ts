@@ -56,12 +56,12 @@ let lines: { id: string; linea: string }[]
 beforeEach(async () => {
   const comercio = await environment.createComercio()
   guia = (await comercio.api.guias.crear(buildGuia())).guia
-  await environment.operar('POST', `/guias/${guia}/eventos`, {
+  await environment.asOperador('POST', `/guias/${guia}/eventos`, {
     estado: 'recolectado',
     descripcion: 'en la puerta de Ana',
   })
-  await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', lat: 14.6, lng: -90.5 })
-  for (const nombre of ['Uno', 'Dos', 'Tres']) await environment.operar('POST', '/operadores', { nombre })
+  await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', lat: 14.6, lng: -90.5 })
+  for (const nombre of ['Uno', 'Dos', 'Tres']) await environment.asOperador('POST', '/operadores', { nombre })
   await avanzar()
   lines = await query('select id, linea from bitacora order by xid desc, id desc limit 3')
 })
@@ -71,7 +71,7 @@ describe('the chains', () => {
     const before = await eslabones()
     await avanzar()
     expect(await eslabones()).toBe(before)
-    await environment.operar('POST', '/operadores', { nombre: 'Otro' })
+    await environment.asOperador('POST', '/operadores', { nombre: 'Otro' })
     await avanzar()
     expect(await eslabones()).toBe(before + 1)
     expect(await verificar()).toMatchObject({ faltas: [], eslabones: before + 1 })
@@ -79,7 +79,7 @@ describe('the chains', () => {
 
   it('name the line that was changed, removed, added or moved', async () => {
     const [third, second, first] = lines as [(typeof lines)[0], (typeof lines)[0], (typeof lines)[0]]
-    const de = (line: string) => expect.stringContaining(` ${line} (eslabón `)
+    const faultOf = (line: string) => expect.stringContaining(` ${line} (eslabón `)
     expect(await change('bitacora', `update bitacora set accion = 'x' where id = '${second.id}'`)).toEqual([
       expect.stringMatching(`^bitacora: cambió ${second.linea} `),
     ])
@@ -93,7 +93,9 @@ describe('the chains', () => {
     const relocation = `update bitacora b set xid = o.xid from bitacora o
       where (b.id, o.id) in (('${first.id}', '${third.id}'), ('${third.id}', '${first.id}'))`
     // Where they lie in different links, what lies between them is said to have moved, too.
-    expect(await change('bitacora', relocation)).toEqual(expect.arrayContaining([de(first.linea), de(third.linea)]))
+    expect(await change('bitacora', relocation)).toEqual(
+      expect.arrayContaining([faultOf(first.linea), faultOf(third.linea)]),
+    )
   })
 
   it('name the line that no link can have, or none has long after it was written', async () => {
@@ -104,9 +106,9 @@ describe('the chains', () => {
     expect(await change('bitacora', other('bit_FUTURA', "'9000000000000000000'", '0'))).toEqual([
       'bitacora: bit_FUTURA es de una transacción que aún no existe',
     ])
-    const currentEntry = 'pg_current_xact_id()'
-    expect(await change('bitacora', other('bit_RECIENTE', currentEntry, '1 minute'))).toEqual([])
-    expect(await change('bitacora', other('bit_SUELTA', currentEntry, '2 hours'))).toEqual([
+    const currentXid = 'pg_current_xact_id()'
+    expect(await change('bitacora', other('bit_RECIENTE', currentXid, '1 minute'))).toEqual([])
+    expect(await change('bitacora', other('bit_SUELTA', currentXid, '2 hours'))).toEqual([
       'bitacora: bit_SUELTA sigue sin eslabón más de una hora después',
     ])
   })
@@ -118,11 +120,11 @@ describe('the chains', () => {
   })
 
   it('name the event that was changed or removed', async () => {
-    const ownEntry = (secuencia: number) => `guia = '${guia}' and secuencia = ${secuencia}`
-    expect(await change('evento', `update evento set autor = 'op_OTRO' where ${ownEntry(2)}`)).toEqual([
+    const isEvento = (secuencia: number) => `guia = '${guia}' and secuencia = ${secuencia}`
+    expect(await change('evento', `update evento set autor = 'op_OTRO' where ${isEvento(2)}`)).toEqual([
       expect.stringMatching(`^evento: cambió evt_${guia}_2 `),
     ])
-    expect(await change('evento', `delete from evento where ${ownEntry(3)}`)).toEqual([
+    expect(await change('evento', `delete from evento where ${isEvento(3)}`)).toEqual([
       expect.stringMatching(`^evento: falta evt_${guia}_3 `),
     ])
   })
@@ -146,7 +148,7 @@ describe('the chains', () => {
       creado_en: "creado_en + interval '1 ms'",
     }
     expect([...(await columnsOf('bitacora'))].sort()).toEqual([...Object.keys(columns), 'id', 'xid'].sort())
-    for (const _ of Object.keys(columns)) await environment.operar('POST', '/operadores', { nombre: 'Otro' })
+    for (const _ of Object.keys(columns)) await environment.asOperador('POST', '/operadores', { nombre: 'Otro' })
     await avanzar()
     const ultimas = await query<{ id: string; linea: string }>(
       'select id, linea from bitacora order by xid desc, id desc limit $1',
@@ -196,7 +198,7 @@ describe('the chains', () => {
       [...Object.keys(columns), ...freeColumns, 'guia_id', 'secuencia', 'xid'].sort(),
     )
     for (const _ of Object.keys(columns))
-      await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Otra' })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Otra' })
     await avanzar()
     const cambios = Object.entries(columns).map(
       ([column, value], i) => `update evento set ${column} = ${value} where guia = '${guia}' and secuencia = ${i + 4}`,
@@ -221,7 +223,7 @@ describe('the chains', () => {
     const before = await verificar()
     await inTransaction(environment.db, async (_consultar, client) => {
       await client.query('select pg_current_xact_id()')
-      await environment.operar('POST', '/operadores', { nombre: 'Mientras' })
+      await environment.asOperador('POST', '/operadores', { nombre: 'Mientras' })
       await linkChainNow()
       expect((await verificar()).lineas).toBe(before.lineas)
     })
@@ -248,7 +250,7 @@ describe('the seals', () => {
     days = 1
     await avanzar()
     await avanzar()
-    await environment.operar('POST', '/operadores', { nombre: 'Del segundo día' })
+    await environment.asOperador('POST', '/operadores', { nombre: 'Del segundo día' })
     await avanzar()
     days = 2
     await avanzar()
@@ -265,7 +267,7 @@ describe('the seals', () => {
 
   it('tell that one between two others was removed', async () => {
     for (let n = 0; n < 3; n++) {
-      await environment.operar('POST', '/operadores', { nombre: 'De otro día' })
+      await environment.asOperador('POST', '/operadores', { nombre: 'De otro día' })
       await avanzar()
       days++
       await avanzar()
@@ -282,12 +284,12 @@ describe('the seals', () => {
     await avanzar()
     const [sello] = await query<{ jws: string }>('select jws from sello order by dia desc')
     const contenido = JSON.parse(Buffer.from(sello!.jws.split('.')[1]!, 'base64url').toString())
-    const { jws, publicKey: publica } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
-    await query('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
+    const { jws, publicKey } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
+    await query('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publicKey.kid, publicKey])
     expect(await change('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
-    await query('delete from clave_publica where kid = $1', [publica.kid])
+    await query('delete from clave_publica where kid = $1', [publicKey.kid])
   })
 
   it('tell that a chain was made anew', async () => {

@@ -12,7 +12,7 @@ describe('GET /api/v1/bitacora', () => {
     const { api } = comercio
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/ruta-secreta', descripcion: 'la de Ana' })
     await api.webhooks.cambiar(webhook, pauseChange)
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true, nombre: 'Otro nombre' })
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, { estricto: true, nombre: 'Otro nombre' })
     const first = await api.cuenta.bitacora({ limite: 2 })
     const second = await api.cuenta.bitacora({ limite: 2, cursor: first.cursor_siguiente! })
     expect(second.cursor_siguiente).toBeNull()
@@ -50,7 +50,7 @@ describe('GET /api/v1/bitacora', () => {
 
   it('tells the values of each policy of a merchant, before and after', async () => {
     const comercio = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
       evidencia: { fotos_minimas: 2, firma: 'no', documento: 'no' },
       politica_de_intentos: {
         maximos: 4,
@@ -90,7 +90,7 @@ describe('GET /api/v1/bitacora', () => {
     const other = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await other.api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
-    await environment.operar('GET', `/guias/${guia}`)
+    await environment.asOperador('GET', `/guias/${guia}`)
     const view = await waitUntil(async () => (await comercio.api.cuenta.bitacora()).datos[0])
     expect(view).toMatchObject({
       accion: 'consultarGuia',

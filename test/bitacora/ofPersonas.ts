@@ -29,44 +29,44 @@ export const toScene = (request: () => PendingResponse, sobre?: string) => ({
  * row for each operation.
  */
 export function createPersonaScenes(environment: TestEnvironment) {
-  const operar = (method: string, path: string, body?: unknown) => () => environment.operar(method, path, body)
-  const dePersona = async (method: string, path: string) => {
+  const asOperador = (method: string, path: string, body?: unknown) => () => environment.asOperador(method, path, body)
+  const ofPersona = async (method: string, path: string) => {
     const testPersona = await createTestPersona(environment)
     return toScene(() => testPersona.request(method, `/operaciones/v1${path}`))
   }
   return {
     invitarPersona: async () =>
       toScene(
-        operar('POST', '/invitaciones', { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }),
+        asOperador('POST', '/invitaciones', { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }),
       ),
-    listarInvitaciones: async () => toScene(operar('GET', '/invitaciones')),
+    listarInvitaciones: async () => toScene(asOperador('GET', '/invitaciones')),
     retirarInvitacion: async () => {
       const body = { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }
-      const { body: cuerpo } = await operar('POST', '/invitaciones', body)()
-      return toScene(operar('DELETE', `/invitaciones/${cuerpo.invitacion}`), cuerpo.invitacion)
+      const { body: cuerpo } = await asOperador('POST', '/invitaciones', body)()
+      return toScene(asOperador('DELETE', `/invitaciones/${cuerpo.invitacion}`), cuerpo.invitacion)
     },
-    listarPersonas: async () => toScene(operar('GET', '/personas')),
+    listarPersonas: async () => toScene(asOperador('GET', '/personas')),
     obtenerPersona: async () => {
       const { persona } = await createTestPersona(environment)
-      return toScene(operar('GET', `/personas/${persona}`), persona)
+      return toScene(asOperador('GET', `/personas/${persona}`), persona)
     },
     eliminarPersona: async () => {
       const { persona } = await createTestPersona(environment)
-      return toScene(operar('DELETE', `/personas/${persona}`), persona)
+      return toScene(asOperador('DELETE', `/personas/${persona}`), persona)
     },
     cambiarMembresia: async () => {
       const { persona, membresia } = await createTestPersona(environment)
-      return toScene(operar('PATCH', `/membresias/${membresia}`, { alcances: ['administrar'] }), persona)
+      return toScene(asOperador('PATCH', `/membresias/${membresia}`, { alcances: ['administrar'] }), persona)
     },
     quitarMembresia: async () => {
       const { persona, membresia } = await createTestPersona(environment)
-      return toScene(operar('DELETE', `/membresias/${membresia}`), persona)
+      return toScene(asOperador('DELETE', `/membresias/${membresia}`), persona)
     },
-    listarAprobaciones: async () => toScene(operar('GET', '/aprobaciones')),
+    listarAprobaciones: async () => toScene(asOperador('GET', '/aprobaciones')),
     obtenerAprobacion: async () => {
       const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
-      return toScene(operar('GET', `/aprobaciones/${aprobacion}`), aprobacion)
+      return toScene(asOperador('GET', `/aprobaciones/${aprobacion}`), aprobacion)
     },
     darAprobacion: async () => {
       const [requester, approver] = [await createTestPersona(environment), await createTestPersona(environment)]
@@ -89,13 +89,13 @@ export function createPersonaScenes(environment: TestEnvironment) {
       return toScene(() => requestFromPage(environment, '', ['POST', '/operaciones/v1/sesion/codigo', { correo }]))
     },
     abrirSesionDePersona: async () => {
-      const { correo, persona } = await createTestPersona(environment, { conApp: false })
+      const { correo, persona } = await createTestPersona(environment, { withApp: false })
       const { codigo, signInCookie } = await requestCode(environment, correo)
       return toScene(() => signInWithCode(environment, signInCookie, codigo), persona)
     },
     aceptarInvitacion: async () => {
       const correo = createCorreoAddress()
-      const { body } = await operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
+      const { body } = await asOperador('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
       const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
       const token = enlace.split('/').at(-1)
       return toScene(
@@ -110,11 +110,11 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     cerrarSesionesDePersona: async () => {
       const { persona } = await createTestPersona(environment)
-      return toScene(operar('DELETE', `/personas/${persona}/sesiones`), persona)
+      return toScene(asOperador('DELETE', `/personas/${persona}/sesiones`), persona)
     },
-    obtenerSesionDePersona: async () => dePersona('GET', '/sesion'),
-    listarSesiones: async () => dePersona('GET', '/sesiones'),
-    cerrarSesionDePersona: async () => dePersona('DELETE', '/sesion'),
+    obtenerSesionDePersona: async () => ofPersona('GET', '/sesion'),
+    listarSesiones: async () => ofPersona('GET', '/sesiones'),
+    cerrarSesionDePersona: async () => ofPersona('DELETE', '/sesion'),
     cerrarSesionPorCodigo: async () => {
       const testPersona = await createTestPersona(environment)
       return toScene(
@@ -143,8 +143,8 @@ export function createPersonaScenes(environment: TestEnvironment) {
         testPersona.persona,
       )
     },
-    listarPasskeys: async () => dePersona('GET', '/sesion/passkeys'),
-    pedirRegistroDePasskey: async () => dePersona('POST', '/sesion/passkeys/registro'),
+    listarPasskeys: async () => ofPersona('GET', '/sesion/passkeys'),
+    pedirRegistroDePasskey: async () => ofPersona('POST', '/sesion/passkeys/registro'),
     pedirRetoDePasskey: async () =>
       toScene(() => requestFromPage(environment, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
     agregarPasskey: async () => {
@@ -178,8 +178,8 @@ export function createPersonaScenes(environment: TestEnvironment) {
       const presenceRequest = ['POST', '/operaciones/v1/sesion/passkeys/presencia', body] as [string, string, unknown]
       return toScene(() => requestFromPage(environment, `${propia}; ${cookie}`, presenceRequest), testPersona.persona)
     },
-    obtenerSegundoFactor: async () => dePersona('GET', '/sesion/segundo-factor'),
-    pedirRegistroDeTotp: async () => dePersona('POST', '/sesion/totp/registro'),
+    obtenerSegundoFactor: async () => ofPersona('GET', '/sesion/segundo-factor'),
+    pedirRegistroDeTotp: async () => ofPersona('POST', '/sesion/totp/registro'),
     agregarTotp: async () => {
       const testPersona = await createTestPersona(environment)
       const { secreto } = (await testPersona.request('POST', '/operaciones/v1/sesion/totp/registro')).body
@@ -188,7 +188,7 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     quitarTotp: async () => {
       const { comercio } = await environment.createComercio()
-      const testPersona = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
+      const testPersona = await createTestPersona(environment, { comercio, alcances: ['lectura'], withApp: true })
       return toScene(() => testPersona.request('DELETE', '/operaciones/v1/sesion/totp'), testPersona.persona)
     },
     crearCodigosDeRecuperacion: async () => {
@@ -209,7 +209,7 @@ export function createPersonaScenes(environment: TestEnvironment) {
     },
     restablecerSegundoFactor: async () => {
       const { persona } = await createTestPersona(environment)
-      return toScene(operar('DELETE', `/personas/${persona}/segundo-factor`), persona)
+      return toScene(asOperador('DELETE', `/personas/${persona}/segundo-factor`), persona)
     },
     elegirMembresia: async () => {
       const testPersona = await createTestPersona(environment)

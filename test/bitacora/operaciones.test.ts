@@ -22,14 +22,14 @@ let operador: string
 beforeAll(async () => {
   comercio = await environment.createComercio()
   phone = await createMobile(environment)
-  operador = (await environment.operar('GET', '/operadores')).body.datos[0].operador
+  operador = (await environment.asOperador('GET', '/operadores')).body.datos[0].operador
 })
 
-const operar = (method: string, path: string, body?: unknown) => () => environment.operar(method, path, body)
+const asOperador = (method: string, path: string, body?: unknown) => () => environment.asOperador(method, path, body)
 const asComercio = (method: string, path: string, body?: unknown) => () =>
   environment.request(method, `/api/v1${path}`, { llave: comercio.llave, body })
-const publica = (method: string, path: string, body?: unknown) => () => environment.request(method, path, { body })
-const deReparto = (method: string, path: string, body?: unknown) => () => phone.request(method, path, body)
+const asPublic = (method: string, path: string, body?: unknown) => () => environment.request(method, path, { body })
+const asRepartidor = (method: string, path: string, body?: unknown) => () => phone.request(method, path, body)
 
 const createGuia = async () => (await comercio.api.guias.crear(buildGuia())).guia
 /** Each to a telephone of its own: one telephone is asked five times a day at most. */
@@ -42,42 +42,46 @@ const lectura = (estado?: string) => ({
   idempotencia: randomUUID(),
 })
 /** One that this courier carries. */
-const enReparto = async () => {
+const createGuiaToDeliver = async () => {
   const guia = await createGuia()
   for (const estado of ['recolectado', 'en_ruta']) await phone.registrar(guia, lectura(estado))
   return guia
 }
-const conIntento = () => createFailedGuia(environment, comercio)
+const createGuiaWithIntento = () => createFailedGuia(environment, comercio)
 let urls = 0
 const buildUrlBody = () => ({ url: `http://127.0.0.1:9/${++urls}` })
-const nuevoWebhook = async (): Promise<string> => (await asComercio('POST', '/webhooks', buildUrlBody())()).body.webhook
+const createWebhook = async (): Promise<string> =>
+  (await asComercio('POST', '/webhooks', buildUrlBody())()).body.webhook
 const createLlave = async (): Promise<string> =>
-  (await operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })()).body.id
-const nuevoRepartidor = async () => (await operar('POST', '/repartidores', { nombre: 'Otro' })()).body
-const nuevoOperador = async (): Promise<string> =>
-  (await operar('POST', '/operadores', { nombre: 'x' })()).body.operador
+  (await asOperador('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })()).body.id
+const createRepartidor = async () => (await asOperador('POST', '/repartidores', { nombre: 'Otro' })()).body
+const createOperador = async (): Promise<string> =>
+  (await asOperador('POST', '/operadores', { nombre: 'x' })()).body.operador
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString()
 const anAviso = async () => {
-  const webhook = await nuevoWebhook()
+  const webhook = await createWebhook()
   return { webhook, aviso: `avi_${webhook.slice(3)}_${await createGuia()}_1` }
 }
 const createPrueba = async () => {
   const { guia } = await createDeliveredGuia(environment, comercio)
   return (await asComercio('GET', `/guias/${guia}/prueba-entrega`)()).body
 }
-const sobreComercio = () => comercio.comercio
+const aboutComercio = () => comercio.comercio
 
 const SCENES: Record<OperationId, PersonaScene> = {
   // Of operators
-  buscarEnBitacora: async () => toScene(operar('GET', '/bitacora')),
-  buscarGuias: async () => toScene(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
+  buscarEnBitacora: async () => toScene(asOperador('GET', '/bitacora')),
+  buscarGuias: async () => toScene(asOperador('GET', `/guias?comercio=${comercio.comercio}`), aboutComercio()),
   cambiarComercio: async () =>
-    toScene(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
+    toScene(
+      asOperador('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }),
+      aboutComercio(),
+    ),
   cancelarGuiaPorOperador: async () =>
-    toScene(operar('POST', `/guias/${await createGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
+    toScene(asOperador('POST', `/guias/${await createGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
   confirmarUbicacionPorOperador: async () =>
     toScene(
-      operar('POST', `/guias/${await guiaWithoutPlace()}/ubicacion`, {
+      asOperador('POST', `/guias/${await guiaWithoutPlace()}/ubicacion`, {
         lat: 14.71889,
         lng: -90.64417,
         razon: 'Llamó el destinatario',
@@ -85,139 +89,140 @@ const SCENES: Record<OperationId, PersonaScene> = {
     ),
   consultarGuia: async () => {
     const guia = await createGuia()
-    return toScene(operar('GET', `/guias/${guia}`), guia)
+    return toScene(asOperador('GET', `/guias/${guia}`), guia)
   },
-  encontrarGuias: async () => toScene(operar('GET', '/busqueda?texto=maria')),
+  encontrarGuias: async () => toScene(asOperador('GET', '/busqueda?texto=maria')),
   listarWebhooksDeComercio: async () =>
-    toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), sobreComercio()),
-  listarWebhooksConFallas: async () => toScene(operar('GET', '/webhooks')),
-  listarDecisionesNoPreguntadas: async () => toScene(operar('GET', '/decisiones/no-preguntadas')),
-  contarGuiasPorMunicipio: async () => toScene(operar('GET', '/asignaciones/municipios?estado=en_bodega')),
+    toScene(asOperador('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), aboutComercio()),
+  listarWebhooksConFallas: async () => toScene(asOperador('GET', '/webhooks')),
+  listarDecisionesNoPreguntadas: async () => toScene(asOperador('GET', '/decisiones/no-preguntadas')),
+  contarGuiasPorMunicipio: async () => toScene(asOperador('GET', '/asignaciones/municipios?estado=en_bodega')),
   listarAvisosDeComercio: async () => {
-    const webhook = await nuevoWebhook()
-    return toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos`), webhook)
+    const webhook = await createWebhook()
+    return toScene(asOperador('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos`), webhook)
   },
   obtenerAvisoDeComercio: async () => {
     const { webhook, aviso } = await anAviso()
-    return toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}`), aviso)
+    return toScene(asOperador('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}`), aviso)
   },
   reenviarAvisoDeComercio: async () => {
     const { webhook, aviso } = await anAviso()
     const path = `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`
-    return toScene(operar('POST', path), aviso)
+    return toScene(asOperador('POST', path), aviso)
   },
   crearNota: async () => {
     const guia = await createGuia()
-    return toScene(operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' }), guia)
+    return toScene(asOperador('POST', `/guias/${guia}/notas`, { texto: 'Llamó' }), guia)
   },
   listarNotas: async () => {
     const guia = await createGuia()
-    return toScene(operar('GET', `/guias/${guia}/notas`), guia)
+    return toScene(asOperador('GET', `/guias/${guia}/notas`), guia)
   },
-  crearComercio: async () => toScene(operar('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
-  crearLlave: async () => toScene(operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })),
-  crearLlaveDeOperador: async () => toScene(operar('POST', `/operadores/${operador}/llaves`, { alcances: ['ver'] })),
-  crearOperador: async () => toScene(operar('POST', '/operadores', { nombre: 'Ana Pérez' })),
+  crearComercio: async () => toScene(asOperador('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
+  crearLlave: async () => toScene(asOperador('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })),
+  crearLlaveDeOperador: async () =>
+    toScene(asOperador('POST', `/operadores/${operador}/llaves`, { alcances: ['ver'] })),
+  crearOperador: async () => toScene(asOperador('POST', '/operadores', { nombre: 'Ana Pérez' })),
   crearRepartidor: async () =>
-    toScene(operar('POST', '/repartidores', { nombre: 'Ana Pérez', telefono: '+50255551234' })),
+    toScene(asOperador('POST', '/repartidores', { nombre: 'Ana Pérez', telefono: '+50255551234' })),
   desactivarRepartidor: async () => {
-    const { repartidor } = await nuevoRepartidor()
-    return toScene(operar('POST', `/repartidores/${repartidor}/desactivar`), repartidor)
+    const { repartidor } = await createRepartidor()
+    return toScene(asOperador('POST', `/repartidores/${repartidor}/desactivar`), repartidor)
   },
-  listarComercios: async () => toScene(operar('GET', '/comercios')),
-  obtenerComercio: async () => toScene(operar('GET', `/comercios/${comercio.comercio}`)),
-  listarLlaves: async () => toScene(operar('GET', `/comercios/${comercio.comercio}/llaves`)),
-  listarLlavesDeOperador: async () => toScene(operar('GET', `/operadores/${operador}/llaves`)),
+  listarComercios: async () => toScene(asOperador('GET', '/comercios')),
+  obtenerComercio: async () => toScene(asOperador('GET', `/comercios/${comercio.comercio}`)),
+  listarLlaves: async () => toScene(asOperador('GET', `/comercios/${comercio.comercio}/llaves`)),
+  listarLlavesDeOperador: async () => toScene(asOperador('GET', `/operadores/${operador}/llaves`)),
   listarMensajes: async () => {
     const guia = await guiaWithoutPlace()
-    return toScene(operar('GET', `/mensajes?guia=${guia}`), guia)
+    return toScene(asOperador('GET', `/mensajes?guia=${guia}`), guia)
   },
-  listarOperadores: async () => toScene(operar('GET', '/operadores')),
-  listarRepartidores: async () => toScene(operar('GET', '/repartidores')),
+  listarOperadores: async () => toScene(asOperador('GET', '/operadores')),
+  listarRepartidores: async () => toScene(asOperador('GET', '/repartidores')),
   asignarGuias: async () => {
     const guia = await createGuia()
-    const { repartidor } = await nuevoRepartidor()
-    return toScene(operar('POST', '/asignaciones', { guias: [guia], repartidor }), guia)
+    const { repartidor } = await createRepartidor()
+    return toScene(asOperador('POST', '/asignaciones', { guias: [guia], repartidor }), guia)
   },
   retirarAsignaciones: async () => {
     const guia = await createGuia()
-    const { repartidor } = await nuevoRepartidor()
-    await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor })
-    return toScene(operar('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
+    const { repartidor } = await createRepartidor()
+    await environment.asOperador('POST', '/asignaciones', { guias: [guia], repartidor })
+    return toScene(asOperador('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
   },
   listarAsignaciones: async () => {
-    const { repartidor } = await nuevoRepartidor()
-    return toScene(operar('GET', `/asignaciones?repartidor=${repartidor}`), repartidor)
+    const { repartidor } = await createRepartidor()
+    return toScene(asOperador('GET', `/asignaciones?repartidor=${repartidor}`), repartidor)
   },
-  listarReparto: async () => toScene(operar('GET', '/reparto')),
+  listarReparto: async () => toScene(asOperador('GET', '/reparto')),
   listarGuiasDeRepartidor: async () => {
-    const { repartidor } = await nuevoRepartidor()
-    return toScene(operar('GET', `/repartidores/${repartidor}/guias`), repartidor)
+    const { repartidor } = await createRepartidor()
+    return toScene(asOperador('GET', `/repartidores/${repartidor}/guias`), repartidor)
   },
-  listarGuiasDetenidas: async () => toScene(operar('GET', '/detenidas')),
-  obtenerJornada: async () => toScene(operar('GET', '/jornada')),
-  obtenerServicio: async () => toScene(operar('GET', '/servicio')),
+  listarGuiasDetenidas: async () => toScene(asOperador('GET', '/detenidas')),
+  obtenerJornada: async () => toScene(asOperador('GET', '/jornada')),
+  obtenerServicio: async () => toScene(asOperador('GET', '/servicio')),
   registrarEntrega: async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
     const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
     return toScene(
-      operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }),
+      asOperador('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }),
     )
   },
   registrarEvento: async () =>
-    toScene(operar('POST', `/guias/${await createGuia()}/eventos`, { estado: 'recolectado' })),
+    toScene(asOperador('POST', `/guias/${await createGuia()}/eventos`, { estado: 'recolectado' })),
   renovarCodigo: async () => {
-    const { repartidor } = await nuevoRepartidor()
-    return toScene(operar('POST', `/repartidores/${repartidor}/codigo`), repartidor)
+    const { repartidor } = await createRepartidor()
+    return toScene(asOperador('POST', `/repartidores/${repartidor}/codigo`), repartidor)
   },
   revocarLlave: async () => {
     const llave = await createLlave()
-    return toScene(operar('POST', `/llaves/${llave}/revocar`), llave)
+    return toScene(asOperador('POST', `/llaves/${llave}/revocar`), llave)
   },
   revocarOperador: async () => {
-    const other = await nuevoOperador()
-    return toScene(operar('POST', `/operadores/${other}/revocar`), other)
+    const other = await createOperador()
+    return toScene(asOperador('POST', `/operadores/${other}/revocar`), other)
   },
   rotarLlave: async () => {
     const llave = await createLlave()
-    return toScene(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
+    return toScene(asOperador('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
   },
   subirArchivo: async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
     return toScene(() => uploadArchivo(environment, guia))
   },
   corregirGuiaPorOperador: async () =>
-    toScene(operar('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
+    toScene(asOperador('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
   reintentarGuiaPorOperador: async () =>
-    toScene(operar('POST', `/guias/${await conIntento()}/reintentar`, { razon: 'Llamó' })),
+    toScene(asOperador('POST', `/guias/${await createGuiaWithIntento()}/reintentar`, { razon: 'Llamó' })),
   devolverGuiaPorOperador: async () =>
-    toScene(operar('POST', `/guias/${await conIntento()}/devolver`, { razon: 'Dañado' })),
+    toScene(asOperador('POST', `/guias/${await createGuiaWithIntento()}/devolver`, { razon: 'Dañado' })),
   rectificarGuia: async () => {
-    const guia = await conIntento()
+    const guia = await createGuiaWithIntento()
     const { secuencia } = await comercio.api.guias.obtener(guia)
-    return toScene(operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
+    return toScene(asOperador('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
   },
   ...createPersonaScenes(environment),
   obtenerPruebaDeEntregaPorOperador: async () => {
     const { guia } = await createDeliveredGuia(environment, comercio)
-    return toScene(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
+    return toScene(asOperador('GET', `/guias/${guia}/prueba-entrega`), guia)
   },
   listarPruebasRectificadas: async () => {
     const guia = await createGuia()
-    return toScene(operar('GET', `/guias/${guia}/pruebas-rectificadas`), guia)
+    return toScene(asOperador('GET', `/guias/${guia}/pruebas-rectificadas`), guia)
   },
   listarIntentosPorOperador: async () => {
     const guia = await createGuia()
-    return toScene(operar('GET', `/guias/${guia}/intentos`), guia)
+    return toScene(asOperador('GET', `/guias/${guia}/intentos`), guia)
   },
   reenviarSolicitudPorOperador: async () => {
     const guia = await guiaWithoutPlace()
     await environment.waitForQuiet(comercio)
-    return toScene(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
+    return toScene(asOperador('POST', `/guias/${guia}/reenviar-solicitud`), guia)
   },
   // Of merchants
   cambiarWebhook: async () => {
-    const webhook = await nuevoWebhook()
+    const webhook = await createWebhook()
     const cambio = { estado: 'pausado', url: 'http://127.0.0.1:9/secreto-en-la-ruta', descripcion: 'la de Ana' }
     return toScene(asComercio('PATCH', `/webhooks/${webhook}`, cambio), webhook)
   },
@@ -229,13 +234,13 @@ const SCENES: Record<OperationId, PersonaScene> = {
   crearLote: async () => toScene(asComercio('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
   crearWebhook: async () => toScene(asComercio('POST', '/webhooks', buildUrlBody())),
   eliminarWebhook: async () => {
-    const webhook = await nuevoWebhook()
+    const webhook = await createWebhook()
     return toScene(asComercio('DELETE', `/webhooks/${webhook}`), webhook)
   },
   listarBitacora: async () => toScene(asComercio('GET', '/bitacora')),
-  listarClavesPublicas: async () => toScene(publica('GET', '/.well-known/jwks.json')),
+  listarClavesPublicas: async () => toScene(asPublic('GET', '/.well-known/jwks.json')),
   listarDepartamentos: async () => toScene(asComercio('GET', '/catalogo/departamentos')),
-  listarAvisosDeWebhook: async () => toScene(asComercio('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
+  listarAvisosDeWebhook: async () => toScene(asComercio('GET', `/webhooks/${await createWebhook()}/avisos`)),
   listarEventos: async () => toScene(asComercio('GET', '/eventos')),
   listarEventosDeGuia: async () => toScene(asComercio('GET', `/guias/${await createGuia()}/eventos`)),
   listarGuias: async () => toScene(asComercio('GET', '/guias')),
@@ -252,17 +257,17 @@ const SCENES: Record<OperationId, PersonaScene> = {
   obtenerPruebaDeEntrega: async () =>
     toScene(asComercio('GET', `/guias/${(await createPrueba()).guia}/prueba-entrega`)),
   obtenerRecuperacion: async () => {
-    const webhook = await nuevoWebhook()
+    const webhook = await createWebhook()
     const { body } = await asComercio('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY })()
     return toScene(asComercio('GET', `/webhooks/${webhook}/recuperaciones/${body.recuperacion}`))
   },
-  obtenerWebhook: async () => toScene(asComercio('GET', `/webhooks/${await nuevoWebhook()}`)),
+  obtenerWebhook: async () => toScene(asComercio('GET', `/webhooks/${await createWebhook()}`)),
   probarWebhook: async () => {
-    const webhook = await nuevoWebhook()
+    const webhook = await createWebhook()
     return toScene(asComercio('POST', `/webhooks/${webhook}/probar`), webhook)
   },
   recuperarAvisosDeWebhook: async () => {
-    const webhook = await nuevoWebhook()
+    const webhook = await createWebhook()
     return toScene(asComercio('POST', `/webhooks/${webhook}/recuperar`, { desde: YESTERDAY }), webhook)
   },
   reenviarAvisoDeWebhook: async () => {
@@ -275,7 +280,7 @@ const SCENES: Record<OperationId, PersonaScene> = {
     return toScene(asComercio('POST', `/guias/${guia}/reenviar-solicitud`))
   },
   rotarSecreto: async () => {
-    const webhook = await nuevoWebhook()
+    const webhook = await createWebhook()
     return toScene(asComercio('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
   },
   simularAvance: async () =>
@@ -283,41 +288,43 @@ const SCENES: Record<OperationId, PersonaScene> = {
   simularUbicacion: async () =>
     toScene(asComercio('POST', `/simulador/guias/${await guiaWithoutPlace()}/confirmar-ubicacion`, {})),
   simularDecision: async () =>
-    toScene(asComercio('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
+    toScene(asComercio('POST', `/simulador/guias/${await createGuiaWithIntento()}/decidir`, { eleccion: 'otro_dia' })),
   corregirGuia: async () => toScene(asComercio('PATCH', `/guias/${await createGuia()}`, { contenido: 'Un libro' })),
-  reintentarGuia: async () => toScene(asComercio('POST', `/guias/${await conIntento()}/reintentar`, {})),
+  reintentarGuia: async () => toScene(asComercio('POST', `/guias/${await createGuiaWithIntento()}/reintentar`, {})),
   devolverGuia: async () =>
-    toScene(asComercio('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
+    toScene(asComercio('POST', `/guias/${await createGuiaWithIntento()}/devolver`, { razon: 'No lo quiere' })),
   // Of couriers
   abrirSesion: async () => {
-    const { codigo } = await nuevoRepartidor()
+    const { codigo } = await createRepartidor()
     return toScene(() => signInByMobile(environment, codigo))
   },
   cerrarSesion: async () => {
     const other = await createMobile(environment)
     return toScene(() => other.request('DELETE', '/sesion'))
   },
-  listarGuiasDeReparto: async () => toScene(deReparto('GET', `/guias?guia=${await enReparto()}`)),
-  obtenerGuiaDeReparto: async () => toScene(deReparto('GET', `/guias/${await enReparto()}`)),
-  obtenerSesion: async () => toScene(deReparto('GET', '/sesion')),
+  listarGuiasDeReparto: async () => toScene(asRepartidor('GET', `/guias?guia=${await createGuiaToDeliver()}`)),
+  obtenerGuiaDeReparto: async () => toScene(asRepartidor('GET', `/guias/${await createGuiaToDeliver()}`)),
+  obtenerSesion: async () => toScene(asRepartidor('GET', '/sesion')),
   registrarEntregaDeReparto: async () => {
-    const guia = await enReparto()
+    const guia = await createGuiaToDeliver()
     const fotos = [(await phone.upload(guia, 'foto', await createFoto())).body.archivo]
     const receivedBy = { nombre: 'x', relacion: 'familiar' }
-    return toScene(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por: receivedBy, fotos }))
+    return toScene(asRepartidor('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por: receivedBy, fotos }))
   },
   registrarEventoDeReparto: async () =>
-    toScene(deReparto('POST', `/guias/${await createGuia()}/eventos`, lectura('recolectado'))),
+    toScene(asRepartidor('POST', `/guias/${await createGuia()}/eventos`, lectura('recolectado'))),
   registrarEventosDeReparto: async () =>
-    toScene(deReparto('POST', '/eventos', { eventos: [{ guia: await createGuia(), evento: lectura('recolectado') }] })),
+    toScene(
+      asRepartidor('POST', '/eventos', { eventos: [{ guia: await createGuia(), evento: lectura('recolectado') }] }),
+    ),
   subirArchivoDeReparto: async () => {
-    const guia = await enReparto()
+    const guia = await createGuiaToDeliver()
     const foto = await createFoto()
     return toScene(() => phone.upload(guia, 'foto', foto))
   },
   // Of anybody
-  comprobarDisponibilidad: async () => toScene(publica('GET', '/readyz')),
-  comprobarVida: async () => toScene(publica('GET', '/healthz')),
+  comprobarDisponibilidad: async () => toScene(asPublic('GET', '/readyz')),
+  comprobarVida: async () => toScene(asPublic('GET', '/healthz')),
   descargarArchivo: async () => {
     const { fotos } = await createPrueba()
     return toScene(() => fetch(fotos[0].url))
@@ -326,17 +333,17 @@ const SCENES: Record<OperationId, PersonaScene> = {
     const { url } = await comercio.api.guias.etiqueta(await createGuia())
     return toScene(() => fetch(url))
   },
-  recibirDeWhatsapp: async () => toScene(publica('POST', '/proveedores/whatsapp', {})),
+  recibirDeWhatsapp: async () => toScene(asPublic('POST', '/proveedores/whatsapp', {})),
   verificarPrueba: async () =>
-    toScene(publica('POST', `/verificar/${await createGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
-  verificarWhatsapp: async () => toScene(publica('GET', '/proveedores/whatsapp')),
+    toScene(asPublic('POST', `/verificar/${await createGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
+  verificarWhatsapp: async () => toScene(asPublic('GET', '/proveedores/whatsapp')),
 }
 /** No provider is set up here: whoever asks in its name is refused. */
 const RECHAZADAS = ['recibirDeWhatsapp', 'verificarWhatsapp']
 
 /** Of each operation, what its contract says that it leaves in the record. */
-const DECLARED_TEXTS = Object.values(readDocument().paths).flatMap((porMetodo) =>
-  Object.values(porMetodo)
+const DECLARED_TEXTS = Object.values(readDocument().paths).flatMap((byMethod) =>
+  Object.values(byMethod)
     .filter((operacion) => operacion.operationId)
     .map((operacion) => [operacion.operationId, (operacion as { 'x-bitacora'?: string })['x-bitacora']] as const),
 )
@@ -377,7 +384,7 @@ async function verTodas() {
     intervals.push({ id, status, sobre, desde, hasta: await waitForBoundary() })
   }
   // A look is written within half a second, in its turn: once the last one is there, so are those before.
-  await environment.operar('GET', '/guias?limite=1')
+  await environment.asOperador('GET', '/guias?limite=1')
   const all = await waitUntil(async () => {
     const { rows } = await environment.db.pool.query<BitacoraRow>('select * from bitacora order by id')
     return rows.at(-1)?.accion === 'buscarGuias' && rows

@@ -30,7 +30,7 @@ async function statementsOf(text: string): Promise<Statement[]> {
 }
 
 /** The plan of a statement as an operator runs it. */
-async function planDe({ text, parameters }: Statement): Promise<string> {
+async function planOf({ text, parameters }: Statement): Promise<string> {
   await client.query(`begin; set local plan_cache_mode = 'force_generic_plan'; set local enable_seqscan = off`)
   await client.query('set local role guias_operacion')
   await client.query(`prepare esta as ${text}`)
@@ -47,7 +47,7 @@ it('each statement of a search finds its guides by an index, with all its condit
     STATEMENTS.get('busqueda.byCode')!,
   ]
   for (const sql of statements) {
-    const plan = await planDe(sql)
+    const plan = await planOf(sql)
     expect(plan).not.toContain('Seq Scan')
     expect(plan, plan).toMatch(/Index Cond: .*/)
     const conditions = sql.text.match(/claves @@/g)?.length ?? 0

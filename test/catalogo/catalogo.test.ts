@@ -18,7 +18,7 @@ function read(departamento: string, municipio: string) {
   const read = findDestino(departamento, municipio)
   return 'suggest' in read ? read.suggest() : read.municipio.codigo
 }
-const nombreDe = (departamento: string, municipio: string) => {
+const nameOf = (departamento: string, municipio: string) => {
   const read = findDestino(departamento, municipio)
   return 'suggest' in read ? read.suggest() : `${read.departamento.codigo} ${read.municipio.nombre}`
 }
@@ -228,8 +228,8 @@ describe('spellings', () => {
     ['Veracruz', 'Jalapa', 'MX-VER Xalapa'],
     ['Durango', 'Durango', 'MX-DUR Durango'],
     ['Chihuahua', 'Juárez', 'MX-CHH Ciudad Juárez'],
-  ])('%s, %s: %s', (departamento, municipio, foundItem) => {
-    expect(nombreDe(departamento, municipio)).toBe(foundItem)
+  ])('%s, %s: %s', (departamento, municipio, expectedName) => {
+    expect(nameOf(departamento, municipio)).toBe(expectedName)
   })
 
   it.each([
@@ -239,8 +239,8 @@ describe('spellings', () => {
     ['La Paz', 'Marcala', 'HN-LP Marcala'],
     ['Valle', 'Nacaome', 'HN-VA Nacaome'],
     ['Valle', 'Palmira', 'CO-VAC Palmira'],
-  ])('the municipality decides the country: %s, %s', (departamento, municipio, foundItem) => {
-    expect(nombreDe(departamento, municipio)).toBe(foundItem)
+  ])('the municipality decides the country: %s, %s', (departamento, municipio, expectedName) => {
+    expect(nameOf(departamento, municipio)).toBe(expectedName)
   })
 })
 
@@ -258,8 +258,8 @@ describe('suggestions', () => {
     ['Nadie', 'Nada', [], []],
     ['', '', [], []],
     ['¿?', '***', [], []],
-  ])('%s, %s', (departamento, municipio, deDepartamentos, deMunicipios) => {
-    expect(read(departamento, municipio)).toEqual({ departamentos: deDepartamentos, municipios: deMunicipios })
+  ])('%s, %s', (departamento, municipio, ofDepartamentos, ofMunicipios) => {
+    expect(read(departamento, municipio)).toEqual({ departamentos: ofDepartamentos, municipios: ofMunicipios })
   })
 
   it('are three at most, the nearest first', () => {

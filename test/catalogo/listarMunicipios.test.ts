@@ -15,11 +15,11 @@ const collectAll = async <T>(list: AsyncIterable<T>) => {
 
 describe('listarMunicipios', () => {
   it('takes a code or a name, however it is written', async () => {
-    const porCodigo: Municipio[] = await collectAll(
+    const byCodigo: Municipio[] = await collectAll(
       comercio.api.catalogo.municipios({ departamento: 'GT-SA', limite: 7 }),
     )
-    expect(porCodigo).toHaveLength(16)
-    expect(porCodigo[1]).toEqual({
+    expect(byCodigo).toHaveLength(16)
+    expect(byCodigo[1]).toEqual({
       codigo: 'GT-SA-0312',
       nombre: 'Ciudad Vieja',
       departamento: 'GT-SA',
@@ -29,7 +29,7 @@ describe('listarMunicipios', () => {
       aproximado: false,
     })
     expect(await collectAll(comercio.api.catalogo.municipios({ departamento: 'depto. de sacatepequez' }))).toEqual(
-      porCodigo,
+      byCodigo,
     )
   })
 

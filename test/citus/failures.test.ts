@@ -13,7 +13,7 @@ import { TEMPLATE_DATABASE } from '../template.ts'
 import { type TestReceiver, useReceivers } from '../webhooks/receiver.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 /** Options of tests that take nodes away, from everybody. */
 const CON_NODOS = { tags: ['nodos'] }
 
@@ -55,7 +55,7 @@ const portOf = async ({ id }: Comercio): Promise<number> =>
 /** Sessions of the coordinator may still have connections to a machine that went away, and learn of it once. */
 async function createShop(): Promise<Shop> {
   const comercio = await waitUntil(() => environment.createComercio().catch(() => undefined))
-  const receptor = await nuevoReceptor()
+  const receptor = await openReceiver()
   await comercio.api.webhooks.crear({ url: receptor.url })
   return { comercio, receptor, creadas: new Set(), rechazos: 0 }
 }
@@ -65,12 +65,12 @@ async function createTwoShops(): Promise<[Shop, Shop]> {
   const ports = (await query('select nodeport from pg_dist_node where shouldhaveshards order by nodeport')).map(
     ({ nodeport }) => nodeport,
   )
-  const en = (port: number) =>
+  const waitForShop = (port: number) =>
     waitUntil(async () => {
       const shop = await createShop()
       return (await portOf(shop.comercio)) === port && shop
     })
-  return [await en(ports[0]), await en(ports[1])]
+  return [await waitForShop(ports[0]), await waitForShop(ports[1])]
 }
 
 /** Creates guides one after another, each until it is there, until it is told to stop. */
@@ -97,7 +97,7 @@ function buy(shop: Shop, { api }: Pick<Comercio, 'api'> = shop.comercio, prefix 
 }
 
 /** Another process of the service, which knows by itself where things lie. */
-const otroProceso = () =>
+const startOtherProcess = () =>
   startService(
     readConfig(
       {
@@ -134,7 +134,7 @@ async function settle(shops: readonly Shop[], from: number): Promise<Balance> {
   await waitUntil(async () => shops.every((shop) => missing(shop).length === 0)).catch(() => {})
   const recoverySeconds = (performance.now() - from) / 1000
   await environment.waitForQuiet()
-  const sum = (de: (shop: Shop) => number) => shops.map(de).reduce((one, other) => one + other, 0)
+  const sum = (figure: (shop: Shop) => number) => shops.map(figure).reduce((one, other) => one + other, 0)
   return {
     testedCount: sum(({ creadas }) => creadas.size),
     loss: sum((shop) => missing(shop).length),
@@ -207,11 +207,11 @@ async function provideMachine() {
 
 describe('faults of a cluster', () => {
   it('a worker lost and back: its merchants wait, the others don’t', CON_NODOS, async () => {
-    const [ownItem, foreign] = await createTwoShops()
-    await withstand('a worker lost and back', [ownItem, foreign], async () => {
+    const [ownShop, foreign] = await createTwoShops()
+    await withstand('a worker lost and back', [ownShop, foreign], async () => {
       await node('stop', 'worker1')
       const [rechazos, created] = [foreign.rechazos, foreign.creadas.size]
-      await waitUntil(async () => foreign.creadas.size > created + 50 && ownItem.rechazos > 0)
+      await waitUntil(async () => foreign.creadas.size > created + 50 && ownShop.rechazos > 0)
       // Also what is sent: the others' webhooks arrive meanwhile, read, signed and settled.
       const newGuias = [...foreign.creadas].slice(created, created + 50)
       const deliveredGuias = () =>
@@ -246,8 +246,8 @@ describe('faults of a cluster', () => {
 
   it('shards moved under load, there and back, where one of two processes knows another place', CON_NODOS, async () => {
     const shops = await createTwoShops()
-    const other = await otroProceso()
-    const enOtro = (shop: Shop) => ({
+    const other = await startOtherProcess()
+    const inOther = (shop: Shop) => ({
       api: new Guias({ llave: shop.comercio.llave, baseUrl: other.url, reintentos: 0 }),
     })
     const [one, dos] = await query(
@@ -263,7 +263,7 @@ describe('faults of a cluster', () => {
       'shards moved four times, two processes',
       shops,
       async () => {
-        for (const [de, a] of [
+        for (const [figure, a] of [
           [one, dos],
           [dos, one],
           [one, dos],
@@ -271,7 +271,7 @@ describe('faults of a cluster', () => {
         ]) {
           await query(
             'select citus_move_shard_placement($1, $2, $3, $4, $5, $6::text::citus.shard_transfer_mode)',
-            ...[shardid, de.nodename, de.nodeport, a.nodename, a.nodeport, modo],
+            ...[shardid, figure.nodename, figure.nodeport, a.nodename, a.nodeport, modo],
           )
           await waitUntil(async () => {
             await query('call citus_cleanup_orphaned_resources()')
@@ -279,14 +279,14 @@ describe('faults of a cluster', () => {
           })
         }
       },
-      (shop) => [buy(shop), buy(shop, enOtro(shop), 'otro')],
+      (shop) => [buy(shop), buy(shop, inOther(shop), 'otro')],
     )
     await other.stop()
   })
 
   it('a part split under load', CON_NODOS, async () => {
     const shops = await createTwoShops()
-    const [{ shardid, medio: middleValue, nodo: donde }] = await query(
+    const [{ shardid, medio: middleValue, nodo: node }] = await query(
       `select s.shardid, ((shardminvalue::bigint + shardmaxvalue::bigint) / 2)::int as medio, n.nodeid as nodo
        from pg_dist_shard s join pg_dist_placement p using (shardid) join pg_dist_node n using (groupid)
        where logicalrelid = 'guia'::regclass and shardid = get_shard_id_for_distribution_column('guia', $1::uuid)`,
@@ -297,7 +297,7 @@ describe('faults of a cluster', () => {
     await withstand('a part split', shops, async () => {
       await query(
         `select citus_split_shard_by_split_points($1::bigint, array[$2::text], array[$3::int, $3::int], $4::text::citus.shard_transfer_mode)`,
-        ...[shardid, middleValue, donde, modo],
+        ...[shardid, middleValue, node, modo],
       )
     })
   })
@@ -311,7 +311,7 @@ describe('faults of a cluster', () => {
 
   it('a machine added for data, and shards moved to it under load, and back', CON_NODOS, async () => {
     const fresh = await provideMachine()
-    const ownEntries = async () =>
+    const countShards = async () =>
       (
         await query(
           'select count(*)::int as n from citus_shards where nodename = $1 and nodeport = $2 and citus_table_type = $3',
@@ -321,11 +321,11 @@ describe('faults of a cluster', () => {
     await withstand(`${fresh.nombre}, shards moved to it`, await createTwoShops(), async () => {
       await fresh.add()
       await rebalance()
-      expect(await ownEntries()).toBeGreaterThan(0)
+      expect(await countShards()).toBeGreaterThan(0)
     })
     await withstand('shards moved back', await createTwoShops(), async () => {
       await query('select citus_drain_node($1, $2, $3)', ...fresh.lugar, 'block_writes')
-      expect(await ownEntries()).toBe(0)
+      expect(await countShards()).toBe(0)
       await fresh.quitar()
     })
   })

@@ -8,7 +8,7 @@ const environment = useEnvironment()
 const query = async (sql: string, ...values: unknown[]) => (await environment.db.pool.query(sql, values)).rows
 
 /** Where a merchant's events lie. */
-async function lugarDe({ id }: Comercio): Promise<{ shardid: string; nodename: string; nodeport: number }> {
+async function placeOf({ id }: Comercio): Promise<{ shardid: string; nodename: string; nodeport: number }> {
   const [row] = await query(
     `select shardid, nodename, nodeport from citus_shards where table_name = 'evento'::regclass
      and shardid = get_shard_id_for_distribution_column('evento', $1::uuid)`,
@@ -20,10 +20,10 @@ async function lugarDe({ id }: Comercio): Promise<{ shardid: string; nodename: s
 /** Two merchants whose rows lie on different machines. */
 async function createOnTwoMachines(): Promise<[Comercio, Comercio]> {
   const one = await environment.createComercio()
-  const { nodeport } = await lugarDe(one)
+  const { nodeport } = await placeOf(one)
   return waitUntil(async () => {
     const other = await environment.createComercio()
-    return (await lugarDe(other)).nodeport === nodeport ? undefined : [one, other]
+    return (await placeOf(other)).nodeport === nodeport ? undefined : [one, other]
   })
 }
 
@@ -33,7 +33,7 @@ interface Machine {
 }
 
 /** Moves a part of the tables, with those that lie beside it. */
-async function move(shardid: string, de: Machine, a: Machine): Promise<void> {
+async function move(shardid: string, source: Machine, a: Machine): Promise<void> {
   const client = new pg.Client({ connectionString: environment.databaseUrl })
   await client.connect()
   const { rows } = await client.query('show wal_level')
@@ -41,7 +41,7 @@ async function move(shardid: string, de: Machine, a: Machine): Promise<void> {
   try {
     await client.query(
       `select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => $6::text::citus.shard_transfer_mode)`,
-      [shardid, de.nodename, de.nodeport, a.nodename, a.nodeport, modo],
+      [shardid, source.nodename, source.nodeport, a.nodename, a.nodeport, modo],
     )
     // What it left behind must be gone before it may come back, whoever takes it away.
     await waitUntil(async () => {
@@ -114,8 +114,8 @@ describe('the feed on several machines', () => {
 
   it('goes on where it was when the rows move to another machine while they are written', async () => {
     const [one, other] = await createOnTwoMachines()
-    const { shardid, nodename, nodeport } = await lugarDe(one)
-    const destino = await lugarDe(other)
+    const { shardid, nodename, nodeport } = await placeOf(one)
+    const destino = await placeOf(other)
     const created: string[] = []
     let mover = true
     // Without logical replication a move keeps writers waiting, and those who wait too long are told to come again.
@@ -131,39 +131,39 @@ describe('the feed on several machines', () => {
       for (let n = 0; mover; n++)
         created.push(await create(buildGuia({ external_ref: `mudanza-${Math.random()}-${n}` })))
     }
-    const readItems: string[] = []
+    const readEventos: string[] = []
     let cursor: string | undefined
     const read = async () => {
       const page = await one.api.eventos.listar(cursor ? { cursor } : {})
-      readItems.push(...page.datos.map(({ id }) => id))
+      readEventos.push(...page.datos.map(({ id }) => id))
       cursor = page.cursor_siguiente ?? cursor
       return page.datos.length
     }
     const writing = Promise.all([write(), write()])
     await waitUntil(async () => created.length > 5 && (await read()) >= 0)
     await move(shardid, { nodename, nodeport }, destino)
-    expect((await lugarDe(one)).nodeport).toBe(destino.nodeport)
+    expect((await placeOf(one)).nodeport).toBe(destino.nodeport)
     const countAtMove = created.length
     await waitUntil(async () => created.length > countAtMove + 5 && (await read()) >= 0)
     mover = false
     await writing
-    await waitUntil(async () => (await read()) === 0 && readItems.length >= created.length)
-    expect(readItems.toSorted()).toEqual(created.map((guia) => `evt_${guia}_1`).sort())
-    expect(new Set(readItems).size).toBe(readItems.length)
+    await waitUntil(async () => (await read()) === 0 && readEventos.length >= created.length)
+    expect(readEventos.toSorted()).toEqual(created.map((guia) => `evt_${guia}_1`).sort())
+    expect(new Set(readEventos).size).toBe(readEventos.length)
   })
 
   it('gives a cursor of now that holds wherever the rows go afterwards, and back', async () => {
     const [one, other] = await createOnTwoMachines()
-    const [from, a] = [await lugarDe(one), await lugarDe(other)]
+    const [from, a] = [await placeOf(one), await placeOf(other)]
     await one.api.guias.crear(buildGuia())
     // The first machine's transactions are far ahead of the second's, and so is its end of the feed.
     const cursores = [(await one.api.eventos.listar({ desde: new Date().toISOString() })).cursor_siguiente!]
     const expectedItems: string[] = []
-    for (const [de, toward] of [
+    for (const [source, toward] of [
       [from, a],
       [a, from],
     ] as const) {
-      await move(from.shardid, de, toward)
+      await move(from.shardid, source, toward)
       const { guia } = await one.api.guias.crear(buildGuia())
       expectedItems.push(`evt_${guia}_1`)
       const { datos, cursor_siguiente } = await siguientes(one, cursores.at(-1)!)
@@ -185,8 +185,8 @@ describe('the feed on several machines', () => {
          and shardid = get_shard_id_for_distribution_column('guia', $1::uuid)`,
       one.id,
     )
-    const deNodo = await query('select nodeid from pg_dist_node where groupid = $1', nodos[0])
-    const node = deNodo[0].nodeid
+    const nodeRows = await query('select nodeid from pg_dist_node where groupid = $1', nodos[0])
+    const node = nodeRows[0].nodeid
     await query(
       `select citus_split_shard_by_split_points($1::bigint, array[$2::text], array[$3::int, $3::int], 'block_writes')`,
       ...[shardid, middleValue, node],
@@ -194,6 +194,6 @@ describe('the feed on several machines', () => {
     const after = await one.api.guias.crear(buildGuia())
     expect((await siguientes(one, cursor_siguiente!)).datos.map(({ id }) => id)).toEqual([`evt_${after.guia}_1`])
     for (const { guia } of [before, after])
-      expect((await environment.operar('GET', `/guias/${guia}`)).body, guia).toMatchObject({ guia })
+      expect((await environment.asOperador('GET', `/guias/${guia}`)).body, guia).toMatchObject({ guia })
   })
 })

@@ -57,23 +57,23 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
       ])
       close.push(() => coordinator.query('select citus_remove_node($1, $2)', [primary.hostname, port]))
     }
-    const [coordinatorStandby, ...deWorkers] = standbys as [StandbyServer, ...StandbyServer[]]
+    const [coordinatorStandby, ...workerStandbys] = standbys as [StandbyServer, ...StandbyServer[]]
 
     const read = Object.assign(new URL(coordinatorStandby.url), { pathname: `/${base}` })
     read.searchParams.set('options', '-c citus.use_secondary_nodes=always')
     const connections = new Connections(read.href, 2, 'guias lectura', {})
     close.push(() => connections.end())
     const replica = new Replica(environment.db, connections, createLog('silent'))
-    const leer = async (guia: string) => (await replica.query(ESTADO, { guia }))[0]
+    const readOnReplica = async (guia: string) => (await replica.query(ESTADO, { guia }))[0]
 
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    await waitUntil(async () => (await leer(guia))?.de_replica)
-    for (const one of deWorkers) await one.request('select pg_wal_replay_pause()')
+    await waitUntil(async () => (await readOnReplica(guia))?.de_replica)
+    for (const one of workerStandbys) await one.request('select pg_wal_replay_pause()')
     await api.guias.cancelar(guia)
     const after = Date.now() + LONGER_THAN_LAG
-    await waitUntil(async () => (await leer(guia)) && Date.now() > after)
+    await waitUntil(async () => (await readOnReplica(guia)) && Date.now() > after)
     // It is the cancelled guide of eight seconds ago.
-    expect(await leer(guia)).toEqual({ estado: 'aceptado', de_replica: true })
+    expect(await readOnReplica(guia)).toEqual({ estado: 'aceptado', de_replica: true })
   })
 })

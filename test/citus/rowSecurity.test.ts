@@ -48,7 +48,7 @@ it('the wall stands on every machine: a merchant’s role sees his rows alone, a
       /guias\.comercios|array literal/,
     )
   }
-  const deOtro = `insert into guia_indice values ('0', '${other.id}', 'live', gen_random_uuid())`
-  await expect(asSpecified('guias_api', [one.id], deOtro)).rejects.toThrow('row-level security')
+  const ofOther = `insert into guia_indice values ('0', '${other.id}', 'live', gen_random_uuid())`
+  await expect(asSpecified('guias_api', [one.id], ofOther)).rejects.toThrow('row-level security')
   await expect(asSpecified('guias_api', [one.id], 'select from llave')).rejects.toThrow('permission denied')
 })

@@ -44,16 +44,16 @@ function value(tipo: string, name: string): string {
 }
 
 /** The plan of a statement, of made-up values. */
-async function planDe(client: pg.ClientBase, name: string): Promise<string[]> {
+async function planOf(client: pg.ClientBase, name: string): Promise<string[]> {
   const { text, parameters } = STATEMENTS.get(name)!
   await client.query(`prepare esta as ${text}`)
   const { rows } = await client.query<{ tipos: string[] }>(
     `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
   )
-  const conValores = text.replace(/\$(\d+)/g, (_match, i) =>
+  const withValues = text.replace(/\$(\d+)/g, (_match, i) =>
     value(rows[0]!.tipos[Number(i) - 1]!, parameters[Number(i) - 1]!),
   )
-  const plan = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${conValores}`)
+  const plan = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${withValues}`)
   return plan.rows.map((row) => row['QUERY PLAN'])
 }
 
@@ -64,7 +64,7 @@ async function findFlaw(name: string, part: Part): Promise<string | undefined> {
   await client.connect()
   try {
     if (reach !== 'central') await client.query(`set search_path = ${part.schema}`)
-    const lines = await planDe(client, name)
+    const lines = await planOf(client, name)
     if (reach !== 'central') return lines.some((line) => line.includes('Citus')) ? 'is planned by Citus' : undefined
     const taskCount = Math.max(0, ...lines.map((line) => Number(/Task Count: (\d+)/.exec(line)?.[1] ?? 0)))
     return taskCount > 1 ? `asks ${taskCount} parts` : undefined

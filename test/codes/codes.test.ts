@@ -32,10 +32,10 @@ describe('codes of guides', () => {
 describe('ids', () => {
   it('increase strictly, also within a millisecond and when the clock steps back a little', () => {
     let now = 1_800_000_000_000
-    const nuevoId = createIdGenerator(() => new Date(now))
+    const newId = createIdGenerator(() => new Date(now))
     const hechos = Array.from({ length: 10_000 }, (_, i) => {
       if (i === 5_000) now -= 900
-      return nuevoId()
+      return newId()
     })
     expect(hechos.map(({ id }) => id)).toEqual([...hechos.map(({ id }) => id)].sort())
     expect(new Set(hechos.map(({ id }) => id)).size).toBe(10_000)
@@ -44,10 +44,10 @@ describe('ids', () => {
 
   it('follow a clock that steps back further', () => {
     let now = 1_800_000_000_000
-    const nuevoId = createIdGenerator(() => new Date(now))
-    nuevoId()
+    const newId = createIdGenerator(() => new Date(now))
+    newId()
     now -= 3_600_000
-    expect(nuevoId().creado_en).toEqual(new Date(now))
+    expect(newId().creado_en).toEqual(new Date(now))
   })
 
   it('are at or above the lowest of their instant, and below the next', () => {

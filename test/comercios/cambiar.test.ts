@@ -3,9 +3,9 @@ import { shareEnvironment } from '../environment.ts'
 import { waitUntil } from '../factories.ts'
 
 const environment = shareEnvironment()
-const change = (comercio: string, body: object) => environment.operar('PATCH', `/comercios/${comercio}`, body)
+const change = (comercio: string, body: object) => environment.asOperador('PATCH', `/comercios/${comercio}`, body)
 const create = async () =>
-  (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).body
+  (await environment.asOperador('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).body
 
 describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
   it('changes what it names and nothing else', async () => {
@@ -22,7 +22,7 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
       expect([status, body]).toEqual([200, { ...before, ...cambio }])
       before = body
     }
-    expect((await environment.operar('GET', '/comercios')).body.datos).toContainEqual(before)
+    expect((await environment.asOperador('GET', '/comercios')).body.datos).toContainEqual(before)
   })
 
   it('changes one member of the evidence policy and leaves the others', async () => {
@@ -57,7 +57,7 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     } finally {
       client.release(true)
     }
-    const { datos } = (await environment.operar('GET', '/comercios')).body
+    const { datos } = (await environment.asOperador('GET', '/comercios')).body
     const evidencia = { ...before.evidencia, fotos_minimas: 2 }
     expect(datos).toContainEqual({ ...before, nombre: 'Otra', estricto: true, evidencia })
   })

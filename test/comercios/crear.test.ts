@@ -5,7 +5,7 @@ const environment = shareEnvironment()
 
 describe('POST /operaciones/v1/comercios', () => {
   it('creates a merchant that the list then shows', async () => {
-    const { status, body } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    const { status, body } = await environment.asOperador('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
     expect([status, body]).toEqual([
       201,
       {
@@ -25,23 +25,26 @@ describe('POST /operaciones/v1/comercios', () => {
         creado_en: expect.any(String),
       },
     ])
-    expect((await environment.operar('GET', '/comercios?limite=1')).body.datos).toEqual([body])
+    expect((await environment.asOperador('GET', '/comercios?limite=1')).body.datos).toEqual([body])
   })
 
   it('takes a setting that is null for absent', async () => {
     const settings = { pais: null, estricto: null, politica_de_intentos: null }
-    const { status, body } = await environment.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
+    const { status, body } = await environment.asOperador('POST', '/comercios', {
+      nombre: 'Tienda El Pino',
+      ...settings,
+    })
     expect([status, body.pais, body.estricto, body.politica_de_intentos.maximos]).toEqual([201, null, false, 3])
   })
 
   it('takes its country and whether it is strict', async () => {
     const settingValues = { nombre: 'Tienda El Amate', pais: 'SV', estricto: true }
-    const { status, body } = await environment.operar('POST', '/comercios', settingValues)
+    const { status, body } = await environment.asOperador('POST', '/comercios', settingValues)
     expect([status, body]).toEqual([201, expect.objectContaining(settingValues)])
   })
 
   it('refuses a country that the catalogue has not', async () => {
-    const { status, body } = await environment.operar('POST', '/comercios', { nombre: 'x', pais: 'ES' })
+    const { status, body } = await environment.asOperador('POST', '/comercios', { nombre: 'x', pais: 'ES' })
     expect([status, body.errores]).toEqual([
       422,
       [{ campo: '/pais', codigo: 'incompatible', mensaje: expect.stringContaining('por ejemplo GT') }],
@@ -49,7 +52,7 @@ describe('POST /operaciones/v1/comercios', () => {
   })
 
   it('refuses a blank name', async () => {
-    const { status, body } = await environment.operar('POST', '/comercios', { nombre: ' ' })
+    const { status, body } = await environment.asOperador('POST', '/comercios', { nombre: ' ' })
     expect([status, body.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, ['/nombre']])
   })
 })

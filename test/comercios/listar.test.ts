@@ -4,15 +4,16 @@ import { administrar } from '../llaves/manage.ts'
 
 const environment = useEnvironment()
 const { crearComercio } = administrar(environment)
-const createNamedComercio = async (nombre: string) => (await environment.operar('POST', '/comercios', { nombre })).body
-const listar = async (query: string) => (await environment.operar('GET', `/comercios?${query}`)).body
+const createNamedComercio = async (nombre: string) =>
+  (await environment.asOperador('POST', '/comercios', { nombre })).body
+const listar = async (query: string) => (await environment.asOperador('GET', `/comercios?${query}`)).body
 
 describe('GET /operaciones/v1/comercios', () => {
   it('lists merchants newest first, in pages', async () => {
     const creados = [await crearComercio(), await crearComercio(), await crearComercio()]
-    const first = (await environment.operar('GET', '/comercios?limite=2')).body
+    const first = (await environment.asOperador('GET', '/comercios?limite=2')).body
     expect(first.datos).toEqual([creados[2], creados[1]])
-    const second = (await environment.operar('GET', `/comercios?limite=1&cursor=${first.cursor_siguiente}`)).body
+    const second = (await environment.asOperador('GET', `/comercios?limite=1&cursor=${first.cursor_siguiente}`)).body
     expect(second.datos).toEqual([creados[0]])
   })
 
@@ -28,7 +29,7 @@ describe('GET /operaciones/v1/comercios', () => {
     expect([second.datos, second.cursor_siguiente]).toEqual([[pan], null])
     expect((await listar(`texto=${encodeURIComponent('PANADERIA ñandu')}`)).datos).toEqual([pan])
     expect((await listar('texto=nandu+panaderia')).datos).toEqual([])
-    const foreign = await environment.operar('GET', `/comercios?texto=pan&cursor=${first.cursor_siguiente}`)
+    const foreign = await environment.asOperador('GET', `/comercios?texto=pan&cursor=${first.cursor_siguiente}`)
     expect([foreign.status, foreign.body.codigo]).toEqual([400, 'cursor_invalido'])
   })
 
@@ -37,7 +38,7 @@ describe('GET /operaciones/v1/comercios', () => {
     for (const text of ['l 100%_l', 'luna\\', "sol' luna", 'SOL-LUNA'])
       expect((await listar(`texto=${encodeURIComponent(text)}`)).datos).toEqual(creados)
     for (const text of ['%', '', 'x'.repeat(101)])
-      expect((await environment.operar('GET', `/comercios?texto=${encodeURIComponent(text)}`)).status).toBe(400)
+      expect((await environment.asOperador('GET', `/comercios?texto=${encodeURIComponent(text)}`)).status).toBe(400)
   })
 
   it('returns those that it names, and leaves out the unknown', async () => {

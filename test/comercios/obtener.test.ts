@@ -8,12 +8,12 @@ const { crearComercio } = administrar(environment)
 describe('GET /operaciones/v1/comercios/{comercio}', () => {
   it('returns the merchant as its creation did', async () => {
     const created = await crearComercio()
-    const { status, body } = await environment.operar('GET', `/comercios/${created.comercio}`)
+    const { status, body } = await environment.asOperador('GET', `/comercios/${created.comercio}`)
     expect([status, body]).toEqual([200, created])
   })
 
   it.each(['com_000000000000', 'com_x', 'no es'])('returns 404 for «%s»', async (codigo) => {
-    const { status, body } = await environment.operar('GET', `/comercios/${encodeURIComponent(codigo)}`)
+    const { status, body } = await environment.asOperador('GET', `/comercios/${encodeURIComponent(codigo)}`)
     expect([status, body.codigo]).toEqual([404, 'comercio_desconocido'])
   })
 })

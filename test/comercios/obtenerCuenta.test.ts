@@ -43,9 +43,9 @@ describe('GET /api/v1/cuenta', () => {
 
   it('shows what operators change, in less than a second', async () => {
     const { api, comercio } = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio}`, { nombre: 'El Amate', pais: 'SV', estricto: true })
+    await environment.asOperador('PATCH', `/comercios/${comercio}`, { nombre: 'El Amate', pais: 'SV', estricto: true })
     const evidencia = { fotos_minimas: 2, firma: 'obligatoria', documento: 'no' } as const
-    await environment.operar('PATCH', `/comercios/${comercio}`, { evidencia })
+    await environment.asOperador('PATCH', `/comercios/${comercio}`, { evidencia })
     await expect
       .poll(() => api.cuenta.obtener(), { timeout: 120_000 })
       .toMatchObject({ comercio, nombre: 'El Amate', pais: 'SV', estricto: true, evidencia })

@@ -24,15 +24,16 @@ describe('configuration', () => {
   }
 
   it('reads the mail server and its sender', () => {
-    const con = (SMTP_URL: string, MAIL_FROM = 'Avisos@Ejemplo.com') => readConfig({ SMTP_URL, MAIL_FROM }, '/').correo
-    expect(con('smtp://a:b@correo.ejemplo.com:587')).toEqual({
+    const readWith = (SMTP_URL: string, MAIL_FROM = 'Avisos@Ejemplo.com') =>
+      readConfig({ SMTP_URL, MAIL_FROM }, '/').correo
+    expect(readWith('smtp://a:b@correo.ejemplo.com:587')).toEqual({
       url: 'smtp://a:b@correo.ejemplo.com:587',
       desde: 'avisos@ejemplo.com',
     })
-    expect(() => con('smtps://correo.ejemplo.com', '')).toThrow('MAIL_FROM: hace falta con SMTP_URL')
-    expect(() => con('smtps://correo.ejemplo.com', 'Ana')).toThrow('MAIL_FROM: debe ser una dirección de correo')
+    expect(() => readWith('smtps://correo.ejemplo.com', '')).toThrow('MAIL_FROM: hace falta con SMTP_URL')
+    expect(() => readWith('smtps://correo.ejemplo.com', 'Ana')).toThrow('MAIL_FROM: debe ser una dirección de correo')
     for (const bad of ['correo.ejemplo.com', 'https://ejemplo.com', 'smtp://', 'smtp://a?tls=no', 'smtp://a/b'])
-      expect(() => con(bad)).toThrow('SMTP_URL: debe ser una dirección smtp(s)://')
+      expect(() => readWith(bad)).toThrow('SMTP_URL: debe ser una dirección smtp(s)://')
   })
 
   it('has defaults for everything', () => {
@@ -220,19 +221,19 @@ describe('configuration', () => {
     }
     for (const environment of [{}, base])
       for (const name of ['MAILBOX', 'WEBHOOKS_LOOPBACK']) {
-        const con = (env: Record<string, string>) => faults({ ...environment, [name]: '1', ...env })
-        expect(con({ PUBLIC_URL: 'https://guias.example' })).toEqual([
+        const readWith = (env: Record<string, string>) => faults({ ...environment, [name]: '1', ...env })
+        expect(readWith({ PUBLIC_URL: 'https://guias.example' })).toEqual([
           `${name}: solo vale en la propia máquina y PUBLIC_URL=https://guias.example la abre a otras; quítela, o quite esa otra`,
         ])
-        expect(con({ TRUST_PROXY: '1' })).toEqual([
+        expect(readWith({ TRUST_PROXY: '1' })).toEqual([
           expect.stringContaining(`${name}: solo vale en la propia máquina y TRUST_PROXY=1 la abre a otras`),
         ])
-        expect(con({ PUBLIC_URL: 'http://10.0.0.7', TRUST_PROXY: '2' })).toEqual([
+        expect(readWith({ PUBLIC_URL: 'http://10.0.0.7', TRUST_PROXY: '2' })).toEqual([
           expect.stringContaining('PUBLIC_URL=http://10.0.0.7 y TRUST_PROXY=2'),
         ])
         for (const PUBLIC_URL of ['http://localhost:8080', 'https://127.0.0.1/guias', 'http://[::1]:3000'])
-          expect(con({ PUBLIC_URL, TRUST_PROXY: '0' })).toEqual([])
-        expect(con({ [name]: '0', TRUST_PROXY: '1' })).toEqual([])
+          expect(readWith({ PUBLIC_URL, TRUST_PROXY: '0' })).toEqual([])
+        expect(readWith({ [name]: '0', TRUST_PROXY: '1' })).toEqual([])
       }
   })
 })

@@ -6,14 +6,14 @@ import { withCommonResponses } from '../../scripts/generate/common.ts'
 import { DOCUMENT_NAMES } from '../../scripts/generate/mergeContracts.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
-const refDe = (file: string, name: string) => ({ $ref: `../../componentes/${file}.yaml#/${name}` })
-const problema = (name: string) => refDe('respuestas/problemas', name)
+const refOf = (file: string, name: string) => ({ $ref: `../../componentes/${file}.yaml#/${name}` })
+const problema = (name: string) => refOf('respuestas/problemas', name)
 const exito = { description: 'Listo.', content: { 'application/json': { schema: { type: 'object' } } } }
 const json = { required: true, content: { 'application/json': { schema: { type: 'object' } } } }
-const respuestasDe = (operacion: JsonObject) =>
+const responsesOf = (operacion: JsonObject) =>
   withCommonResponses({ operationId: 'x', ...operacion }).responses as JsonObject
-const deEstados = (operacion: JsonObject) =>
-  Object.entries(respuestasDe({ responses: { 200: exito }, ...operacion })).map(
+const responsesByStatus = (operacion: JsonObject) =>
+  Object.entries(responsesOf({ responses: { 200: exito }, ...operacion })).map(
     ([estado, one]) =>
       `${estado} ${String((one as JsonObject).$ref ?? '')
         .split('/')
@@ -24,14 +24,20 @@ describe('the common answers of an operation', () => {
   const LIMITES = ['405 MetodoNoPermitido', '429 DemasiadasSolicitudes', '503 NoDisponible']
 
   it('are those of its parameters if it has no security and no body', () => {
-    expect(deEstados({ security: [] })).toEqual(['200 ', '400 ParametroInvalido', ...LIMITES])
+    expect(responsesByStatus({ security: [] })).toEqual(['200 ', '400 ParametroInvalido', ...LIMITES])
   })
 
   it('include 401 and 403 if it requires a key, whose 403 names a scope only if it has one', () => {
-    const con = (alcances: string[]) => deEstados({ security: [{ llaveDeComercio: alcances }] })
-    expect(con(['ver'])).toEqual(['200 ', '400 ParametroInvalido', '401 NoAutenticado', '403 SinPermiso', ...LIMITES])
-    expect(con([])).toContain('403 RedNoPermitida')
-    expect(deEstados({ security: [{ sesionDeRepartidor: [] }] })).toEqual([
+    const withAlcances = (alcances: string[]) => responsesByStatus({ security: [{ llaveDeComercio: alcances }] })
+    expect(withAlcances(['ver'])).toEqual([
+      '200 ',
+      '400 ParametroInvalido',
+      '401 NoAutenticado',
+      '403 SinPermiso',
+      ...LIMITES,
+    ])
+    expect(withAlcances([])).toContain('403 RedNoPermitida')
+    expect(responsesByStatus({ security: [{ sesionDeRepartidor: [] }] })).toEqual([
       '200 ',
       '400 ParametroInvalido',
       '401 SesionInvalida',
@@ -40,21 +46,21 @@ describe('the common answers of an operation', () => {
   })
 
   it('include 413 and 415 with a body, and 422 with a JSON body', () => {
-    const conBinario = deEstados({ security: [], requestBody: { content: { 'image/png': {} } } })
-    expect(conBinario).toEqual(
+    const binaryBody = responsesByStatus({ security: [], requestBody: { content: { 'image/png': {} } } })
+    expect(binaryBody).toEqual(
       expect.arrayContaining(['400 ParametroInvalido', '413 CuerpoDemasiadoGrande', '415 TipoNoAdmitido']),
     )
-    expect(conBinario.some((one) => one.startsWith('422'))).toBe(false)
-    expect(deEstados({ security: [], requestBody: json })).toEqual(
+    expect(binaryBody.some((one) => one.startsWith('422'))).toBe(false)
+    expect(responsesByStatus({ security: [], requestBody: json })).toEqual(
       expect.arrayContaining(['400 CuerpoIlegible', '413 CuerpoDemasiadoGrande', '422 DatosNoValidos']),
     )
   })
 
   it('include 304 and an ETag for a conditional request', () => {
-    const parameters = [refDe('parametros/parametros', 'SiNoCoincide')]
-    const { 200: bien, 304: same } = respuestasDe({ security: [], parameters, responses: { 200: exito } })
-    expect(same).toEqual(refDe('respuestas/condicional', 'SinCambios'))
-    const headers = Object.keys((bien as JsonObject).headers as JsonObject)
+    const parameters = [refOf('parametros/parametros', 'SiNoCoincide')]
+    const { 200: success, 304: same } = responsesOf({ security: [], parameters, responses: { 200: exito } })
+    expect(same).toEqual(refOf('respuestas/condicional', 'SinCambios'))
+    const headers = Object.keys((success as JsonObject).headers as JsonObject)
     expect(headers).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'])
   })
 
@@ -64,9 +70,9 @@ describe('the common answers of an operation', () => {
   })
 
   it('give way to an answer that the path file writes', () => {
-    const ownItem = problema('SoloEnTest')
+    const declaredProblem = problema('SoloEnTest')
     const security = [{ llaveDeComercio: ['ver'] }]
-    expect(respuestasDe({ security, responses: { 403: ownItem } })[403]).toEqual(ownItem)
+    expect(responsesOf({ security, responses: { 403: declaredProblem } })[403]).toEqual(declaredProblem)
   })
 
   it('leave out what x-sin-respuestas names, which is not published', () => {
@@ -85,30 +91,30 @@ describe('the common answers of an operation', () => {
 })
 
 describe('an answer that the path file writes in full', () => {
-  const headers = { Location: refDe('respuestas/cabeceras', 'Location') }
+  const headers = { Location: refOf('respuestas/cabeceras', 'Location') }
 
   it('gets the common headers before its own', () => {
-    const { 201: created } = respuestasDe({ security: [], responses: { 201: { ...exito, headers } } })
-    const ownItems = (created as JsonObject).headers as JsonObject
-    expect(Object.keys(ownItems)).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location'])
+    const { 201: created } = responsesOf({ security: [], responses: { 201: { ...exito, headers } } })
+    const declaredHeaders = (created as JsonObject).headers as JsonObject
+    expect(Object.keys(declaredHeaders)).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location'])
     expect(Object.keys(created as JsonObject)).toEqual(['description', 'headers', 'content'])
   })
 
   it('keeps its headers if it writes X-Request-Id itself', () => {
-    const ownItems = { 'X-Request-Id': refDe('respuestas/cabeceras', 'IdSolicitud') }
-    const { 503: no } = respuestasDe({ security: [], responses: { 503: { ...exito, headers: ownItems } } })
-    expect((no as JsonObject).headers).toEqual(ownItems)
+    const declaredHeaders = { 'X-Request-Id': refOf('respuestas/cabeceras', 'IdSolicitud') }
+    const { 503: no } = responsesOf({ security: [], responses: { 503: { ...exito, headers: declaredHeaders } } })
+    expect((no as JsonObject).headers).toEqual(declaredHeaders)
   })
 
   it('gets both forms of a problem if it is an error with examples alone', () => {
     const examples = { uno: { value: {} } }
     const error = { description: 'No.', content: { 'application/json': { examples } } }
-    const { 409: no, 200: bien } = respuestasDe({ security: [], responses: { 200: exito, 409: error } })
+    const { 409: no, 200: success } = responsesOf({ security: [], responses: { 200: exito, 409: error } })
     expect((no as JsonObject).content).toEqual({
-      'application/json': { schema: refDe('schemas/problemas', 'Problema'), examples },
-      'application/problem+json': { schema: refDe('schemas/problemas', 'ProblemaRfc9457') },
+      'application/json': { schema: refOf('schemas/problemas', 'Problema'), examples },
+      'application/problem+json': { schema: refOf('schemas/problemas', 'ProblemaRfc9457') },
     })
-    expect((bien as JsonObject).content).toEqual(exito.content)
+    expect((success as JsonObject).content).toEqual(exito.content)
   })
 })
 

@@ -11,12 +11,12 @@ import { buildGuia } from '../factories.ts'
 const environment = shareEnvironment()
 
 /** Keys of the greatest length that the JSON reader lets through, none like another. */
-const clavesAjenas = (count: number) => Array.from({ length: count }, (_, i) => `${i}_`.padEnd(120, 'x'))
+const foreignKeys = (count: number) => Array.from({ length: count }, (_, i) => `${i}_`.padEnd(120, 'x'))
 
 describe('explaining what somebody else chose the number of', () => {
   it('looks at as many faults as it tells, and counts the others', () => {
     let examinedCount = 0
-    const errores = clavesAjenas(6_300).map((key) => ({
+    const errores = foreignKeys(6_300).map((key) => ({
       keyword: 'additionalProperties',
       instancePath: '',
       schemaPath: '#/additionalProperties',
@@ -55,10 +55,10 @@ describe('explaining what somebody else chose the number of', () => {
   it('looks at no more than 101 unknown members of an object, and at all that the contract knows', async () => {
     const explainer = new Explainer(() => forInput(readDocument()))
     const { telefono, ...guiaWithoutTelefono } = buildGuia()
-    const ajenas = Object.fromEntries(clavesAjenas(20_000).map((key) => [key, 1]))
+    const foreign = Object.fromEntries(foreignKeys(20_000).map((key) => [key, 1]))
     const { listedFaults, omittedCount } = explainer.faults(
       schemaRef('GuiaIndividual'),
-      { ...ajenas, ...guiaWithoutTelefono, municipio: 5 },
+      { ...foreign, ...guiaWithoutTelefono, municipio: 5 },
       50,
       { pais: 'GT' },
     )
@@ -88,10 +88,10 @@ describe('explaining what somebody else chose the number of', () => {
 
   it('tells at most 500 of a batch of 5,000 unknown keys, at least one of each entry, and the exact rest', async () => {
     const { llave } = await environment.createComercio()
-    const ajenas = Object.fromEntries(clavesAjenas(50).map((key) => [key, 1]))
+    const foreign = Object.fromEntries(foreignKeys(50).map((key) => [key, 1]))
     const { status, body } = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
-      body: { guias: Array.from({ length: 100 }, () => ({ ...buildGuia(), maps_url: undefined, ...ajenas })) },
+      body: { guias: Array.from({ length: 100 }, () => ({ ...buildGuia(), maps_url: undefined, ...foreign })) },
     })
     expect(status).toBe(200)
     const errores = (body.resultados as { error: { errores: object[]; errores_omitidos?: number } }[]).map(
@@ -103,12 +103,12 @@ describe('explaining what somebody else chose the number of', () => {
   })
 
   it('tells the first of 990 unknown parameters, without a key and with one', async () => {
-    const query = clavesAjenas(990).join('&')
+    const query = foreignKeys(990).join('&')
     const { llave } = await environment.createComercio()
-    const ownItem = await environment.request('GET', `/api/v1/guias?${query.slice(0, 12_000)}`, { llave })
-    expect(ownItem.status).toBe(400)
-    expect(ownItem.body.errores).toHaveLength(50)
-    expect(ownItem.body.errores_omitidos).toBe(query.slice(0, 12_000).split('&').length - 50)
+    const response = await environment.request('GET', `/api/v1/guias?${query.slice(0, 12_000)}`, { llave })
+    expect(response.status).toBe(400)
+    expect(response.body.errores).toHaveLength(50)
+    expect(response.body.errores_omitidos).toBe(query.slice(0, 12_000).split('&').length - 50)
     const foreign = await environment.request(
       'GET',
       `/proveedores/whatsapp?${Array.from({ length: 990 }, (_, i) => `p${i}`).join('&')}`,

@@ -89,13 +89,13 @@ const PLAUSIBLE_VALUES = {
   comercio: 'com@1',
 }
 
-function valuesFor({ parameters: ownEntries }: Operation): fc.Arbitrary<Valores> {
-  const de = (donde: string) => ownEntries.filter((one) => one.in === donde).map(({ name }) => name)
-  const eachItem = (names: readonly string[], always: boolean, text = TEXTO) =>
+function valuesFor({ parameters: declared }: Operation): fc.Arbitrary<Valores> {
+  const namesIn = (place: string) => declared.filter((one) => one.in === place).map(({ name }) => name)
+  const textFor = (names: readonly string[], always: boolean, text = TEXTO) =>
     fc.record(Object.fromEntries(names.map((name) => [name, text])), always ? {} : { requiredKeys: [] })
-  const plausibleEntries = Object.entries(PLAUSIBLE_VALUES).filter(([name]) => de('query').includes(name))
+  const plausibleEntries = Object.entries(PLAUSIBLE_VALUES).filter(([name]) => namesIn('query').includes(name))
   const pair = fc.oneof(
-    fc.tuple(fc.constantFrom(...de('query'), 'otro'), TEXTO, fc.boolean()),
+    fc.tuple(fc.constantFrom(...namesIn('query'), 'otro'), TEXTO, fc.boolean()),
     ...plausibleEntries.map(([name, value]) => ({
       weight: 3,
       arbitrary: fc.boolean().map((isRaw) => [name, value, isRaw] as const),
@@ -106,26 +106,26 @@ function valuesFor({ parameters: ownEntries }: Operation): fc.Arbitrary<Valores>
     .map((pairs) => pairs.map(([name, value, isRaw]) => `${name}=${isRaw ? value : encodeURIComponent(value)}`))
     .map((parts) => (parts.length > 0 ? `?${parts.join('&').replaceAll('#', '')}` : ''))
   return fc.record({
-    params: eachItem(
-      de('path'),
+    params: textFor(
+      namesIn('path'),
       true,
       TEXTO.filter((text) => text !== ''),
     ) as fc.Arbitrary<Record<string, string>>,
-    headers: eachItem(de('header'), false) as fc.Arbitrary<Record<string, string>>,
+    headers: textFor(namesIn('header'), false) as fc.Arbitrary<Record<string, string>>,
     query,
   })
 }
 
 describe('the quick judge of parameters', () => {
   it('has its schemas for every operation with parameters', () => {
-    const con = (donde: string) =>
-      operaciones.filter((one) => one.parameters.some((one) => one.in === donde)).map(({ id }) => id)
-    for (const [donde, table] of [
+    const operacionesWith = (place: string) =>
+      operaciones.filter((one) => one.parameters.some((one) => one.in === place)).map(({ id }) => id)
+    for (const [place, table] of [
       ['path', PATH_VALIDATORS] as const,
       ['query', QUERY_VALIDATORS] as const,
       ['header', HEADER_VALIDATORS] as const,
     ])
-      expect(Object.keys(table).sort()).toEqual(con(donde).sort())
+      expect(Object.keys(table).sort()).toEqual(operacionesWith(place).sort())
   })
 
   it.each(operaciones.filter((one) => one.parameters.length > 0).map((one) => [one.id, one] as const))(

@@ -14,17 +14,17 @@ const DOCUMENTOS = ['comercios', 'operaciones', 'publico']
 const read = (documento: string): JsonObject =>
   JSON.parse(readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8'))
 
-function* objetosDe(node: Json): Generator<JsonObject> {
+function* objectsOf(node: Json): Generator<JsonObject> {
   if (node === null || typeof node !== 'object') return
   if (!Array.isArray(node)) yield node
-  for (const inside of Object.values(node)) yield* objetosDe(inside)
+  for (const inside of Object.values(node)) yield* objectsOf(inside)
 }
 
 /** The expressions of a contract, by where they stand: `components/schemas/Nombre`. */
-function patternsOf(node: Json, donde = ''): [path: string, pattern: string][] {
+function patternsOf(node: Json, place = ''): [path: string, pattern: string][] {
   if (node === null || typeof node !== 'object') return []
   return Object.entries(node).flatMap(([key, inside]): [string, string][] =>
-    key === 'pattern' && typeof inside === 'string' ? [[donde, inside]] : patternsOf(inside, `${donde}/${key}`),
+    key === 'pattern' && typeof inside === 'string' ? [[place, inside]] : patternsOf(inside, `${place}/${key}`),
   )
 }
 
@@ -91,7 +91,7 @@ it('judge alike in Python', async () => {
 describe('a pattern of the server that differs from the published one', () => {
   const ownNames = new Map(patternsOf(readDocument() as unknown as JsonObject))
   const pairs = DOCUMENTOS.flatMap((documento) =>
-    patternsOf(read(documento)).map(([donde, pattern]) => [donde, pattern, ownNames.get(donde)] as const),
+    patternsOf(read(documento)).map(([path, pattern]) => [path, pattern, ownNames.get(path)] as const),
   ).filter(([, pattern, own]) => own !== undefined && own !== pattern)
 
   it('exists for the free texts', () => expect(pairs.length).toBeGreaterThan(10))
@@ -109,13 +109,13 @@ describe('a pattern of the server that differs from the published one', () => {
 })
 
 it.each(DOCUMENTOS)('%s is published without the marks of our own machinery', (documento) => {
-  const marks = [...objetosDe(read(documento))].flatMap((objeto) => Object.keys(objeto))
+  const marks = [...objectsOf(read(documento))].flatMap((objeto) => Object.keys(objeto))
   expect(marks.filter((key) => INTERNAL_EXTENSIONS.has(key))).toEqual([])
 })
 
 it('the server keeps the marks that decide', () => {
   const marks = new Set(
-    [...objetosDe(readDocument() as unknown as JsonObject)].flatMap((objeto) => Object.keys(objeto)),
+    [...objectsOf(readDocument() as unknown as JsonObject)].flatMap((objeto) => Object.keys(objeto)),
   )
   expect([...INTERNAL_EXTENSIONS].filter((mark) => mark !== 'x-patron' && !marks.has(mark))).toEqual([])
 })

@@ -42,10 +42,10 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
     const examples = examplesOf(contract, response)
     expect(examples.length).toBeGreaterThan(0)
     for (const [key, { value }] of examples) {
-      const ownEntry = rfc9457!.examples[key]!.value
-      expect(ownEntry).toEqual(asRfc9457(value as never))
+      const example = rfc9457!.examples[key]!.value
+      expect(example).toEqual(asRfc9457(value as never))
       expect(findSchemaFaults(json!.schema.$ref, value)).toBeUndefined()
-      expect(findSchemaFaults(rfc9457!.schema.$ref, ownEntry)).toBeUndefined()
+      expect(findSchemaFaults(rfc9457!.schema.$ref, example)).toBeUndefined()
     }
   })
 })
@@ -53,18 +53,18 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
 describe('the list of codes', () => {
   const problemas = readDocument().components.schemas.CodigoDeProblema!['x-problemas'] as Record<
     string,
-    { ajeno?: boolean }
+    { foreign?: boolean }
   >
-  const ownNames = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
-  const listaDe = (name: string) => {
+  const ownNames = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.foreign)
+  const listOf = (name: string) => {
     const { CodigoDeProblema = {} } = schemasOf(read(name))
     return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as JsonObject) }
   }
 
   it('is, for merchants, what merchants can get: none of the couriers’ and operators’', () => {
     expect(ownNames.length).toBeLessThan(Object.keys(problemas).length)
-    expect(listaDe('comercios')).toEqual({ enum: ownNames, tabla: ownNames })
-    expect(listaDe('operaciones').enum).toEqual(Object.keys(problemas))
+    expect(listOf('comercios')).toEqual({ enum: ownNames, tabla: ownNames })
+    expect(listOf('operaciones').enum).toEqual(Object.keys(problemas))
   })
 
   it('is the same in the SDK and in the guide', () => {

@@ -19,15 +19,15 @@ const children = (node: unknown): Nodo[] => (node === undefined ? [] : (Object.v
 function resolver(documento: Nodo, nodo: Nodo): { nombre: string | undefined; nodo: Nodo } {
   if (typeof nodo.$ref !== 'string') return { nombre: undefined, nodo }
   const steps = nodo.$ref.split('/').slice(1)
-  const foundItem = steps.reduce<Nodo>((inside, step) => inside[step.replaceAll('~1', '/')] as Nodo, documento)
-  return { nombre: steps.at(-1), nodo: foundItem }
+  const schema = steps.reduce<Nodo>((inside, step) => inside[step.replaceAll('~1', '/')] as Nodo, documento)
+  return { nombre: steps.at(-1), nodo: schema }
 }
 
 /** The schemas of everything that the service sends when all is well, by who sends it. */
 function enviados(documento: Nodo): [owner: string, schema: Nodo][] {
   const schemas: [string, Nodo][] = []
-  const anotar = (caller: string, conContenido: Nodo) => {
-    const { nodo } = resolver(documento, conContenido)
+  const anotar = (caller: string, withContent: Nodo) => {
+    const { nodo } = resolver(documento, withContent)
     for (const { schema } of children(nodo.content)) schemas.push([caller, schema as Nodo])
   }
   for (const path of children(documento.paths))
@@ -41,10 +41,10 @@ function enviados(documento: Nodo): [owner: string, schema: Nodo][] {
 
 /** Members of a sent schema, of whatever is inside it too, that may be absent: `Schema.member`. */
 function findOmittable(documento: Nodo, schema: Nodo): Set<string> {
-  const foundValues = new Set<string>()
+  const reached = new Set<string>()
   const seen = new Set<Nodo>()
-  const walk = (unresolvedNode: Nodo, donde: string, exigidos: ReadonlySet<unknown>) => {
-    const { nombre = donde, nodo } = resolver(documento, unresolvedNode)
+  const walk = (unresolvedNode: Nodo, path: string, exigidos: ReadonlySet<unknown>) => {
+    const { nombre = path, nodo } = resolver(documento, unresolvedNode)
     // Parts that others complete are looked at in each of their wholes.
     if (exigidos.size === 0) {
       if (seen.has(nodo)) return
@@ -53,7 +53,7 @@ function findOmittable(documento: Nodo, schema: Nodo): Set<string> {
     const parts = children(nodo.allOf)
     const ownNames = new Set([...exigidos, ...[nodo, ...parts].flatMap(({ required = [] }) => required as string[])])
     for (const [member, value] of Object.entries((nodo.properties ?? {}) as Nodo)) {
-      if (!ownNames.has(member)) foundValues.add(`${nombre}.${member}`)
+      if (!ownNames.has(member)) reached.add(`${nombre}.${member}`)
       walk(value as Nodo, `${nombre}.${member}`, new Set())
     }
     for (const part of parts) walk(part, nombre, ownNames)
@@ -62,7 +62,7 @@ function findOmittable(documento: Nodo, schema: Nodo): Set<string> {
       if (inside !== null && typeof inside === 'object') walk(inside as Nodo, nombre, new Set())
   }
   walk(schema, 'answer', new Set())
-  return foundValues
+  return reached
 }
 
 describe.each(['comercios', 'operaciones', 'publico'])('schemas that the contract %s sends', (name) => {

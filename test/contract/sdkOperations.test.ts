@@ -12,20 +12,20 @@ import { isEtiquetas, isGuia, isNothing, isPage, isRecovery } from '../../sdk/sr
 import contract from '../../server/generated/contract/comercios.json' with { type: 'json' }
 
 const comercios = contract as unknown as JsonObject
-const ownItems = operacionesOf(comercios).filter(({ definition }) =>
+const operacionesOfComercios = operacionesOf(comercios).filter(({ definition }) =>
   ((definition.security ?? comercios.security) as JsonObject[]).some((one) => 'llaveDeComercio' in one),
 )
 
-const claveDe = ({ method, path }: { method: string; path: string }) =>
+const keyOf = ({ method, path }: { method: string; path: string }) =>
   `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, '')}` as Operacion
 const CODIGOS = { guia: 'A', webhook: 'B', aviso: 'C', recuperacion: 'D' }
 
 describe('the operations of the SDK', () => {
   it('have the method, path, types and x-repetible of the contract', () => {
     const source = renderSdkOperaciones(comercios)
-    for (const one of ownItems) {
+    for (const one of operacionesOfComercios) {
       const { id, method, path, definition } = one
-      const key = claveDe(one)
+      const key = keyOf(one)
       const tipo = `${id[0]!.toUpperCase()}${id.slice(1)}`
       expect(source).toContain(`  '${key}': { datos: ${tipo}Data; salida: ${tipo}Response }\n`)
       const requestData = buildRequest(key, { path: CODIGOS })
@@ -38,33 +38,33 @@ describe('the operations of the SDK', () => {
         path.replace(/\{(\w+)\}/g, (_, name: string) => CODIGOS[name as keyof typeof CODIGOS]),
       )
     }
-    expect(ownItems.length).toBeGreaterThan(25)
-    expect(ownItems.map(claveDe)).toEqual(expect.arrayContaining(Object.keys(REPEATABLE_OPERATIONS)))
+    expect(operacionesOfComercios.length).toBeGreaterThan(25)
+    expect(operacionesOfComercios.map(keyOf)).toEqual(expect.arrayContaining(Object.keys(REPEATABLE_OPERATIONS)))
   })
 
   it('include a reading that must not be repeated, if the contract has one', () => {
-    const copia = structuredClone(comercios)
-    operacionesOf(copia).find(({ id }) => id === 'listarGuias')!.definition['x-repetible'] = false
-    expect(renderSdkOperaciones(copia)).toContain("  'GET /guias': 'false',\n")
+    const changedContract = structuredClone(comercios)
+    operacionesOf(changedContract).find(({ id }) => id === 'listarGuias')!.definition['x-repetible'] = false
+    expect(renderSdkOperaciones(changedContract)).toContain("  'GET /guias': 'false',\n")
     expect(renderSdkOperaciones(comercios)).not.toContain("'GET /guias': 'false'")
   })
 
   it('holds nothing that reads for unsafe to repeat', () => {
-    const lecturas = ownItems.filter(({ method }) => method === 'get')
+    const lecturas = operacionesOfComercios.filter(({ method }) => method === 'get')
     expect(lecturas.filter(({ definition }) => definition['x-repetible'] !== true)).toEqual([])
   })
 
   it.each([undefined, 'referencia', 'guias/external_ref', 7])('is not written for x-repetible: %s', (bad) => {
-    const copia = structuredClone(comercios)
-    const create = operacionesOf(copia).find(({ id }) => id === 'crearGuia')!.definition
+    const changedContract = structuredClone(comercios)
+    const create = operacionesOf(changedContract).find(({ id }) => id === 'crearGuia')!.definition
     if (bad === undefined) delete create['x-repetible']
     else create['x-repetible'] = bad
-    expect(() => renderSdkOperaciones(copia)).toThrow('crearGuia: x-repetible')
+    expect(() => renderSdkOperaciones(changedContract)).toThrow('crearGuia: x-repetible')
   })
 })
 
 describe('types of a call (this compiles)', () => {
-  const bien = (request: ResourceClient['request'], listar: ResourceClient['listar']) => {
+  const checkTypes = (request: ResourceClient['request'], listar: ResourceClient['listar']) => {
     const path = { webhook: 'wh_1' }
     const body = { desde: '2026-11-20T15:00:00Z' }
     expectTypeOf(request('POST /guias/{guia}/cancelar', { path: { guia: 'A' } }, undefined, isGuia)).toEqualTypeOf<
@@ -123,6 +123,6 @@ describe('types of a call (this compiles)', () => {
   }
 
   it('are the contract’s', () => {
-    expect([bien, bad]).toHaveLength(2)
+    expect([checkTypes, bad]).toHaveLength(2)
   })
 })

@@ -45,17 +45,17 @@ function resolver(documento: Nodo, pointer: string): Nodo {
 
 /** Pointers of every element that claims to be specified, by its own mark or by what it refers to. */
 function findSpecified(documento: Nodo): string[] {
-  const foundValues: string[] = []
+  const mentions: string[] = []
   const walk = (value: unknown, pointer: string) => {
     if (value === null || typeof value !== 'object') return
     const { 'x-origen': own, $ref } = value as Nodo
     const origen = own ?? (typeof $ref === 'string' && resolver(documento, $ref.slice(1))['x-origen'])
-    if (origen === 'especificado') foundValues.push(pointer)
+    if (origen === 'especificado') mentions.push(pointer)
     for (const [key, child] of Object.entries(value))
       if (!/^(examples?|x-.*)$/.test(key)) walk(child, `${pointer}/${escapeStep(key)}`)
   }
   walk(documento, '')
-  return foundValues
+  return mentions
 }
 
 const text = { type: 'string' }

@@ -13,8 +13,8 @@ describe('an operation', () => {
     '%s has its tests at test/<slice>/<verb>.test.ts',
     (id) => {
       const [, file] = new RegExp(`import \\{ ${id} \\} from '\\.\\./domain/(.+)\\.ts'`).exec(handlers) ?? []
-      const ownEntry = `test/${file}.test.ts`
-      expect(existsSync(new URL(ownEntry, ROOT)), ownEntry).toBe(true)
+      const testFile = `test/${file}.test.ts`
+      expect(existsSync(new URL(testFile, ROOT)), testFile).toBe(true)
     },
   )
 })

@@ -28,7 +28,7 @@ const contract: JsonObject = JSON.parse(
 interface Case {
   operacion: string
   /** `cuerpo`, or the status of an answer. */
-  de: string
+  part: string
   scheme: Json
   valor: Json
 }
@@ -39,12 +39,12 @@ const cases: Case[] = operacionesOf(contract).flatMap(({ id, definition }) => {
     ...(definition.requestBody ? { cuerpo: definition.requestBody } : {}),
     ...(definition.responses as JsonObject),
   }
-  return Object.entries(parts).flatMap(([de, part]) => {
+  return Object.entries(parts).flatMap(([component, part]) => {
     const { schema = null } = ((resolveRef(contract, part).content as JsonObject)?.['application/json'] ??
       {}) as JsonObject
     return examplesOf(contract, part).map(([, { value = null }]) => ({
       operacion: id,
-      de,
+      part: component,
       scheme: schema,
       valor: value,
     }))
@@ -52,7 +52,7 @@ const cases: Case[] = operacionesOf(contract).flatMap(({ id, definition }) => {
 })
 
 let folder = ''
-const en = (file: string) => join(folder, file)
+const pathOf = (file: string) => join(folder, file)
 beforeAll(async () => {
   // In the project, where what is generated finds the packages that it imports.
   const memoria = fileURLToPath(new URL('node_modules/.cache/guias/', ROOT))
@@ -79,29 +79,29 @@ describe('orval with zod', () => {
   let schemas: Record<string, ZodType> = {}
   beforeAll(async () => {
     await requireSuccess(
-      program('orval/dist/bin/orval.mjs', '--input', CONTRACT_PATH, '--output', en('zod.ts'), '--client', 'zod'),
+      program('orval/dist/bin/orval.mjs', '--input', CONTRACT_PATH, '--output', pathOf('zod.ts'), '--client', 'zod'),
     )
-    schemas = await import(en('zod.ts'))
+    schemas = await import(pathOf('zod.ts'))
   })
 
-  const ownEntry = ({ operacion, de }: Case) =>
-    schemas[`${operacion[0]!.toUpperCase()}${operacion.slice(1)}${de === 'cuerpo' ? 'Body' : 'Response'}`]
+  const schemaOf = ({ operacion, part }: Case) =>
+    schemas[`${operacion[0]!.toUpperCase()}${operacion.slice(1)}${part === 'cuerpo' ? 'Body' : 'Response'}`]
 
   /** What it makes schemas of: bodies, and the first good answer of each operation. */
-  const readValues = cases.filter(
-    ({ operacion, de }) =>
-      de === 'cuerpo' || de === cases.find((c) => c.operacion === operacion && c.de.startsWith('2'))?.de,
+  const checkedCases = cases.filter(
+    ({ operacion, part }) =>
+      part === 'cuerpo' || part === cases.find((c) => c.operacion === operacion && c.part.startsWith('2'))?.part,
   )
 
   it('takes every example', () => {
-    expect(readValues.length).toBeGreaterThan(50)
-    const bad = readValues.map((testCase) => [
+    expect(checkedCases.length).toBeGreaterThan(50)
+    const bad = checkedCases.map((testCase) => [
       testCase.operacion,
-      testCase.de,
-      ownEntry(testCase)?.safeParse(testCase.valor).error?.issues,
+      testCase.part,
+      schemaOf(testCase)?.safeParse(testCase.valor).error?.issues,
     ])
     expect(bad.filter(([, , faults]) => faults !== undefined)).toEqual([])
-    expect(readValues.filter((testCase) => !ownEntry(testCase))).toEqual([])
+    expect(checkedCases.filter((testCase) => !schemaOf(testCase))).toEqual([])
   })
 
   it('takes a valid guide with letters of Spanish, and refuses one without its municipality', () => {
@@ -116,18 +116,20 @@ describe('openapi-typescript', () => {
   it('gives types that every example has', FULL_RUN_ONLY, async () => {
     // It would make obligatory, in requests too, whatever has a default.
     const opcional = ['--default-non-nullable', 'false']
-    await requireSuccess(program('openapi-typescript/bin/cli.js', CONTRACT_PATH, ...opcional, '-o', en('tipos.d.ts')))
-    const constants = cases.map(({ operacion, de, valor: value }, i) => {
+    await requireSuccess(
+      program('openapi-typescript/bin/cli.js', CONTRACT_PATH, ...opcional, '-o', pathOf('tipos.d.ts')),
+    )
+    const constants = cases.map(({ operacion, part: component, valor: value }, i) => {
       const part =
-        de === 'cuerpo'
+        component === 'cuerpo'
           ? "NonNullable<operations['OP']['requestBody']>"
-          : `operations['OP']['responses'][${/^\d+$/.test(de) ? de : `'${de}'`}]`
+          : `operations['OP']['responses'][${/^\d+$/.test(component) ? component : `'${component}'`}]`
       const tipo = `${part.replace('OP', operacion)}['content']['application/json']`
       return `export const caso${i}: ${tipo} = ${JSON.stringify(value)}`
     })
     const bad = "// @ts-expect-error\nexport const mal: components['schemas']['GuiaIndividual'] = { telefono: 1 }"
     const head = "import type { components, operations } from './tipos.d.ts'"
-    await writeFile(en('casos.ts'), [head, ...constants, bad].join('\n'))
+    await writeFile(pathOf('casos.ts'), [head, ...constants, bad].join('\n'))
     const options = ['--noEmit', '--strict', '--ignoreConfig', '--allowImportingTsExtensions', 'casos.ts']
     await requireSuccess(program('typescript-7/bin/tsc', ...options))
   })
@@ -135,7 +137,7 @@ describe('openapi-typescript', () => {
 
 describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
   it('makes models that read every example', async () => {
-    const propertyName = ({ operacion, de }: Case) => `${operacion}_${de}`
+    const propertyName = ({ operacion, part }: Case) => `${operacion}_${part}`
     const schema = {
       $defs: schemasOf(contract),
       type: 'object',
@@ -150,12 +152,12 @@ describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
     const inputData = new InputData()
     inputData.addInput(source)
     const { lines } = await quicktype({ inputData, lang: 'python', rendererOptions: { 'python-version': '3.7' } })
-    await writeFile(en('modelos.py'), lines.join('\n'))
+    await writeFile(pathOf('modelos.py'), lines.join('\n'))
     await writeFile(
-      en('casos.json'),
+      pathOf('casos.json'),
       JSON.stringify(cases.map((testCase) => ({ [propertyName(testCase)]: testCase.valor }))),
     )
-    await writeFile(en('leer.py'), READER_CODE)
+    await writeFile(pathOf('leer.py'), READER_CODE)
     expect(await requireSuccess([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${cases.length}\n`)
   })
 })

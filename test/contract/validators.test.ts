@@ -9,7 +9,7 @@ import { BODY_VALIDATORS, PATH_VALIDATORS, SCHEMA_VALIDATORS } from '../../serve
 import { ROOT } from '../../server/platform/root.ts'
 
 const { operaciones } = loadContract()
-const conCuerpo = operaciones.filter(carriesJson)
+const withBody = operaciones.filter(carriesJson)
 const explainer = new Explainer(() => forInput(readDocument()))
 const PAISES = [undefined, null, 'GT', 'MX']
 
@@ -75,9 +75,9 @@ function alter(value: Json, route: readonly number[], fresh: Json): Json {
 
 describe('the validators that were compiled with the server', () => {
   it('are there for each JSON body and for the parameters of each path', () => {
-    expect(Object.keys(BODY_VALIDATORS).sort()).toEqual(conCuerpo.map(({ id }) => id).sort())
-    const conRuta = operaciones.filter(({ parameters }) => parameters.some((one) => one.in === 'path'))
-    expect(Object.keys(PATH_VALIDATORS).sort()).toEqual(conRuta.map(({ id }) => id).sort())
+    expect(Object.keys(BODY_VALIDATORS).sort()).toEqual(withBody.map(({ id }) => id).sort())
+    const withPathParameter = operaciones.filter(({ parameters }) => parameters.some((one) => one.in === 'path'))
+    expect(Object.keys(PATH_VALIDATORS).sort()).toEqual(withPathParameter.map(({ id }) => id).sort())
   })
 
   it('are of the contract that is served, and of no other', () => {
@@ -86,7 +86,7 @@ describe('the validators that were compiled with the server', () => {
     expect(() => requireCompiled(text.replace('"maxLength":', '"minLength":'))).toThrow('npm run generate')
   })
 
-  it.each(conCuerpo.map((operacion) => [operacion.id, operacion] as const))(
+  it.each(withBody.map((operacion) => [operacion.id, operacion] as const))(
     'admit of %s what the contract admits, read at run time, and nothing else',
     (id, operacion) => {
       const examples = examplesOf(operacion)
@@ -112,7 +112,7 @@ describe('the validators that were compiled with the server', () => {
   )
 
   it('judge a guide of a batch as the contract does', () => {
-    const [example] = examplesOf(conCuerpo.find(({ id }) => id === 'crearGuia')!)
+    const [example] = examplesOf(withBody.find(({ id }) => id === 'crearGuia')!)
     fc.assert(
       fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (route, fresh) => {
         const guia = route.length === 0 ? example! : alter(example!, route, fresh)
@@ -125,13 +125,13 @@ describe('the validators that were compiled with the server', () => {
   })
 
   it('put in what the contract says of what is left out', () => {
-    const con = (id: OperationId, body: object) => {
+    const expectAccepted = (id: OperationId, body: object) => {
       expect(BODY_VALIDATORS[id]!(body)).toBe(true)
       return body
     }
-    expect(con('rotarSecreto', {})).toEqual({ solapamiento_horas: 24 })
-    expect(con('simularUbicacion', {})).toMatchObject({ resultado: 'confirmada' })
-    expect(con('rotarLlave', { solapamiento_horas: 0 })).toEqual({ solapamiento_horas: 0 })
+    expect(expectAccepted('rotarSecreto', {})).toEqual({ solapamiento_horas: 24 })
+    expect(expectAccepted('simularUbicacion', {})).toMatchObject({ resultado: 'confirmada' })
+    expect(expectAccepted('rotarLlave', { solapamiento_horas: 0 })).toEqual({ solapamiento_horas: 0 })
   })
 
   it('admit in a path what its parameters admit', () => {

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, conClave } from '../environment.ts'
+import { type Comercio, withKey } from '../environment.ts'
 import { waitUntil } from '../factories.ts'
 import { createTelefono, RECIPIENT_POSITION, useChannel } from '../mensajeria/channel.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 
 const canal = useChannel()
 const { environment, createUbicacionRequest: fresh, mensajes, waitForQuiet } = canal
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await environment.createComercio('live')
@@ -20,14 +20,14 @@ async function done(request: () => Promise<Response>): Promise<number> {
 
 describe('corrections, scans and answers at the same time, in two processes', () => {
   it('lose no update, leave no gap, and send each telephone one message at most', async () => {
-    const other = await canal.otroServicio()
+    const other = await canal.startOtherService()
     const urls = [environment.url, other.url]
     const guias = await Promise.all(Array.from({ length: 12 }, () => fresh(comercio)))
     const request = (i: number, method: string, path: string, body: object, key?: string, llave = comercio.llave) =>
       done(() =>
         fetch(urls[i % 2] + path, {
           method,
-          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json', ...conClave(key) },
+          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json', ...withKey(key) },
           body: JSON.stringify(body),
         }),
       )
@@ -71,10 +71,10 @@ describe('corrections, scans and answers at the same time, in two processes', ()
       // Each accepted correction is one event: nobody's was overwritten unseen.
       expect([times('/telefono'), times('/contenido')]).toEqual([3, 3])
       expect(telefonos[g]).toContain(read.telefono!.slice(1))
-      const ownEntries = await mensajes({ guia })
-      const porTelefono = (one: string) =>
-        ownEntries.filter((m) => m.telefono === `+${one}` && m.tipo === 'solicitud_ubicacion')
-      for (const one of [telefono, ...telefonos[g]!]) expect(porTelefono(one).length).toBeLessThanOrEqual(1)
+      const storedMensajes = await mensajes({ guia })
+      const byTelefono = (one: string) =>
+        storedMensajes.filter((m) => m.telefono === `+${one}` && m.tipo === 'solicitud_ubicacion')
+      for (const one of [telefono, ...telefonos[g]!]) expect(byTelefono(one).length).toBeLessThanOrEqual(1)
       if (read.ubicacion.estado !== 'confirmada')
         await waitUntil(async () =>
           (await mensajes({ guia })).some((m) => m.telefono === read.telefono && m.estado === 'enviado'),
@@ -84,7 +84,7 @@ describe('corrections, scans and answers at the same time, in two processes', ()
 
   it('show in each webhook the guide as it was at its event, when it is sent again after all of them', async () => {
     const prueba = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { webhook } = await prueba.api.webhooks.crear({ url: receptor.url })
     const { guia } = await prueba.api.guias.crear({
       telefono: '+50231481676',
@@ -99,14 +99,14 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     for (let n = 0; n < 5; n++) {
       await Promise.all([
         corregir(n),
-        environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `n${n}` }),
+        environment.asOperador('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `n${n}` }),
       ])
     }
     await waitUntil(async () => receptor.receivedWebhooks.length === 11)
-    const firstEntries = new Map(receptor.receivedWebhooks.map(({ id, body }) => [id, body]))
+    const firstBodies = new Map(receptor.receivedWebhooks.map(({ id, body }) => [id, body]))
     for (let secuencia = 1; secuencia <= 11; secuencia++)
       await prueba.api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${guia}_${secuencia}`)
     await waitUntil(async () => receptor.receivedWebhooks.length === 22)
-    for (const { id, body } of receptor.receivedWebhooks.slice(11)) expect(body).toBe(firstEntries.get(id))
+    for (const { id, body } of receptor.receivedWebhooks.slice(11)) expect(body).toBe(firstBodies.get(id))
   })
 })

@@ -28,7 +28,7 @@ async function corrected({ guia }: SentUbicacionRequest, telefono = createTelefo
   await comercio.api.guias.corregir(guia, { telefono: `+${telefono}` })
   return { guia, telefono }
 }
-const enlaceDe = async (sentSolicitud: { guia: string }, number: number) => {
+const linkOf = async (sentSolicitud: { guia: string }, number: number) => {
   const { id, kid } = (await mensajes(sentSolicitud)).find((row) => row.numero === number)!
   return `${environment.url}/u/${tokenOf(SECRETOS, id, kid)!.token}`
 }
@@ -37,7 +37,7 @@ const estados = async (sentSolicitud: { guia: string }) => (await mensajes(sentS
 describe('a corrected telephone of a guide that waits for its place', () => {
   it('gets exactly one message, and the links of the former one end', async () => {
     const first = await sentRequest(comercio)
-    const old = await enlaceDe(first, 1)
+    const old = await linkOf(first, 1)
     expect((await fetch(old)).status).toBe(200)
     const second = await corrected(first)
     expect((await read(comercio, second)).ubicacion.solicitud).toMatchObject({ numero: 2, canal: 'whatsapp' })
@@ -50,19 +50,19 @@ describe('a corrected telephone of a guide that waits for its place', () => {
       'guia.corregida',
       'ubicacion.solicitada',
     ])
-    const [closedResponse, nuevo] = [await fetch(old), await fetch(await enlaceDe(second, 2))]
-    expect([closedResponse.status, nuevo.status]).toEqual([404, 200])
+    const [closedResponse, newResponse] = [await fetch(old), await fetch(await linkOf(second, 2))]
+    expect([closedResponse.status, newResponse.status]).toEqual([404, 200])
     expect(await closedResponse.text()).not.toContain('Sacatepéquez')
   })
 
   it('gets another link if it comes back, and its old link stays dead', async () => {
     const first = await sentRequest(comercio)
-    const old = await enlaceDe(first, 1)
+    const old = await linkOf(first, 1)
     await esperar(await corrected(first), 'enviado', 2)
     const third = await corrected(first, first.telefono)
     await esperar(third, 'enviado', 3)
-    const [closedResponse, nuevo] = [await fetch(old), await fetch(await enlaceDe(third, 3))]
-    expect([closedResponse.status, nuevo.status]).toEqual([404, 200])
+    const [closedResponse, newResponse] = [await fetch(old), await fetch(await linkOf(third, 3))]
+    expect([closedResponse.status, newResponse.status]).toEqual([404, 200])
   })
 
   it('confirms the place by its answer; the former one cannot', async () => {
@@ -71,7 +71,7 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     const { proveedor_id } = await esperar(second, 'enviado', 2)
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono, inReplyTo: first.wamid })
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono })
-    const sent = await fetch(await enlaceDe(first, 1), {
+    const sent = await fetch(await linkOf(first, 1), {
       method: 'POST',
       body: new URLSearchParams({ lat: '14.7', lng: '-90.6', metodo: 'gps' }),
     })
@@ -82,10 +82,10 @@ describe('a corrected telephone of a guide that waits for its place', () => {
 
   it('leaves nothing to send to the former one, whose message was put off', async () => {
     const telefono = createTelefono()
-    canal.proveedor.porTelefono.set(telefono, { tipo: 'error', status: 429, error: { code: 130429 } })
+    canal.proveedor.byTelefono.set(telefono, { tipo: 'error', status: 429, error: { code: 130429 } })
     const first = await fresh(comercio, { telefono: `+${telefono}` })
     await waitUntil(async () => (await mensajes(first))[0]?.codigo)
-    canal.proveedor.porTelefono.delete(telefono)
+    canal.proveedor.byTelefono.delete(telefono)
     const second = await corrected(first)
     await esperar(second, 'enviado', 2)
     canal.advance(3_600_000)
@@ -131,14 +131,14 @@ describe('a corrected telephone of a guide whose place is confirmed', () => {
   it('gets no message, and the former one can no longer change the place', async () => {
     const first = await sentRequest(comercio)
     await answer('location', RECIPIENT_POSITION, { telefono: first.telefono, inReplyTo: first.wamid })
-    expect((await fetch(await enlaceDe(first, 1))).status).toBe(200)
+    expect((await fetch(await linkOf(first, 1))).status).toBe(200)
     const rastreo = async () => (await fetch(`${environment.url}/r/${first.guia}`)).text()
     expect(await rastreo()).toContain('Abra otra vez el enlace de aquel mensaje')
     const second = await corrected(first)
     await waitForQuiet()
     expect(await rastreo()).not.toContain('Abra otra vez el enlace de aquel mensaje')
     expect(listAcceptedMensajes(second)).toEqual([])
-    expect((await fetch(await enlaceDe(first, 1))).status).toBe(404)
+    expect((await fetch(await linkOf(first, 1))).status).toBe(404)
     expect((await read(comercio, second)).ubicacion.estado).toBe('confirmada')
   })
 })

@@ -51,7 +51,7 @@ async function deliver(text: string) {
   return { codigo, ...JSON.parse(output) }
 }
 const isBounced = async ({ persona }: TestPersona) =>
-  (await environment.operar('GET', `/personas/${persona}`)).body.correo_rebotado_en !== null
+  (await environment.asOperador('GET', `/personas/${persona}`)).body.correo_rebotado_en !== null
 /** Identity of the newest mail that the mail server took for a person. */
 const lastMessageId = ({ correo }: TestPersona) => {
   const mail = mailServer.receivedCorreos.findLast(({ to }) => to === correo)
@@ -96,7 +96,7 @@ describe('a person whose mails bounce', () => {
     await requestCode(environment, ana.correo)
     await waitUntil(() => isBounced(ana))
     mailServer.recipientRefusalStatus = 0
-    const { datos } = (await environment.operar('GET', '/personas')).body
+    const { datos } = (await environment.asOperador('GET', '/personas')).body
     expect(datos[0]).toMatchObject({ persona: ana.persona, correo_rebotado_en: expect.any(String) })
     const { visit } = createScriptlessBrowser(environment, ana.cookie)
     expect((await visit('/central/equipo')).texto).toContain('sus correos rebotan')

@@ -24,17 +24,13 @@ const environment = useEnvironment(undefined, async () => {
   }
 })
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const nuevoId = createIdGenerator(() => environment.clock())
+const newId = createIdGenerator(() => environment.clock())
 let count = 0
 const createAddress = () => `persona${++count}@ejemplo.com`
 
 const write = (recipient: string, minutes = 60) =>
   inTransaction(environment.db, (query) =>
-    saveCorreo(
-      query,
-      { secretos, newId: nuevoId },
-      { tipo: 'prueba', para: recipient, datos: {}, lifetimeMinutes: minutes },
-    ),
+    saveCorreo(query, { secretos, newId }, { tipo: 'prueba', para: recipient, datos: {}, lifetimeMinutes: minutes }),
   )
 const rowOf = async (recipient: string) => {
   const key = secretos.current('correos').clave
@@ -97,11 +93,7 @@ describe('a mail', () => {
   it('is not written when its transaction fails', async () => {
     const recipient = createAddress()
     const fallida = inTransaction(environment.db, async (query) => {
-      await saveCorreo(
-        query,
-        { secretos, newId: nuevoId },
-        { tipo: 'prueba', para: recipient, datos: {}, lifetimeMinutes: 60 },
-      )
+      await saveCorreo(query, { secretos, newId }, { tipo: 'prueba', para: recipient, datos: {}, lifetimeMinutes: 60 })
       throw new Error('la causa falló')
     })
     await expect(fallida).rejects.toThrow('la causa falló')

@@ -41,12 +41,12 @@ describe('a mail server that takes mails', () => {
 
   it('gets nothing in plain text unless it is on this machine', async () => {
     const { cert, key } = createCertificate([encodeIpName(0, 0, 0, 0)])
-    const [openedItem, cifrado] = [
+    const [plainServer, cifrado] = [
       await openMailServer({}, '0.0.0.0'),
       await openMailServer({ disabledCommands: ['AUTH'], cert, key }, '0.0.0.0'),
     ]
-    expect(await client(`smtp://0.0.0.0:${openedItem.port}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
-    expect(openedItem.intentos).toEqual([])
+    expect(await client(`smtp://0.0.0.0:${plainServer.port}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
+    expect(plainServer.intentos).toEqual([])
     expect(await client(`smtp://0.0.0.0:${cifrado.port}`, cert).send(correo)).toEqual({ resultado: 'aceptado' })
   })
 
@@ -58,9 +58,9 @@ describe('a mail server that takes mails', () => {
       onAuth: ({ username, password }, _sesion, listo) =>
         username === 'guias@x' && password === 'cl:ave' ? listo(null, { user: username }) : listo(createRefusal(535)),
     })
-    const con = (key: string) => client(`smtp://guias%40x:${key}@127.0.0.1:${server.port}`).send(correo)
-    expect(await con('cl%3Aave')).toEqual({ resultado: 'aceptado' })
-    const denial = await con('otra')
+    const sendWith = (key: string) => client(`smtp://guias%40x:${key}@127.0.0.1:${server.port}`).send(correo)
+    expect(await sendWith('cl%3Aave')).toEqual({ resultado: 'aceptado' })
+    const denial = await sendWith('otra')
     expect(denial).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_535' })
     expect(JSON.stringify(denial)).not.toMatch(/otra|guias@x/)
   })
@@ -108,11 +108,11 @@ async function abrirCrudo(handle: (connection: Socket) => void): Promise<{ url: 
 /** Speaks SMTP up to the mail, which it then treats as told. */
 const untilCorreo = (onCorreo: (connection: Socket) => void) => (connection: Socket) => {
   connection.write('220 hola\r\n')
-  let enCorreo = false
+  let inMail = false
   connection.on('data', (chunk) => {
-    if (enCorreo) return chunk.includes('\r\n.\r\n') ? onCorreo(connection) : undefined
-    enCorreo = chunk.toString().startsWith('DATA')
-    connection.write(enCorreo ? '354 siga\r\n' : '250 bien\r\n')
+    if (inMail) return chunk.includes('\r\n.\r\n') ? onCorreo(connection) : undefined
+    inMail = chunk.toString().startsWith('DATA')
+    connection.write(inMail ? '354 siga\r\n' : '250 bien\r\n')
   })
 }
 

@@ -22,23 +22,23 @@ it('a pool that has ended has no session left on the server', async () => {
 })
 
 describe('a session of a pooler', () => {
-  it.each([true, false])('is set anew for each statement, with named statements: %s', async (conNombres) => {
+  it.each([true, false])('is set anew for each statement, with named statements: %s', async (withNames) => {
     const db = openDb(environment.databaseUrl, {
       connections: 1,
       role: 'guias_trabajos',
-      pooler: { supportsNames: conNombres },
+      pooler: { supportsNames: withNames },
     })
     try {
       // Another client of the pooler has left it so.
       await db.pool.query(`set timezone = 'America/Guatemala'; set statement_timeout = 0`)
-      const ownItem = db.asRole('guias_operacion')
-      const readItems = [
+      const operatorDb = db.asRole('guias_operacion')
+      const settings = [
         await db.query(SETTINGS),
-        await ownItem.query(SETTINGS),
+        await operatorDb.query(SETTINGS),
         await inTransaction(db, (query) => query(SETTINGS)),
-        await inTransaction(ownItem, (query) => query(SETTINGS)),
+        await inTransaction(operatorDb, (query) => query(SETTINGS)),
       ]
-      expect(readItems.flat()).toEqual(
+      expect(settings.flat()).toEqual(
         ['guias_trabajos', 'guias_operacion', 'guias_trabajos', 'guias_operacion'].map((role) => ({
           zona: 'UTC',
           timeout: '7s',

@@ -65,10 +65,10 @@ interface Nodo {
   'Rows Removed by Filter'?: number
   Plans?: Nodo[]
 }
-const nodosDe = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodosDe)]
+const nodesOf = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
 /** Rows of guides that the scans of a merchant's list read. */
-const readItems = (filters: GuiaFilters) =>
+const countRows = (filters: GuiaFilters) =>
   countReadRowsAs('guias_api', { comercioId: COMERCIO, modo: 'live', ...filters })
 /** Rows of guides that the scans of the operators' list read. */
 const countReadRowsOfAll = (filters: GuiaFilters) => countReadRowsAs('guias_operacion', filters)
@@ -97,7 +97,7 @@ async function countReadRowsAs(dbRole: Role, filters: GuiaFilters): Promise<numb
     } as Statement<Record<string, unknown>, { 'QUERY PLAN': [{ Plan: Nodo }] }>,
     values,
   )
-  return nodosDe(row!['QUERY PLAN'][0].Plan)
+  return nodesOf(row!['QUERY PLAN'][0].Plan)
     .filter(({ 'Relation Name': table }) => table === 'guia')
     .reduce(
       (sum, node) => sum + node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
@@ -115,13 +115,13 @@ const describeOneComercio = () => {
     ['open decisions beside a telephone', { decision: ['tomada'], telefono: '+50255550000' }],
     ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
   ] as [string, GuiaFilters][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filters) => {
-    expect(await readItems(filters)).toBe(4_000)
+    expect(await countRows(filters)).toBe(4_000)
   })
 
   it('reads 2,000 guides, and one more of each other state, by metadata and three states', async () => {
     const estado = ['aceptado', 'en_ruta', 'entregado'] as const
-    expect(await readItems({ metadatos: { canal: 'nada' }, estado: [...estado] })).toBeLessThanOrEqual(4_004)
-    expect(await readItems({ metadatos: { canal: 'web' }, estado: [...estado] })).toBeLessThanOrEqual(53)
+    expect(await countRows({ metadatos: { canal: 'nada' }, estado: [...estado] })).toBeLessThanOrEqual(4_004)
+    expect(await countRows({ metadatos: { canal: 'web' }, estado: [...estado] })).toBeLessThanOrEqual(53)
   })
 
   it.each([
@@ -135,7 +135,7 @@ const describeOneComercio = () => {
     ['the location of all guides', { ubicacion: ['confirmada'] }],
     ['an unconfirmed location', { ubicacion: ['fallida'] }],
   ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filters) => {
-    expect(await readItems(filters)).toBeLessThanOrEqual(51)
+    expect(await countRows(filters)).toBeLessThanOrEqual(51)
   })
 }
 
@@ -211,8 +211,8 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
 
     it('reads a page of each mode of a big merchant', async () => {
       expect(await countReadRowsOfAll({ comercioId: COMERCIO })).toBeLessThanOrEqual(51)
-      const deEstado = { comercioId: COMERCIO, estado: ['aceptado' as const] }
-      expect(await countReadRowsOfAll(deEstado)).toBeLessThanOrEqual(51)
+      const ofEstado = { comercioId: COMERCIO, estado: ['aceptado' as const] }
+      expect(await countReadRowsOfAll(ofEstado)).toBeLessThanOrEqual(51)
     })
   })
 })

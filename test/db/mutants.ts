@@ -50,9 +50,9 @@ export function watchForMutants(url: string, comercio: string, othersSql: string
   const mutants = new Map<string, Mutant>()
   const separateClient = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c timezone=UTC' })
   const connecting = separateClient.connect()
-  const { runOne: dePool } = Connections.prototype
-  const { query: deCliente } = pg.Client.prototype
-  const consultar = deCliente as unknown as (this: pg.Client, ...args: unknown[]) => Promise<pg.QueryResult>
+  const { runOne: poolRunOne } = Connections.prototype
+  const { query: clientQuery } = pg.Client.prototype
+  const consultar = clientQuery as unknown as (this: pg.Client, ...args: unknown[]) => Promise<pg.QueryResult>
   let turno: Promise<unknown> = Promise.resolve()
 
   /** What a statement does, in a sub-transaction of which nothing stays. */
@@ -75,14 +75,14 @@ export function watchForMutants(url: string, comercio: string, othersSql: string
   }
 
   async function tryMutants(client: pg.Client, { name, text, values }: InterceptedQuery): Promise<void> {
-    const wholeResult = await probar(client, { text, values: values! }, true)
+    const original = await probar(client, { text, values: values! }, true)
     for (const [i, mutant] of createMutants(text).entries()) {
       const key = `${text} ${i}`
       const knownMutant = mutants.get(key)
-      const differsBehindWall = (await probar(client, { text: mutant.text, values: values! }, true)) !== wholeResult
+      const differsBehindWall = (await probar(client, { text: mutant.text, values: values! }, true)) !== original
       const differsWithoutWall =
         knownMutant?.differsWithoutWall ||
-        (await probar(client, { text: mutant.text, values: values! }, false)) !== wholeResult
+        (await probar(client, { text: mutant.text, values: values! }, false)) !== original
       mutants.set(key, {
         statement: name && !/[0-9a-f]{40}$/.test(name) ? name.replace('guias_api.', '') : text,
         missing: `${i + 1}: ${mutant.missing}`,
@@ -93,7 +93,7 @@ export function watchForMutants(url: string, comercio: string, othersSql: string
   }
 
   Connections.prototype.runOne = function (this: Connections, query: InterceptedQuery) {
-    const runQuery = () => dePool.call(this, query)
+    const runQuery = () => poolRunOne.call(this, query)
     if (!isOfComercio(query)) return runQuery()
     const trial = turno.then(async () => {
       await connecting
@@ -106,14 +106,14 @@ export function watchForMutants(url: string, comercio: string, othersSql: string
   }
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const query = args[0] as InterceptedQuery
-    const runQuery = () => (deCliente as unknown as QueryFunction).apply(this, args) as Promise<pg.QueryResult>
+    const runQuery = () => (clientQuery as unknown as QueryFunction).apply(this, args) as Promise<pg.QueryResult>
     // What the pool sends through its connections was tried above; what is left is in a transaction of its own.
     if (typeof query !== 'object' || query.submit || !isOfComercio(query)) return runQuery()
     return tryMutants(this, query).then(runQuery)
-  } as typeof deCliente
+  } as typeof clientQuery
   return async () => {
-    Connections.prototype.runOne = dePool
-    pg.Client.prototype.query = deCliente
+    Connections.prototype.runOne = poolRunOne
+    pg.Client.prototype.query = clientQuery
     await separateClient.end()
     return mutants
   }

@@ -56,12 +56,12 @@ const nodos = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodos
 
 let preparedCount = 0
 /** The looks at `evento` that a statement's general plan takes among everybody's. */
-async function entreTodas(name: string): Promise<string[]> {
+async function describeAmongAll(name: string): Promise<string[]> {
   const { text, parameters } = STATEMENTS.get(name)!
-  const ownItem = `p${++preparedCount}`
-  await client.query(`prepare ${ownItem} as ${text}`)
+  const statementName = `p${++preparedCount}`
+  await client.query(`prepare ${statementName} as ${text}`)
   const nullArguments = parameters.length > 0 ? `(${parameters.map(() => 'null').join()})` : ''
-  const { rows } = await client.query(`explain (format json) execute ${ownItem}${nullArguments}`)
+  const { rows } = await client.query(`explain (format json) execute ${statementName}${nullArguments}`)
   return nodos(rows[0]['QUERY PLAN'][0].Plan)
     .filter((node) => node['Relation Name'] === 'evento' && !node['Index Cond']?.includes('comercio_id'))
     .map((node) => node['Index Name'] ?? 'the whole table')
@@ -71,16 +71,16 @@ const FEED_STATEMENTS = ['eventos.feed', 'eventos.feedByType', 'eventos.feedOfGu
 
 describe('the feed of one among many merchants', EN_POSTGRES, () => {
   it.each(FEED_STATEMENTS)('%s reads his events alone', async (name) => {
-    expect(await entreTodas(name)).toEqual([])
+    expect(await describeAmongAll(name)).toEqual([])
   })
 
   it('would be read through everybody’s, were there an index of their order alone', async () => {
     await client.query('create index de_todos on evento (xid)')
-    expect(await entreTodas('eventos.feed')).toEqual(['de_todos'])
+    expect(await describeAmongAll('eventos.feed')).toEqual(['de_todos'])
     await client.query('drop index de_todos')
   })
 
   it('leaves the chain its index', async () => {
-    expect(await entreTodas('bitacora.nextEvents')).toEqual(['evento_cadena_idx'])
+    expect(await describeAmongAll('bitacora.nextEvents')).toEqual(['evento_cadena_idx'])
   })
 })

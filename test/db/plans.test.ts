@@ -13,10 +13,10 @@ const COMERCIO = '01990000-0000-7000-8000-000000000001'
 const WEBHOOK = 'wh_000000000001'
 
 const client = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
-const openedItems: Db[] = []
+const openDbs: Db[] = []
 const open = (options: DbOptions = {}) => {
   const db = openDb(url, { ...options, connections: 1 })
-  openedItems.push(db)
+  openDbs.push(db)
   return db
 }
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await client.connect()
 })
 afterAll(async () => {
-  await Promise.all(openedItems.map((db) => db.close()))
+  await Promise.all(openDbs.map((db) => db.close()))
   await client.end()
   await dropTestDatabase(BASE)
 })
@@ -65,10 +65,10 @@ interface Nodo {
   'Rows Removed by Filter'?: number
   Plans?: Nodo[]
 }
-const nodosDe = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodosDe)]
+const nodesOf = (node: Nodo): Nodo[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
 /** The statement of an endpoint's deliveries with those filters. It isn't run. */
-async function deEntregas(query: object): Promise<Statement> {
+async function ofAvisos(query: object): Promise<Statement> {
   const sentRequests: Statement[] = []
   const consultar = async (sql: Statement) => {
     sentRequests.push(sql)
@@ -83,7 +83,7 @@ async function deEntregas(query: object): Promise<Statement> {
 }
 
 /** The statement of a list of guides, with its values. The statement isn't run. */
-async function deGuias(filters: GuiaFilters) {
+async function planOfGuias(filters: GuiaFilters) {
   const sentRequests: { statement: Statement; values: Record<string, unknown> }[] = []
   const query = async (statement: Statement, values: Record<string, unknown>) => {
     sentRequests.push({ statement, values })
@@ -99,8 +99,8 @@ async function deGuias(filters: GuiaFilters) {
 }
 
 /** Indexes of guides that a list reads, and the rows that it reads and drops. */
-async function lecturaDe(filters: GuiaFilters) {
-  const { statement, values } = await deGuias(filters)
+async function readingOf(filters: GuiaFilters) {
+  const { statement, values } = await planOfGuias(filters)
   const dbRole = filters.comercioId ? 'guias_api' : 'guias_operacion'
   await client.query(
     `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${dbRole}; set local enable_sort = off`,
@@ -111,7 +111,7 @@ async function lecturaDe(filters: GuiaFilters) {
   const list = datos.length > 0 ? `(${datos.join(', ')})` : ''
   const { rows } = await client.query(`explain (analyze, timing off, format json) execute lista${list}`)
   await client.query('rollback; deallocate lista')
-  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan).filter((node) => node['Relation Name'] === 'guia')
+  const nodos = nodesOf(rows[0]['QUERY PLAN'][0].Plan).filter((node) => node['Relation Name'] === 'guia')
   return {
     indices: [...new Set(nodos.map((node) => node['Index Name'] ?? node['Node Type']))],
     quitadas: nodos.reduce((sum, node) => sum + (node['Rows Removed by Filter'] ?? 0), 0),
@@ -119,14 +119,14 @@ async function lecturaDe(filters: GuiaFilters) {
 }
 
 /** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
-async function planDe({ text, parameters }: Statement) {
+async function planOf({ text, parameters }: Statement) {
   await client.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
   await client.query(`set local guias.comercios = '{${COMERCIO}}'`)
   await client.query(`prepare lista as ${text}`)
   const nulos = parameters.map(() => 'null').join(', ')
   const { rows } = await client.query(`explain (format json) execute lista(${nulos})`)
   await client.query('rollback; deallocate lista')
-  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan)
+  const nodos = nodesOf(rows[0]['QUERY PLAN'][0].Plan)
   const grandes = nodos.filter(({ 'Relation Name': table = '' }) => ['evento', 'webhook_aviso'].includes(table))
   return {
     indices: grandes.map((node) => `${node['Node Type']}: ${node['Index Name']}`),
@@ -154,22 +154,22 @@ const ENTREGAS = 'Index Scan: webhook_aviso_comercio_id_modo_webhook_creado_en_g
 const FALLIDAS = 'Index Scan: webhook_aviso_fallido_idx'
 
 const expectedItems = async () => {
-  const deNombre = Object.fromEntries(
-    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([name, doneResult]) => [name, doneResult]),
+  const ofName = Object.fromEntries(
+    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([name, plan]) => [name, plan]),
   )
-  expect(Object.keys(deNombre).sort()).toEqual(['eventos.feed', 'eventos.feedByType'])
+  expect(Object.keys(ofName).sort()).toEqual(['eventos.feed', 'eventos.feedByType'])
   return [
-    { statement: deNombre['eventos.feed']!, indices: [FEED], ordena: 0 },
+    { statement: ofName['eventos.feed']!, indices: [FEED], ordena: 0 },
     // The few rows of each type are merged.
-    { statement: deNombre['eventos.feedByType']!, indices: [FEED_DE_TIPOS], ordena: 1 },
-    { statement: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
-    { statement: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
-    { statement: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
-    { statement: await deEntregas({ estado: 'entregado' }), indices: [ENTREGAS], ordena: 0 },
-    { statement: await deEntregas({ estado: 'fallido', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
-    { statement: await deEntregas({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: ofName['eventos.feedByType']!, indices: [FEED_DE_TIPOS], ordena: 1 },
+    { statement: await ofAvisos({}), indices: [ENTREGAS], ordena: 0 },
+    { statement: await ofAvisos({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: await ofAvisos({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: await ofAvisos({ estado: 'entregado' }), indices: [ENTREGAS], ordena: 0 },
+    { statement: await ofAvisos({ estado: 'fallido', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
+    { statement: await ofAvisos({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
     {
-      statement: await deEntregas({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),
+      statement: await ofAvisos({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),
       indices: [ENTREGAS],
       ordena: 0,
     },
@@ -179,17 +179,17 @@ const expectedItems = async () => {
 describe('the plan that is kept of each of them reads one index in its order', EN_POSTGRES, () => {
   it('while the tables are empty, and when they are full and nobody has analyzed them', async () => {
     for (const { statement, ...plan } of await expectedItems())
-      expect(await planDe(statement), statement.text).toEqual(plan)
+      expect(await planOf(statement), statement.text).toEqual(plan)
     await client.query(FILL_SQL)
     for (const { statement, ...plan } of await expectedItems())
-      expect(await planDe(statement), statement.text).toEqual(plan)
+      expect(await planOf(statement), statement.text).toEqual(plan)
   })
 
   it('when one merchant has nearly everything', async () => {
     await client.query('vacuum (analyze) evento, webhook_aviso')
     for (const { statement, ...plan } of await expectedItems()) {
       expect(statement.plan).toBe('generic')
-      expect(await planDe(statement), statement.text).toEqual(plan)
+      expect(await planOf(statement), statement.text).toEqual(plan)
     }
   })
 })
@@ -225,6 +225,6 @@ describe('a list of guides reads no guide that does not match its filter', EN_PO
     ['of a mode and state of all merchants', { estado: ['extraviado'], modo: 'test' }, 'guia_estado_todas_idx'],
     ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_decision_todas_idx'],
   ])('%s', async (_label, filters, index) => {
-    expect(await lecturaDe(filters)).toEqual({ indices: [index], quitadas: 0 })
+    expect(await readingOf(filters)).toEqual({ indices: [index], quitadas: 0 })
   })
 })

@@ -7,8 +7,8 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
-const openedItems: Db[] = []
-afterAll(() => Promise.all(openedItems.map((db) => db.close())))
+const openDbs: Db[] = []
+afterAll(() => Promise.all(openDbs.map((db) => db.close())))
 
 /** Every choice among members, each given or not. */
 function combine<T extends object>(members: T): Partial<T>[] {
@@ -22,10 +22,10 @@ it('a connection keeps at most 64 prepared statements for all combinations of fi
   const { id: comercioId, api } = await environment.createComercio()
   const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
   const db = openDb(environment.databaseUrl, { connections: 1 })
-  openedItems.push(db)
+  openDbs.push(db)
   const cursores = createCursors(createSecrets([Buffer.from(MASTER_KEY, 'base64')]))
   const commonFilters = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
-  const deGuias = combine({
+  const guiaFilters = combine({
     ...commonFilters,
     comercioId,
     modo: 'test' as const,
@@ -33,15 +33,15 @@ it('a connection keeps at most 64 prepared statements for all combinations of fi
     telefono: '+50255551234',
     estado: ['aceptado', 'cancelado'] satisfies GuiaFilters['estado'],
   })
-  for (const filters of deGuias)
+  for (const filters of guiaFilters)
     await findGuiaPage({ db, cursors: cursores }, { operacion: 'x', dueno: 'y' }, filters, () => 0)
-  const deEntregas = combine({
+  const avisoFilters = combine({
     ...commonFilters,
     estado: 'fallido' as const,
     tipo: 'guia.aceptado' as const,
     guia: '7K3M9QX2A1B4',
   })
-  for (const query of deEntregas) {
+  for (const query of avisoFilters) {
     const identity = { comercioId, modo: 'test' }
     const deps = { db, cursors: cursores, clock: () => new Date() }
     await listarAvisosDeWebhook({ path: { webhook }, query, identity } as never, deps as never)

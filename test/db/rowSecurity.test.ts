@@ -2,7 +2,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
-import { type Comercio, conClave, useEnvironment } from '../environment.ts'
+import { type Comercio, useEnvironment, withKey } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../factories.ts'
 import { correctColumns } from '../guias/corregir.ts'
 import { createMutants, type Mutant, watchForMutants } from './mutants.ts'
@@ -50,13 +50,13 @@ describe('the wall', () => {
       if (['llave', 'nota', 'asignacion'].includes(tableName)) continue
       const { rows } = await asSpecified('guias_api', [one.id], `select distinct ${columnName} as de from ${tableName}`)
       expect(
-        rows.filter(({ de }) => de !== one.id),
+        rows.filter(({ de: permissionOf }) => permissionOf !== one.id),
         tableName,
       ).toEqual([])
       const all = `select count(distinct ${columnName})::int as n from ${tableName}`
-      const [deDos] = (await asSpecified('guias_api', [one.id, other.id], all)).rows
+      const [ofTwo] = (await asSpecified('guias_api', [one.id, other.id], all)).rows
       const [ofAll] = (await asSpecified('guias_operacion', undefined, all)).rows
-      expect(ofAll.n, tableName).toBeGreaterThanOrEqual(deDos.n)
+      expect(ofAll.n, tableName).toBeGreaterThanOrEqual(ofTwo.n)
       if (ofAll.n > 0)
         await expect(asSpecified('guias_api', undefined, all), tableName).rejects.toThrow('guias.comercios')
     }
@@ -81,7 +81,7 @@ describe('the wall', () => {
       `select grantee as "dbRole", table_name as "tableName", array_agg(privilege_type::text order by privilege_type) as kind
        from information_schema.role_table_grants where table_schema = 'public' and grantee like 'guias\\_%' group by 1, 2`,
     )
-    const de = (dbRole: string, table: string) =>
+    const permissionOf = (dbRole: string, table: string) =>
       permisos.find((permiso) => permiso.dbRole === dbRole && permiso.tableName === table)?.kind
     // A merchant's requests know nothing of keys and people, and delete nothing but an endpoint's secrets.
     for (const table of [
@@ -94,7 +94,7 @@ describe('the wall', () => {
       'asignacion',
       '_prisma_migrations',
     ])
-      expect(de('guias_api', table), table).toBeUndefined()
+      expect(permissionOf('guias_api', table), table).toBeUndefined()
     expect(
       permisos
         .filter(({ dbRole, kind }) => dbRole === 'guias_api' && kind.includes('DELETE'))
@@ -102,11 +102,12 @@ describe('the wall', () => {
     ).toEqual(['webhook_secreto'])
     expect(permisos.filter(({ dbRole, kind }) => dbRole === 'guias_lectura' && kind.join() !== 'SELECT')).toEqual([])
     for (const table of ['llave', 'repartidor', 'sesion_repartidor', 'webhook_secreto'])
-      expect(de('guias_lectura', table), table).toBeUndefined()
+      expect(permissionOf('guias_lectura', table), table).toBeUndefined()
     expect(permisos.filter(({ kind }) => kind.some((one) => /TRUNCATE|TRIGGER|REFERENCES/.test(one)))).toEqual([])
     for (const dbRole of ['guias_api', 'guias_operacion', 'guias_trabajos'])
-      expect(de(dbRole, 'bitacora'), dbRole).toEqual(['INSERT', 'SELECT'])
-    for (const table of ['eslabon', 'sello']) expect(de('guias_trabajos', table), table).toEqual(['INSERT', 'SELECT'])
+      expect(permissionOf(dbRole, 'bitacora'), dbRole).toEqual(['INSERT', 'SELECT'])
+    for (const table of ['eslabon', 'sello'])
+      expect(permissionOf('guias_trabajos', table), table).toEqual(['INSERT', 'SELECT'])
   })
 })
 
@@ -134,7 +135,7 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
     await environment.request('POST', '/api/v1/webhooks', {
       llave: comercio.llave,
       body: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo` },
-      headers: conClave('webhook-suyo'),
+      headers: withKey('webhook-suyo'),
     })
   ).body
   const referencia = `REF-${comercio.comercio}`
@@ -145,8 +146,8 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
   const guiaToSimulate = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   const { guia: guiaWithPrueba } = await createDeliveredGuia(environment, comercio)
   const undeliveredGuia = await createFailedGuia(environment, comercio)
-  const porDevolver = await createFailedGuia(environment, comercio)
-  const porDecidir = await createFailedGuia(environment, comercio)
+  const guiaToReturn = await createFailedGuia(environment, comercio)
+  const guiaToDecide = await createFailedGuia(environment, comercio)
   const { recuperacion } = (
     await environment.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
       llave: comercio.llave,
@@ -171,8 +172,8 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
     preguntada: askedGuia,
     simulated: guiaToSimulate,
     sinEntregar: undeliveredGuia,
-    porDevolver,
-    porDecidir,
+    porDevolver: guiaToReturn,
+    porDecidir: guiaToDecide,
     aviso: `avi_${webhook.slice(3)}_${guia}_1`,
   }
 }
@@ -181,7 +182,7 @@ async function populate(comercio: Comercio): Promise<Record<string, string>> {
  * Gives a merchant rows with the keys of another's, wherever a key is a merchant's own: what a condition alone tells apart.
  * He gets as many endpoints as there may be, too, and the newest event; his others lie between the other's.
  */
-async function clone(de: Comercio, recipient: Comercio): Promise<void> {
+async function clone(permissionOf: Comercio, recipient: Comercio): Promise<void> {
   const uniqueKeys = await readTableRows<{ tableName: string; columnName: string }>(
     `select i.indrelid::regclass::text as "tableName", a.attname as "columnName" from pg_index i
      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
@@ -194,7 +195,7 @@ async function clone(de: Comercio, recipient: Comercio): Promise<void> {
       .map(({ columnName }) => `|| jsonb_build_object('${columnName}', gen_random_uuid())`)
     await readTableRows(
       `insert into ${tableName} select (jsonb_populate_record(t, jsonb_build_object('comercio_id', '${recipient.id}') ${others.join(' ')})).*
-       from ${tableName} t where comercio_id = '${de.id}' on conflict do nothing`,
+       from ${tableName} t where comercio_id = '${permissionOf.id}' on conflict do nothing`,
     )
   }
   await readTableRows(
@@ -207,7 +208,7 @@ async function clone(de: Comercio, recipient: Comercio): Promise<void> {
     ['webhook_secreto', 'version'],
   ])
     await readTableRows(`update ${table} set ${number} = ${number} + 1 where comercio_id = '${recipient.id}'`)
-  for (const { llave } of [de, recipient])
+  for (const { llave } of [permissionOf, recipient])
     await environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })
 }
 
@@ -220,7 +221,7 @@ async function walk({ llave }: Comercio, ids: Record<string, string>) {
     return method === 'delete' || id === 'cancelarGuia' ? 2 : 1
   }
   const calls = CALLED_OPERATIONS.toSorted((a, b) => command(a) - command(b))
-  const guiaDe: Record<string, string> = {
+  const guiaOf: Record<string, string> = {
     obtenerPruebaDeEntrega: ids.probada!,
     obtenerEtiqueta: ids.probada!,
     reenviarSolicitud: ids.preguntada!,
@@ -231,7 +232,7 @@ async function walk({ llave }: Comercio, ids: Record<string, string>) {
   }
   for (const { id, method, path } of calls) {
     const simulada = path.startsWith('/api/v1/simulador/')
-    const guia = guiaDe[id] ?? (simulada ? ids.simulated! : ids.guia!)
+    const guia = guiaOf[id] ?? (simulada ? ids.simulated! : ids.guia!)
     const route = path.replace(/\{(\w+)\}/g, (_match, name: string) => (name === 'guia' ? guia : ids[name]!))
     for (const query of QUERIES[id]?.(ids) ?? ['']) {
       const { status, body } = await environment.request(method.toUpperCase(), route + query, {
@@ -276,8 +277,8 @@ describe('a statement that lost a condition', () => {
     await environment.reset({ WORKERS: '0' })
     await clone(owner, foreignComercio)
     const tables = (await tablesOfComercio()).filter(({ tableName }) => !['llave', 'bitacora'].includes(tableName))
-    const digestSql = (table: string, column: string, de: string) =>
-      `(select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) from ${table} t where ${column} = '${de}')`
+    const digestSql = (table: string, column: string, permissionOf: string) =>
+      `(select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) from ${table} t where ${column} = '${permissionOf}')`
     const byMutant = new Map<string, Mutant>()
     for (const [caller, other] of [
       [owner, foreignComercio],

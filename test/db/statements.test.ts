@@ -37,7 +37,7 @@ const CLASES: Readonly<Record<string, string>> = {
 /** JSON may be anything that JSON can say. */
 const JSON_DE_POSTGRES = ['json', 'jsonb']
 
-const enServer = ({ archivo }: DeclaredStatement) => archivo.split('/server/').at(-1)!
+const inServer = ({ archivo }: DeclaredStatement) => archivo.split('/server/').at(-1)!
 
 const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(ROOT), exclude: (path) => path.includes('generated') })
   .map((path) => fileURLToPath(new URL(path, ROOT)))
@@ -68,7 +68,7 @@ const vale = (tipo: string, { classes: clases }: MemberType) =>
 
 function faltas(name: string, names: readonly string[], { parameters, columns }: StatementDescription): string[] {
   const declaredStatement = declaredItems.get(name)!
-  const deParametros = names.flatMap((parametro, i) => {
+  const ofParameters = names.flatMap((parametro, i) => {
     const message = declaredStatement.parameters.get(parametro)
     if (!message) return [`parameter ${parametro} is not declared`]
     // A count (`limit`) goes in as a number; only what comes out may be too large for one.
@@ -79,7 +79,7 @@ function faltas(name: string, names: readonly string[], { parameters, columns }:
     .slice(names.length)
     .map((tipo, i) => `parameter $${names.length + i + 1} (${tipo}) has no name`)
   const { row } = declaredStatement
-  if (!row) return [...deParametros, ...caseWithoutName]
+  if (!row) return [...ofParameters, ...caseWithoutName]
   const columnFaults = columns.flatMap(({ nombre: column, tipo, nula }) => {
     const message = row.get(column)
     // A statement may give more than its reader wants (`returning *`).
@@ -91,9 +91,9 @@ function faltas(name: string, names: readonly string[], { parameters, columns }:
     ]
   })
   const valuesWithoutColumn = [...row.keys()]
-    .filter((column) => !columns.some(({ nombre: givenOne }) => givenOne === column))
+    .filter((column) => !columns.some(({ nombre: columnName }) => columnName === column))
     .map((column) => `column ${column} is declared and not given`)
-  return [...deParametros, ...caseWithoutName, ...columnFaults, ...valuesWithoutColumn]
+  return [...ofParameters, ...caseWithoutName, ...columnFaults, ...valuesWithoutColumn]
 }
 
 function unusedEntries(name: string): string[] {
@@ -113,14 +113,14 @@ describe('the statements', () => {
     const findings: Record<string, string[]> = {}
     for (const name of declaredItems.keys()) {
       const { text, parameters } = STATEMENTS.get(name)!
-      const ownItems = [
+      const faults = [
         ...unusedEntries(name),
         ...(await describeText(text).then(
           (descripcion) => faltas(name, parameters, descripcion),
           (error: Error) => [error.message],
         )),
       ]
-      if (ownItems.length > 0) findings[`${name} (${enServer(declaredItems.get(name)!)})`] = ownItems
+      if (faults.length > 0) findings[`${name} (${inServer(declaredItems.get(name)!)})`] = faults
     }
     expect(findings).toEqual({})
   })

@@ -46,11 +46,11 @@ export function readDeclaredStatements(archivos: readonly string[]): Map<string,
   return declaredStatements
 }
 
-function readMembers(checker: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, MemberType> {
+function readMembers(checker: ts.TypeChecker, tipo: ts.Type, place: ts.Node): Map<string, MemberType> {
   return new Map(
     checker
       .getPropertiesOfType(tipo)
-      .map((property) => [property.name, classifyType(checker, checker.getTypeOfSymbolAtLocation(property, donde))]),
+      .map((property) => [property.name, classifyType(checker, checker.getTypeOfSymbolAtLocation(property, place))]),
   )
 }
 

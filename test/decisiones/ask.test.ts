@@ -19,11 +19,11 @@ beforeAll(async () => {
 
 const scan = async (guia: string, ...estados: string[]) => {
   for (const estado of estados)
-    expect((await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))).status).toBe(201)
+    expect((await environment.asOperador('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))).status).toBe(201)
 }
 /** A live guide whose delivery failed. */
-async function fallida(telefono = createTelefono(), de = comercio) {
-  const { guia } = await de.api.guias.crear(buildGuia({ telefono: `+${telefono}`, destinatario: 'Ana Pérez' }))
+async function fallida(telefono = createTelefono(), owner = comercio) {
+  const { guia } = await owner.api.guias.crear(buildGuia({ telefono: `+${telefono}`, destinatario: 'Ana Pérez' }))
   await scan(guia, 'recolectado', 'en_ruta', 'intento_fallido')
   return { guia, telefono }
 }
@@ -56,7 +56,7 @@ describe('the message about an open decision', () => {
   })
 
   it('is one with more workers, and after a sender that died', async () => {
-    const other = await canal.otroServicio()
+    const other = await canal.startOtherService()
     const guias = await Promise.all(Array.from({ length: 6 }, () => fallida()))
     for (const guia of guias) await esperar(guia, 'enviado')
     await waitForQuiet()
@@ -100,7 +100,7 @@ describe('the message about an open decision', () => {
 
   it('is dropped if the decision is taken, superseded, expired or another before it was sent', async () => {
     const telefono = createTelefono()
-    canal.proveedor.porTelefono.set(telefono, { tipo: 'error', status: 503, error: { code: 2, details: 'x' } })
+    canal.proveedor.byTelefono.set(telefono, { tipo: 'error', status: 503, error: { code: 2, details: 'x' } })
     const [tomada, superada, corrected, expired] = await Promise.all(Array.from({ length: 4 }, () => fallida(telefono)))
     for (const { guia } of [tomada!, superada!, corrected!, expired!])
       await waitUntil(async () => (await mensajes(guia))[0].intentos > 0)
@@ -108,7 +108,7 @@ describe('the message about an open decision', () => {
     await scan(superada!.guia, 'en_ruta')
     await comercio.api.guias.corregir(corrected!.guia, { telefono: `+${createTelefono()}` })
     await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [expired!.guia, environment.clock()])
-    canal.proveedor.porTelefono.delete(telefono)
+    canal.proveedor.byTelefono.delete(telefono)
     const before = requests({ telefono }).length
     canal.advance(DAY_MS)
     await waitForQuiet()
@@ -121,7 +121,7 @@ describe('the message about an open decision', () => {
     const telefono = createTelefono()
     const { guia } = await canal.requested(comercio, { telefono })
     await scan(guia, 'recolectado')
-    const { status } = await environment.operar('POST', `/guias/${guia}/eventos`, {
+    const { status } = await environment.asOperador('POST', `/guias/${guia}/eventos`, {
       ...buildEstadoReport('en_ruta'),
       forzar: { razon: 'El repartidor conoce la casa' },
     })

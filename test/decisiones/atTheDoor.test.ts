@@ -18,14 +18,14 @@ const buildPostponement = (fecha: string, more: object = {}) => ({
   fecha,
   ...more,
 })
-const mensajesDe = async (guia: string) =>
+const mensajesOf = async (guia: string) =>
   (await environment.db.pool.query(`select from mensaje where guia = $1 and tipo = 'solicitud_decision'`, [guia]))
     .rowCount
 
 describe('a day that the recipient tells the courier', () => {
   it('takes the decision, in the recipient’s name and with the attempt, and asks nobody', async () => {
     const comercio = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { destinatario_decide: true },
     })
     const phone = await createMobile(environment)
@@ -49,7 +49,7 @@ describe('a day that the recipient tells the courier', () => {
       { tipo: 'guia.decision_pendiente', decision: { estado: 'pendiente', fecha: null } },
       { tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: { fecha } },
     ])
-    expect(await mensajesDe(guia)).toBe(0)
+    expect(await mensajesOf(guia)).toBe(0)
     // The courier sees the day, and leaving with the parcel carries the decision out.
     expect((await phone.request('GET', `/guias/${guia}`)).body.decision).toMatchObject({ fecha })
     expect((await phone.registrar(guia, body)).status).toBe(200)
@@ -58,7 +58,7 @@ describe('a day that the recipient tells the courier', () => {
   })
 
   it('stands for the first possible day if it is earlier, because reports arrive late', async () => {
-    for (const [requestData, givenValue] of [
+    for (const [requestData, expectedOffset] of [
       [-2, 1],
       [0, 1],
       [1, 1],
@@ -66,7 +66,7 @@ describe('a day that the recipient tells the courier', () => {
     ] as const) {
       const { read, registrar } = await fresh(undefined, 'recolectado', 'en_ruta')
       await registrar(buildPostponement(addDays(today(), requestData)))
-      expect([requestData, (await read()).decision!.fecha]).toEqual([requestData, addDays(today(), givenValue)])
+      expect([requestData, (await read()).decision!.fecha]).toEqual([requestData, addDays(today(), expectedOffset)])
     }
   })
 
@@ -89,7 +89,7 @@ describe('a day that the recipient tells the courier', () => {
 
   it('is told to the merchant if no attempt is left, and decides nothing', async () => {
     const comercio = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 1, al_vencer: 'esperar' },
     })
     const { read, registrar } = await fresh(comercio, 'recolectado', 'en_ruta')

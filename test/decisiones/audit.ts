@@ -124,19 +124,19 @@ function checkAnswers({ deliveries }: GuiaAccount, fault: Falla) {
   for (const answeredRequest of deliveries) {
     const { kind, status, codigo, isConditional } = answeredRequest
     const allowedRefusals = isConditional ? ['carrera_perdida', ...ALLOWED_REFUSALS[kind]] : ALLOWED_REFUSALS[kind]
-    const bien =
+    const isExpected =
       kind === 'destinatario'
         ? DE_PAGINA.includes(status)
         : // 503: the service was too busy and did nothing.
           [200, 201, 503].includes(status) || (status === 409 && allowedRefusals.includes(codigo!))
-    if (!bien) fault('an answer that the service may not give', answeredRequest)
+    if (!isExpected) fault('an answer that the service may not give', answeredRequest)
   }
 }
 
 const DE_ESTADO = new Set(Object.keys(STATE_MACHINE.transiciones).map((estado) => `guia.${estado}`))
 
 /** Sequences without a gap, legal steps of both state machines, and a row that says the same as the last event. */
-function checkHistory({ eventos, row, hasPlace: conLugar }: GuiaAccount, fault: Falla) {
+function checkHistory({ eventos, row, hasPlace }: GuiaAccount, fault: Falla) {
   let anterior: Evento | undefined
   let intentos = 0
   for (const [i, evento] of eventos.entries()) {
@@ -150,7 +150,7 @@ function checkHistory({ eventos, row, hasPlace: conLugar }: GuiaAccount, fault: 
     if (anterior && !step && estado !== anterior.estado) fault('a step without its type', secuencia, tipo, estado)
     if (tipo === 'guia.intento_fallido') intentos++
     if (foto.intentos !== intentos) fault('another number of attempts', secuencia, foto.intentos, intentos)
-    const before = anterior?.foto.ubicacion_estado ?? (conLugar ? 'confirmada' : 'solicitada')
+    const before = anterior?.foto.ubicacion_estado ?? (hasPlace ? 'confirmada' : 'solicitada')
     const after = foto.ubicacion_estado!
     if (after !== before && (!tipo.startsWith('ubicacion.') || !nextUbicacionStates(before).includes(after)))
       fault('a step of the location that no transition allows', secuencia, before, after)
@@ -190,7 +190,7 @@ function checkCorrections(account: GuiaAccount, fault: Falla) {
   const corrections = (
     filterByKind(account, 'correccion', 'reintento') as (AnsweredRequest & { kind: 'correccion' })[]
   ).filter(({ campos: fields }) => Object.keys(fields).length > 0)
-  const porEvento = new Map<number, AnsweredRequest & { kind: 'correccion' }>()
+  const byEvento = new Map<number, AnsweredRequest & { kind: 'correccion' }>()
   for (const correction of corrections) {
     const values = Object.values(correction.campos)
     const ownEvents = eventos.filter(({ cambios = {} }) =>
@@ -200,7 +200,7 @@ function checkCorrections(account: GuiaAccount, fault: Falla) {
       fault('a correction without its one event', correction, ownEvents.length)
     const [ownEvent] = ownEvents
     if (!ownEvent) continue
-    porEvento.set(ownEvent.secuencia, correction)
+    byEvento.set(ownEvent.secuencia, correction)
     if (Object.keys(ownEvent.cambios!).sort().join() !== Object.keys(correction.campos).sort().join())
       fault('an event with other fields than its correction', correction, ownEvent.cambios)
     if (correction.kind === 'correccion' && correction.secuencia !== ownEvent.secuencia)
@@ -210,7 +210,7 @@ function checkCorrections(account: GuiaAccount, fault: Falla) {
   const valuesAfter: Valores[] = []
   for (const { secuencia, tipo, autor, cambios } of eventos) {
     if ((tipo === 'guia.corregida') !== (cambios !== undefined)) fault('an event without its changes', secuencia, tipo)
-    const correction = porEvento.get(secuencia)
+    const correction = byEvento.get(secuencia)
     // The recipient corrects the indications alone.
     if (cambios && !correction && (autor !== null || Object.keys(cambios).join() !== 'indicaciones'))
       fault('a correction that nobody asked for', secuencia, cambios)
@@ -236,11 +236,11 @@ function checkDecisions(account: GuiaAccount, fault: Falla) {
   }
   const reintentos = filterByKind(account, 'reintento')
   const returnRequests = filterByKind(account, 'devolucion') as (AnsweredRequest & { kind: 'devolucion' })[]
-  const deComercio = filterDecisionsBy('comercio')
+  const byComercio = filterDecisionsBy('comercio')
   compareCounts(
     'another attempt',
     reintentos.filter(aceptado).length,
-    deComercio.filter(({ datos }) => datos!.decision!.accion === 'reintentar').length,
+    byComercio.filter(({ datos }) => datos!.decision!.accion === 'reintentar').length,
   )
   for (const answeredRequest of reintentos.filter(aceptado)) {
     const evento = eventos[answeredRequest.secuencia - 1]
@@ -249,26 +249,26 @@ function checkDecisions(account: GuiaAccount, fault: Falla) {
   }
   let returnDecisionCount = 0
   for (const answeredRequest of returnRequests) {
-    const ownDecisions = deComercio.filter(({ descripcion }) => descripcion === answeredRequest.razon).length
+    const ownDecisions = byComercio.filter(({ descripcion }) => descripcion === answeredRequest.razon).length
     returnDecisionCount += ownDecisions
     // A parcel that returns already stays as it is, and the answer is the same.
-    const bien = aceptado(answeredRequest)
+    const isExpected = aceptado(answeredRequest)
       ? ownDecisions === 1 || (ownDecisions === 0 && answeredRequest.estado === 'en_devolucion')
       : ownDecisions === 0
-    if (!bien) fault('a return without its one decision', answeredRequest, ownDecisions)
+    if (!isExpected) fault('a return without its one decision', answeredRequest, ownDecisions)
   }
   compareCounts(
     'a return',
     returnDecisionCount,
-    deComercio.filter(({ datos }) => datos!.decision!.accion === 'devolver').length,
+    byComercio.filter(({ datos }) => datos!.decision!.accion === 'devolver').length,
   )
   const destinatarioAnswers = filterByKind(account, 'destinatario')
   compareCounts('the recipient', destinatarioAnswers.filter(aceptado).length, filterDecisionsBy('destinatario').length)
   compareCounts('nobody', 0, takenDecisions.filter(({ datos }) => datos!.decision!.por === 'operador').length)
 
-  let abierta: { secuencia: number; vence_en: string; decidedGuia: boolean } | undefined
+  let openQuestion: { secuencia: number; vence_en: string; decidedGuia: boolean } | undefined
   let openings = 0
-  const expired = ({ secuencia, vence_en }: NonNullable<typeof abierta>, hasta: Evento) =>
+  const expired = ({ secuencia, vence_en }: NonNullable<typeof openQuestion>, hasta: Evento) =>
     vence_en <= hasta.registrado_en.toISOString() ||
     deadlines.some((deadline) => secuencia <= deadline && deadline < hasta.secuencia)
   for (const [i, evento] of eventos.entries()) {
@@ -276,16 +276,16 @@ function checkDecisions(account: GuiaAccount, fault: Falla) {
     const before = (eventos[i - 1]?.foto.decision as GuiaRow['decision'] | undefined)?.estado
     if (tipo === 'guia.decision_pendiente') {
       openings++
-      abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidedGuia: false }
+      openQuestion = { secuencia, vence_en: datos!.decision!.vence_en!, decidedGuia: false }
     }
     if (tipo !== 'guia.decision_tomada') continue
     if (before === 'tomada') fault('a decision over a decision', secuencia)
     if (before === 'pendiente') {
-      if (!abierta || abierta.decidedGuia) fault('two decisions of one opening', secuencia)
-      else abierta.decidedGuia = true
+      if (!openQuestion || openQuestion.decidedGuia) fault('two decisions of one opening', secuencia)
+      else openQuestion.decidedGuia = true
     }
     const { por, accion } = datos!.decision!
-    if (por === 'politica' && !(before === 'pendiente' && abierta && expired(abierta, evento)))
+    if (por === 'politica' && !(before === 'pendiente' && openQuestion && expired(openQuestion, evento)))
       fault('the policy decided before its time', secuencia)
     const beginsReturn = eventos[i + 1]?.tipo === 'guia.en_devolucion'
     if (accion === 'devolver' && ['en_bodega', 'intento_fallido'].includes(estado) && !beginsReturn)
@@ -307,7 +307,7 @@ function checkDecisions(account: GuiaAccount, fault: Falla) {
 
 /** The messages that the rules ask for, each once in the outbox, and at the provider at most once. */
 function checkMensajes(
-  { eventos, mensajes, hasPlace: conLugar, modo }: GuiaAccount,
+  { eventos, mensajes, hasPlace, modo }: GuiaAccount,
   acceptedById: ReadonlyMap<string, TestProvider['acceptedMensajes']>,
   fault: Falla,
 ) {
@@ -318,7 +318,7 @@ function checkMensajes(
     ({ cambios }, i) => cambios?.telefono && eventos[i - 1]!.foto.ubicacion_estado !== 'confirmada',
   )
   const telefonos = [
-    ...(conLugar ? [] : [eventos[0]!.guia]),
+    ...(hasPlace ? [] : [eventos[0]!.guia]),
     ...telefonoCorrections.map(({ cambios }) => cambios!.telefono!.despues),
   ]
   if (ubicacionRequests.length !== telefonos.length)
@@ -357,8 +357,8 @@ function checkWebhooks(
   valuesAfter: readonly Valores[],
   fault: Falla,
 ) {
-  const porId = Map.groupBy(receivedWebhooks, ({ id }) => id)
-  if (porId.size !== eventos.length) fault('other webhooks than events', porId.size, eventos.length)
+  const byId = Map.groupBy(receivedWebhooks, ({ id }) => id)
+  if (byId.size !== eventos.length) fault('other webhooks than events', byId.size, eventos.length)
   const firstSequences = receivedWebhooks
     .slice(0, eventos.length)
     .map(({ json }) => json.datos.evento.secuencia as number)
@@ -369,7 +369,7 @@ function checkWebhooks(
       eventos.map(({ tipo }) => tipo),
     )
   for (const [i, { guia, secuencia, tipo, estado, foto }] of eventos.entries()) {
-    const [firstDelivery, other, ...extraDeliveries] = porId.get(`evt_${guia}_${secuencia}`) ?? []
+    const [firstDelivery, other, ...extraDeliveries] = byId.get(`evt_${guia}_${secuencia}`) ?? []
     if (!firstDelivery || !other || extraDeliveries.length > 0)
       fault('a webhook that did not come twice', secuencia, firstDelivery && extraDeliveries.length)
     if (!firstDelivery || !other) continue

@@ -2,7 +2,7 @@
 
 import { Pool } from 'undici'
 import { tokenOf } from '../../server/domain/ubicacion/ubicacion.ts'
-import { conClave, type TestEnvironment } from '../environment.ts'
+import { type TestEnvironment, withKey } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { createRandom } from '../random.ts'
 import { SECRETOS } from '../ubicacion/requests.ts'
@@ -100,7 +100,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
       headers: {
         'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
         ...(isForm ? {} : { authorization: `Bearer ${llave}` }),
-        ...conClave(key),
+        ...withKey(key),
       },
       body: isForm ? new URLSearchParams(cuerpo as Record<string, string>).toString() : JSON.stringify(cuerpo),
     })
@@ -116,8 +116,8 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
       const newCases = Array.from({ length: Math.min(POR_LOTE, guiaCount - from) }, (_, i) =>
         drawCase(first + from + i, createRandom(seed + first + from + i)),
       )
-      const guias = newCases.map(({ hasPlace: conLugar, createdFields }) =>
-        (conLugar ? buildGuia : buildGuiaWithoutDestino)(createdFields),
+      const guias = newCases.map(({ hasPlace, createdFields }) =>
+        (hasPlace ? buildGuia : buildGuiaWithoutDestino)(createdFields),
       )
       const { status, json } = await request(lote % urls.length, 'POST', '/api/v1/guias/bulk', llaves[modo], { guias })
       if (status !== 200 || !json.ok) throw new Error(`${status} ${JSON.stringify(json).slice(0, 500)}`)
@@ -150,14 +150,14 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
           )
         }
         case 'destinatario': {
-          const link = await enlaceDe(guia)
+          const link = await linkOf(guia)
           return link
             ? request(burstRequest.processIndex, 'POST', link, null, burstRequest.respuesta)
             : { status: 404, json: {} }
         }
         default: {
           const [method, path] = METODO_Y_RUTA[burstRequest.kind]
-          const body = cuerpoDe(burstRequest, lastSequence)
+          const body = bodyOf(burstRequest, lastSequence)
           return request(burstRequest.processIndex, method, `/api/v1/guias/${guia}${path}`, llaves[modo], body)
         }
       }
@@ -177,7 +177,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
   }
 
   /** Returns the path of the recipient's newest link; undefined if its message was dropped, or there is none. */
-  async function enlaceDe(guia: string): Promise<string | undefined> {
+  async function linkOf(guia: string): Promise<string | undefined> {
     const mensaje = await waitUntil(async () => {
       const { rows } = await environment.db.pool.query<{ id: string; kid: string | null; estado: string }>(
         `select id, kid, estado from mensaje where guia = $1 and tipo = 'solicitud_decision' order by numero desc limit 1`,
@@ -189,7 +189,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
   }
 
   /** Moves the deadline of a guide's open decision to the past. */
-  async function vencer(burstCase: BurstCase) {
+  async function expireAll(burstCase: BurstCase) {
     const { rows } = await environment.db.pool.query<{ secuencia: number }>(
       `update guia set decision_vence = now() - interval '1 second'
        where guia = $1 and decision ->> 'estado' = 'pendiente' and decision_vence > now() returning secuencia`,
@@ -228,8 +228,8 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
     await read('en_ruta')
     await sendRound(rounds.onRoute)
     if (!hasScan('intento_fallido')) await read('intento_fallido')
-    if (rounds.timeout === 'antes') await vencer(burstCase)
-    await Promise.all([sendRound(rounds.failed), rounds.timeout === 'durante' && vencer(burstCase)])
+    if (rounds.timeout === 'antes') await expireAll(burstCase)
+    await Promise.all([sendRound(rounds.failed), rounds.timeout === 'durante' && expireAll(burstCase)])
     if (burstCase.destino !== 'todos' || !(await read('en_ruta'))) return
     await sendRound(rounds.other)
     if (!hasScan('intento_fallido', 2)) await read('intento_fallido')
@@ -252,7 +252,7 @@ export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
 type DeComercio = Exclude<BurstRequest, { kind: 'lectura' | 'destinatario' }>
 
 /** Returns the body of a merchant's request about a guide whose last seen sequence is `lastSequence`. */
-function cuerpoDe(burstRequest: DeComercio, lastSequence: number): object {
+function bodyOf(burstRequest: DeComercio, lastSequence: number): object {
   if (burstRequest.kind === 'lugar') return CONFIRMED_PLACE
   if (burstRequest.kind === 'devolucion') return { razon: burstRequest.razon }
   return {
@@ -261,8 +261,8 @@ function cuerpoDe(burstRequest: DeComercio, lastSequence: number): object {
   }
 }
 
-const telefonoDe = (index: number, serial: number) => `+5024${1_000_000 + 100 * index + serial}`
-const direccionDe = (index: number, serial: number) => `${serial} calle, casa ${index}`
+const telefonoOf = (index: number, serial: number) => `+5024${1_000_000 + 100 * index + serial}`
+const addressOf = (index: number, serial: number) => `${serial} calle, casa ${index}`
 
 /** Returns a guide to create. Of ten guides, six are for all deciders, and three for the policy. */
 function drawCase(index: number, random: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'createdFields'> {
@@ -270,12 +270,12 @@ function drawCase(index: number, random: () => number): Pick<BurstCase, 'destino
   return {
     destino: destinoDraw < 0.6 ? 'todos' : destinoDraw < 0.9 ? 'politica' : 'nadie',
     hasPlace: random() < 0.5,
-    createdFields: { telefono: telefonoDe(index, 0), direccion: direccionDe(index, 0) },
+    createdFields: { telefono: telefonoOf(index, 0), direccion: addressOf(index, 0) },
   }
 }
 
 /** Draws all requests of a guide. They depend on the seed alone, and not on the answers. */
-function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, random: () => number) {
+function drawRounds({ destino, hasPlace }: BurstCase, index: number, random: () => number) {
   let serial = 0
   const drawInteger = (hasta: number) => Math.floor(random() * hasta)
   const drawProcess = () => drawInteger(2)
@@ -283,8 +283,8 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, r
     serial++
     const choice = random()
     return {
-      ...(choice < 0.6 ? { telefono: telefonoDe(index, serial) } : {}),
-      ...(choice > 0.5 ? { direccion: direccionDe(index, serial) } : {}),
+      ...(choice < 0.6 ? { telefono: telefonoOf(index, serial) } : {}),
+      ...(choice > 0.5 ? { direccion: addressOf(index, serial) } : {}),
     }
   }
   const drawOffset = () => (random() < 0.4 ? drawInteger(3) : undefined)
@@ -330,7 +330,7 @@ function drawRounds({ destino, hasPlace: conLugar }: BurstCase, index: number, r
       corregir(),
       corregir(),
       ...buildRepeatedScans('recolectado'),
-      ...(conLugar ? [] : withProbability(0.5, () => ({ kind: 'lugar', processIndex: drawProcess() }))),
+      ...(hasPlace ? [] : withProbability(0.5, () => ({ kind: 'lugar', processIndex: drawProcess() }))),
     ]),
     collected: shuffle([...withProbability(0.7, corregir), ...withProbability(0.6, () => read('en_bodega'))]),
     onRoute: shuffle([

@@ -4,11 +4,11 @@ import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { registerEntrega } from '../archivos/images.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildEstadoReport } from '../factories.ts'
-import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { apiFault } from '../webhooks/webhooks.ts'
 import { useIntentos } from './move.ts'
 
 const environment = useEnvironment()
-const { createGuia: fresh, conIntento } = useIntentos(environment)
+const { createGuia: fresh, createGuiaWithIntento } = useIntentos(environment)
 // The day does not change while the tests run.
 beforeAll(() => environment.freezeClock())
 const UTC_DE_GUATEMALA = -6
@@ -19,7 +19,7 @@ const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('a failed attempt', () => {
   it('opens a decision, with the days and attempts that the merchant has', async () => {
-    const { read, guia } = await conIntento()
+    const { read, guia } = await createGuiaWithIntento()
     const { decision, eventos, actualizado_en } = await read()
     const vence_en = new Date(Date.parse(actualizado_en) + 5 * 86_400_000).toISOString()
     const expected = {
@@ -60,13 +60,13 @@ describe('a failed attempt', () => {
 
   it('after the last attempt leaves the return, and nothing else', async () => {
     const comercio = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 2, al_vencer: 'esperar' },
     })
-    const { read, scan, api, guia } = await conIntento(comercio)
+    const { read, scan, api, guia } = await createGuiaWithIntento(comercio)
     await scan('en_ruta', 'intento_fallido')
     expect((await read()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
-    expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
+    expect(await apiFault(api.guias.reintentar(guia))).toMatchObject({
       codigo: 'decision_no_admitida',
       opciones: ['devolver'],
       estado: 'intento_fallido',
@@ -77,10 +77,10 @@ describe('a failed attempt', () => {
 
 describe('the first decision', () => {
   it('wins, and a later one gets a 409 that shows it', async () => {
-    const { api, guia, read } = await conIntento()
+    const { api, guia, read } = await createGuiaWithIntento()
     const { decision } = await api.guias.reintentar(guia)
     for (const other of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)]) {
-      const fault = await fallaDeApi(other())
+      const fault = await apiFault(other())
       expect(fault).toMatchObject({ codigo: 'decision_tomada', estado: 'intento_fallido' })
       expect(JSON.stringify(fault.decision)).toBe(JSON.stringify(decision))
       expect(fault.problema.mensaje).toBe(
@@ -91,7 +91,7 @@ describe('the first decision', () => {
   })
 
   it('loses to facts: a delivery, another attempt and a return without it supersede it', async () => {
-    const deliveredGuia = await conIntento()
+    const deliveredGuia = await createGuiaWithIntento()
     await deliveredGuia.api.guias.reintentar(deliveredGuia.guia)
     await deliveredGuia.scan('en_bodega')
     await registerEntrega(environment, deliveredGuia.guia)
@@ -99,10 +99,10 @@ describe('the first decision', () => {
       estado: 'entregado',
       decision: { estado: 'superada', accion: 'reintentar' },
     })
-    const repetition = await conIntento()
+    const repetition = await createGuiaWithIntento()
     await repetition.scan('en_ruta')
     expect(await repetition.read()).toMatchObject({ decision: { estado: 'superada', ...PENDIENTE } })
-    const devuelta = await conIntento()
+    const devuelta = await createGuiaWithIntento()
     await devuelta.api.guias.reintentar(devuelta.guia)
     await devuelta.scan('en_devolucion')
     expect(await devuelta.read()).toMatchObject({ decision: { estado: 'superada', accion: 'reintentar' } })
@@ -110,7 +110,7 @@ describe('the first decision', () => {
 
   it('is refused with what can be done in the guide’s state', async () => {
     const { api, guia, scan } = await fresh()
-    const denial = async () => (await fallaDeApi(api.guias.reintentar(guia))).problema.mensaje
+    const denial = async () => (await apiFault(api.guias.reintentar(guia))).problema.mensaje
     const messages = [await denial()]
     for (const estado of ['recolectado', 'en_devolucion', 'devuelto']) {
       await scan(estado)
@@ -145,7 +145,7 @@ describe('the first decision', () => {
   })
 
   it('is one of two that come at once', async () => {
-    const { api, guia, tipos } = await conIntento()
+    const { api, guia, tipos } = await createGuiaWithIntento()
     const responses = await Promise.allSettled([
       ...Array.from({ length: 4 }, () => api.guias.reintentar(guia)),
       ...Array.from({ length: 4 }, () => api.guias.devolver(guia, RAZON)),

@@ -6,18 +6,18 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuiaWithoutDestino } from '../factories.ts'
 import { useUbicacionRequests } from '../ubicacion/requests.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
-import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { apiFault } from '../webhooks/webhooks.ts'
 import { useIntentos } from './move.ts'
 import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './questions.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const {
   createComercio: shop,
   politica,
   createAskedGuia: askedGuia,
   mensajes,
-  enlaceDe,
+  linkOf,
   ver,
   send,
 } = useQuestions(environment)
@@ -157,7 +157,7 @@ describe('a recipient who decides', () => {
       indicaciones: `${(await guia.read()).indicaciones}\n${'x'.repeat(420)}`,
     })
     const length = { eleccion: 'vecino', nombre: 'José Ajú', donde: 'd'.repeat(120) }
-    expect((await send(await enlaceDe(guia.guia), length)).status).toBe(303)
+    expect((await send(await linkOf(guia.guia), length)).status).toBe(303)
     const { indicaciones } = await guia.read()
     expect(indicaciones).toMatch(/^Dejar con un vecino: José Ajú, d{120}\nTocar el timbre\nx+…$/)
     expect(indicaciones).toHaveLength(500)
@@ -165,7 +165,7 @@ describe('a recipient who decides', () => {
     // The third attempt fails, and the recipient wants the parcel at his own door.
     await guia.scan('en_ruta', 'intento_fallido')
     await environment.waitForQuiet()
-    expect((await send(await enlaceDe(guia.guia), OTHER_DAY_CHOICE)).status).toBe(303)
+    expect((await send(await linkOf(guia.guia), OTHER_DAY_CHOICE)).status).toBe(303)
     expect(await guia.read()).toMatchObject({ indicaciones: 'Tocar el timbre', decision: BY_DESTINATARIO })
   })
 
@@ -190,7 +190,7 @@ describe('a recipient who decides', () => {
 
   it('is in the webhooks, whose bodies stay the same', async () => {
     const comercio = await shop()
-    const receptor = await nuevoReceptor(answerWith(204))
+    const receptor = await openReceiver(answerWith(204))
     const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada'] })
     const { guia, enlace, read } = await askedGuia(comercio)
     await send(enlace, CON_ROSA)
@@ -271,8 +271,8 @@ describe('the page', () => {
     expect((await ver(enlace.replace('/d/', '/u/'))).status).toBe(404)
     const guiaWithoutPlace = await (await shop()).api.guias.crear(buildGuiaWithoutDestino())
     await environment.waitForQuiet()
-    const deLugar = await useUbicacionRequests(environment).enlaceDe(guiaWithoutPlace.guia)
-    expect([(await ver(deLugar)).status, (await ver(deLugar.replace('/u/', '/d/'))).status]).toEqual([200, 404])
+    const ofPlace = await useUbicacionRequests(environment).linkOf(guiaWithoutPlace.guia)
+    expect([(await ver(ofPlace)).status, (await ver(ofPlace.replace('/u/', '/d/'))).status]).toEqual([200, 404])
     expect((await ver(`/r/${guia}`)).html).not.toContain('/d/')
     const other = await askedGuia()
     await send(other.enlace, REFUSAL_CHOICE)
@@ -301,7 +301,7 @@ describe('a link', () => {
       expect(html).not.toMatch(/\bAna\b|Pérez/)
     }
     const ofCompany = await askedGuia()
-    await environment.operar('POST', `/guias/${ofCompany.guia}/devolver`, { razon: 'Doña Ana llamó' })
+    await environment.asOperador('POST', `/guias/${ofCompany.guia}/devolver`, { razon: 'Doña Ana llamó' })
     const { html, status } = await send(ofCompany.enlace, OTHER_DAY_CHOICE)
     expect([status, html.includes('Ya se había decidido')]).toEqual([409, true])
     expect(html).toContain('<dd>El servicio de mensajería</dd>')
@@ -311,7 +311,7 @@ describe('a link', () => {
   it('shows the merchant that the recipient was first', async () => {
     const { enlace, api, guia } = await askedGuia()
     await send(enlace, OTHER_DAY_CHOICE)
-    expect(await fallaDeApi(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
+    expect(await apiFault(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
       codigo: 'decision_tomada',
       decision: { por: 'destinatario' },
       message: expect.stringContaining('El destinatario ya decidió: reintentar'),
@@ -331,7 +331,7 @@ describe('a link', () => {
     expect((await guia.read()).decision).toMatchObject({ estado: 'pendiente' })
     await guia.scan('en_bodega')
     await registerEntrega(environment, guia.guia)
-    expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
+    expect((await ver(await linkOf(guia.guia))).html).toContain('Ya no hace falta decidir')
   })
 
   it('ends with the deadline under every policy', async () => {
@@ -365,7 +365,7 @@ describe('a link', () => {
     expect((await send(enlace, REFUSAL_CHOICE)).status).toBe(303)
     const { secuencia } = await read()
     const requestData = { razon: 'Lo quiere', secuencia }
-    expect((await environment.operar('POST', `/guias/${guia}/rectificar`, requestData)).status).toBe(200)
+    expect((await environment.asOperador('POST', `/guias/${guia}/rectificar`, requestData)).status).toBe(200)
     expect((await send(enlace, CON_ROSA)).status).toBe(303)
     expect((await ver(enlace)).html).toContain('Lo dejamos con su vecino')
   })

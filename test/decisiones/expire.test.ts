@@ -7,10 +7,10 @@ import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { useIntentos } from './move.ts'
 
 const environment = useEnvironment()
-const { conIntento } = useIntentos(environment)
+const { createGuiaWithIntento } = useIntentos(environment)
 const politica = async (intentos: object) => {
   const comercio = await environment.createComercio()
-  const { status } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+  const { status } = await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
     politica_de_intentos: intentos,
   })
   expect(status).toBe(200)
@@ -19,7 +19,7 @@ const politica = async (intentos: object) => {
 
 describe('the policy of a merchant', () => {
   it('returns a parcel about which nobody decided, once, and not before the deadline', async () => {
-    const { read, tipos } = await conIntento()
+    const { read, tipos } = await createGuiaWithIntento()
     environment.advance(5 * DAY_MS - 60_000)
     await environment.waitForQuiet()
     expect((await read()).estado).toBe('intento_fallido')
@@ -41,7 +41,7 @@ describe('the policy of a merchant', () => {
   })
 
   it('returns it after an outage that hid the deadline', async () => {
-    const { comercio, guia } = await conIntento()
+    const { comercio, guia } = await createGuiaWithIntento()
     environment.advance(40 * DAY_MS)
     await environment.reset()
     await environment.waitForQuiet()
@@ -50,7 +50,7 @@ describe('the policy of a merchant', () => {
   })
 
   it('returns a parcel at once after its last attempt', async () => {
-    const { read, scan } = await conIntento(await politica({ maximos: 2 }))
+    const { read, scan } = await createGuiaWithIntento(await politica({ maximos: 2 }))
     await scan('en_ruta', 'intento_fallido')
     await environment.waitForQuiet()
     expect(await read()).toMatchObject({ estado: 'en_devolucion', intentos: 2, decision: { por: 'politica' } })
@@ -62,9 +62,9 @@ describe('the policy of a merchant', () => {
   })
 
   it('leaves a decision that somebody took, and one that waits for ever', async () => {
-    const tomada = await conIntento()
+    const tomada = await createGuiaWithIntento()
     await tomada.api.guias.reintentar(tomada.guia)
-    const wait = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
+    const wait = await createGuiaWithIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
     environment.advance(90 * DAY_MS)
     await environment.waitForQuiet()
     expect(await tomada.read()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
@@ -74,7 +74,7 @@ describe('the policy of a merchant', () => {
   })
 
   it('leaves a parcel whose deadline is still to come, although a job for an earlier one runs late', async () => {
-    const { comercio, guia, read } = await conIntento()
+    const { comercio, guia, read } = await createGuiaWithIntento()
     const deps = {
       ...buildMensajeDeps(environment),
       newId: createIdGenerator(environment.clock),
@@ -86,8 +86,8 @@ describe('the policy of a merchant', () => {
 
   it('is that of the time of the attempt, and waits as many days as it says', async () => {
     const comercio = await politica({ dias_para_decidir: 2, dias_entre: 3 })
-    const { read } = await conIntento(comercio)
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    const { read } = await createGuiaWithIntento(comercio)
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { al_vencer: 'esperar' },
     })
     const { decision } = await read()
@@ -98,7 +98,7 @@ describe('the policy of a merchant', () => {
   })
 
   it('keeps its decision about a lost parcel until the parcel is found', async () => {
-    const { read, scan } = await conIntento()
+    const { read, scan } = await createGuiaWithIntento()
     await scan('extraviado')
     environment.advance(6 * DAY_MS)
     await environment.waitForQuiet()

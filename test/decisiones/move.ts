@@ -12,7 +12,7 @@ export function useIntentos(environment: TestEnvironment) {
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez' }))
     const registrar = async (body: object) => {
-      const { status, body: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
+      const { status, body: evento } = await environment.asOperador('POST', `/guias/${guia}/eventos`, body)
       expect([body, status]).toEqual([body, 201])
       return evento
     }
@@ -26,8 +26,8 @@ export function useIntentos(environment: TestEnvironment) {
   }
 
   /** A guide after a failed attempt. */
-  const conIntento = (comercio?: Awaited<ReturnType<TestEnvironment['createComercio']>>) =>
+  const createGuiaWithIntento = (comercio?: Awaited<ReturnType<TestEnvironment['createComercio']>>) =>
     createGuia(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
 
-  return { createGuia, conIntento }
+  return { createGuia, createGuiaWithIntento }
 }

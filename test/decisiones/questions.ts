@@ -23,11 +23,13 @@ export function useQuestions(environment: TestEnvironment) {
       return comercio
     },
     async politica({ comercio }: Comercio, intentos: object) {
-      const { status } = await environment.operar('PATCH', `/comercios/${comercio}`, { politica_de_intentos: intentos })
+      const { status } = await environment.asOperador('PATCH', `/comercios/${comercio}`, {
+        politica_de_intentos: intentos,
+      })
       expect(status).toBe(200)
     },
     /** The link of a guide's newest message about a decision. */
-    async enlaceDe(guia: string) {
+    async linkOf(guia: string) {
       const { id, kid } = (await mensajes(guia)).at(-1)!
       return `/d/${tokenOf(SECRETOS, id, kid)!.token}`
     },
@@ -40,7 +42,7 @@ export function useQuestions(environment: TestEnvironment) {
         'intento_fallido',
       )
       await environment.waitForQuiet()
-      return { ...guia, enlace: await helpers.enlaceDe(guia.guia) }
+      return { ...guia, enlace: await helpers.linkOf(guia.guia) }
     },
     async ver(link: string) {
       const response = await fetch(environment.url + link)

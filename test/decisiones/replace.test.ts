@@ -111,7 +111,7 @@ describe('a recipient who replaces the decision', () => {
     const byMerchant = await createAskedGuia(comercio)
     await byMerchant.api.guias.reintentar(byMerchant.guia)
     const byOperator = await createAskedGuia(comercio)
-    await environment.operar('POST', `/guias/${byOperator.guia}/reintentar`, { razon: 'Llamó' })
+    await environment.asOperador('POST', `/guias/${byOperator.guia}/reintentar`, { razon: 'Llamó' })
     for (const [{ enlace, read }, por] of [
       [byMerchant, 'comercio'],
       [byOperator, 'operador'],

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays, dayIn } from '../../server/platform/time/day.ts'
 import { GUATEMALAN_REST_DAYS, isRestDay } from '../../server/platform/time/restDays.ts'
 import { useEnvironment } from '../environment.ts'
-import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { apiFault } from '../webhooks/webhooks.ts'
 import { useIntentos } from './move.ts'
 import { CON_ROSA, OTHER_DAY_CHOICE, useQuestions } from './questions.ts'
 
@@ -54,7 +54,7 @@ describe('days without deliveries', () => {
 
   it('are refused to a simulated recipient, with a day that is possible', async () => {
     const { api, guia } = await createAskedGuia()
-    const fault = await fallaDeApi(api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha: christmas() }))
+    const fault = await apiFault(api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha: christmas() }))
     expect(fault).toMatchObject({ estadoHttp: 422, errores: [{ campo: '/fecha', codigo: 'fuera_de_rango' }] })
     const [day = ''] = /\d{4}-\d{2}-\d{2}/.exec(fault.errores![0]!.mensaje) ?? []
     const { decision } = await api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha: day })

@@ -19,8 +19,8 @@ const POLITICA = { maximos: 2, dias_entre: 0, dias_para_decidir: 1, al_vencer: '
 // It creates the merchant, and does no work. The two processes do everything else.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const processes = useProcesses()
-const nuevoProveedor = useProviders()
-const nuevoReceptor = useReceivers()
+const openProvider = useProviders()
+const openReceiver = useReceivers()
 
 const query = async (text: string, values: unknown[]) => (await environment.db.pool.query(text, values)).rows
 
@@ -45,7 +45,7 @@ async function startTwo(env: Record<string, string>) {
 async function createShop(url: string, receptor: { url: string }) {
   const comercio = await environment.createComercio('test')
   const llaves = { test: comercio.llave, live: await environment.createLlave(comercio, { modo: 'live' }) }
-  const { status } = await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+  const { status } = await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
     politica_de_intentos: POLITICA,
   })
   expect(status).toBe(200)
@@ -74,7 +74,7 @@ const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 
 describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, ...EN_POSTGRES.tags] }, () => {
   it('lose no update, send no message twice, and keep the order and the bytes of their webhooks', async () => {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
-    const [provider, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
+    const [provider, receptor] = [await openProvider(), await openReceiver()]
     const { dos, urls } = await startTwo(buildProviderVariables(provider))
     const shop = await createShop(urls[0]!, receptor)
     const { comercio, llaves } = shop

@@ -118,8 +118,8 @@ class Ensayo {
   async restic([program = '', ...args]: string[]): Promise<void> {
     const [RESTIC_REPOSITORY, RESTIC_CACHE_DIR] = [join(processes.base, 'copias'), join(processes.base, 'cache')]
     const env = { ...process.env, RESTIC_REPOSITORY, RESTIC_CACHE_DIR, RESTIC_PASSWORD: 'una clave larga de prueba' }
-    const ownEntries = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
-    await promisify(execFile)(program, ownEntries, { cwd: dataDir, env })
+    const localArgs = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
+    await promisify(execFile)(program, localArgs, { cwd: dataDir, env })
   }
 
   /**
@@ -140,8 +140,8 @@ class Ensayo {
     expect(rows.length).toBeGreaterThan(0)
     return rows.flatMap(({ archivo, sha256 }) => {
       const path = join(dataDir, 'archivos', archivo.slice(-2), archivo)
-      const bien = existsSync(path) && createHash('sha256').update(readFileSync(path)).digest().equals(sha256)
-      return bien ? [] : [archivo]
+      const isIntact = existsSync(path) && createHash('sha256').update(readFileSync(path)).digest().equals(sha256)
+      return isIntact ? [] : [archivo]
     })
   }
 }

@@ -11,7 +11,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { COMPOSE_SERVICES, fillVariables, IMAGE_DEFAULTS, OWN_SERVICES, readArchivo } from './compose.ts'
 
-const enPath = (program: string) => spawnSync(program, ['--version']).error === undefined
+const isInPath = (program: string) => spawnSync(program, ['--version']).error === undefined
 
 const unidades = readdirSync(new URL('despliegue/systemd', ROOT))
 const dockerfile = readArchivo('despliegue/Dockerfile')
@@ -49,16 +49,16 @@ describe('compose', () => {
 
   it('starts without an account of WhatsApp only where the mailbox is asked for', () => {
     const { environment } = OWN_SERVICES[0]!
-    const con = (values: Record<string, string>) =>
+    const withVariables = (values: Record<string, string>) =>
       Object.fromEntries(
         Object.entries(environment!).map(([n, value]) => [
           n,
           fillVariables(value, { ...FIJOS, ...OTHER_VARIABLES, ...values }),
         ]),
       )
-    expect(readConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
-    expect(() => readConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
-    expect(() => con({ MESSAGING: '' })).toThrow('MESSAGING has no value')
+    expect(readConfig(withVariables({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
+    expect(() => readConfig(withVariables({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
+    expect(() => withVariables({ MESSAGING: '' })).toThrow('MESSAGING has no value')
   })
 
   it('has a proxy that knows every API by its name', () => {
@@ -87,8 +87,8 @@ describe('compose', () => {
 
   it('shows every value that has to be given', () => {
     const requests = [...readArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
-    const givenValues = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
-    expect([...new Set(requests)].sort()).toEqual(givenValues.sort())
+    const variableNames = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
+    expect([...new Set(requests)].sort()).toEqual(variableNames.sort())
   })
 })
 
@@ -128,7 +128,7 @@ it.each(unidades)('%s starts again for as long as the database is away', (one) =
   expect(service).toContain('\nRestart=always\n')
 })
 
-it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', async () => {
+it.skipIf(!isInPath('systemd-analyze'))('units are what systemd understands', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
   const backupUnits = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((one) => /\.(service|timer)$/.test(one))
   expect(backupUnits.length).toBeGreaterThan(8)
@@ -144,14 +144,14 @@ it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', asyn
   }
   const paths = all.map(({ candidate: one }) => join(folder, one))
   const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
-  const ownItems = stderr
+  const unitLines = stderr
     .split('\n')
     .filter((line) => all.some(({ candidate: one }) => line.includes(basename(one, '.service'))))
-  expect(ownItems).toEqual([])
+  expect(unitLines).toEqual([])
   await rm(folder, { recursive: true })
 })
 
-it.skipIf(!enPath('caddy'))('the proxy is what Caddy understands', () => {
+it.skipIf(!isInPath('caddy'))('the proxy is what Caddy understands', () => {
   const { status, stderr } = spawnSync(
     'caddy',
     ['validate', '--adapter', 'caddyfile', '--config', fileURLToPath(new URL('despliegue/Caddyfile', ROOT))],

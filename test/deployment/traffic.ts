@@ -39,7 +39,7 @@ export function startTraffic(deployment: Deployment): Traffic {
   const cancelledGuias = new Set<string>()
   const faults: string[] = []
   const answerCounts = new Map<number, number>()
-  let bien = 0
+  let successes = 0
   let isStopping = false
 
   /** The answer's body; undefined: it was none, or not the one that it should be. */
@@ -61,7 +61,7 @@ export function startTraffic(deployment: Deployment): Traffic {
       faults.push(`${body ? 'POST' : 'GET'} ${path}: ${status} ${text.slice(0, 300)}`)
       return undefined
     }
-    bien++
+    successes++
     return JSON.parse(text)
   }
 
@@ -102,7 +102,7 @@ export function startTraffic(deployment: Deployment): Traffic {
     cancelledGuias,
     fallas: faults,
     statusCounts: answerCounts,
-    bien: () => bien,
+    bien: () => successes,
     async stop() {
       isStopping = true
       await Promise.all(clients)

@@ -68,7 +68,7 @@ describe('each chapter', () => {
   })
 })
 
-it.each(Object.entries(PROBLEMAS).map(([codigo, problema]) => [codigo, 'ajeno' in problema ? 0 : 1] as const))(
+it.each(Object.entries(PROBLEMAS).map(([codigo, problema]) => [codigo, 'foreign' in problema ? 0 : 1] as const))(
   'has a place for the error %s (%i)',
   (codigo, count) => {
     expect(idsOf(pages.get('errores')!).filter((id) => id === `error-${codigo}`)).toHaveLength(count)

@@ -67,8 +67,8 @@ it('holds every operation, a key for all of them and what their paths name', () 
     ),
   )
   expect(usedItems.filter((one) => !declaredItems.has(one ?? ''))).toEqual([])
-  const conClave = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
-  expect(conClave).toEqual(expectedItems.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
+  const withKey = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
+  expect(withKey).toEqual(expectedItems.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
 })
 
 it('names no thing of the examples that only its first sender has', () => {
@@ -86,6 +86,6 @@ it('prepares only for requests that it has', () => {
   const needs = JSON.parse(/^const necesita = (\{.*\})\[/.exec(before!)![1]!)
   const names = solicitudes.map(({ name }) => name)
   expect(Object.keys(needs).filter((name) => !names.includes(name))).toEqual([])
-  const conCodigo = solicitudes.filter(({ request }) => /\{\{(guia|webhook)\}\}/.test(request.url))
-  expect(conCodigo.filter(({ name }) => !(name in needs)).map(({ name }) => name)).toEqual([])
+  const withCodigo = solicitudes.filter(({ request }) => /\{\{(guia|webhook)\}\}/.test(request.url))
+  expect(withCodigo.filter(({ name }) => !(name in needs)).map(({ name }) => name)).toEqual([])
 })

@@ -20,7 +20,7 @@ const environment = shareEnvironment()
 const operaciones = JSON.parse(
   readFileSync(new URL('server/generated/contract/documentation/operaciones.json', ROOT), 'utf8'),
 ) as ConsoleOperacion[]
-const deId = (target: string) => operaciones.find(({ id }) => id === target)!
+const ofId = (target: string) => operaciones.find(({ id }) => id === target)!
 
 describe('the console', () => {
   it.each([
@@ -40,20 +40,20 @@ describe('the console', () => {
       ['limite', '5'],
       ['cursor', ''],
     ])
-    expect(buildPath(deId('listarEventosDeGuia'), values)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
+    expect(buildPath(ofId('listarEventosDeGuia'), values)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
   })
 
   it('asks for the key of what takes one, and for no other header', () => {
     const values = new Map([['Idempotency-Key', 'una']])
-    expect(headersOf(deId('crearGuia'), values)).toEqual({ 'Idempotency-Key': 'una' })
-    expect(headersOf(deId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
-    expect(headersOf(deId('obtenerGuia'), values)).toEqual({})
-    expect(deId('obtenerGuia').parameters.map(({ en }) => en)).not.toContain('cabecera')
+    expect(headersOf(ofId('crearGuia'), values)).toEqual({ 'Idempotency-Key': 'una' })
+    expect(headersOf(ofId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
+    expect(headersOf(ofId('obtenerGuia'), values)).toEqual({})
+    expect(ofId('obtenerGuia').parameters.map(({ en }) => en)).not.toContain('cabecera')
   })
 
   it('says the same to a terminal, without the key', () => {
     const headers = { 'Idempotency-Key': 'a' }
-    const line = toCurl(deId('crearGuia'), 'http://x/api/v1/guias', headers, `{"nombre":"L'Étoile"}`)
+    const line = toCurl(ofId('crearGuia'), 'http://x/api/v1/guias', headers, `{"nombre":"L'Étoile"}`)
     expect(line).toContain(`-H 'Idempotency-Key: a'`)
     expect(line).toContain(`-d '{"nombre":"L'\\''Étoile"}'`)
     expect(line).toContain('$GUIAS_LLAVE')
@@ -111,14 +111,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('begins with the operation of its address, filled with the contract’s example', async () => {
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearGuia')
-    expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(deId('crearGuia').examples[0]!.body)
+    expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(ofId('crearGuia').examples[0]!.body)
     expect(await pagina.locator('#direccion').innerText()).toBe(`POST ${environment.url}/api/v1/guias`)
   })
 
   it('fills days near today into the fields and the body', async () => {
     await visit('reintentarGuia')
     const body = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
-    expect(body).toBe(fillRelativeDays(deId('reintentarGuia').examples[0]!.body, environment))
+    expect(body).toBe(fillRelativeDays(ofId('reintentarGuia').examples[0]!.body, environment))
     expect(JSON.parse(body).fecha > environment.clock().toISOString()).toBe(true)
     await visit('crearGuia')
   })

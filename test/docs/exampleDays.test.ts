@@ -34,7 +34,7 @@ const createAssistant = useAssistants(environment)
 const open = useReceivers()
 const ZONA = 'America/Guatemala'
 const DIA = /(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g
-const deDisco = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
+const readDocument = (file: string) => readFileSync(new URL(`server/generated/contract/${file}`, ROOT), 'utf8')
 const isSunday = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay() === 0
 
 describe('withRelativeDays', () => {
@@ -67,12 +67,12 @@ const SERVED_FILES = new Map([
 ])
 
 /** Request examples of an operation, with the parameters that a sample shows. */
-const solicitudesDe = (contract: JsonObject, operacion: ContractOperacion) => {
+const solicitudesOf = (contract: JsonObject, operacion: ContractOperacion) => {
   const cuerpos = examplesOf(contract, operacion.definition.requestBody).map(
     ([name, { value }]) => [name, value] as const,
   )
   const parameters = parametersOf(contract, operacion).filter(({ example }) => example !== undefined)
-  const enRuta = new Map(parameters.map(({ name, example }) => [String(name), String(example)]))
+  const onRoute = new Map(parameters.map(({ name, example }) => [String(name), String(example)]))
   const query = parameters
     .filter((one) => one.in === 'query' && hasDay(one.example))
     .map(({ name, example }): [string, string] => [String(name), String(example)])
@@ -81,7 +81,7 @@ const solicitudesDe = (contract: JsonObject, operacion: ContractOperacion) => {
     .map(([nombre, body]) => ({
       nombre,
       body,
-      path: `${operacion.path.replace(/\{(\w+)\}/g, (_, one) => enRuta.get(one)!)}?${new URLSearchParams(query)}`,
+      path: `${operacion.path.replace(/\{(\w+)\}/g, (_, one) => onRoute.get(one)!)}?${new URLSearchParams(query)}`,
     }))
 }
 const hasDay = (value: Json | undefined) => JSON.stringify(value ?? null).search(DIA) >= 0
@@ -92,7 +92,7 @@ function after(from: Date, vale: (instant: Date) => boolean): Date {
   while (!vale(hour)) hour.setTime(hour.getTime() + 3_600_000)
   return hour
 }
-const enZona = (instant: Date) => dayIn(instant, ZONA)
+const dayInZone = (instant: Date) => dayIn(instant, ZONA)
 
 /** Clocks in the order of {@link RELOJES}, which only move forward. */
 const CLOCKS: readonly [nombre: string, vale: (instant: Date) => boolean][] = [
@@ -101,8 +101,8 @@ const CLOCKS: readonly [nombre: string, vale: (instant: Date) => boolean][] = [
   ['on a Thursday, three days before a Sunday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 4],
   ['on a Saturday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 6],
   ['on a Sunday', (one) => one.getUTCHours() === 15 && one.getUTCDay() === 0],
-  ['on 31 December at 23:30', (one) => enZona(one).endsWith('-12-31') && one.getUTCHours() === 5],
-  ['on a leap day', (one) => enZona(one).endsWith('-02-29') && one.getUTCHours() === 15],
+  ['on 31 December at 23:30', (one) => dayInZone(one).endsWith('-12-31') && one.getUTCHours() === 5],
+  ['on a leap day', (one) => dayInZone(one).endsWith('-02-29') && one.getUTCHours() === 15],
 ]
 
 describe.each(CLOCKS)('the service %s', (nombre, vale) => {
@@ -113,19 +113,19 @@ describe.each(CLOCKS)('the service %s', (nombre, vale) => {
       const minutes = nombre.includes(':30') ? 30 : 0
       environment.advance(after(now, vale).getTime() + minutes * 60_000 - now.getTime())
     }
-    today = enZona(environment.clock())
+    today = dayInZone(environment.clock())
   })
 
   it('serves no relative day, and no future day on a Sunday', async () => {
     let seen = 0
     for (const [path, file] of SERVED_FILES) {
       const text = await (await fetch(environment.url + path)).text()
-      const fijos = new Set(deDisco(file).match(DIA))
+      const fijos = new Set(readDocument(file).match(DIA))
       expect([path, hasRelativeDays(text)]).toEqual([path, false])
-      const escritos = (text.match(DIA) ?? []).filter((day) => !fijos.has(day))
-      seen += escritos.length
-      expect([path, escritos.filter((day) => day > today && isSunday(day))]).toEqual([path, []])
-      expect([path, escritos.filter((day) => day < addDays(today, -366) || day > addDays(today, 366))]).toEqual([
+      const writtenDays = (text.match(DIA) ?? []).filter((day) => !fijos.has(day))
+      seen += writtenDays.length
+      expect([path, writtenDays.filter((day) => day > today && isSunday(day))]).toEqual([path, []])
+      expect([path, writtenDays.filter((day) => day < addDays(today, -366) || day > addDays(today, 366))]).toEqual([
         path,
         [],
       ])
@@ -152,7 +152,7 @@ describe.each(CLOCKS)('the service %s', (nombre, vale) => {
     const { url } = await open()
     const sentRequests: string[] = []
     for (const operacion of operacionesOf(contract))
-      for (const { nombre: example, body, path: route } of solicitudesDe(contract, operacion)) {
+      for (const { nombre: example, body, path: route } of solicitudesOf(contract, operacion)) {
         const { comercio, add } = await setUpScene(environment, url, operacion, example)
         const { status, body: response } = await environment.request(operacion.method.toUpperCase(), add(route), {
           llave: comercio.llave,
@@ -165,20 +165,20 @@ describe.each(CLOCKS)('the service %s', (nombre, vale) => {
   })
 
   it('shows operators an assignment that it accepts', async () => {
-    const contract = JSON.parse(fillRelativeDays(deDisco('operaciones.json'), environment)) as JsonObject
+    const contract = JSON.parse(fillRelativeDays(readDocument('operaciones.json'), environment)) as JsonObject
     const asignar = operacionesOf(contract).find(({ id }) => id === 'asignarGuias')!
     const [[, { value }] = ['', {}]] = examplesOf(contract, asignar.definition.requestBody) as [string, JsonObject][]
     const { api } = await environment.createComercio()
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
+    const { repartidor } = (await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
     const guias = [(await api.guias.crear(buildGuia())).guia]
-    const { status, body } = await environment.operar('POST', '/asignaciones', {
+    const { status, body } = await environment.asOperador('POST', '/asignaciones', {
       ...(value as JsonObject),
       guias,
       repartidor,
     })
     expect([status, body.resultados]).toMatchObject([200, [{ ok: true }]])
     const { fecha } = value as { fecha: string }
-    expect((await environment.operar('GET', `/asignaciones?fecha=${fecha}`)).status).toBe(200)
+    expect((await environment.asOperador('GET', `/asignaciones?fecha=${fecha}`)).status).toBe(200)
   })
 })
 
@@ -196,10 +196,10 @@ it('generates the same bytes on any day', async () => {
   const contract = await readBundle('comercios')
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2031-05-17T04:30:00Z') })
   try {
-    expect(JSON.stringify(toServed(contract), null, 2)).toBe(deDisco('openapi.json'))
-    expect(JSON.stringify(collectionOf(contract), null, 2)).toBe(deDisco('coleccion.json'))
-    expect(JSON.stringify(consoleOperacionesOf(contract))).toBe(deDisco('documentation/operaciones.json'))
-    expect(toolsOf(contract)).toEqual(JSON.parse(deDisco('herramientas.json')).herramientas)
+    expect(JSON.stringify(toServed(contract), null, 2)).toBe(readDocument('openapi.json'))
+    expect(JSON.stringify(collectionOf(contract), null, 2)).toBe(readDocument('coleccion.json'))
+    expect(JSON.stringify(consoleOperacionesOf(contract))).toBe(readDocument('documentation/operaciones.json'))
+    expect(toolsOf(contract)).toEqual(JSON.parse(readDocument('herramientas.json')).herramientas)
   } finally {
     vi.useRealTimers()
   }
@@ -240,25 +240,25 @@ it.each([
 function findDayExamples(
   contract: JsonObject,
   schema: Json | undefined,
-  donde: string,
+  path: string,
   seen = new Set<Json>(),
 ): string[] {
   if (schema === null || typeof schema !== 'object' || seen.has(schema)) return []
   seen.add(schema)
-  if (Array.isArray(schema)) return schema.flatMap((one) => findDayExamples(contract, one, donde, seen))
+  if (Array.isArray(schema)) return schema.flatMap((one) => findDayExamples(contract, one, path, seen))
   const whole = resolveRef(contract, schema)
   const days = String(whole.format ?? '').startsWith('date') ? ((whole.examples ?? []) as Json[]) : []
   return [
-    ...days.map((day) => `${donde} ${day}`),
-    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => findDayExamples(contract, whole[key], donde, seen)),
+    ...days.map((day) => `${path} ${day}`),
+    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => findDayExamples(contract, whole[key], path, seen)),
     ...Object.entries((whole.properties ?? {}) as JsonObject).flatMap(([key, one]) =>
-      findDayExamples(contract, one, `${donde}/${key}`, seen),
+      findDayExamples(contract, one, `${path}/${key}`, seen),
     ),
   ]
 }
 
 it.each(['comercios', 'operaciones', 'publico'])('the requests of %s name no fixed day', async (documento) => {
-  const contract = JSON.parse(deDisco(`${documento}.json`)) as JsonObject
+  const contract = JSON.parse(readDocument(`${documento}.json`)) as JsonObject
   const mentionedTexts = operacionesOf(contract).flatMap((operacion) => {
     const { id, definition } = operacion
     const contenido = (resolveRef(contract, definition.requestBody).content ?? {}) as Record<string, JsonObject>

@@ -105,8 +105,8 @@ describe.skipIf(!hasCurl && !process.env.CI)('the first steps', () => {
   it.each([
     ['a key that is not', async () => [environment.url, 'guia_test_no'], /no_autenticado|\b401\b|llave/],
     ['nobody there', async () => [`http://127.0.0.1:${await findFreePort()}`, 'guia_test_no'], /connect/i],
-  ] as const)('fail loudly, each of them: %s', async (_, donde, explanation) => {
-    const [url = '', llave = ''] = await donde()
+  ] as const)('fail loudly, each of them: %s', async (_, place, explanation) => {
+    const [url = '', llave = ''] = await place()
     const { add } = await prepare(url, llave)
     // A guide, so that the later steps fail for this reason and not for want of it.
     for (const block of ['GUIA=7K3M9QX2A1B4', ...readme, ...start]) {

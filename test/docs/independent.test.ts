@@ -13,8 +13,8 @@ import { runProgram } from './run.ts'
 
 const environment = shareEnvironment()
 const open = useReceivers()
-const en = (path: string) => fileURLToPath(new URL(path, ROOT))
-const node = (program: string, ...args: string[]) => [process.execPath, en(program), ...args]
+const pathOf = (path: string) => fileURLToPath(new URL(path, ROOT))
+const node = (program: string, ...args: string[]) => [process.execPath, pathOf(program), ...args]
 
 describe('redocly respect', () => {
   it('goes the whole way of a guide (openapi/comercios/recorrido.arazzo.yaml)', async () => {
@@ -44,7 +44,7 @@ describe('prism', FULL_RUN_ONLY, () => {
     const port = await findFreePort()
     const [program = '', ...args] = node(
       'node_modules/@stoplight/prism-cli/dist/index.js',
-      ...['proxy', en('server/generated/contract/openapi.json'), environment.url],
+      ...['proxy', pathOf('server/generated/contract/openapi.json'), environment.url],
       ...['--errors', '--port', String(port)],
     )
     prism = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })

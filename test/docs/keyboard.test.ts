@@ -37,12 +37,12 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
     await page.locator('#redoc').getByText('Copiar', { exact: true }).first().waitFor()
   }
   const readFocus = () =>
-    evaluateIn<{ nombre: string; outline: string; enMenu: boolean; id: string }>(
+    evaluateIn<{ nombre: string; outline: string; inMenu: boolean; id: string }>(
       page,
       `(() => {
         const e = document.activeElement
         const nombre = (e.getAttribute('aria-label') ?? e.innerText).trim()
-        return { nombre, contorno: getComputedStyle(e).outlineStyle, enMenu: !!e.closest('.menu-content'), id: e.id }
+        return { nombre, contorno: getComputedStyle(e).outlineStyle, inMenu: !!e.closest('.menu-content'), id: e.id }
       })()`,
     )
 
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
       await page.keyboard.press('Enter')
       expect((await readFocus()).id).toBe('api-content')
       await page.keyboard.press('Tab')
-      expect((await readFocus()).enMenu).toBe(false)
+      expect((await readFocus()).inMenu).toBe(false)
     })
 
     it('has a menu that is a landmark', async () => {
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
       const button = page.getByRole('button', { name: 'Abrir el menú' })
       await button.focus()
       await page.keyboard.press('Enter')
-      await expect.poll(readFocus).toMatchObject({ nombre: 'API de guías de envío', enMenu: true })
+      await expect.poll(readFocus).toMatchObject({ nombre: 'API de guías de envío', inMenu: true })
       await page.keyboard.press('Tab')
       expect(await readFocus()).toMatchObject({ nombre: 'Inicio rápido', contorno: 'solid' })
       await page.keyboard.press('Escape')

@@ -17,7 +17,7 @@ const contract = JSON.parse(
 const operaciones = operacionesOf(contract)
 const linksOf = (text: string) => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)
 /** Places of a text to which a link may lead: its anchors, and its headings as addresses. */
-const lugaresDe = (text: string) => [
+const placesOf = (text: string) => [
   ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
   ...[...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) => toSlug(title!)),
 ]
@@ -43,21 +43,21 @@ describe('/llms.txt', () => {
     expect(expectedItems.length).toBe(readChapters().length + operaciones.length)
     expect(urls.filter((url) => url.endsWith('.md')).sort()).toEqual(expectedItems.sort())
     const seen = new Map<string, string>()
-    const porVer = [...urls]
-    for (let url = porVer.pop(); url; url = porVer.pop()) {
+    const toVisit = [...urls]
+    for (let url = toVisit.pop(); url; url = toVisit.pop()) {
       if (seen.has(url) || !url.startsWith(environment.url)) continue
       const response = await fetch(url)
       expect(response.status, url).toBe(200)
       const text = await response.text()
       seen.set(url, text)
       // Whatever they link to is there, too.
-      if (url.endsWith('.md')) porVer.push(...linksOf(text).map((link) => link.split('#')[0]!))
+      if (url.endsWith('.md')) toVisit.push(...linksOf(text).map((link) => link.split('#')[0]!))
     }
     for (const [de, text] of seen)
       for (const link of linksOf(text)) {
         const [url = '', place] = link.split('#')
         if (!place || !url.endsWith('.md')) continue
-        expect(lugaresDe(seen.get(url)!), `${de} links to ${link}`).toContain(place)
+        expect(placesOf(seen.get(url)!), `${de} links to ${link}`).toContain(place)
       }
     for (const [url, text] of seen) {
       if (!url.endsWith('.md')) continue
@@ -75,23 +75,23 @@ describe('each of them', () => {
     ['/docs/guia/lotes.md', 'text/markdown; charset=utf-8'],
     ['/docs/operaciones/crearGuia.md', 'text/markdown; charset=utf-8'],
   ])('%s comes as what it is, packed, and only if it changed', async (path, tipo) => {
-    const pedir = (headers: Record<string, string>) => request(environment.url + path, { headers })
-    const whole = await pedir({ 'accept-encoding': 'identity' })
+    const fetchPage = (headers: Record<string, string>) => request(environment.url + path, { headers })
+    const whole = await fetchPage({ 'accept-encoding': 'identity' })
     expect(whole.headers).toMatchObject({ 'content-type': tipo, 'cache-control': 'public, max-age=300' })
     const text = await whole.body.text()
     for (const [encoding, open] of [
       ['br', brotliDecompressSync],
       ['gzip', gunzipSync],
     ] as const) {
-      const { headers, body } = await pedir({ 'accept-encoding': encoding })
+      const { headers, body } = await fetchPage({ 'accept-encoding': encoding })
       expect(headers['content-encoding']).toBe(encoding)
       expect(headers.etag).toBe(whole.headers.etag)
       expect(open(Buffer.from(await body.arrayBuffer())).toString()).toBe(text)
     }
-    const unchangedResponse = await pedir({ 'if-none-match': String(whole.headers.etag) })
+    const unchangedResponse = await fetchPage({ 'if-none-match': String(whole.headers.etag) })
     expect([unchangedResponse.statusCode, await unchangedResponse.body.text()]).toEqual([304, ''])
     expect(unchangedResponse.headers).not.toHaveProperty('content-type')
-    const other = await pedir({ 'if-none-match': 'W/"otra"' })
+    const other = await fetchPage({ 'if-none-match': 'W/"otra"' })
     expect(other.statusCode).toBe(200)
     await other.body.dump()
   })
@@ -142,13 +142,13 @@ describe('each of them', () => {
   })
 
   it('describes a member with the description beside its `$ref`', async () => {
-    const conPropia = Object.values(schemasOf(contract)).flatMap((schema) =>
+    const withOwn = Object.values(schemasOf(contract)).flatMap((schema) =>
       Object.entries((schema.properties ?? {}) as Record<string, JsonObject>)
         .filter(([, { $ref, description }]) => $ref && description)
         .map(([key, { description }]) => [fieldsOf(contract, schema), key, String(description).trim()] as const),
     )
-    expect(conPropia.length).toBeGreaterThan(20)
-    for (const [fields, key, descripcion] of conPropia)
+    expect(withOwn.length).toBeGreaterThan(20)
+    for (const [fields, key, descripcion] of withOwn)
       expect(fields.find(({ nombre }) => nombre === key)?.descripcion).toContain(descripcion)
     const text = await (await fetch(`${environment.url}/docs/operaciones/reintentarGuia.md`)).text()
     expect(text).toMatch(/\| `fecha` \| texto \(día\) \| Para qué día, .* hasta 30 días después de hoy/)

@@ -45,7 +45,7 @@ const ENGLISH_WORDS =
 const MARKS = /\borigen:|\bx-(?!repetible\b)[a-z]|\[\^|\\x|\{\d+,\d*\}/
 
 /** What stands at a place of the page, for eyes or for a screen reader, in no word of the contract's nor in Spanish. */
-async function ajenas(page: Page, place: string): Promise<string[]> {
+async function foreign(page: Page, place: string): Promise<string[]> {
   await page.goto(`${environment.url}/docs#${place}`)
   const id = place.slice(1)
   if (id) await page.locator(`[id="${id}"]`).waitFor({ state: 'attached' })
@@ -68,13 +68,15 @@ async function ajenas(page: Page, place: string): Promise<string[]> {
         return [...new Set(vistos.map((uno) => uno.trim()).filter(Boolean))]
       })()`,
     )
-  ).filter((text) => MARKS.test(text) || (ENGLISH_WORDS.test(text) && !ownValues.has(text.replace(/^Enlace a /, ''))))
+  ).filter(
+    (text) => MARKS.test(text) || (ENGLISH_WORDS.test(text) && !contractWords.has(text.replace(/^Enlace a /, ''))),
+  )
 }
 /** Every word of the contract's that stands for itself: names and values, which are nobody's language. */
-const ownValues = new Set<string>()
+const contractWords = new Set<string>()
 JSON.parse(bundle, (key, value) => {
-  ownValues.add(key)
-  if (typeof value === 'string') for (const one of [value, `"${value}"`]) ownValues.add(one)
+  contractWords.add(key)
+  if (typeof value === 'string') for (const one of [value, `"${value}"`]) contractWords.add(one)
   return value
 })
 
@@ -249,7 +251,7 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     expect(await page.getAttribute('html', 'lang')).toBe('es')
     expect(await page.title()).toBe(contract.info.title)
     for (const place of ['/', '/guias/crearlote', '/eventos/listareventos', '/webhooks/crearwebhook', '/objetos/guia'])
-      expect(await ajenas(page, place), place).toEqual([])
+      expect(await foreign(page, place), place).toEqual([])
   })
 
   it('says all of it in Spanish, and shows no marks', FULL_RUN_ONLY, async () => {
@@ -260,7 +262,7 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     for (const [i, place] of lugares.entries()) {
       // Redoc keeps what it has drawn, and each further place takes longer: 0.7 s at the end instead of 0.2.
       if (i % 15 === 0) await page.goto('about:blank')
-      expect(await ajenas(page, place), place).toEqual([])
+      expect(await foreign(page, place), place).toEqual([])
     }
   })
 

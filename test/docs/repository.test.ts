@@ -40,18 +40,18 @@ describe.each(['README.md', 'sdk/README.md', ...DE_OPERACION, ...DEVELOPMENT_DOC
 })
 
 /** Paths that a document names, without generated files and the files of the pages' invented examples. */
-const rutasDe = (text: string) =>
+const pathsOf = (text: string) =>
   [...text.matchAll(/(?<![\w/.-])(?:server|openapi|sdk|scripts|test|bench|docs|prisma|despliegue)\/[\w./-]+\.\w+/g)]
     .map(([path]) => path)
     .filter((path) => !/generated|\/dist\/|sdk\/CHANGELOG|Resumen|resumen|pages\/help/.test(path))
 
 describe('documents for developers', () => {
   it.each(DEVELOPMENT_DOCS)('%s names only files that exist', (file) => {
-    expect(rutasDe(read(file)).filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(pathsOf(read(file)).filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
   it('name files at all', () => {
     expect(DEVELOPMENT_DOCS.length).toBeGreaterThan(25)
-    expect(DEVELOPMENT_DOCS.flatMap((file) => rutasDe(read(file))).length).toBeGreaterThan(150)
+    expect(DEVELOPMENT_DOCS.flatMap((file) => pathsOf(read(file))).length).toBeGreaterThan(150)
   })
   it('are short', () => {
     const lines = (file: string) => read(file).split('\n').length - 1
@@ -108,16 +108,16 @@ it('address, key and secret have one name in every sample, tool and document', (
 })
 
 it('docs/operacion/configuration.md has every variable that the service reads', () => {
-  const readItems = new Set<string>()
-  const givenItems: Record<string, string> = { STORAGE: 's3', MESSAGING: 'whatsapp', DATABASE_URL: 'postgres://x/y' }
-  const env = new Proxy(givenItems, {
+  const readVariables = new Set<string>()
+  const baseVariables: Record<string, string> = { STORAGE: 's3', MESSAGING: 'whatsapp', DATABASE_URL: 'postgres://x/y' }
+  const env = new Proxy(baseVariables, {
     get: (objeto, name: string) => {
-      readItems.add(name)
+      readVariables.add(name)
       return objeto[name]
     },
   })
   expect(() => readConfig(env, root)).toThrow(ConfigError) // after it has read them all
-  expect(readItems.size).toBeGreaterThan(25)
+  expect(readVariables.size).toBeGreaterThan(25)
   const text = read('docs/operacion/configuration.md')
-  expect([...readItems].filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  expect([...readVariables].filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })

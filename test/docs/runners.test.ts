@@ -16,7 +16,7 @@ const RUNNERS_FOLDER = fileURLToPath(new URL('test/runners/', ROOT))
 let runners = ''
 let folder = ''
 let total = 0
-const en = (file: string) => join(folder, file)
+const pathOf = (file: string) => join(folder, file)
 
 /** Installs the runners once for each lock file, outside of the project's own packages. */
 async function install() {
@@ -53,7 +53,7 @@ describe('the collection, from top to bottom', () => {
     folder = await mkdtemp(join(tmpdir(), 'guias-coleccion-'))
     const text = await (await fetch(`${environment.url}/coleccion.json`)).text()
     total = (JSON.parse(text).item as { item: unknown[] }[]).reduce((sum, { item }) => sum + item.length, 0)
-    await writeFile(en('coleccion.json'), text)
+    await writeFile(pathOf('coleccion.json'), text)
   })
   afterAll(() => rm(folder, { recursive: true }))
 
@@ -61,7 +61,7 @@ describe('the collection, from top to bottom', () => {
     await install()
     const { llave } = await environment.createComercio()
     for (const time of [1, 2]) {
-      const report = en(`newman${time}.json`)
+      const report = pathOf(`newman${time}.json`)
       const options = ['--env-var', `GUIAS_LLAVE=${llave}`, '--reporters', 'json', '--reporter-json-export', report]
       await runCommand('node_modules/newman/bin/newman.js', ['run', 'coleccion.json', ...options])
       const { run } = JSON.parse(await readFile(report, 'utf8'))
@@ -79,12 +79,12 @@ describe('the collection, from top to bottom', () => {
     await install()
     const { llave } = await environment.createComercio()
     await requireSuccess(
-      [process.execPath, join(runners, 'bruno.mjs'), en('coleccion.json'), en('bruno'), llave],
+      [process.execPath, join(runners, 'bruno.mjs'), pathOf('coleccion.json'), pathOf('bruno'), llave],
       runners,
     )
-    const report = en('bruno.json')
+    const report = pathOf('bruno.json')
     const options = ['-r', '--env', 'prueba', '--reporter-json', report]
-    const { errores } = await runCommand('node_modules/@usebruno/cli/bin/bru.js', ['run', ...options], en('bruno'))
+    const { errores } = await runCommand('node_modules/@usebruno/cli/bin/bru.js', ['run', ...options], pathOf('bruno'))
     expect(existsSync(report), errores).toBe(true)
     const [{ results }] = JSON.parse(await readFile(report, 'utf8'))
     const sentRequests = results.map(({ name, response }: { name: string; response: Objeto }) => ({

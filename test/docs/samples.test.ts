@@ -32,11 +32,11 @@ const contract = JSON.parse(
   readFileSync(new URL('server/generated/contract/comercios.json', ROOT), 'utf8'),
 ) as JsonObject
 const operaciones = operacionesOf(contract)
-const respuestasDe = (definition: JsonObject) =>
+const responsesOf = (definition: JsonObject) =>
   Object.entries(definition.responses as JsonObject).map(
     ([status, one]) => [Number(status), resolveRef(contract, one)] as const,
   )
-const exitosDe = (definition: JsonObject) => respuestasDe(definition).filter(([status]) => status < 300)
+const successesOf = (definition: JsonObject) => responsesOf(definition).filter(([status]) => status < 300)
 const sampleOf = (definition: JsonObject, etiqueta: string) => {
   const samples = (definition['x-codeSamples'] ?? []) as JsonObject[]
   return String(samples.find(({ label }) => label === etiqueta)?.source ?? '')
@@ -48,7 +48,7 @@ const CREATING_OPERATIONS = ['crearGuia', 'crearLote']
 const hasCurl = ['curl', 'bash'].every((program) => spawnSync(program, ['--version']).status === 0)
 if (!hasCurl && !process.env.CI)
   console.warn('\n*** There is no curl or no bash here: the documentation’s curl lines are NOT run. ***\n')
-const conCurl = !hasCurl && !process.env.CI
+const withCurl = !hasCurl && !process.env.CI
 
 const folder = mkdtempSync(join(tmpdir(), 'guias-muestras-'))
 // curl's own way of being told what to add to a line that stays as it is written.
@@ -66,7 +66,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       expect(sampleOf(definition, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
   })
 
-  it.skipIf(conCurl)('does what its curl line says', { ...FULL_RUN_ONLY, concurrent: true }, async () => {
+  it.skipIf(withCurl)('does what its curl line says', { ...FULL_RUN_ONLY, concurrent: true }, async () => {
     const { comercio, add } = await setUpScene(environment, receptor, operacion)
     const env = { GUIAS_URL: environment.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: folder }
     const line = add(sampleOf(definition, 'curl'))
@@ -74,7 +74,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     expect({ codigo, errores }, line).toEqual({ codigo: 0, errores: '' })
     const status = Number(output.trim().split('\n').at(-1))
     expect(
-      exitosDe(definition).map(([one]) => one),
+      successesOf(definition).map(([one]) => one),
       output,
     ).toContain(status)
   })
@@ -139,16 +139,16 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
         })
       const { status, body } = await send()
       expect(
-        exitosDe(definition).map(([one]) => one),
+        successesOf(definition).map(([one]) => one),
         `${nombre}: ${JSON.stringify(body)}`,
       ).toContain(status)
       seen.set(status, [...(seen.get(status) ?? []), body])
-      if (nombre === cuerpos[0]?.[0] && exitosDe(definition).length > 1) {
+      if (nombre === cuerpos[0]?.[0] && successesOf(definition).length > 1) {
         const other = await send()
         if (other.status < 300) seen.set(other.status, [...(seen.get(other.status) ?? []), other.body])
       }
     }
-    for (const [status, response] of exitosDe(definition)) {
+    for (const [status, response] of successesOf(definition)) {
       const json = (response.content as JsonObject | undefined)?.['application/json'] as JsonObject | undefined
       if (!json) continue
       const examples = Object.values((json.examples ?? {}) as JsonObject).map((one) => resolveRef(contract, one))
@@ -170,9 +170,9 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
 
   it('shows only errors that exist', () => {
     const problemas = schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>
-    for (const [status, { content }] of respuestasDe(definition)) {
+    for (const [status, { content }] of responsesOf(definition)) {
       if (status < 400) continue
-      const [translateRedoc = [], enRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
+      const [translateRedoc = [], inRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
         const { schema, examples } = (content as JsonObject)[tipo] as { schema: { $ref: string }; examples: JsonObject }
         return Object.values(examples).map((one) => {
           const { value = null } = resolveRef(contract, one)
@@ -191,28 +191,28 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
           ajeno: declaredProblema?.ajeno ?? false,
         })
         const type = `urn:guias:problema:${codigo}`
-        expect(enRfc9457[i]).toMatchObject({ type, title: titulo, status, detail: mensaje, codigo })
+        expect(inRfc9457[i]).toMatchObject({ type, title: titulo, status, detail: mensaje, codigo })
       }
     }
   })
 })
 
 /** Where two values have not the same members or kinds of them; a null says nothing, nor does an empty list. */
-function findDifference(example: Json, real: Json, donde = ''): string | undefined {
+function findDifference(example: Json, real: Json, path = ''): string | undefined {
   if (example === null || real === null) return undefined
   if (Array.isArray(example) && Array.isArray(real)) {
     if (real.length === 0) return undefined
-    return example.map((one, i) => findDifference(one, real[i] ?? null, `${donde}/${i}`)).find(Boolean)
+    return example.map((one, i) => findDifference(one, real[i] ?? null, `${path}/${i}`)).find(Boolean)
   }
-  if (typeof example !== typeof real || Array.isArray(example) !== Array.isArray(real)) return `${donde}: another kind`
+  if (typeof example !== typeof real || Array.isArray(example) !== Array.isArray(real)) return `${path}: another kind`
   if (typeof example !== 'object') return undefined
   // Headers of others, and merchants' own metadata: whatever they sent.
-  if (/\/(cabeceras|metadatos)$/.test(donde)) return undefined
-  const [ownItems, actualKeys] = [Object.keys(example).sort(), Object.keys(real as JsonObject).sort()]
-  if (ownItems.join() !== actualKeys.join()) return `${donde || '/'}: shown ${ownItems}, answered ${actualKeys}`
-  return ownItems
+  if (/\/(cabeceras|metadatos)$/.test(path)) return undefined
+  const [exampleKeys, actualKeys] = [Object.keys(example).sort(), Object.keys(real as JsonObject).sort()]
+  if (exampleKeys.join() !== actualKeys.join()) return `${path || '/'}: shown ${exampleKeys}, answered ${actualKeys}`
+  return exampleKeys
     .map((key) =>
-      findDifference((example as JsonObject)[key] ?? null, (real as JsonObject)[key] ?? null, `${donde}/${key}`),
+      findDifference((example as JsonObject)[key] ?? null, (real as JsonObject)[key] ?? null, `${path}/${key}`),
     )
     .find(Boolean)
 }
@@ -255,12 +255,12 @@ describe('the guide', () => {
       codigo,
     }))
     // Files of one program in one module: they don't import each other.
-    const de = (target: string) =>
+    const blocksIn = (target: string) =>
       blocks
         .filter(({ language }) => language === target)
         .map(({ codigo }) => codigo.replace(/^import .* from '\.\/.*'\n/gm, ''))
         .join('\n')
-    return { archivo, blocks, ts: de('ts'), lineas: de('text').trim().split('\n').filter(Boolean) }
+    return { archivo, blocks, ts: blocksIn('ts'), lineas: blocksIn('text').trim().split('\n').filter(Boolean) }
   })
   const GUIA = { id: 'guía', path: '', method: '' }
   /** Whole files of the SDK's, which test/sdk runs. */
@@ -277,8 +277,8 @@ describe('the guide', () => {
   })
 
   it('has its lines for a terminal where home.test.ts and package.test.ts run them', () => {
-    const conBash = chapters.filter(({ blocks }) => blocks.some(({ language }) => language === 'bash'))
-    expect(conBash.map(({ archivo }) => archivo)).toEqual([
+    const withBash = chapters.filter(({ blocks }) => blocks.some(({ language }) => language === 'bash'))
+    expect(withBash.map(({ archivo }) => archivo)).toEqual([
       '01-inicio-rapido.md',
       '01b-sdk.md',
       '01c-linea-de-ordenes.md',

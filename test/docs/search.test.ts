@@ -124,17 +124,17 @@ describe.skipIf(!hasBrowser)('the search window', () => {
   })
   afterAll(() => page?.context().close())
   const field = () => page.getByRole('combobox', { name: 'Buscar en la documentación' })
-  const deBusqueda = () => sentRequests.filter((url) => /buscador|indice/.test(url))
+  const searchRequests = () => sentRequests.filter((url) => /buscador|indice/.test(url))
 
   it('opens by key and is read by a screen reader, and comes only when it is wanted', async () => {
-    expect(deBusqueda()).toEqual([])
+    expect(searchRequests()).toEqual([])
     await page.keyboard.press('Control+k')
     await field().fill('idempotensia')
     const first = page.getByRole('dialog').getByRole('option').first()
     await first.getByText('Idempotencia', { exact: true }).waitFor()
     expect(await first.getAttribute('aria-selected')).toBe('true')
     expect(await field().getAttribute('aria-activedescendant')).toBe(await first.getAttribute('id'))
-    expect(deBusqueda().length).toBe(2)
+    expect(searchRequests().length).toBe(2)
     expect(await page.getByRole('dialog').count()).toBe(1)
     await captureScreen(page, 'docs-buscador')
   })
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('the search window', () => {
   })
 
   it('leads to each class of things', async () => {
-    for (const [askedQuestion, foundItem, place] of [
+    for (const [askedQuestion, expectedTitle, place] of [
       ['reintentos', 'Reintentos', 'docs/recibir-webhooks#reintentos'],
       ['cancelar una guía', 'Cancelar una guía', 'docs#/guias/cancelarguia'],
       ['GuiaIndividual', 'Guía individual', 'docs#/objetos/guiaindividual'],
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('the search window', () => {
     ] as const) {
       await page.locator('#buscar').click()
       await field().fill(askedQuestion)
-      await page.getByRole('dialog').getByRole('option').first().getByText(foundItem, { exact: true }).click()
+      await page.getByRole('dialog').getByRole('option').first().getByText(expectedTitle, { exact: true }).click()
       await llevaA(place)
     }
   })
@@ -186,11 +186,11 @@ describe.skipIf(!hasBrowser)('the search window', () => {
     if (asSpecified === 'button') await other.locator('#buscar').click()
     else await other.keyboard.press(asSpecified)
     await other.keyboard.type('cancelar')
-    const ownEntry = other.getByRole('combobox', { name: 'Buscar en la documentación' })
-    expect(await ownEntry.inputValue()).toBe('cancelar')
+    const searchBox = other.getByRole('combobox', { name: 'Buscar en la documentación' })
+    expect(await searchBox.inputValue()).toBe('cancelar')
     release()
     await other.getByRole('option').first().getByText('Cancelar una guía', { exact: true }).waitFor()
-    expect(await ownEntry.inputValue()).toBe('cancelar')
+    expect(await searchBox.inputValue()).toBe('cancelar')
     await context.close()
   })
 
@@ -209,12 +209,12 @@ describe.skipIf(!hasBrowser)('the search window', () => {
         .locator(place ? '[id="guias/crearlote"] .token' : '[data-testid="color-mode-switcher"]')
         .first()
         .waitFor({ state: 'attached' })
-      const faltas = (donde: string) =>
+      const faltas = (selector: string) =>
         evaluateIn<string[]>(
           page,
           `(async () => { if (!window.axe) { ${axe.source} }
           // Redoc writes its headings inside an operation as h4, below an h2.
-          const { violations } = await axe.run('${donde}', { rules: { 'heading-order': { enabled: false } } })
+          const { violations } = await axe.run('${selector}', { rules: { 'heading-order': { enabled: false } } })
           return violations.map((una) => una.id + ': ' + una.nodes[0].html.slice(0, 200)) })()`,
         )
       expect(await faltas('body')).toEqual([])

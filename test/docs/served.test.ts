@@ -13,13 +13,13 @@ import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 
 const environment = shareEnvironment()
-const en = (path: string) => fileURLToPath(new URL(path, ROOT))
+const pathOf = (path: string) => fileURLToPath(new URL(path, ROOT))
 const fetchText = async (path: string) => (await fetch(environment.url + path)).text()
 
 let folder = ''
 let servedContract: JsonObject = {}
 beforeAll(async () => {
-  const memoria = en('node_modules/.cache/guias/')
+  const memoria = pathOf('node_modules/.cache/guias/')
   await mkdir(memoria, { recursive: true })
   folder = await mkdtemp(join(memoria, 'servido-'))
   const text = await fetchText('/openapi.json')
@@ -77,7 +77,7 @@ describe('the mock server of prism', () => {
 
   it('creates a guide with 201, as the service does', FULL_RUN_ONLY, async () => {
     const port = String(await findFreePort())
-    const program = en('node_modules/@stoplight/prism-cli/dist/index.js')
+    const program = pathOf('node_modules/@stoplight/prism-cli/dist/index.js')
     prism = spawn(process.execPath, [program, 'mock', join(folder, 'openapi.json'), '--port', port])
     let message = ''
     prism.stdout?.on('data', (chunk) => {

@@ -24,14 +24,14 @@ interface PackageEntry {
   peerDependencies?: Record<string, string>
 }
 /** All that npm installs by a lock file, without this repository's own packages. */
-const deLock = (path: string) =>
+const packagesOfLock = (path: string) =>
   Object.entries((JSON.parse(read(path)) as { packages: Record<string, PackageEntry> }).packages).filter(
     ([folder, { link }]) => folder.includes('node_modules/') && !link,
   )
-const installedPackages = deLock('package-lock.json')
+const installedPackages = packagesOfLock('package-lock.json')
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, PackageEntry> }
 /** The runners of the collection, which one test installs for itself, without any script of theirs. */
-const runners = deLock('test/runners/package-lock.json')
+const runners = packagesOfLock('test/runners/package-lock.json')
 
 /** Paths of the packages that the service needs. The package for assistants has dependencies of its own. */
 function findPackagesOfService(): Set<string> {
@@ -104,13 +104,13 @@ describe('the supply chain', () => {
   })
 
   it('has only permitted licences for the packages that production installs', () => {
-    const ajenas = installedPackages.flatMap(([path, { license, dev }]) => {
+    const foreign = installedPackages.flatMap(([path, { license, dev }]) => {
       const name = path.split('node_modules/').at(-1)!
       if (dev || (license === undefined && UNDECLARED_LICENSES.includes(name))) return []
-      const ownItems = (license ?? 'none').replace(/[()]/g, '').split(/ (?:AND|OR) /)
-      return ownItems.every((one) => LICENSES.includes(one)) ? [] : [[name, license]]
+      const licenses = (license ?? 'none').replace(/[()]/g, '').split(/ (?:AND|OR) /)
+      return licenses.every((one) => LICENSES.includes(one)) ? [] : [[name, license]]
     })
-    expect(ajenas).toEqual([])
+    expect(foreign).toEqual([])
   })
 
   it('has a bill of materials of the packages that production installs', () => {

@@ -31,7 +31,7 @@ const ALLOWED_WITH_TOKEN = [
 const canRequestToken = (permissions: Trabajo['permissions']) =>
   typeof permissions === 'string' ? permissions === 'write-all' : permissions?.['id-token'] === 'write'
 
-const imagenDe = (container: NonNullable<Trabajo['container']>) =>
+const imageOf = (container: NonNullable<Trabajo['container']>) =>
   typeof container === 'string' ? container : container.image
 
 /** Lists what a workflow leaves unpinned, and what runs beside an identity token. */
@@ -43,7 +43,7 @@ export function findWorkflowFaults(text: string): string[] {
   for (const [name, job] of Object.entries(jobs)) {
     const steps = job.steps ?? []
     const images = [job.container, ...Object.values(job.services ?? {})].filter((image) => image !== undefined)
-    for (const image of images.map(imagenDe))
+    for (const image of images.map(imageOf))
       if (!IMAGEN.test(image)) faltas.push(`${name}: image ${image} without digest`)
     for (const usedAction of [job.uses, ...steps.map(({ uses }) => uses)].filter((action) => action !== undefined))
       if (!ACCION.test(usedAction) && !IMAGEN.test(usedAction))

@@ -22,13 +22,13 @@ async function write(entradas: readonly { path: string; bytes?: Buffer }[]) {
   return file
 }
 async function read(file: string, key = CLAVE) {
-  const readItems: { path: string; bytes?: Buffer }[] = []
+  const entries: { path: string; bytes?: Buffer }[] = []
   for await (const { path, contenido } of readArchive(file, key)) {
     const chunks: Buffer[] = []
     if (contenido) for await (const chunk of contenido) chunks.push(chunk)
-    readItems.push({ path, ...(contenido && { bytes: Buffer.concat(chunks) }) })
+    entries.push({ path, ...(contenido && { bytes: Buffer.concat(chunks) }) })
   }
-  return readItems
+  return entries
 }
 /** Bytes that do not compress. */
 const GRANDE = randomBytes(300_000)
@@ -55,9 +55,9 @@ describe('an archive', () => {
       writeFileSync(file, bytes)
       return expect(read(file)).rejects.toBeInstanceOf(ArchiveError)
     }
-    for (const donde of [0, 10, 30, 1_000, 100_000, good.length - 1]) {
+    for (const place of [0, 10, 30, 1_000, 100_000, good.length - 1]) {
       const bad = Buffer.from(good)
-      bad[donde] = bad[donde]! ^ 1
+      bad[place] = bad[place]! ^ 1
       await probar(bad)
     }
     for (const length of [4, 20, 24, 40, 42, 1_000, 200_000, good.length - 1]) await probar(good.subarray(0, length))

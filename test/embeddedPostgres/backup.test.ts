@@ -18,8 +18,8 @@ const admin = async (...args: string[]) => {
   const { fin, output, errores } = await processes.admin(['respaldo', ...args], { DATA_DIR: dataDir })
   return { codigo: fin?.codigo, output, errores }
 }
-const llaveEn = (folder: string): string => JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')).llave
-const pruebaDe = (one: Guias) =>
+const llaveIn = (folder: string): string => JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')).llave
+const pruebaOf = (one: Guias) =>
   waitUntil(async () => {
     const prueba = await one.guias.pruebaEntrega(deliveredGuia).catch(() => undefined)
     return prueba?.pdf ? prueba : undefined
@@ -29,11 +29,11 @@ beforeAll(async () => {
   writeFileSync(key, 'una clave larga de prueba\n')
   service = processes.startService({ DATA_DIR: dataDir })
   const baseUrl = await listo(service)
-  api = new Guias({ llave: llaveEn(dataDir), baseUrl })
+  api = new Guias({ llave: llaveIn(dataDir), baseUrl })
   deliveredGuia = (await api.guias.crear(buildGuia())).guia
   for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
     await api.simulador.avanzar(deliveredGuia, { estado })
-  await pruebaDe(api)
+  await pruebaOf(api)
   for (let i = 0; i < 2; i++) await api.guias.crear(buildGuia())
 })
 
@@ -54,7 +54,7 @@ describe('a backup of a service that writes meanwhile', () => {
     expect([done.codigo, done.errores]).toEqual([0, ''])
     expect(created.length).toBeGreaterThan(0)
 
-    const llave = llaveEn(dataDir)
+    const llave = llaveIn(dataDir)
     service.signalAll('SIGKILL')
     await service.waitForEnd()
     const fresh = processes.nextFolder()
@@ -66,7 +66,7 @@ describe('a backup of a service that writes meanwhile', () => {
     const restoredClient = new Guias({ llave, baseUrl })
     expect(await restoredClient.guias.obtener(before)).toMatchObject({ estado: 'aceptado' })
     await expect(restoredClient.guias.obtener(after)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
-    const { pdf, fotos } = await pruebaDe(restoredClient)
+    const { pdf, fotos } = await pruebaOf(restoredClient)
     for (const { url } of [pdf!, ...fotos]) expect((await fetch(url)).status).toBe(200)
     const { guia } = await restoredClient.guias.crear(buildGuia())
     // A reader who was further than the backup misses nothing that happens from now on.
@@ -78,9 +78,9 @@ describe('a backup of a service that writes meanwhile', () => {
   })
 
   it('is proved by the drill, which sees a file that is missing', FULL_RUN_ONLY, async () => {
-    const bien = await admin('probar', '--clave', key, '--json')
-    expect([bien.codigo, bien.errores]).toEqual([0, ''])
-    const prueba = JSON.parse(bien.output)
+    const tried = await admin('probar', '--clave', key, '--json')
+    expect([tried.codigo, tried.errores]).toEqual([0, ''])
+    const prueba = JSON.parse(tried.output)
     expect(prueba).toMatchObject({ archivos: expect.any(Number), respaldo: 'uno hecho ahora', faltas: [] })
     expect(prueba.guias).toBeGreaterThan(2)
     expect(prueba.archivos).toBeGreaterThan(0)
@@ -111,8 +111,8 @@ describe('the commands', () => {
     const occupiedFolder = join(processes.base, 'ocupada')
     mkdirSync(occupiedFolder)
     writeFileSync(join(occupiedFolder, 'algo'), '')
-    const restore = (folder: string, con = key) =>
-      admin('restaurar', '--archivo', file, '--clave', con, '--carpeta', folder)
+    const restore = (folder: string, givenKey = key) =>
+      admin('restaurar', '--archivo', file, '--clave', givenKey, '--carpeta', folder)
     expect(await restore(occupiedFolder)).toMatchObject({
       codigo: 1,
       errores: expect.stringContaining('no está vacía'),

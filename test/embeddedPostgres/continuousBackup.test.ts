@@ -32,7 +32,7 @@ const waitUntilCurrent = async () => {
   const now = new Date()
   await waitUntil(async () => new Date(estado().al_dia ?? 0) > now)
 }
-const postmasterDe = (folder: string) =>
+const postmasterOf = (folder: string) =>
   Number(readFileSync(join(folder, 'pgdata', 'postmaster.pid'), 'utf8').split('\n')[0])
 
 async function startService(folder: string): Promise<void> {
@@ -45,7 +45,7 @@ async function startService(folder: string): Promise<void> {
 }
 
 async function destroy(): Promise<void> {
-  const postgres = postmasterDe(dataDir)
+  const postgres = postmasterOf(dataDir)
   service.signalAll('SIGKILL')
   process.kill(postgres, 'SIGKILL')
   await service.waitForEnd()
@@ -63,7 +63,7 @@ beforeAll(async () => {
 })
 
 describe('a continuous backup', FULL_RUN_ONLY, () => {
-  let deJuan = ''
+  let juanToken = ''
   let deliveredGuia = ''
   let before = ''
   let after = ''
@@ -74,8 +74,8 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await api.simulador.avanzar(deliveredGuia, { estado })
     await waitUntil(async () => (await api.guias.pruebaEntrega(deliveredGuia).catch(() => undefined))?.pdf)
-    deJuan = await create({ telefono: TELEFONO })
-    await api.guias.cancelar(deJuan)
+    juanToken = await create({ telefono: TELEFONO })
+    await api.guias.cancelar(juanToken)
     before = await create()
     await sleep(20)
     instant = new Date().toISOString()
@@ -91,7 +91,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     await startService(other)
     expect(await api.guias.obtener(before)).toMatchObject({ estado: 'aceptado' })
     await expectUnknown(after)
-    expect((await api.guias.obtener(deJuan)).telefono).not.toBe(TELEFONO)
+    expect((await api.guias.obtener(juanToken)).telefono).not.toBe(TELEFONO)
     const { pdf, fotos } = await api.guias.pruebaEntrega(deliveredGuia)
     for (const { url } of [pdf!, ...fotos]) expect((await fetch(url)).status).toBe(200)
     // A reader who was further than the instant misses nothing that happens from now on.
@@ -134,16 +134,16 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     const [, second = ''] = readdirSync(log).filter((one) => /^0{7}1[0-9A-F]{16}\.\d+$/.test(one))
     const bases = readdirSync(join(backup, 'bases')).filter((one) => !one.includes('-00000001'))
     for (const one of bases) renameSync(join(backup, 'bases', one), join(separateOne, one))
-    const thirdOne = second.replace(
+    const third = second.replace(
       /(.)\.\d+$/,
       (_, digit: string) => `${(Number.parseInt(digit, 16) + 2).toString(16).toUpperCase()}.0`,
     )
-    writeFileSync(join(log, thirdOne), readFileSync(join(log, second)))
+    writeFileSync(join(log, third), readFileSync(join(log, second)))
     expect(await restore(processes.nextFolder())).toMatchObject({
       codigo: 1,
       errores: expect.stringMatching(/Al respaldo le falta una parte después de 0{7}1/),
     })
-    rmSync(join(log, thirdOne))
+    rmSync(join(log, third))
     for (const one of bases) renameSync(join(separateOne, one), join(backup, 'bases', one))
   })
 

@@ -45,7 +45,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL')
   for (const name of fs.readdirSync(base, { recursive: true, encoding: 'utf8' })) {
-    if (name.endsWith('postmaster.pid')) await kill(pidEn(join(base, dirname(name)))!, 'SIGQUIT')
+    if (name.endsWith('postmaster.pid')) await kill(pidIn(join(base, dirname(name)))!, 'SIGQUIT')
   }
   fs.rmSync(base, { recursive: true, force: true, maxRetries: 10 })
 })
@@ -66,7 +66,7 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
-function pidEn(pgdata = join(dataDir, 'pgdata')): number | undefined {
+function pidIn(pgdata = join(dataDir, 'pgdata')): number | undefined {
   const file = join(pgdata, 'postmaster.pid')
   return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
@@ -94,7 +94,7 @@ interface Mensaje {
 }
 
 /** A process that takes the server, says how it went, lets go when told or on SIGINT, and ends. */
-function otroProceso(exclusive: boolean, root = ROOT) {
+function startOtherProcess(exclusive: boolean, root = ROOT) {
   const codigo = `
     import pg from 'pg'
     import { acquirePostgres } from '${root}/server/data/embedded/embedded.ts'
@@ -180,11 +180,11 @@ describe('vida normal', () => {
            (SELECT concat(datlocprovider, ' ', datlocale) FROM pg_database WHERE datname = 'guias') AS locale`,
       ),
     ).toEqual([{ jit: 'off', codificacion: 'UTF8', sockets: '', mayusculas: 'ÑANDÚ', locale: 'b C.UTF-8' }])
-    const pid = pidEn()!
+    const pid = pidIn()!
     await Promise.all([first.release(), first.release()])
     await first.release()
     expect(isRunning(pid)).toBe(false)
-    expect(pidEn()).toBeUndefined()
+    expect(pidIn()).toBeUndefined()
 
     const second = await tomar()
     expect(await query(second.url, 'SELECT n FROM t')).toEqual([{ n: 7 }])
@@ -203,8 +203,8 @@ describe('vida normal', () => {
   test('un usuario no exclusivo convive con el servicio, en cualquier orden de salida', async () => {
     prepareUsedFolder()
     const service = await tomar()
-    const pid = pidEn()!
-    const admin = otroProceso(false)
+    const pid = pidIn()!
+    const admin = startOtherProcess(false)
     expect((await admin.dice()).url).toBe(service.url)
     await service.release()
     expect(isRunning(pid)).toBe(true)
@@ -221,7 +221,7 @@ describe('vida normal', () => {
     prepareUsedFolder()
     for (let round = 0; round < 5; round++) {
       const usuarios = await Promise.all([tomar(false), tomar(false), tomar(true)])
-      const pid = pidEn()!
+      const pid = pidIn()!
       await Promise.all(usuarios.map((usuario) => usuario.release()))
       expect(isRunning(pid)).toBe(false)
     }
@@ -241,7 +241,7 @@ describe('vida normal', () => {
 
 describe('una sola instancia', () => {
   test('dos primeros arranques a la vez: uno gana, el otro lo sabe y no estorba', async () => {
-    const processes = [otroProceso(true), otroProceso(true)]
+    const processes = [startOtherProcess(true), startOtherProcess(true)]
     const messages = await Promise.all(processes.map((child) => child.dice()))
     const winner = messages.findIndex((message) => message.url)
     const loser = messages[1 - winner]!
@@ -254,7 +254,7 @@ describe('una sola instancia', () => {
     await query(messages[winner]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
     await expect(tomar()).rejects.toThrow(InstanceError)
     expect(await query(messages[winner]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
-    const pid = pidEn()!
+    const pid = pidIn()!
     expect(await processes[winner]!.sendRelease()).toBe(0)
     expect(isRunning(pid)).toBe(false)
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
@@ -282,21 +282,21 @@ test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async
 describe('muertes', FULL_RUN_ONLY, () => {
   test('SIGKILL al servicio: el siguiente adopta el PostgreSQL que quedó', async () => {
     prepareUsedFolder()
-    const service = otroProceso(true)
+    const service = startOtherProcess(true)
     const { url } = await service.dice()
     await query(url!, 'CREATE TABLE t AS SELECT 1 AS n')
-    const pid = pidEn()!
+    const pid = pidIn()!
     process.kill(service.pid, 'SIGKILL')
     const next = await tomar()
     expect(next.url).toBe(url)
-    expect(pidEn()).toBe(pid)
+    expect(pidIn()).toBe(pid)
     expect(await query(next.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     await next.release()
     expect(isRunning(pid)).toBe(false)
   })
 
   test('SIGKILL en pleno initdb: el siguiente arranque empieza limpio', async () => {
-    const service = otroProceso(true)
+    const service = startOtherProcess(true)
     // In the middle of it some of the cluster's folders are there, beside where they will be in the end.
     await waitUntil(async () => {
       const inside = fs.existsSync(dataDir) ? fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }) : []
@@ -328,9 +328,9 @@ describe('muertes', FULL_RUN_ONLY, () => {
 
   test('SIGINT a todo el grupo (Ctrl-C): la base sigue hasta que se suelta', async () => {
     prepareUsedFolder()
-    const service = otroProceso(true)
+    const service = startOtherProcess(true)
     await service.dice()
-    const pid = pidEn()!
+    const pid = pidIn()!
     process.kill(-service.pid, 'SIGINT')
     expect((await service.dice()).query).toBe('viva')
     expect(await service.output).toBe(0)
@@ -341,7 +341,7 @@ describe('muertes', FULL_RUN_ONLY, () => {
     prepareUsedFolder()
     const service = await tomar()
     for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-      await kill(pidEn()!, signal)
+      await kill(pidIn()!, signal)
       await waitUntil(() =>
         query(service.url, 'SELECT 1').then(
           () => true,
@@ -357,11 +357,11 @@ describe('muertes', FULL_RUN_ONLY, () => {
       )
       return row?.n === 2
     })
-    const admin = otroProceso(false)
+    const admin = startOtherProcess(false)
     expect((await admin.dice()).url).toBe(service.url)
     await expect(tomar()).rejects.toThrow(InstanceError)
     await admin.sendRelease()
-    const pid = pidEn()!
+    const pid = pidIn()!
     expect(isRunning(pid)).toBe(true)
     await service.release()
     expect(isRunning(pid)).toBe(false)
@@ -373,8 +373,8 @@ describe('datos y claves', () => {
     prepareUsedFolder()
     const file = join(dataDir, 'postgres.json')
     fs.rmSync(file)
-    const nuevo = await tomar()
-    expect(nuevo.notas.join()).toContain('pgdata.anterior-')
+    const newBackup = await tomar()
+    expect(newBackup.notas.join()).toContain('pgdata.anterior-')
     const setAsideFolder = fs.readdirSync(dataDir).find((name) => name.startsWith('pgdata.anterior-'))!
     expect(fs.existsSync(join(dataDir, setAsideFolder, 'PG_VERSION'))).toBe(true)
 
@@ -386,7 +386,7 @@ describe('datos y claves', () => {
     fs.rmSync(file)
     await expect(tomar(false)).rejects.toThrow(/puede seguir usando/)
     fs.writeFileSync(file, good)
-    await nuevo.release()
+    await newBackup.release()
   })
 
   test('un DATA_DIR imposible se explica', async () => {
@@ -407,7 +407,7 @@ describe('como root', FULL_RUN_ONLY, () => {
     expect(pgdata.startsWith(join(base, 'externa'))).toBe(true)
     expect(first.notas.join()).toContain(pgdata)
     await query(first.url, 'CREATE TABLE t AS SELECT 1 AS n')
-    const pid = pidEn(pgdata)!
+    const pid = pidIn(pgdata)!
     await first.release()
     expect(isRunning(pid)).toBe(false)
 
@@ -417,10 +417,10 @@ describe('como root', FULL_RUN_ONLY, () => {
     expect(await query(second.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     await second.release()
 
-    const deCero = await tomar() // DATA_DIR is gone: a fresh start, the old data still there
-    expect(deCero.notas.join()).toContain(`uso anterior de ${dataDir} en ${dirname(pgdata)}`)
-    expect(await query(deCero.url, `SELECT to_regclass('t') AS t`)).toEqual([{ t: null }])
-    await deCero.release()
+    const fromZero = await tomar() // DATA_DIR is gone: a fresh start, the old data still there
+    expect(fromZero.notas.join()).toContain(`uso anterior de ${dataDir} en ${dirname(pgdata)}`)
+    expect(await query(fromZero.url, `SELECT to_regclass('t') AS t`)).toEqual([{ t: null }])
+    await fromZero.release()
     expect(fs.existsSync(join(pgdata, 'PG_VERSION'))).toBe(true)
   })
 
@@ -439,7 +439,7 @@ describe('como root', FULL_RUN_ONLY, () => {
     fs.symlinkSync(join(externalFolder, 'pg'), join(modules, 'pg'))
 
     for (const time of ['primera', 'segunda']) {
-      const service = otroProceso(true, project)
+      const service = startOtherProcess(true, project)
       const { url, notas } = await service.dice()
       expect(notas?.join(), time).toContain('PostgreSQL corre desde')
       expect(await query(url!, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])

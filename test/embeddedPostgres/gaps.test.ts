@@ -61,16 +61,16 @@ describe('a continuous backup', () => {
 
     // The server forgets what was written meanwhile, once it has noticed that nobody reads the slot any more.
     await expect.poll(dropSlot, { interval: 50 }).toBe(0)
-    const thirdOne = await start()
+    const third = await start()
     await copies().toBe(2)
-    await thirdOne.stop()
+    await third.stop()
     const [before, after] = listBases(folder)
     const gap = new Date(readStatus(folder)!.sin_huecos_desde)
     expect([before!.end < gap, gap <= after!.end]).toEqual([true, true])
   })
 
   it('is not restored beyond a segment that is cut short', async () => {
-    const copia = await start()
+    const restored = await start()
     await copies().toBeGreaterThan(0)
     const client = new pg.Client(postgres.superuserUrl)
     await client.connect()
@@ -80,7 +80,7 @@ describe('a continuous backup', () => {
       await client.query('select pg_switch_wal()')
     }
     await client.end()
-    await copia.stop()
+    await restored.stop()
     const { log } = placesIn(folder)
     const cortada = listBases(folder).at(-1)!.segment
     const piece = join(log, readdirSync(log).find((one) => one.startsWith(cortada))!)

@@ -41,6 +41,6 @@ it('the page asks for a proof of presence first, and for a sign-in without a ses
   for (const fields of [undefined, { correo: createCorreoAddress() }])
     expect((await visit(PAGE, fields)).destino).toBe(`${environment.url}/cuenta/presencia?volver=%2Fcuenta%2Fcorreo`)
   expect((await createScriptlessBrowser(environment).visit(PAGE)).a).toBe('/entrar')
-  const { cookie } = await createTestPersona(environment, { conApp: false })
+  const { cookie } = await createTestPersona(environment, { withApp: false })
   expect((await createScriptlessBrowser(environment, cookie).visit(PAGE)).a).toBe('/cuenta')
 })

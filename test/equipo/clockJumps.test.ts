@@ -26,7 +26,7 @@ import {
 } from './persona.ts'
 
 const { environment } = usePasskeys()
-const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
+const { aceptar, invitar, tokenOf } = useInvitaciones(environment)
 
 let clockOffset = 0
 /** Steps the service's clock; each test ends at the time at which it began. */
@@ -117,8 +117,8 @@ describe('half a sign-in, when the clock is stepped', () => {
   it('stays expired once it was, and is of no use long before it began', async () => {
     const ana = await createTestPersona(environment)
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
-    const aMedias = toCookieHeader((await signInWithCode(environment, input, codigo)).headers)
-    const finish = async () => toStatusAndCode(await endSignIn(environment, aMedias, ana.app!.codigo()))
+    const partialSignIn = toCookieHeader((await signInWithCode(environment, input, codigo)).headers)
+    const finish = async () => toStatusAndCode(await endSignIn(environment, partialSignIn, ana.app!.codigo()))
     for (const salto of [10 * MINUTE_MS + 1, -HOUR_MS]) {
       jumpClock(salto)
       expect(await finish()).toEqual([401, 'segundo_factor_incorrecto'])
@@ -152,13 +152,13 @@ describe('an invitation, when the clock is stepped', () => {
     const [correo, late] = [createCorreoAddress(), createCorreoAddress()]
     await invitar({ correo })
     jumpClock(-HOUR_MS)
-    const token = await tokenDe(correo)
+    const token = await tokenOf(correo)
     expect((await aceptar(token)).status).toBe(201)
     jumpClock(2 * HOUR_MS)
     expect((await aceptar(token)).status).toBe(403)
     jumpClock(-HOUR_MS)
     await invitar({ correo: late })
-    const other = await tokenDe(late)
+    const other = await tokenOf(late)
     jumpClock(DAY_MS + 1)
     expect((await aceptar(other)).status).toBe(403)
     await cleanUp()

@@ -55,8 +55,8 @@ describe('the first person', () => {
     expect([status, body]).toMatchObject([201, { nombre: 'Ana Pérez', correo: caller.correo }])
     expect(body.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
     expect(await first()).toBeUndefined()
-    const ownItem = toCookieHeader(headers).split('; ')[0]!
-    expect((await addApp(environment, ownItem)).addResponse.status).toBe(201)
+    const cookie = toCookieHeader(headers).split('; ')[0]!
+    expect((await addApp(environment, cookie)).addResponse.status).toBe(201)
   })
 })
 

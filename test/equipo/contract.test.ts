@@ -7,11 +7,11 @@ const documento = readDocument()
 const operaciones = readOperations(documento)
 
 it('every operation of operators takes a session with the scope of the key', () => {
-  const deLlave = Object.values(documento.paths)
-    .flatMap((porMetodo) => Object.values(porMetodo))
+  const llaveOperations = Object.values(documento.paths)
+    .flatMap((byMethod) => Object.values(byMethod))
     .filter(({ security }) => security?.some((schemas) => 'llaveDeOperacion' in schemas))
-  expect(deLlave.length).toBeGreaterThan(30)
-  for (const { operationId, security } of deLlave) {
+  expect(llaveOperations.length).toBeGreaterThan(30)
+  for (const { operationId, security } of llaveOperations) {
     const { llaveDeOperacion } = security![0]!
     expect([operationId, security]).toEqual([
       operationId,
@@ -21,10 +21,10 @@ it('every operation of operators takes a session with the scope of the key', () 
 })
 
 it('every operation of merchants takes a session, and none of other documents does', () => {
-  for (const { id, path, security, acceptsSesion: conSesion } of operaciones) {
-    const deLlave = security?.scheme === 'llaveDeComercio' || security?.scheme === 'llaveDeOperacion'
-    expect([id, conSesion]).toEqual([id, deLlave])
-    if (conSesion) expect(path).toMatch(/^\/(api|operaciones)\/v1\//)
+  for (const { id, path, security, acceptsSesion: withSesion } of operaciones) {
+    const llaveOperations = security?.scheme === 'llaveDeComercio' || security?.scheme === 'llaveDeOperacion'
+    expect([id, withSesion]).toEqual([id, llaveOperations])
+    if (withSesion) expect(path).toMatch(/^\/(api|operaciones)\/v1\//)
   }
 })
 

@@ -16,14 +16,14 @@ import {
 
 const environment = useEnvironment()
 
-async function aMedias({ correo }: TestPersona): Promise<string> {
+async function partialSignIn({ correo }: TestPersona): Promise<string> {
   const { codigo, signInCookie: input } = await requestCode(environment, correo)
   return toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
 }
 const fail = async (cookie: string, times: number) => {
   for (let i = 0; i < times; i++) await endSignIn(environment, cookie, '000000')
 }
-const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor') =>
+const linesOf = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor') =>
   (
     await environment.db.pool.query(
       'select quien_tipo, quien, despues from bitacora where accion = $1 and sobre = $2 order by id',
@@ -34,23 +34,23 @@ const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor'
 describe('a second factor that is wrong', () => {
   it('leaves a line about the person, by nobody known, and a right one none', async () => {
     const ana = await createTestPersona(environment)
-    const cookie = await aMedias(ana)
+    const cookie = await partialSignIn(ana)
     await fail(cookie, 1)
     const line = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
-    expect(await lineasDe(ana)).toEqual([line])
+    expect(await linesOf(ana)).toEqual([line])
     expect((await endSignIn(environment, cookie, ana.app!.codigo())).status).toBe(201)
-    expect(await lineasDe(ana)).toEqual([line])
+    expect(await linesOf(ana)).toEqual([line])
   })
 
   it('leaves five lines an hour for one person, and one more when the attempts of the day end', async () => {
     const [ana, eva] = [await createTestPersona(environment), await createTestPersona(environment)]
-    await fail(await aMedias(ana), 5)
-    await fail(await aMedias(ana), 5)
-    await fail(await aMedias(eva), 1)
-    const faults = (await lineasDe(ana)).map(({ despues }) => despues)
+    await fail(await partialSignIn(ana), 5)
+    await fail(await partialSignIn(ana), 5)
+    await fail(await partialSignIn(eva), 1)
+    const faults = (await linesOf(ana)).map(({ despues }) => despues)
     expect(faults.map((one) => one.fallas)).toEqual([1, 2, 3, 4, 5, 10])
     expect(faults.at(-1)).toEqual({ con: 'codigo', fallas: 10, bloqueada: true })
-    expect(await lineasDe(eva)).toHaveLength(1)
+    expect(await linesOf(eva)).toHaveLength(1)
   })
 
   it('is counted anew after an hour, and after the clock was set back', async () => {
@@ -62,7 +62,7 @@ describe('a second factor that is wrong', () => {
     await failPresence()
     environment.advance(-30 * MINUTE_MS)
     await failPresence()
-    expect((await lineasDe(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
+    expect((await linesOf(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
     environment.advance(-30 * MINUTE_MS)
   })
 
@@ -72,9 +72,9 @@ describe('a second factor that is wrong', () => {
     for (let i = 0; i < 4; i++) expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
     expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'sesion_invalida'])
     await waitUntil(async () => (await ana.request('GET', SESION)).status === 401)
-    const ownItem = { quien_tipo: 'persona', quien: ana.persona }
-    expect(await lineasDe(ana)).toMatchObject(Array(5).fill(ownItem))
-    expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([ownItem])
+    const ownLine = { quien_tipo: 'persona', quien: ana.persona }
+    expect(await linesOf(ana)).toMatchObject(Array(5).fill(ownLine))
+    expect(await linesOf(ana, 'cerrarPorFallas')).toMatchObject([ownLine])
   })
 
   it('by a passkey in a proof of presence leaves a line, too', async () => {
@@ -85,6 +85,6 @@ describe('a second factor that is wrong', () => {
       401,
       'passkey_incorrecta',
     ])
-    expect(await lineasDe(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
+    expect(await linesOf(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
   })
 })

@@ -9,8 +9,8 @@ const environment = useEnvironment()
 it('the sign-in says after the fifth failure that it is over, and leads to another one', async () => {
   const ana = await createTestPersona(environment)
   const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
-  const aMedias = toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
-  const { visit, cookies: savedCookies } = createScriptlessBrowser(environment, aMedias)
+  const partialSignIn = toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
+  const { visit, cookies: savedCookies } = createScriptlessBrowser(environment, partialSignIn)
   for (let i = 0; i < 4; i++)
     expect((await visit('/entrar/segundo-factor', { codigo: '000000' })).texto).toContain('El código no vale')
   const last = await visit('/entrar/segundo-factor', { codigo: '000000' })

@@ -8,19 +8,19 @@ import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 import { createTestApp } from './totp.ts'
 
 const environment = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
-const openedItems: Page[] = []
+const openPages: Page[] = []
 const open = async (javaScriptEnabled: boolean) => {
   const context = await openContext({ javaScriptEnabled, viewport: { width: 360, height: 740 }, hasTouch: true })
   const page = await context.newPage()
-  openedItems.push(page)
+  openPages.push(page)
   return page
 }
-afterAll(() => Promise.all(openedItems.map((page) => page.context().close())))
+afterAll(() => Promise.all(openPages.map((page) => page.context().close())))
 
 const invitar = async (more: object = {}) => {
   const correo = createCorreoAddress()
   const body = { correo, nombre: 'Ana Pérez', alcances: ['ver', 'operar'], ...more }
-  const { codigo } = (await environment.operar('POST', '/invitaciones', body)).body
+  const { codigo } = (await environment.asOperador('POST', '/invitaciones', body)).body
   return { correo, codigo, enlace: (await findPendingCorreo(environment, 'invitacion', correo)).enlace as string }
 }
 const title = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor()
@@ -114,7 +114,7 @@ describe.runIf(hasBrowser)('in a browser', () => {
     await pagina.getByLabel('Código que le dio quien le invitó').fill(invitationCodigo)
     await button(pagina, 'Aceptar y entrar').tap()
     const app = await agregarApp(pagina, look)
-    await environment.operar('POST', '/invitaciones', { correo, nombre: 'Ana', comercio, alcances: ['despacho'] })
+    await environment.asOperador('POST', '/invitaciones', { correo, nombre: 'Ana', comercio, alcances: ['despacho'] })
     const other = (await findPendingCorreo(environment, 'invitacion', correo)).enlace as string
     await pagina.goto(other.replace('localhost', '127.0.0.1'))
     await button(pagina, 'Aceptar y entrar').tap()

@@ -4,27 +4,27 @@ import { useEnvironment } from '../environment.ts'
 import { createTestPersona, SESION } from './persona.ts'
 
 const environment = useEnvironment()
-const conSesion = readOperations(readDocument()).filter(
+const withSesion = readOperations(readDocument()).filter(
   ({ security, acceptsSesion }) => acceptsSesion || security?.scheme === 'sesionDePersona',
 )
 
 /** The merchants' contract says nothing of sessions. */
-const codigoDe = (path: string) => (path.startsWith('/api/') ? 'alcance_insuficiente' : 'segundo_factor_requerido')
+const codigoOf = (path: string) => (path.startsWith('/api/') ? 'alcance_insuficiente' : 'segundo_factor_requerido')
 
 it('a session without the second factor adds one, looks at itself and ends, and does nothing else', async () => {
-  const ana = await createTestPersona(environment, { conApp: false })
-  const openedItems: string[] = []
-  expect(conSesion.length).toBeGreaterThan(70)
-  for (const { id, method, path, skipsSecondFactor } of conSesion) {
+  const ana = await createTestPersona(environment, { withApp: false })
+  const allowedOperaciones: string[] = []
+  expect(withSesion.length).toBeGreaterThan(70)
+  for (const { id, method, path, skipsSecondFactor } of withSesion) {
     if (skipsSecondFactor) {
-      openedItems.push(id)
+      allowedOperaciones.push(id)
       continue
     }
     const { status, body } = await ana.request(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'))
-    expect([id, status, body.codigo]).toEqual([id, 403, codigoDe(path)])
+    expect([id, status, body.codigo]).toEqual([id, 403, codigoOf(path)])
     expect(body.mensaje).toContain('necesita además un segundo factor')
   }
-  expect(openedItems.sort()).toEqual([
+  expect(allowedOperaciones.sort()).toEqual([
     'agregarPasskey',
     'agregarTotp',
     'cerrarSesionDePersona',

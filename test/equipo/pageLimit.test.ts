@@ -8,7 +8,7 @@ import { createScriptlessBrowser } from './withoutScript.ts'
 let now = 0
 const environment = useEnvironment({ limitsClock: () => now })
 const PER_MINUTE = 30
-const codigoDe = async (correo: string) => (await findPendingCorreo(environment, 'codigo', correo)).codigo as string
+const codigoOf = async (correo: string) => (await findPendingCorreo(environment, 'codigo', correo)).codigo as string
 
 /** Repeats an attempt until the network has to wait, and returns how many were admitted. */
 async function exhaust(attempt: () => Promise<{ status: number; headers: Headers }>) {
@@ -27,7 +27,7 @@ it('a success on the pages costs no attempt, and each mail with a code costs one
     await createTestPersona(environment),
     createCorreoAddress(),
   ]
-  const { body: invitationResult } = await environment.operar('POST', '/invitaciones', {
+  const { body: invitationResult } = await environment.asOperador('POST', '/invitaciones', {
     correo: nobody,
     nombre: 'Ana',
     alcances: ['ver'],
@@ -37,7 +37,7 @@ it('a success on the pages costs no attempt, and each mail with a code costs one
   for (const { correo, app } of [shop, company]) {
     const { visit } = createScriptlessBrowser(environment)
     await visit('/entrar', { correo })
-    const input = await visit('/entrar/codigo', { codigo: await codigoDe(correo) })
+    const input = await visit('/entrar/codigo', { codigo: await codigoOf(correo) })
     if (app) expect(await visit('/entrar/segundo-factor', { codigo: app.codigo() })).toMatchObject({ a: '/cuenta' })
     else expect(input).toMatchObject({ status: 303, a: '/cuenta' })
   }

@@ -28,8 +28,8 @@ describe('the pages on which a person signs in', () => {
     const last = await visit('/entrar/segundo-factor', { codigo: app!.codigo() })
     expect(last).toMatchObject({ status: 303, a: '/cuenta' })
     expect([...savedCookies.keys()]).toEqual(['guias_sesion', 'guias_conocido'])
-    const cuenta = await visit('/cuenta')
-    expect([cuenta.status, cuenta.texto]).toEqual([200, expect.stringContaining(correo)])
+    const cuentaPage = await visit('/cuenta')
+    expect([cuentaPage.status, cuentaPage.texto]).toEqual([200, expect.stringContaining(correo)])
     expect(await visit('/cuenta', { accion: 'salir', cual: '' })).toMatchObject({ status: 303, a: '/entrar' })
     expect([...savedCookies.keys()]).toEqual(['guias_conocido'])
   })
@@ -88,7 +88,7 @@ it('the page of the second factor tells what to do after ten failures', async ()
 
 describe('the page of an invitation', () => {
   const invitar = async (correo: string, more: object = {}) => {
-    await environment.operar('POST', '/invitaciones', { correo, nombre: 'Ana', alcances: ['ver'], ...more })
+    await environment.asOperador('POST', '/invitaciones', { correo, nombre: 'Ana', alcances: ['ver'], ...more })
     return new URL((await findPendingCorreo(environment, 'invitacion', correo)).enlace).pathname
   }
 
@@ -111,7 +111,7 @@ describe('the page of an invitation', () => {
 
 describe('the page of an account', () => {
   it('draws the secret of an app as the QR code of its address, within the page', async () => {
-    const ana = await createTestPersona(environment, { conApp: false })
+    const ana = await createTestPersona(environment, { withApp: false })
     const { visit, cookies: savedCookies } = createBrowser()
     savedCookies.set('guias_sesion', ana.cookie.split('=')[1]!)
     const { texto: text, headers } = await visit('/cuenta', { accion: 'app', cual: '' })
@@ -127,7 +127,7 @@ describe('the page of an account', () => {
   })
 
   it('only adds a second factor or signs out in a session without one', async () => {
-    const ana = await createTestPersona(environment, { conApp: false })
+    const ana = await createTestPersona(environment, { withApp: false })
     const { visit, cookies: savedCookies } = createBrowser()
     savedCookies.set('guias_sesion', ana.cookie.split('=')[1]!)
     expect((await visit('/cuenta')).texto).toContain('Falta su segundo factor')

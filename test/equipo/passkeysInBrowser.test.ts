@@ -8,14 +8,14 @@ import { originOf, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'
 import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 
 const environment = useEnvironment()
-const openedItems: Page[] = []
-afterAll(() => Promise.all(openedItems.map((page) => page.context().close())))
+const openPages: Page[] = []
+afterAll(() => Promise.all(openPages.map((page) => page.context().close())))
 
 /** A window with Chromium's virtual authenticator, which keeps passkeys and verifies its person. */
 async function open(): Promise<{ pagina: Page; cdp: CDPSession; authenticatorId: string }> {
   const context = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
   const pagina = await context.newPage()
-  openedItems.push(pagina)
+  openPages.push(pagina)
   const cdp = await context.newCDPSession(pagina)
   await cdp.send('WebAuthn.enable')
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
@@ -28,7 +28,12 @@ const findCards = (page: Page) => page.locator('li', { hasText: 'Quitar esta pas
 async function aceptar(page: Page) {
   const correo = createCorreoAddress()
   const { comercio } = await environment.createComercio()
-  await environment.operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['despacho'], comercio })
+  await environment.asOperador('POST', '/invitaciones', {
+    correo,
+    nombre: 'Ana Pérez',
+    alcances: ['despacho'],
+    comercio,
+  })
   await page.goto((await findPendingCorreo(environment, 'invitacion', correo)).enlace)
   await button(page, 'Aceptar y entrar').tap()
   await title(page, 'Su cuenta')

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import { useSesiones } from '../repartidores/sessions.ts'
 import { createTestPersona } from './persona.ts'
 
-const { environment, otroServicio } = useSesiones()
+const { environment, startOtherService } = useSesiones()
 
 it('no passkey is offered where the service has an address in place of a name', async () => {
   const ana = await createTestPersona(environment)
-  const { url } = await otroServicio({ PUBLIC_URL: 'http://203.0.113.7:3000', WEBHOOKS_LOOPBACK: '0' })
+  const { url } = await startOtherService({ PUBLIC_URL: 'http://203.0.113.7:3000', WEBHOOKS_LOOPBACK: '0' })
   const headers = { Cookie: ana.cookie, Origin: 'http://203.0.113.7:3000' }
   for (const path of ['registro', 'reto']) {
     const requestData = await fetch(`${url}/operaciones/v1/sesion/passkeys/${path}`, { method: 'POST', headers })

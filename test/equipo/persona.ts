@@ -85,15 +85,15 @@ interface NewPersona {
   alcances?: string[]
   comercio?: string
   /** False for a person without an app. By default, a person of the courier company has one. */
-  conApp?: boolean
+  withApp?: boolean
 }
 
 export async function createTestPersona(
   environment: TestEnvironment,
-  { correo = createCorreoAddress(), nombre = 'Ana Pérez', conApp, ...a }: NewPersona = {},
+  { correo = createCorreoAddress(), nombre = 'Ana Pérez', withApp, ...a }: NewPersona = {},
 ): Promise<TestPersona> {
   const alcances = a.alcances ?? ['ver', 'operar', 'caja', 'administrar']
-  const inviteResponse = await environment.operar('POST', '/invitaciones', { correo, nombre, ...a, alcances })
+  const inviteResponse = await environment.asOperador('POST', '/invitaciones', { correo, nombre, ...a, alcances })
   if (inviteResponse.status !== 201) throw new Error(`an invitation was answered ${inviteResponse.status}`)
   const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
   const token = enlace.split('/').at(-1)
@@ -106,7 +106,7 @@ export async function createTestPersona(
   if (acceptResponse.status !== 201) throw new Error(`accepting was answered ${acceptResponse.status}`)
   const { persona, membresia, sesion } = acceptResponse.body
   const [first = '', knownCookie = ''] = toCookieHeader(acceptResponse.headers).split('; ')
-  const addedApp = (conApp ?? a.comercio === undefined) ? await addApp(environment, first) : undefined
+  const addedApp = (withApp ?? a.comercio === undefined) ? await addApp(environment, first) : undefined
   const { app, cookie } = addedApp ?? { app: undefined, cookie: first }
   const request: TestPersona['request'] = (method, path, body, options) =>
     requestFromPage(environment, cookie, [method, path, body], options)
@@ -150,7 +150,7 @@ export const signInWithCode = (
 export function useInvitaciones(environment: TestEnvironment) {
   /** Codes that the inviter got, by the token of the mail. */
   const codigos = new Map<string, string>()
-  const tokenDe = async (correo: string): Promise<string> =>
+  const tokenOf = async (correo: string): Promise<string> =>
     (await findPendingCorreo(environment, 'invitacion', correo.toLowerCase())).enlace.split('/').at(-1)
   return {
     aceptar: (token: string, moreFields: object = {}, cookie = '') =>
@@ -160,13 +160,13 @@ export function useInvitaciones(environment: TestEnvironment) {
         { token, codigo: codigos.get(token), ...moreFields },
       ]),
     async invitar(body: object) {
-      const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...body }
-      const inviteResponse = await environment.operar('POST', '/invitaciones', de)
+      const invitation = { nombre: 'Ana Pérez', alcances: ['ver'], ...body }
+      const inviteResponse = await environment.asOperador('POST', '/invitaciones', invitation)
       if (inviteResponse.status === 201 && inviteResponse.body.codigo !== null)
-        codigos.set(await tokenDe(inviteResponse.body.correo), inviteResponse.body.codigo)
+        codigos.set(await tokenOf(inviteResponse.body.correo), inviteResponse.body.codigo)
       return inviteResponse
     },
-    tokenDe,
+    tokenOf,
   }
 }
 
@@ -183,9 +183,9 @@ export async function addApp(environment: TestEnvironment, cookie: string) {
 /** Signs in with a code by mail and, if it is asked for, the next code of the app. */
 export async function signInFully(environment: TestEnvironment, { correo, app }: TestPersona, knownCookie = '') {
   const { codigo, signInCookie } = await requestCode(environment, correo)
-  const abierta = await signInWithCode(environment, `${knownCookie}; ${signInCookie}`, codigo)
-  if (abierta.status !== 202) return abierta
-  return endSignIn(environment, `${knownCookie}; ${toCookieHeader(abierta.headers)}`, app!.codigo())
+  const signedIn = await signInWithCode(environment, `${knownCookie}; ${signInCookie}`, codigo)
+  if (signedIn.status !== 202) return signedIn
+  return endSignIn(environment, `${knownCookie}; ${toCookieHeader(signedIn.headers)}`, app!.codigo())
 }
 
 /** Ends a sign-in with the second factor, in the browser with this cookie. */

@@ -41,8 +41,8 @@ describe('the page on which a person proves to be there', () => {
     const bad = await visit('/cuenta/presencia/codigo', { codigo: 'x', volver: RETURN_PATH })
     expect([bad.status, bad.texto]).toEqual([401, expect.stringContaining('El código no vale')])
     expect(bad.texto).toContain(`name="volver" value="${RETURN_PATH}"`)
-    const doneResult = await visit('/cuenta/presencia/codigo', { codigo: await codigo(), volver: RETURN_PATH })
-    expect([doneResult.status, doneResult.destino]).toEqual([303, environment.url + RETURN_PATH])
+    const response = await visit('/cuenta/presencia/codigo', { codigo: await codigo(), volver: RETURN_PATH })
+    expect([response.status, response.destino]).toEqual([303, environment.url + RETURN_PATH])
     expect([...savedCookies.keys()]).toEqual(['guias_sesion'])
     // Who is there already is not asked again.
     expect((await visit(PAGINA)).destino).toBe(environment.url + RETURN_PATH)
@@ -118,29 +118,29 @@ describe('the page on which a person with a second factor proves to be there', (
     }
     expect((await visit('/cuenta/presencia', { volver: RETURN_PATH })).destino).toBe(environment.url + PAGINA)
     expect(await findPendingCorreo(environment, 'codigo', ana.correo)).toBeUndefined()
-    const { codigo: porCorreo, signInCookie: input } = await requestCode(environment, ana.correo)
+    const { codigo: mailedCode, signInCookie: input } = await requestCode(environment, ana.correo)
     const Cookie = `${ana.cookie}; ${input}`
-    const bad = await visit('/cuenta/presencia/codigo', { codigo: porCorreo!, volver: RETURN_PATH }, { Cookie })
+    const bad = await visit('/cuenta/presencia/codigo', { codigo: mailedCode!, volver: RETURN_PATH }, { Cookie })
     expect([bad.status, bad.texto]).toEqual([401, expect.stringContaining('Espere el siguiente de su app')])
     expect(bad.texto).toContain(`name="volver" value="${RETURN_PATH}"`)
     expect(bad.texto).not.toMatch(CORREO_TEXTS)
-    const doneResult = await visit('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: RETURN_PATH })
-    expect([doneResult.status, doneResult.destino]).toEqual([303, environment.url + RETURN_PATH])
+    const response = await visit('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: RETURN_PATH })
+    expect([response.status, response.destino]).toEqual([303, environment.url + RETURN_PATH])
   })
 
   it('offers only the passkey to a person who has no other factor, and takes a recovery code', async () => {
     const [ana, bea] = [
-      await createTestPersona(environment, { conApp: false }),
-      await createTestPersona(environment, { conApp: false }),
+      await createTestPersona(environment, { withApp: false }),
+      await createTestPersona(environment, { withApp: false }),
     ]
-    const [sola, conCodigos] = [await addPasskey(environment, ana), await addPasskey(environment, bea)]
-    const [codigo = ''] = await makeRecoveryCodes(conCodigos)
+    const [sola, withCodigos] = [await addPasskey(environment, ana), await addPasskey(environment, bea)]
+    const [codigo = ''] = await makeRecoveryCodes(withCodigos)
     environment.advance(5 * MINUTE_MS + 1)
     const { texto: text } = await createScriptlessBrowser(environment, sola.cookie).visit(PAGINA)
     expect(text).toContain('data-hace="probar"')
     expect(text).not.toMatch(/name="codigo"/)
     expect(text).not.toMatch(CORREO_TEXTS)
-    const { visit } = createScriptlessBrowser(environment, conCodigos.cookie)
+    const { visit } = createScriptlessBrowser(environment, withCodigos.cookie)
     expect((await visit(PAGINA)).texto).toMatch(/Escriba un código de recuperación\..*data-hace="probar"/s)
     expect((await visit('/cuenta/presencia/codigo', { codigo, volver: RETURN_PATH })).destino).toBe(
       environment.url + RETURN_PATH,
@@ -155,8 +155,8 @@ describe('the page on which a person with a second factor proves to be there', (
        where persona_id = (select id from persona where persona = $1)`,
       [ana.persona, environment.clock()],
     )
-    const bien = await visit('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: '/cuenta' })
-    expect([bien.status, bien.texto]).toEqual([429, expect.stringContaining('espere un día')])
+    const proven = await visit('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: '/cuenta' })
+    expect([proven.status, proven.texto]).toEqual([429, expect.stringContaining('espere un día')])
   })
 
   it('is where all late changes of the second factor lead', async () => {

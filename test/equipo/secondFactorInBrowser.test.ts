@@ -8,20 +8,20 @@ import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 import { createTestApp } from './totp.ts'
 
 const environment = useEnvironment()
-const openedItems: Page[] = []
-afterAll(() => Promise.all(openedItems.map((page) => page.context().close())))
+const openPages: Page[] = []
+afterAll(() => Promise.all(openPages.map((page) => page.context().close())))
 
 const title = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor()
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 /** A device of its own: a browser with its cookies and, if it has one, its authenticator. */
-async function createDevice(conAutenticador: boolean): Promise<Page> {
+async function createDevice(withAuthenticator: boolean): Promise<Page> {
   const context = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
   const page = await context.newPage()
-  openedItems.push(page)
+  openPages.push(page)
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
-  if (conAutenticador) await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
+  if (withAuthenticator) await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
   return page
 }
 
@@ -44,7 +44,7 @@ async function takeScreenshot(page: Page, name: string) {
 }
 
 /** Asks for a code by mail and types it. */
-async function entrarConCorreo(page: Page, correo: string) {
+async function signInWithMail(page: Page, correo: string) {
   await page.goto(`${originOf(environment)}/entrar`)
   await page.getByLabel('Su correo').fill(correo)
   await button(page, 'Mandar el código').tap()
@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('a person of the courier company, in browsers', () =>
   it('adds a passkey, loses it, comes back with a recovery code, and goes on with an app', FULL_RUN_ONLY, async () => {
     const correo = createCorreoAddress()
     const body = { correo, nombre: 'Ana Pérez', alcances: ['ver'] }
-    const { codigo } = (await environment.operar('POST', '/invitaciones', body)).body
+    const { codigo } = (await environment.asOperador('POST', '/invitaciones', body)).body
     const first = await createDevice(true)
     await first.goto((await findPendingCorreo(environment, 'invitacion', correo)).enlace)
     await takeScreenshot(first, 'invitacion')
@@ -87,7 +87,7 @@ describe.runIf(hasBrowser)('a person of the courier company, in browsers', () =>
     await title(first, 'Entrar')
 
     const second = await createDevice(false)
-    await entrarConCorreo(second, correo)
+    await signInWithMail(second, correo)
     await takeScreenshot(second, 'con-recuperacion')
     await second.getByLabel('Código').fill(codigos[3]!.toLowerCase())
     await button(second, 'Entrar').tap()
@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('a person of the courier company, in browsers', () =>
 
     await button(first, 'Entrar con passkey').tap()
     await first.getByText('Esa passkey no vale aquí').waitFor()
-    await entrarConCorreo(second, correo)
+    await signInWithMail(second, correo)
     await takeScreenshot(second, 'con-app')
     await second.getByLabel('Código').fill(codigos[3]!)
     await button(second, 'Entrar').tap()

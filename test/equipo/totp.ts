@@ -5,7 +5,7 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Time step of a code, in milliseconds. */
 export const PASO = 30_000
 
-const bytesDe = (text: string) => {
+const bytesOf = (text: string) => {
   const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('')
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)))
 }
@@ -14,7 +14,7 @@ const bytesDe = (text: string) => {
 export function computeStepCode(secret: string, step: number): string {
   const contador = Buffer.alloc(8)
   contador.writeBigUInt64BE(BigInt(step))
-  const hmac = createHmac('sha1', bytesDe(secret)).update(contador).digest()
+  const hmac = createHmac('sha1', bytesOf(secret)).update(contador).digest()
   const from = hmac.at(-1)! & 0xf
   return String((hmac.readUInt32BE(from) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }

@@ -38,7 +38,7 @@ describe('POST /api/v1/etiquetas', () => {
     const [foreign, cancelled] = [await createGuiaForEtiqueta({}, foreignComercio), await createGuiaForEtiqueta()]
     await etiquetasComercio.api.guias.cancelar(cancelled)
     const llave = await environment.createLlave(etiquetasComercio, { modo: 'live' })
-    const enReal = (await environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })).body.guia
+    const liveGuia = (await environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })).body.guia
     const error = await catchProblema(
       etiquetasComercio.api.guias.etiquetas([
         guia,
@@ -47,7 +47,7 @@ describe('POST /api/v1/etiquetas', () => {
         cancelled,
         guia.toLowerCase(),
         '000000000000',
-        enReal,
+        liveGuia,
       ]),
     )
     expect(error).toBeInstanceOf(ErrorValidacion)

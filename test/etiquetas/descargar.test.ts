@@ -34,7 +34,7 @@ describe('GET /etiquetas/{guias}', () => {
       }
     }
     const [base, query] = url.split('?')
-    for (const badValue of [
+    for (const badUrl of [
       `${base}?${query}&x=1`,
       `${base}?${query}&v=1`,
       `${base}-${guia}?${query}`,
@@ -45,7 +45,7 @@ describe('GET /etiquetas/{guias}', () => {
       url.replace('disp=inline', 'disp=attachment'),
       url.replace(/exp=\d+/, 'exp=9999999999'),
     ])
-      expect([badValue, await fetchRefusal(badValue)]).toEqual([badValue, bad])
+      expect([badUrl, await fetchRefusal(badUrl)]).toEqual([badUrl, bad])
     expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
@@ -77,30 +77,30 @@ describe('GET /etiquetas/{guias}', () => {
       publicUrl: environment.url,
       minutes: 1,
     }
-    const [deArchivos, deEtiquetas] = [
+    const [ofArchivos, ofEtiquetas] = [
       createSignedLinks({ ...parts, folder: 'archivos' }),
       createSignedLinks({ ...parts, folder: 'etiquetas' }),
     ]
     expect(
-      (await downloadEtiquetas(deEtiquetas.create(guia, 'attachment').url)).headers.get('content-disposition'),
+      (await downloadEtiquetas(ofEtiquetas.create(guia, 'attachment').url)).headers.get('content-disposition'),
     ).toBe(`attachment; filename="etiqueta-${guia}.pdf"`)
-    expect((await downloadEtiquetas(deArchivos.create(foto, 'inline').url)).status).toBe(200)
+    expect((await downloadEtiquetas(ofArchivos.create(foto, 'inline').url)).status).toBe(200)
     for (const url of [
-      deArchivos.create(guia, 'inline').url.replace('/archivos/', '/etiquetas/'),
-      deEtiquetas.create(foto, 'inline').url.replace('/etiquetas/', '/archivos/'),
+      ofArchivos.create(guia, 'inline').url.replace('/archivos/', '/etiquetas/'),
+      ofEtiquetas.create(foto, 'inline').url.replace('/etiquetas/', '/archivos/'),
       // Well signed, and nobody's.
-      deEtiquetas.create('000000000000', 'inline').url,
-      deEtiquetas.create('', 'inline').url.replace('/etiquetas/?', '/etiquetas/-?'),
+      ofEtiquetas.create('000000000000', 'inline').url,
+      ofEtiquetas.create('', 'inline').url.replace('/etiquetas/?', '/etiquetas/-?'),
       createSignedLinks({ ...parts, folder: 'etiquetas', minutes: 0 }).create(guia, 'inline').url,
     ])
       expect([url, (await fetchRefusal(url)).codigo]).toEqual([url, 'enlace_invalido'])
   })
 
   it('shows the pickup’s address, who is asked for there, and its indications', async () => {
-    const deQuien = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
-    const ownItem = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
+    const contact = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
+    const ownGuia = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, ...contact, indicaciones: 'Portón azul' } })
     const { texto: text } = parsePdf(
-      (await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(ownItem)).url)).pdf,
+      (await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(ownGuia)).url)).pdf,
     )
     for (const message of ['Luis Batz', 'Tel. 5555 1234', '12 avenida 3-40', 'Portón azul'])
       expect(text).toContain(message)
@@ -123,12 +123,12 @@ describe('GET /etiquetas/{guias}', () => {
   })
 
   /** Links of a hundred labels, less one for each that came before. */
-  const createLinksOfHundred = async (de: Comercio, links: number) => {
+  const createLinksOfHundred = async (owner: Comercio, links: number) => {
     const guias = Array.from({ length: 100 }, () => buildGuia())
-    const lote = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
+    const lote = await owner.api.guias.crearLote({ recogida: RECOGIDA, guias })
     const created = lote.resultados.map((one) => (one.ok ? one.guia : ''))
     const urls = []
-    for (let i = 0; i < links; i++) urls.push((await de.api.guias.etiquetas(created.slice(i))).url)
+    for (let i = 0; i < links; i++) urls.push((await owner.api.guias.etiquetas(created.slice(i))).url)
     return urls
   }
 
@@ -148,7 +148,8 @@ describe('GET /etiquetas/{guias}', () => {
     for (const one of all) expect([one.status, one.pdf.equals(pdf)]).toEqual([200, true])
     const head = await downloadEtiquetas(url, { method: 'HEAD' })
     expect(head.headers.get('content-length')).toBe(String(pdf.length))
-    for (const { headers: ownItems } of [...headResponses, head]) expect(ownItems.get('etag')).toBe(headers.get('etag'))
+    for (const { headers: downloadHeaders } of [...headResponses, head])
+      expect(downloadHeaders.get('etag')).toBe(headers.get('etag'))
   })
 
   it('writes a guide once for those who opened it together, and again after a correction', async () => {
@@ -157,14 +158,14 @@ describe('GET /etiquetas/{guias}', () => {
     const read = () => readEtiquetas(environment.db, 'todos', [codigo])
     const version = async () =>
       (await environment.db.pool.query('select xmin::text as xmin from guia where guia = $1', [codigo])).rows[0].xmin
-    const readItems = await read()
-    await recordEtiquetas(environment.db, readItems, environment.clock())
+    const firstRead = await read()
+    await recordEtiquetas(environment.db, firstRead, environment.clock())
     const notedVersion = await version()
-    await recordEtiquetas(environment.db, readItems, environment.clock())
+    await recordEtiquetas(environment.db, firstRead, environment.clock())
     expect(await version()).toBe(notedVersion)
 
     await api.guias.corregir(codigo, { destinatario: 'Otra Persona' })
-    await recordEtiquetas(environment.db, readItems, environment.clock())
+    await recordEtiquetas(environment.db, firstRead, environment.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toMatchObject([{ codigo: 'etiqueta_desactualizada' }])
     await recordEtiquetas(environment.db, await read(), environment.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toEqual([])
@@ -176,10 +177,10 @@ describe('GET /etiquetas/{guias}', () => {
     async () => {
       const urls = await createLinksOfHundred(etiquetasComercio, 40)
       const other = await environment.createComercio()
-      const { url: deOtro } = await other.api.guias.etiqueta((await other.api.guias.crear(buildGuia())).guia)
+      const { url: ofOther } = await other.api.guias.etiqueta((await other.api.guias.crear(buildGuia())).guia)
       let refusals = 0
       let drawnItems = 0
-      const manyEntries = urls.map(async (url) => {
+      const downloads = urls.map(async (url) => {
         const download = await downloadEtiquetas(url)
         if (download.status === 200) drawnItems++
         else refusals++
@@ -189,12 +190,12 @@ describe('GET /etiquetas/{guias}', () => {
       await waitUntil(async () => refusals > 0)
       const before = drawnItems
       // On a slow machine he may be told to come back, too.
-      await waitUntil(async () => (await downloadEtiquetas(deOtro)).status === 200)
+      await waitUntil(async () => (await downloadEtiquetas(ofOther)).status === 200)
       expect(drawnItems - before).toBeLessThan(20)
-      const all = await Promise.all(manyEntries)
-      const goodOnes = all.filter(({ status }) => status === 200)
+      const all = await Promise.all(downloads)
+      const successes = all.filter(({ status }) => status === 200)
       const remainder = all.filter(({ status }) => status !== 200)
-      expect(goodOnes.length).toBeGreaterThan(0)
+      expect(successes.length).toBeGreaterThan(0)
       // One is drawn at once, or two; 32 wait, some of them in vain where the machine is slow.
       expect(remainder.length).toBeGreaterThanOrEqual(40 - 2 - 32)
       for (const { status, headers } of remainder) expect([status, headers.get('retry-after')]).toEqual([503, '2'])
@@ -226,7 +227,7 @@ describe('GET /etiquetas/{guias}', () => {
   it('has an entity tag that changes with the logo, and stays the same without one', async () => {
     // The label shows the address of the service.
     const PORT = `${await findFreePort()}`
-    const etagCon = async (BRAND_LOGO: string) => {
+    const etagWith = async (BRAND_LOGO: string) => {
       await environment.reset({ PORT, BRAND_LOGO })
       const { llave } = etiquetasComercio
       const { body } = await environment.request('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
@@ -235,8 +236,8 @@ describe('GET /etiquetas/{guias}', () => {
       return headers.get('etag')
     }
     const [one, other] = [200, 300].map((width) => writeLogoFile(`${width}.svg`, buildLogoSvg(width, 90)))
-    const etags = [await etagCon(''), await etagCon(one!), await etagCon(other!)]
+    const etags = [await etagWith(''), await etagWith(one!), await etagWith(other!)]
     expect(new Set(etags).size).toBe(3)
-    expect(await etagCon('')).toBe(etags[0])
+    expect(await etagWith('')).toBe(etags[0])
   })
 })

@@ -18,8 +18,8 @@ export const fetchRefusal = async (url: string) => {
   return { status, ...problemFields }
 }
 
-export const createGuiaForEtiqueta = async (cambios: Partial<GuiaIndividual> = {}, de = etiquetasComercio) =>
-  (await de.api.guias.crear(buildGuia(cambios))).guia
+export const createGuiaForEtiqueta = async (cambios: Partial<GuiaIndividual> = {}, owner = etiquetasComercio) =>
+  (await owner.api.guias.crear(buildGuia(cambios))).guia
 
 export function useEtiquetas() {
   const environment = useEnvironment({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))

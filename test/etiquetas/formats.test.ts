@@ -8,8 +8,8 @@ import { readBarcode, readDrawnWidths } from './readers.ts'
 
 const environment = useEtiquetas()
 
-const request = async (path: string, accept?: string, init: RequestInit = {}, de: Comercio = etiquetasComercio) => {
-  const headers = { Authorization: `Bearer ${de.llave}`, ...(accept === undefined ? {} : { Accept: accept }) }
+const request = async (path: string, accept?: string, init: RequestInit = {}, owner: Comercio = etiquetasComercio) => {
+  const headers = { Authorization: `Bearer ${owner.llave}`, ...(accept === undefined ? {} : { Accept: accept }) }
   const answer = await fetch(`${environment.url}/api/v1/${path}`, { ...init, headers: { ...headers, ...init.headers } })
   const bytes = Buffer.from(await answer.arrayBuffer())
   return { status: answer.status, headers: answer.headers, type: answer.headers.get('content-type'), bytes }

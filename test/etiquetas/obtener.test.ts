@@ -72,13 +72,13 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     const codigo = await createGuiaForEtiqueta({ direccion: 'Calle vieja 1' })
     const { url } = await etiquetasComercio.api.guias.etiqueta(codigo.toLowerCase())
     const first = await downloadEtiquetas(url)
-    await environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
+    await environment.asOperador('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
     const other = await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(codigo)).url)
     expect(other.pdf.equals(first.pdf)).toBe(true)
     const ETag = first.headers.get('etag')!
-    for (const ownEntry of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const same = await downloadEtiquetas(url, { headers: { 'If-None-Match': ownEntry } })
-      expect([ownEntry, same.status, same.pdf.length, same.headers.get('etag')]).toEqual([ownEntry, 304, 0, ETag])
+    for (const ifNoneMatch of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
+      const same = await downloadEtiquetas(url, { headers: { 'If-None-Match': ifNoneMatch } })
+      expect([ifNoneMatch, same.status, same.pdf.length, same.headers.get('etag')]).toEqual([ifNoneMatch, 304, 0, ETag])
     }
     await environment.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
     const afterChange = await downloadEtiquetas(url, { headers: { 'If-None-Match': ETag } })

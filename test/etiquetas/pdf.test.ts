@@ -210,19 +210,22 @@ test('the telephone of a pickup is whole, however long its contact and its addre
 const LONG_INSTRUCTIONS = 'Entrar por la garita de la 13 calle, preguntar por bodega y esperar. '.repeat(7)
 
 test('long indications of a pickup are cut, and the destination keeps its texts', async () => {
-  const con = async (cambios: Partial<EtiquetaData['recogida']>) => {
+  const drawWith = async (cambios: Partial<EtiquetaData['recogida']>) => {
     const recogida = { ...datos().recogida, ...cambios }
     const { texto: text, chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
     return { texto: text, destino: chunks.find((one) => one.texto === 'ENTREGAR A')!.y }
   }
-  const [caseWithout, longValues] = [await con({ indicaciones: null }), await con({ indicaciones: LONG_INSTRUCTIONS })]
+  const [caseWithout, longValues] = [
+    await drawWith({ indicaciones: null }),
+    await drawWith({ indicaciones: LONG_INSTRUCTIONS }),
+  ]
   expect(caseWithout.texto).not.toContain('RECOGER')
   expect(longValues.texto).toMatch(/Entrar por la garita.*…/)
   expect(longValues.texto).not.toContain(LONG_INSTRUCTIONS.trim())
   // The lines of the sender leave the space, so the destination begins where it did.
   expect(longValues.destino).toBe(caseWithout.destino)
   expect(longValues.texto).toContain('Portón verde, frente a la tienda')
-  const shortOne = await con({
+  const shortOne = await drawWith({
     direccion: null,
     contacto: null,
     telefono: null,
@@ -286,10 +289,10 @@ test('the logo stands on each label and in the document once; one that is no wor
     prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90))),
     prepareLogo(writeLogoFile('alto.svg', buildLogoSvg(90, 160))),
   ])
-  const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } })
-  const [one, ten] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(width), Array(n).fill(datos()))))
+  const drawWith = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } })
+  const [one, ten] = await Promise.all([1, 10].map((n) => renderEtiquetas(drawWith(width), Array(n).fill(datos()))))
   expect(parsePdf(one!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   expect(one!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
   expect(ten!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
-  expect(parsePdf(await renderEtiquetas(con(height), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
+  expect(parsePdf(await renderEtiquetas(drawWith(height), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
 })

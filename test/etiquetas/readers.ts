@@ -48,13 +48,13 @@ const MASKS = [
 
 /** A reader of small QR codes (ISO/IEC 18004: versions 1 to 6) that corrects nothing: the symbol must be perfect. */
 export function readQr({ side: n, modules }: QrMatrix): string {
-  const en = (f: number, c: number) => modules[f * n + c]!
+  const moduleAt = (f: number, c: number) => modules[f * n + c]!
   const version = (n - 17) / 4
   // Level and mask: the first five bits of the format information beside the upper left finder, masked with 10101.
-  const level = (['M', 'L', 'H', 'Q'] as const)[((en(8, 0) << 1) | en(8, 1)) ^ 0b10]!
+  const level = (['M', 'L', 'H', 'Q'] as const)[((moduleAt(8, 0) << 1) | moduleAt(8, 1)) ^ 0b10]!
   const blockSizes = BLOCK_SIZES[level][version - 1]
   if (!blockSizes) throw new Error(`version ${version}`)
-  const mask = MASKS[((en(8, 2) << 2) | (en(8, 3) << 1) | en(8, 4)) ^ 0b101]!
+  const mask = MASKS[((moduleAt(8, 2) << 2) | (moduleAt(8, 3) << 1) | moduleAt(8, 4)) ^ 0b101]!
   const fijo = (f: number, c: number) =>
     (f < 9 && (c < 9 || c >= n - 8)) ||
     (f >= n - 8 && c < 9) ||
@@ -67,7 +67,7 @@ export function readQr({ side: n, modules }: QrMatrix): string {
     if (rightColumn === 6) rightColumn--
     for (let i = 0; i < n; i++) {
       const f = isUpward ? n - 1 - i : i
-      for (const c of [rightColumn, rightColumn - 1]) if (!fijo(f, c)) bits.push(en(f, c) ^ (mask(f, c) ? 1 : 0))
+      for (const c of [rightColumn, rightColumn - 1]) if (!fijo(f, c)) bits.push(moduleAt(f, c) ^ (mask(f, c) ? 1 : 0))
     }
     isUpward = !isUpward
   }
@@ -85,15 +85,15 @@ export function readQr({ side: n, modules }: QrMatrix): string {
 /** Segments of digits, alphanumerics and bytes, until the terminator. */
 function readBytes(datos: number[]): string {
   const bits = datos.map((codeword) => codeword.toString(2).padStart(8, '0')).join('')
-  let en = 0
+  let moduleAt = 0
   const tomar = (bitCount: number) => {
-    const readBits = bits.slice(en, en + bitCount)
-    en += bitCount
+    const readBits = bits.slice(moduleAt, moduleAt + bitCount)
+    moduleAt += bitCount
     return Number.parseInt(readBits || '0', 2)
   }
   const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
   let text = ''
-  for (let modo = tomar(4); modo !== 0 && en < bits.length; modo = tomar(4)) {
+  for (let modo = tomar(4); modo !== 0 && moduleAt < bits.length; modo = tomar(4)) {
     let remaining = tomar(modo === 1 ? 10 : modo === 2 ? 9 : 8)
     while (remaining > 0) {
       if (modo === 4) {

@@ -75,8 +75,8 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
       codigos.map((guia) => datos({ guia })),
       ppp,
     )
-    const readValues = await Promise.all((await print(zpl, ppp)).map(scan))
-    expect(readValues.map(({ Code128 }) => Code128)).toEqual(codigos)
+    const scannedCodes = await Promise.all((await print(zpl, ppp)).map(scan))
+    expect(scannedCodes.map(({ Code128 }) => Code128)).toEqual(codigos)
   })
 })
 
@@ -146,7 +146,7 @@ it('leaves long indications readable beside a long address', async () => {
 })
 
 it('writes other scripts in Latin letters, with a mark, and other quotation marks without one', async () => {
-  const de = async (nombre: string) =>
+  const textsFor = async (nombre: string) =>
     textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ destinatario: { ...datos().destinatario, nombre } })], 203))
   for (const [name, written] of [
     ['김민수', 'GimMinSu*'],
@@ -154,11 +154,11 @@ it('writes other scripts in Latin letters, with a mark, and other quotation mark
     ['عبد الله', 'bd allh*'],
     ['Ana 🏠', 'Ana*'],
   ] as const) {
-    const texts = await de(name)
+    const texts = await textsFor(name)
     expect(texts).toContain(written)
     expect(texts.join(' ')).toContain('* Transcrito de otro alfabeto')
   }
-  const texts = await de('Tz’utujil “K’iche’” — Ñ')
+  const texts = await textsFor('Tz’utujil “K’iche’” — Ñ')
   expect(texts).toContain(`Tz'utujil "K'iche'" - Ñ`)
   expect(texts.join(' ')).not.toContain('Transcrito')
 })
@@ -240,9 +240,9 @@ it('prints the logo in its place, once for each label, and no QR of a text that 
   const zpl = await renderZpl(mark, [datos(), datos()], 203)
   expect(zpl.toString('ascii').match(/\^GFA/g)).toHaveLength(2)
   expect(textsOf(zpl)).not.toContain(BRAND_WITHOUT_LOGO.nombre)
-  const [con] = await print(zpl, 203)
+  const [image] = await print(zpl, 203)
   const [caseWithout] = await print(await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: ' ' }, [datos()], 203), 203)
-  expect((await inkOf(con!)).share).toBeGreaterThan((await inkOf(caseWithout!)).share)
+  expect((await inkOf(image!)).share).toBeGreaterThan((await inkOf(caseWithout!)).share)
   expect(modulesOfQr('x'.repeat(400))).toBeUndefined()
   expect((await renderZpl(BRAND_WITHOUT_LOGO, [datos({ url_rastreo: 'x'.repeat(400) })], 203)).includes('^BQ')).toBe(
     false,

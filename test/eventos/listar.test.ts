@@ -28,11 +28,11 @@ describe('GET /api/v1/eventos', () => {
     )
     expect(seen.filter((id) => id.includes(guia))).toEqual([`evt_${guia}_1`, `evt_${guia}_2`, `evt_${guia}_3`])
     await mover(guia, 'entregado')
-    const nuevos = await waitUntil(async () => {
+    const newEventos = await waitUntil(async () => {
       const page = await api.eventos.listar({ cursor: cursor! })
       return page.datos.length > 0 && page
     })
-    expect(nuevos.datos.map(({ tipo }) => tipo)).toEqual(['guia.entregado'])
+    expect(newEventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.entregado'])
   })
 
   it('never skips what commits late', EN_POSTGRES, async () => {
@@ -55,11 +55,11 @@ describe('GET /api/v1/eventos', () => {
       const meanwhilePage = await api.eventos.listar({ cursor: before })
       expect(meanwhilePage.datos).toEqual([])
       await slow.query('commit')
-      const laterResult = await waitUntil(async () => {
+      const laterPage = await waitUntil(async () => {
         const page = await api.eventos.listar({ cursor: meanwhilePage.cursor_siguiente })
         return page.datos.length === 2 && page
       })
-      expect(laterResult.datos.map((e) => e.id)).toEqual([`evt_${lateGuia.guia}_2`, `evt_${after.guia}_1`])
+      expect(laterPage.datos.map((e) => e.id)).toEqual([`evt_${lateGuia.guia}_2`, `evt_${after.guia}_1`])
     } finally {
       slow.release()
     }
@@ -167,11 +167,11 @@ describe('GET /api/v1/eventos', () => {
     const now = await api.eventos.listar({ desde: 'ahora' })
     expect(now.datos).toEqual([])
     const last = await api.guias.crear(buildGuia())
-    const laterResult = await waitUntil(async () => {
+    const laterPage = await waitUntil(async () => {
       const more = await api.eventos.listar({ desde: 'ahora', cursor: now.cursor_siguiente })
       return more.datos.length > 0 && more
     })
-    expect(laterResult.datos).toMatchObject([{ id: `evt_${last.guia}_1`, external_ref: last.external_ref }])
+    expect(laterPage.datos).toMatchObject([{ id: `evt_${last.guia}_1`, external_ref: last.external_ref }])
     await expect(api.eventos.listar({ desde: 'ayer' })).rejects.toMatchObject({
       codigo: 'parametro_invalido',
       errores: [{ campo: 'desde', mensaje: expect.stringContaining('«ahora»') }],
@@ -208,20 +208,20 @@ describe('GET /api/v1/eventos', () => {
     expect(extraviado.id).toBe(`evt_${guia}_15000`)
     const { rows } = await environment.db.pool.query('select comercio_id, modo from guia where guia = $1', [guia])
     const values = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, count: 25 }
-    const readItems = async (name: string, more: Record<string, unknown>) => {
+    const countRows = async (name: string, more: Record<string, unknown>) => {
       const { text, parameters } = STATEMENTS.get(name)!
-      const givenValues: Record<string, unknown> = { ...values, desde: new Date(0), ...more }
+      const parameterValues: Record<string, unknown> = { ...values, desde: new Date(0), ...more }
       const plan = await environment.db.pool.query(
         `explain (analyze, buffers, format json) ${text}`,
-        parameters.map((one) => givenValues[one] ?? null),
+        parameters.map((one) => parameterValues[one] ?? null),
       )
       const { Plan } = plan.rows[0]['QUERY PLAN'][0]
       return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
     }
-    expect(await readItems('eventos.feedByType', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
-    expect(await readItems('eventos.feedOfGuia', { guia: other.guia, tipos: null })).toBeLessThan(60)
-    expect(await readItems('eventos.startFromTime', {})).toBeLessThan(400)
-    expect(await readItems('eventos.feedEnd', {})).toBeLessThan(20)
+    expect(await countRows('eventos.feedByType', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
+    expect(await countRows('eventos.feedOfGuia', { guia: other.guia, tipos: null })).toBeLessThan(60)
+    expect(await countRows('eventos.startFromTime', {})).toBeLessThan(400)
+    expect(await countRows('eventos.feedEnd', {})).toBeLessThan(20)
   })
 
   it('shows a merchant its own events only', async () => {

@@ -20,9 +20,9 @@ const advance = async (transactionCount: bigint) => {
 /** A new merchant who creates guides and reads the feed. */
 async function createReader() {
   const { llave } = await environment.createComercio()
-  const read = async (donde: string) => {
+  const read = async (place: string) => {
     const { datos, cursor_siguiente } = (
-      await environment.request('GET', `/api/v1/eventos?limite=100${donde}`, { llave })
+      await environment.request('GET', `/api/v1/eventos?limite=100${place}`, { llave })
     ).body
     return { guias: (datos as { guia: string }[]).map(({ guia }) => guia), cursor: cursor_siguiente as string }
   }
@@ -104,11 +104,11 @@ it('the audit record goes on after a logical copy', EN_POSTGRES, async () => {
   const linkChain = () =>
     chainAll(db, () => linkChains({ db, clock, log: createLog('silent'), secretos, settings: readTestSettings() }))
   await advance(9_000_000_000_000n)
-  await environment.operar('POST', '/repartidores', { nombre: 'Antes de la copia' })
+  await environment.asOperador('POST', '/repartidores', { nombre: 'Antes de la copia' })
   await linkChain()
   await advance(0n)
   await environment.reset()
-  await environment.operar('POST', '/repartidores', { nombre: 'Después de la copia' })
+  await environment.asOperador('POST', '/repartidores', { nombre: 'Después de la copia' })
   await linkChain()
   const all = { desde: new Date(0), hasta: new Date('9999-01-01') }
   expect(await verifyChains({ db, secretos, clock }, all)).toMatchObject({ faltas: [] })

@@ -35,17 +35,17 @@ export class CodeCoverage {
   }
 
   /** What ran since it was last asked and had never run before: places that {@link record} makes old. */
-  nuevo(): Lugar[] {
-    const nuevo: Lugar[] = []
+  newPlaces(): Lugar[] {
+    const takeNew: Lugar[] = []
     for (const { url, functions } of this.#request<Profile>('Profiler.takePreciseCoverage').result) {
       if (!this.#de.test(url)) continue
       const ranCharacters = markRanges(functions)
       const seenCharacters = this.#seenHeartbeats.get(url) ?? new Uint8Array(ranCharacters.length)
       this.#seenHeartbeats.set(url, seenCharacters)
       for (let i = 0; i < ranCharacters.length; i++)
-        if (ranCharacters[i] === 1 && seenCharacters[i] === 0) nuevo.push([seenCharacters, i])
+        if (ranCharacters[i] === 1 && seenCharacters[i] === 0) takeNew.push([seenCharacters, i])
     }
-    return nuevo
+    return takeNew
   }
 
   record(places: readonly Lugar[]): void {

@@ -69,7 +69,7 @@ async function filterReaching(
   const reachingInputs: Buffer[] = []
   for (const input of inputs) {
     await probar(target, [input])
-    const newPlaces = coverage.nuevo()
+    const newPlaces = coverage.newPlaces()
     coverage.record(newPlaces)
     if (newPlaces.length > 0) reachingInputs.push(input)
   }
@@ -93,7 +93,7 @@ export async function runFuzz(
       const finding = await shortenInput(target, batch[fault.failedIndex]!, fault.error)
       return { inputCount, coverage: coverage.ratio, corpus: corpus.length, finding }
     }
-    const nuevo = coverage.nuevo()
+    const nuevo = coverage.newPlaces()
     if (nuevo.length > 0) corpus.push(...(await filterReaching(target, coverage, batch)))
     // What only ran once, since something is remembered, isn't looked for again.
     coverage.record(nuevo)

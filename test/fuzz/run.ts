@@ -9,22 +9,22 @@ import { CodeCoverage } from './coverage.ts'
 import { runFuzz } from './engine.ts'
 import type { FuzzTarget } from './target.ts'
 
-const TARGETS: Record<string, { de: RegExp; load: () => Promise<{ target: FuzzTarget }> }> = {
-  json: { de: /http\/strictJson/, load: () => import('./targets/json.ts') },
-  enlacesDeMapas: { de: /maps\/links/, load: () => import('./targets/mapLinks.ts') },
-  telefonos: { de: /platform\/telephones\//, load: () => import('./targets/telephones.ts') },
-  cursores: { de: /lists\/cursor/, load: () => import('./targets/cursors.ts') },
-  enlacesFirmados: { de: /archivos\/links|llaves\/llave/, load: () => import('./targets/signedLinks.ts') },
-  jws: { de: /signing\/jws|jose\/|verificar|sdk\/dist/, load: () => import('./targets/jws.ts') },
-  imagenes: { de: /images\/readImage|exifr/, load: () => import('./targets/images.ts') },
-  csv: { de: /src\/csv/, load: () => import('./targets/csv.ts') },
+const TARGETS: Record<string, { covered: RegExp; load: () => Promise<{ target: FuzzTarget }> }> = {
+  json: { covered: /http\/strictJson/, load: () => import('./targets/json.ts') },
+  enlacesDeMapas: { covered: /maps\/links/, load: () => import('./targets/mapLinks.ts') },
+  telefonos: { covered: /platform\/telephones\//, load: () => import('./targets/telephones.ts') },
+  cursores: { covered: /lists\/cursor/, load: () => import('./targets/cursors.ts') },
+  enlacesFirmados: { covered: /archivos\/links|llaves\/llave/, load: () => import('./targets/signedLinks.ts') },
+  jws: { covered: /signing\/jws|jose\/|verificar|sdk\/dist/, load: () => import('./targets/jws.ts') },
+  imagenes: { covered: /images\/readImage|exifr/, load: () => import('./targets/images.ts') },
+  csv: { covered: /src\/csv/, load: () => import('./targets/csv.ts') },
 }
 const [targetName = 'todos', seconds = '7', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2)
 
 /** One target, in a process of its own. */
 async function runTarget(name: string): Promise<number> {
-  const { de, load } = TARGETS[name]!
-  const coverage = new CodeCoverage(de)
+  const { covered, load } = TARGETS[name]!
+  const coverage = new CodeCoverage(covered)
   const { target } = await load()
   const next = createRandom(Number(seed))
   const end = performance.now() + Number(seconds) * 1_000

@@ -4,7 +4,7 @@ import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 /** Where the guides of these tests go. */
 const A = { lat: 14.71889, lng: -90.64417 }
@@ -130,10 +130,10 @@ describe('warnings of a guide', () => {
         },
       ])
       // The suggestion is a destination of the catalogue.
-      const [ownEntry = departamento] = departamentos
+      const [departamentoName = departamento] = departamentos
       const [other = municipio] = municipios
       expect(
-        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: ownEntry, municipio: other }))
+        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: departamentoName, municipio: other }))
           .advertencias,
       ).toEqual([])
     },
@@ -142,12 +142,12 @@ describe('warnings of a guide', () => {
   it('say of a short Plus Code that it is no point, and nothing of a full one, whose cell is the place', async () => {
     const { api } = await environment.createComercio()
     const destino = { departamento: 'Guatemala', municipio: 'Guatemala' }
-    const wholeOne = await api.guias.crear({
+    const wholeGuia = await api.guias.crear({
       ...buildGuiaWithoutDestino(),
       ...destino,
       maps_url: 'https://plus.codes/766FHFV7+2R',
     })
-    expect(wholeOne).toMatchObject({
+    expect(wholeGuia).toMatchObject({
       advertencias: [],
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.592563, lng: -90.535437 },
     })
@@ -209,9 +209,9 @@ describe('warnings of a guide', () => {
     async (place, codigo, mensaje, sugerencia) => {
       const { api, id } = await environment.createComercio()
       const created = await api.guias.crear({ ...buildGuiaWithoutDestino(), ...place })
-      const ownItem = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
-      expect([created.ubicacion.estado, created.advertencias]).toEqual(['confirmada', [ownItem]])
-      expect((await api.guias.obtener(created.guia)).advertencias).toEqual([ownItem])
+      const advertencia = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
+      expect([created.ubicacion.estado, created.advertencias]).toEqual(['confirmada', [advertencia]])
+      expect((await api.guias.obtener(created.guia)).advertencias).toEqual([advertencia])
       expect(await environment.db.prisma.mensaje.count({ where: { comercio_id: id } })).toBe(0)
       if (sugerencia === null) return
       const corrected = await api.guias.confirmarUbicacion(created.guia, sugerencia)
@@ -275,9 +275,9 @@ describe('warnings of a guide', () => {
     ])
     const { lat, lng } = buildGuia()
     expect((await api.guias.confirmarUbicacion(created.guia, { lat: lat!, lng: lng! })).advertencias).toEqual([])
-    const codigos = async (telefono: string, conLugar: boolean) =>
+    const codigos = async (telefono: string, hasPlace: boolean) =>
       (
-        await api.guias.crear(conLugar ? buildGuia({ telefono }) : buildGuiaWithoutDestino({ telefono }))
+        await api.guias.crear(hasPlace ? buildGuia({ telefono }) : buildGuiaWithoutDestino({ telefono }))
       ).advertencias.map(({ codigo }) => codigo)
     expect(await codigos('2222 2222', true)).toEqual([])
     expect(await codigos('3148 1676', false)).toEqual([])
@@ -287,7 +287,7 @@ describe('warnings of a guide', () => {
 
   it('are in a webhook what they were with its event, byte by byte, however late it is sent again', async () => {
     const { api } = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { webhook } = await api.webhooks.crear({ url: receptor.url, tipos: ['guia.aceptado'] })
     const created = await api.guias.crear(doubtfulGuia())
     const [first] = await waitUntil(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)

@@ -64,7 +64,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
           () => false,
         ),
         environment
-          .operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+          .asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
           .then(({ status }) => status === 201),
       ])
       expect([cancelled, collectionResult].filter(Boolean)).toHaveLength(1)

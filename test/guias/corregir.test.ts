@@ -2,7 +2,7 @@ import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW } from '../factories.ts'
-import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { apiFault } from '../webhooks/webhooks.ts'
 
 const environment = shareEnvironment()
 const LUGAR = { lat: 14.72013, lng: -90.64125 }
@@ -13,7 +13,7 @@ async function fresh(body = buildGuia({ destinatario: 'Ana Pérez', indicaciones
   const createdGuia = await api.guias.crear(body)
   const escanear = async (...estados: string[]) => {
     for (const estado of estados)
-      expect((await environment.operar('POST', `/guias/${createdGuia.guia}/eventos`, { estado })).status).toBe(201)
+      expect((await environment.asOperador('POST', `/guias/${createdGuia.guia}/eventos`, { estado })).status).toBe(201)
   }
   const eventos = async () => (await api.guias.obtener(createdGuia.guia, { limite: 100 })).eventos.datos
   const tipos = async () => (await eventos()).map(({ tipo }) => tipo)
@@ -127,7 +127,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   it('rejects an implausible place if it is strict, and names the field that made it so', async () => {
     const { api, guia } = await fresh(buildGuia())
     const faltas = async (correccion: CorreccionDeGuia) =>
-      (await fallaDeApi(api.guias.corregir(guia, { ...correccion, estricto: true }))).errores.map(
+      (await apiFault(api.guias.corregir(guia, { ...correccion, estricto: true }))).errores.map(
         ({ campo: field, codigo }: { campo: string; codigo: string }) => `${field} ${codigo}`,
       )
     expect(await faltas({ lat: 14.63, lng: 90.6 })).toEqual(['/lng lugar_inverosimil'])
@@ -144,7 +144,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const place = { lat: 14.63, lng: 90.6 }
     // The service may remember the account as it was for a moment.
     await expect.poll(async () => (await api.cuenta.obtener()).estricto).toBe(true)
-    expect(await fallaDeApi(api.guias.corregir(guia, place))).toMatchObject({
+    expect(await apiFault(api.guias.corregir(guia, place))).toMatchObject({
       codigo: 'validacion',
       errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }],
     })
@@ -168,7 +168,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     )
     expect((await api.guias.corregir(guia, { recogida: { contacto: null } })).recogida.contacto).toBeNull()
     await escanear('recolectado')
-    const error = await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' }, telefono: '5987 1234' }))
+    const error = await apiFault(api.guias.corregir(guia, { recogida: { contacto: 'Otra' }, telefono: '5987 1234' }))
     expect(error).toMatchObject({ estadoHttp: 409, codigo: 'no_corregible', estado: 'recolectado' })
     expect(error.admitidaEn).toEqual(['aceptado'])
     expect(error.problema.mensaje).toBe(
@@ -176,7 +176,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     )
     expect((await api.guias.corregir(guia, { telefono: '5987 1234' })).telefono).toBe('+50259871234')
     await escanear('en_ruta')
-    expect((await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' } }))).problema.mensaje).toBe(
+    expect((await apiFault(api.guias.corregir(guia, { recogida: { contacto: 'Otra' } }))).problema.mensaje).toBe(
       'La guía está en en_ruta y la recogida ya no se corrige.',
     )
   })
@@ -193,7 +193,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       await escanear(estado)
       seen.push(await puede(i + 1))
     }
-    await environment.operar('POST', `/guias/${guia}/eventos`, {
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, {
       estado: 'intento_fallido',
       motivo: 'destinatario_ausente',
     })
@@ -217,7 +217,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   it('requires the sequence that was read, if one is sent', async () => {
     const { api, guia } = await fresh()
     expect((await api.guias.corregir(guia, { destinatario: 'Luis', secuencia: 1 })).secuencia).toBe(2)
-    const error = await fallaDeApi(api.guias.corregir(guia, { destinatario: 'Eva', secuencia: 1 }))
+    const error = await apiFault(api.guias.corregir(guia, { destinatario: 'Eva', secuencia: 1 }))
     expect(error).toMatchObject({ estadoHttp: 409, codigo: 'carrera_perdida', secuencia: 2, intentos: 1 })
     expect((await api.guias.obtener(guia)).destinatario).toBe('Luis')
   })
@@ -245,7 +245,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
 
   it('says that the telephone cannot be cleared', async () => {
     const { api, guia } = await fresh()
-    const error = await fallaDeApi(api.guias.corregir(guia, { telefono: null } as never))
+    const error = await apiFault(api.guias.corregir(guia, { telefono: null } as never))
     expect(error.errores[0]!.mensaje).toBe(
       'no puede ser null; debe ser un texto de 40 caracteres como mucho, por ejemplo +50255551234',
     )
@@ -257,7 +257,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     await api.guias.corregir(guia, { destinatario: 'Luis Ajú', telefono: '5987 1234' })
     const repeated = await api.guias.crear(body).conRespuesta()
     expect([repeated.estadoHttp, repeated.datos.guia, repeated.datos.destinatario]).toEqual([200, guia, 'Luis Ajú'])
-    const error = await fallaDeApi(api.guias.crear({ ...body, destinatario: 'Luis Ajú' }))
+    const error = await apiFault(api.guias.crear({ ...body, destinatario: 'Luis Ajú' }))
     expect(error).toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
   })
 
@@ -265,7 +265,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const { api, guia } = await fresh()
     for (let n = 1; n <= 30; n++) await api.guias.corregir(guia, { direccion: `Calle ${n}` })
     expect((await api.guias.corregir(guia, { direccion: 'Calle 30' })).secuencia).toBe(31)
-    const error = await fallaDeApi(api.guias.corregir(guia, { direccion: 'Calle 31' }))
+    const error = await apiFault(api.guias.corregir(guia, { direccion: 'Calle 31' }))
     expect(error).toMatchObject({ estadoHttp: 409, codigo: 'limite_de_correcciones' })
   })
 })

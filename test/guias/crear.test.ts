@@ -53,15 +53,15 @@ describe('POST /api/v1/guias', () => {
   it('reads the place from a link; coordinates win over it, and the link is kept', async () => {
     const { api } = await environment.createComercio()
     const maps_url = 'https://www.google.com/maps?q=14.6349,-90.5069'
-    const conEnlace = await api.guias.crear({ ...buildGuiaWithoutDestino(), maps_url })
-    expect(conEnlace).toMatchObject({
+    const withMapLink = await api.guias.crear({ ...buildGuiaWithoutDestino(), maps_url })
+    expect(withMapLink).toMatchObject({
       lat: null,
       lng: null,
       maps_url,
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.6349, lng: -90.5069 },
     })
-    const conAmbos = await api.guias.crear(buildGuia({ maps_url }))
-    expect(conAmbos).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889, maps_url: null } })
+    const withBoth = await api.guias.crear(buildGuia({ maps_url }))
+    expect(withBoth).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889, maps_url: null } })
     const shortForm = await api.guias.crear({
       ...buildGuiaWithoutDestino(),
       maps_url: 'https://maps.app.goo.gl/aBcD1234',
@@ -86,7 +86,7 @@ describe('POST /api/v1/guias', () => {
     })
     await api.guias.crear(body)
     const sent = await waitUntil(async () => {
-      const { body } = await environment.operar('GET', `/mensajes?guia=${guia.guia}`)
+      const { body } = await environment.asOperador('GET', `/mensajes?guia=${guia.guia}`)
       return body.datos[0]?.estado === 'enviado' && body.datos
     })
     expect(sent).toMatchObject([
@@ -103,7 +103,7 @@ describe('POST /api/v1/guias', () => {
     expect(now.secuencia).toBe(2)
 
     const confirmed = await api.guias.crear(buildGuia())
-    expect((await environment.operar('GET', `/mensajes?guia=${confirmed.guia}`)).body.datos).toEqual([])
+    expect((await environment.asOperador('GET', `/mensajes?guia=${confirmed.guia}`)).body.datos).toEqual([])
   })
 
   it.each([
@@ -318,10 +318,10 @@ describe('external_ref', () => {
       cuerpos.flatMap((body) => Array.from({ length: 100 }, () => api.guias.crear(body).conRespuesta())),
     )
     for (const body of cuerpos) {
-      const ownItems = responses.filter(({ datos }) => datos.external_ref === body.external_ref)
-      expect(new Set(ownItems.map(({ datos }) => datos.guia)).size).toBe(1)
-      expect(ownItems.filter(({ estadoHttp }) => estadoHttp === 201)).toHaveLength(1)
-      expect(ownItems.filter(({ estadoHttp }) => estadoHttp === 200)).toHaveLength(99)
+      const ownResponses = responses.filter(({ datos }) => datos.external_ref === body.external_ref)
+      expect(new Set(ownResponses.map(({ datos }) => datos.guia)).size).toBe(1)
+      expect(ownResponses.filter(({ estadoHttp }) => estadoHttp === 201)).toHaveLength(1)
+      expect(ownResponses.filter(({ estadoHttp }) => estadoHttp === 200)).toHaveLength(99)
     }
     const { rows } = await environment.db.pool.query(
       `select (select count(*)::int from guia where comercio_id = $1) guias,
@@ -379,11 +379,11 @@ describe('a merchant whose rows are locked', () => {
     try {
       await client.query('begin')
       await client.query('select from comercio where id = $1 for update', [one.id])
-      const ownItem = one.api.guias.crear(buildGuia())
+      const ownCreation = one.api.guias.crear(buildGuia())
       const foreign = other.api.guias.crear(buildGuia())
       expect(await foreign).toMatchObject({ estado: 'aceptado' })
       await client.query('commit')
-      expect(await ownItem).toMatchObject({ estado: 'aceptado' })
+      expect(await ownCreation).toMatchObject({ estado: 'aceptado' })
     } finally {
       client.release(true)
     }
@@ -403,7 +403,7 @@ describe('the message to the recipient', () => {
       [guia],
     )
     const mensaje = await waitUntil(async () => {
-      const { body } = await environment.operar('GET', `/mensajes?guia=${guia}`)
+      const { body } = await environment.asOperador('GET', `/mensajes?guia=${guia}`)
       return body.datos[0].estado !== 'pendiente' && body.datos[0]
     })
     expect(mensaje).toMatchObject({ estado: 'descartado', enviado_en: null })

@@ -29,10 +29,10 @@ describe('POST /api/v1/guias/bulk', () => {
 
   it('gives each guide its own pickup or the batch’s, and fails the one that has neither', async () => {
     const { api } = await environment.createComercio()
-    const ownItem = { nombre: 'Tienda Antigua', lat: 14.556111, lng: -90.733611 }
+    const ownRecogida = { nombre: 'Tienda Antigua', lat: 14.556111, lng: -90.733611 }
     const { resultados } = await api.guias.crearLote({
       recogida: RECOGIDA,
-      guias: [guiaWithoutRecogida(), { ...guiaWithoutRecogida(), recogida: ownItem }],
+      guias: [guiaWithoutRecogida(), { ...guiaWithoutRecogida(), recogida: ownRecogida }],
     })
     const names = await Promise.all(
       resultados.map(async (r) => r.ok && (await api.guias.obtener(r.guia)).recogida.nombre),
@@ -182,12 +182,12 @@ describe('POST /api/v1/guias/bulk', () => {
   it('takes a null pickup of a guide for the batch’s', async () => {
     const { llave, api } = await environment.createComercio()
     const guias = [{ ...guiaWithoutRecogida(), recogida: null }]
-    const con = await environment.request('POST', '/api/v1/guias/bulk', {
+    const withKey = await environment.request('POST', '/api/v1/guias/bulk', {
       llave,
       body: { guias, recogida: RECOGIDA },
     })
-    expect(con.body).toMatchObject({ ok: true, creadas: 1 })
-    expect((await api.guias.obtener(con.body.resultados[0].guia)).recogida).toMatchObject(RECOGIDA)
+    expect(withKey.body).toMatchObject({ ok: true, creadas: 1 })
+    expect((await api.guias.obtener(withKey.body.resultados[0].guia)).recogida).toMatchObject(RECOGIDA)
     const caseWithout = await environment.request('POST', '/api/v1/guias/bulk', { llave, body: { guias } })
     expect(caseWithout.body.resultados[0].error.errores).toMatchObject([{ campo: '/recogida', codigo: 'requerido' }])
     const sola = await environment.request('POST', '/api/v1/guias', { llave, body: guias[0] })

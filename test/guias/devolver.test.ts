@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useIntentos } from '../decisiones/move.ts'
 import { useEnvironment } from '../environment.ts'
-import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { apiFault } from '../webhooks/webhooks.ts'
 
 const environment = useEnvironment()
-const { createGuia: fresh, conIntento } = useIntentos(environment)
+const { createGuia: fresh, createGuiaWithIntento } = useIntentos(environment)
 // The day does not change while the tests run.
 beforeAll(() => environment.freezeClock())
 const RAZON = { razon: 'El cliente ya no lo quiere' }
@@ -12,7 +12,7 @@ const RAZON = { razon: 'El cliente ya no lo quiere' }
 describe('POST …/guias/{guia}/devolver', () => {
   it.each(['en_bodega', 'intento_fallido'])('begins at once in %s', async (estado) => {
     const { api, guia, tipos, read } =
-      estado === 'en_bodega' ? await fresh(undefined, 'recolectado', estado) : await conIntento()
+      estado === 'en_bodega' ? await fresh(undefined, 'recolectado', estado) : await createGuiaWithIntento()
     const devuelta = await api.guias.devolver(guia, RAZON)
     expect(devuelta).toMatchObject({
       estado: 'en_devolucion',
@@ -76,14 +76,14 @@ describe('POST …/guias/{guia}/devolver', () => {
 
   it('names the cancellation before anybody has the parcel, and refuses a final state', async () => {
     const { api, guia } = await fresh()
-    expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
+    expect(await apiFault(api.guias.devolver(guia, RAZON))).toMatchObject({
       codigo: 'transicion_invalida',
       estado: 'aceptado',
       transiciones: [],
       message: expect.stringContaining('con cancelar'),
     })
     await api.guias.cancelar(guia)
-    expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
+    expect(await apiFault(api.guias.devolver(guia, RAZON))).toMatchObject({
       codigo: 'transicion_invalida',
       estado: 'cancelado',
       message: expect.stringContaining('estado final'),
@@ -91,8 +91,8 @@ describe('POST …/guias/{guia}/devolver', () => {
   })
 
   it('needs a reason', async () => {
-    const { api, guia } = await conIntento()
-    expect(await fallaDeApi(api.guias.devolver(guia, {} as never))).toMatchObject({
+    const { api, guia } = await createGuiaWithIntento()
+    expect(await apiFault(api.guias.devolver(guia, {} as never))).toMatchObject({
       codigo: 'validacion',
       errores: [{ campo: '/razon', codigo: 'requerido' }],
     })

@@ -65,9 +65,9 @@ describe('digests of a request', () => {
   })
 
   it('recognise an older request after the contract has got a field', () => {
-    const conNotas = [...DIGESTED_COLUMNS, 'notas']
-    expect(fields(ONE_DIGESTS, { ...BASE_DATA, notas: null }, secrets, conNotas)).toEqual([])
-    expect(fields(ONE_DIGESTS, { ...BASE_DATA, notas: 'Frágil' }, secrets, conNotas)).toEqual(['/notas'])
+    const columnsWithNotas = [...DIGESTED_COLUMNS, 'notas']
+    expect(fields(ONE_DIGESTS, { ...BASE_DATA, notas: null }, secrets, columnsWithNotas)).toEqual([])
+    expect(fields(ONE_DIGESTS, { ...BASE_DATA, notas: 'Frágil' }, secrets, columnsWithNotas)).toEqual(['/notas'])
   })
 
   it('recognise an older request after the pickup has got a member', () => {
@@ -88,8 +88,8 @@ describe('digests of a request', () => {
 })
 
 it('digests a field that was added like any other', () => {
-  const conNotas = [...DIGESTED_COLUMNS, 'notas']
-  const first = digestsOf({ ...BASE_DATA, notas: 'Frágil' }, secrets, conNotas)
-  expect(fields(first, { ...BASE_DATA, notas: 'Frágil' }, secrets, conNotas)).toEqual([])
-  expect(fields(first, { ...BASE_DATA, notas: null }, secrets, conNotas)).toEqual(['/notas'])
+  const columnsWithNotas = [...DIGESTED_COLUMNS, 'notas']
+  const first = digestsOf({ ...BASE_DATA, notas: 'Frágil' }, secrets, columnsWithNotas)
+  expect(fields(first, { ...BASE_DATA, notas: 'Frágil' }, secrets, columnsWithNotas)).toEqual([])
+  expect(fields(first, { ...BASE_DATA, notas: null }, secrets, columnsWithNotas)).toEqual(['/notas'])
 })

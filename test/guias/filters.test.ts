@@ -12,7 +12,7 @@ const codigos = async ({ api }: Comercio, filters: FiltrosDeGuias) =>
   (await api.guias.listar(filters)).datos.map(({ guia }) => guia)
 
 /** Faults of a list with this query string, by parameter. */
-async function fallasDe(query: string) {
+async function faultsOf(query: string) {
   const { llave } = await environment.createComercio()
   const { status, body } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
   expect([status, body.codigo]).toEqual([400, 'parametro_invalido'])
@@ -59,10 +59,10 @@ describe('the list of guides by telephone', () => {
   })
 
   it('refuses what is no telephone, and says why', async () => {
-    expect(await fallasDe('telefono=3296')).toEqual({
+    expect(await faultsOf('telefono=3296')).toEqual({
       telefono: 'le faltan dígitos: un número de Guatemala tiene 8; uno de otro país va con + y su código',
     })
-    expect(await fallasDe(`telefono=${'1'.repeat(41)}`)).toEqual({
+    expect(await faultsOf(`telefono=${'1'.repeat(41)}`)).toEqual({
       telefono: 'debe ser un texto de 40 caracteres como mucho, por ejemplo 5555 1234',
     })
   })
@@ -87,9 +87,9 @@ describe('the list of guides by decision', () => {
     expect(await codigos(comercio, { decision: ['superada', 'pendiente'] })).toEqual([superada, pendiente])
     expect(await codigos(comercio, { decision: ['pendiente'], estado: ['en_ruta'] })).toEqual([])
     expect(await codigos(comercio, { decision: ['pendiente'], estado: ['intento_fallido'] })).toEqual([pendiente])
-    const { body } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&decision=pendiente`)
+    const { body } = await environment.asOperador('GET', `/guias?comercio=${comercio.comercio}&decision=pendiente`)
     expect(body.datos.map(({ guia }: { guia: string }) => guia)).toEqual([pendiente])
-    expect(Object.keys(await fallasDe('decision=abierta'))).toEqual(['decision'])
+    expect(Object.keys(await faultsOf('decision=abierta'))).toEqual(['decision'])
   })
 })
 
@@ -129,7 +129,7 @@ describe('the list of guides by metadata', () => {
     ['a text without a key', 'metadatos=web'],
   ])('refuses %s', async (_description, query) => {
     for (const one of [query, query.replaceAll('[', '%5B').replaceAll(']', '%5D')]) {
-      expect(Object.values(await fallasDe(one))).toEqual([MENSAJE])
+      expect(Object.values(await faultsOf(one))).toEqual([MENSAJE])
     }
   })
 
@@ -140,7 +140,7 @@ describe('the list of guides by metadata', () => {
     'metadatos[canal]=web&metadatos=x',
     'otros[canal]=web',
   ])('refuses %s', async (query) => {
-    expect(Object.keys(await fallasDe(query)).length).toBeGreaterThan(0)
+    expect(Object.keys(await faultsOf(query)).length).toBeGreaterThan(0)
   })
 })
 
@@ -155,7 +155,7 @@ describe('the list of guides by location and by change', () => {
     await comercio.api.simulador.confirmarUbicacion(expired.guia, { resultado: 'vencida' })
     expect(await codigos(comercio, { ubicacion: ['confirmada'] })).toEqual([confirmed.guia])
     expect(await codigos(comercio, { ubicacion: ['vencida', 'solicitada'] })).toEqual([expired.guia, solicitada.guia])
-    expect(await fallasDe('ubicacion=perdida')).toEqual({
+    expect(await faultsOf('ubicacion=perdida')).toEqual({
       ubicacion: 'debe ser uno de: solicitada, confirmada, vencida, fallida, sin repetir',
     })
   })
@@ -169,7 +169,7 @@ describe('the list of guides by location and by change', () => {
     expect(await codigos(comercio, { actualizado_desde: actualizado_en })).toContain(one.guia)
     const after = new Date(Date.parse(actualizado_en) + 1).toISOString()
     expect(await codigos(comercio, { actualizado_desde: after })).toEqual([])
-    expect(Object.keys(await fallasDe('actualizado_desde=ayer'))).toEqual(['actualizado_desde'])
+    expect(Object.keys(await faultsOf('actualizado_desde=ayer'))).toEqual(['actualizado_desde'])
   })
 })
 
@@ -193,17 +193,18 @@ describe('filters of the list', () => {
       estado: ['aceptado', 'recolectado'],
       actualizado_desde: '2020-01-01T00:00:00Z',
     }
-    const readItems: string[] = []
-    for await (const { guia } of api.guias.listar({ ...filters, limite: 1 })) readItems.push(guia)
-    expect(readItems).toEqual(created)
+    const listed: string[] = []
+    for await (const { guia } of api.guias.listar({ ...filters, limite: 1 })) listed.push(guia)
+    expect(listed).toEqual(created)
     expect(await codigos(comercio, { ...filters, estado: ['recolectado'] })).toEqual([created[0]])
     expect(await codigos(comercio, { telefono: '3296 3352', estado: ['recolectado'] })).toEqual([created[0]])
     const { cursor_siguiente } = await api.guias.listar({ ...filters, limite: 1 })
-    const con = (cambios: FiltrosDeGuias) => api.guias.listar({ ...filters, cursor: cursor_siguiente!, ...cambios })
-    expect((await con({ telefono: '+502 32963352', limite: 5 })).datos.map(({ guia }) => guia)).toEqual(
+    const listWith = (cambios: FiltrosDeGuias) =>
+      api.guias.listar({ ...filters, cursor: cursor_siguiente!, ...cambios })
+    expect((await listWith({ telefono: '+502 32963352', limite: 5 })).datos.map(({ guia }) => guia)).toEqual(
       created.slice(1),
     )
-    await expect(con({ metadatos: { canal: 'app' } })).rejects.toThrow(ErrorApi)
+    await expect(listWith({ metadatos: { canal: 'app' } })).rejects.toThrow(ErrorApi)
   })
 
   it('find no guide of another merchant or of the other mode', async () => {
@@ -219,13 +220,13 @@ describe('filters of the list', () => {
       'actualizado_desde=2020-01-01T00:00:00Z',
       'telefono=5566+7788&estado=aceptado',
     ]) {
-      const [ownItems, ajenas, deOtroModo] = await Promise.all(
+      const [ownGuias, foreign, ofOtherMode] = await Promise.all(
         [owner.llave, other.llave, llave].map(async (llave) => {
           const { body } = await environment.request('GET', `/api/v1/guias?${query}`, { llave })
           return body.datos.map((view: { guia: string }) => view.guia)
         }),
       )
-      expect([query, ownItems, ajenas, deOtroModo]).toEqual([query, [guia], [], []])
+      expect([query, ownGuias, foreign, ofOtherMode]).toEqual([query, [guia], [], []])
     }
   })
 

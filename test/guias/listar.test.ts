@@ -11,14 +11,14 @@ describe('GET /api/v1/guias', () => {
     const { api } = await environment.createComercio()
     const created: string[] = []
     for (let i = 0; i < 25; i++) created.push((await api.guias.crear(buildGuia())).guia)
-    const readItems: string[] = []
+    const listed: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await api.guias.listar({ limite: readItems.length % 2 === 0 ? 4 : 3, ...(cursor ? { cursor } : {}) })
-      readItems.push(...page.datos.map(({ guia }) => guia))
+      const page = await api.guias.listar({ limite: listed.length % 2 === 0 ? 4 : 3, ...(cursor ? { cursor } : {}) })
+      listed.push(...page.datos.map(({ guia }) => guia))
       cursor = page.cursor_siguiente
       await api.guias.crear(buildGuia())
     }
-    expect(readItems).toEqual(created.reverse())
+    expect(listed).toEqual(created.reverse())
   })
 
   it('filters by states, reference and dates, which add up', async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
-import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { apiFault } from '../webhooks/webhooks.ts'
 
 const environment = shareEnvironment()
 const METADATOS = { tienda: 'Miraflores', canal: 'web', 'campaña 🎄': 'Nochebuena\nzona 1' }
 
 /** Faults of a creation with these metadata, by field. */
-async function fallasDe(metadatos: unknown) {
+async function faultsOf(metadatos: unknown) {
   const { llave } = await environment.createComercio()
   const { status, body } = await environment.request('POST', '/api/v1/guias', {
     llave,
@@ -17,7 +17,7 @@ async function fallasDe(metadatos: unknown) {
   return Object.fromEntries(body.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
 }
 
-const manyEntries = (count: number, key: (i: number) => string, text: string) =>
+const buildMetadatos = (count: number, key: (i: number) => string, text: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [key(i), text]))
 
 describe('metadata of a guide', () => {
@@ -35,7 +35,7 @@ describe('metadata of a guide', () => {
       { canal: 'lote' },
       METADATOS,
     ])
-    expect((await environment.operar('GET', `/guias/${created.guia}`)).body.metadatos).toEqual(METADATOS)
+    expect((await environment.asOperador('GET', `/guias/${created.guia}`)).body.metadatos).toEqual(METADATOS)
     expect([resultados[0]!.ok, bareEntry.metadatos]).toEqual([true, {}])
   })
 
@@ -51,22 +51,22 @@ describe('metadata of a guide', () => {
 
   it('may be 20 keys of 40 characters with texts of 500', async () => {
     const { api } = await environment.createComercio()
-    const metadatos = manyEntries(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
+    const metadatos = buildMetadatos(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
     expect((await api.guias.crear(buildGuia({ metadatos }))).metadatos).toEqual(metadatos)
   })
 
   it('are refused beyond that, key by key, with the remedy', async () => {
-    expect(await fallasDe(manyEntries(21, (i) => `k${i}`, 'v'))).toEqual({
+    expect(await faultsOf(buildMetadatos(21, (i) => `k${i}`, 'v'))).toEqual({
       '/metadatos': 'debe ser un objeto con 20 claves o menos, y un texto en cada una',
     })
-    expect(await fallasDe(['web'])).toEqual({
+    expect(await faultsOf(['web'])).toEqual({
       '/metadatos': 'debe ser un objeto con 20 claves o menos, y un texto en cada una',
     })
     const key = 'la clave debe tener de 1 a 40 caracteres visibles, en una sola línea: acórtela o quítela'
     const text = 'debe ser un texto de 1 a 500 caracteres visibles; si no tiene valor, omita la clave'
     const longOne = 'k'.repeat(41)
     expect(
-      await fallasDe({ [longOne]: 'v', '': 'v', 'a/b\n': 'v', vacia: '', largo: 'v'.repeat(501), numero: 5 }),
+      await faultsOf({ [longOne]: 'v', '': 'v', 'a/b\n': 'v', vacia: '', largo: 'v'.repeat(501), numero: 5 }),
     ).toEqual({
       [`/metadatos/${longOne}`]: key,
       '/metadatos/': key,
@@ -80,7 +80,7 @@ describe('metadata of a guide', () => {
   it('cannot be corrected', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
-    expect(await fallaDeApi(api.guias.corregir(guia, { metadatos: {} } as never))).toMatchObject({
+    expect(await apiFault(api.guias.corregir(guia, { metadatos: {} } as never))).toMatchObject({
       errores: [{ campo: '/metadatos', codigo: 'desconocido' }],
     })
   })
@@ -122,10 +122,10 @@ describe('a repeated creation with other metadata', () => {
 describe('zona_horaria', () => {
   it('is the clock of the destination, in each answer with a guide, also after a correction', async () => {
     const { api } = await environment.createComercio()
-    const aPanama = { departamento: 'Panamá', municipio: 'Panamá', pais: 'PA' as const, telefono: '+50761234567' }
-    const { guia, zona_horaria } = await api.guias.crear({ ...buildGuia(aPanama), lat: 8.98, lng: -79.52 })
+    const toPanama = { departamento: 'Panamá', municipio: 'Panamá', pais: 'PA' as const, telefono: '+50761234567' }
+    const { guia, zona_horaria } = await api.guias.crear({ ...buildGuia(toPanama), lat: 8.98, lng: -79.52 })
     expect(zona_horaria).toBe('America/Panama')
-    expect((await environment.operar('GET', `/guias/${guia}`)).body.zona_horaria).toBe('America/Panama')
+    expect((await environment.asOperador('GET', `/guias/${guia}`)).body.zona_horaria).toBe('America/Panama')
     expect((await api.guias.listar()).datos.map((one) => one.zona_horaria)).toEqual(['America/Panama'])
     const cambios = { departamento: 'Jalisco', municipio: 'Guadalajara' }
     expect((await api.guias.corregir(guia, cambios)).zona_horaria).toBe('America/Mexico_City')
@@ -139,7 +139,7 @@ describe('url_rastreo', () => {
     const { guia, url_rastreo } = await api.guias.crear(buildGuia())
     expect(url_rastreo).toBe(`${environment.url}/r/${guia}`)
     expect(await (await fetch(url_rastreo)).text()).toContain(guia.slice(0, 4))
-    const deOperador = (await environment.operar('GET', `/guias/${guia}`)).body
+    const seenByOperador = (await environment.asOperador('GET', `/guias/${guia}`)).body
     const seen = [
       await api.guias.obtener(guia),
       (await api.guias.listar()).datos[0]!,
@@ -147,7 +147,7 @@ describe('url_rastreo', () => {
       await api.guias.confirmarUbicacion(guia, { lat: 14.72, lng: -90.64 }),
       await api.simulador.avanzar(guia, { tipo: 'guia.nota', descripcion: 'Una nota' }),
       await api.guias.cancelar(guia),
-      deOperador,
+      seenByOperador,
     ]
     expect(seen.map((one) => one.url_rastreo)).toEqual(seen.map(() => url_rastreo))
   })

@@ -22,18 +22,18 @@ type Command = fc.AsyncCommand<Model, Real>
 const pickOne = (model: Model, i: number) => model[i % model.length]!
 
 class Crear implements Command {
-  readonly conDestino: boolean
-  constructor(conDestino: boolean) {
-    this.conDestino = conDestino
+  readonly hasDestino: boolean
+  constructor(hasDestino: boolean) {
+    this.hasDestino = hasDestino
   }
   check = () => true
   async run(model: Model, { api }: Real) {
-    const body = this.conDestino ? buildGuia() : buildGuiaWithoutDestino()
+    const body = this.hasDestino ? buildGuia() : buildGuiaWithoutDestino()
     const { guia, estado, secuencia } = await api.guias.crear(body)
     expect([estado, secuencia]).toEqual(['aceptado', 1])
-    model.push({ body, guia, estado: 'aceptado', confirmada: this.conDestino })
+    model.push({ body, guia, estado: 'aceptado', confirmada: this.hasDestino })
   }
-  toString = () => `crear(${this.conDestino ? 'con' : 'sin'} destino)`
+  toString = () => `crear(${this.hasDestino ? 'con' : 'sin'} destino)`
 }
 
 class Repeat implements Command {
@@ -52,14 +52,14 @@ class Repeat implements Command {
 
 class Lote implements Command {
   readonly new_failures: number
-  readonly oldEntries: number[]
-  constructor(newGuias: number, oldEntries: number[]) {
+  readonly repeatedIndexes: number[]
+  constructor(newGuias: number, repeatedIndexes: number[]) {
     this.new_failures = newGuias
-    this.oldEntries = oldEntries
+    this.repeatedIndexes = repeatedIndexes
   }
   check = () => true
   async run(model: Model, { api }: Real) {
-    const repetidas = model.length > 0 ? this.oldEntries.map((i) => pickOne(model, i)) : []
+    const repetidas = model.length > 0 ? this.repeatedIndexes.map((i) => pickOne(model, i)) : []
     const newGuias = Array.from({ length: this.new_failures }, () => buildGuia())
     const {
       creadas,
@@ -81,7 +81,7 @@ class Lote implements Command {
     }
     expect(resultados.at(-1)).toMatchObject({ ok: false })
   }
-  toString = () => `lote(${this.new_failures} nuevas, repetidas ${this.oldEntries})`
+  toString = () => `lote(${this.new_failures} nuevas, repetidas ${this.repeatedIndexes})`
 }
 
 class Avanzar implements Command {
@@ -96,7 +96,7 @@ class Avanzar implements Command {
     const expected = pickOne(model, this.i)
     const legalEstados: readonly Estado[] =
       STATE_MACHINE.transiciones[expected.estado as keyof typeof STATE_MACHINE.transiciones]
-    const { status, body } = await environment.operar(
+    const { status, body } = await environment.asOperador(
       'POST',
       `/guias/${expected.guia}/eventos`,
       buildEstadoReport(this.a),
@@ -136,9 +136,9 @@ class Paginate implements Command {
   }
   check = () => true
   async run(model: Model, { api }: Real) {
-    const readItems: [string, string][] = []
-    for await (const { guia, estado } of api.guias.listar({ limite: this.limite })) readItems.push([guia, estado])
-    expect(readItems).toEqual(model.map(({ guia, estado }) => [guia, estado]).reverse())
+    const listed: [string, string][] = []
+    for await (const { guia, estado } of api.guias.listar({ limite: this.limite })) listed.push([guia, estado])
+    expect(listed).toEqual(model.map(({ guia, estado }) => [guia, estado]).reverse())
   }
   toString = () => `paginar(${this.limite})`
 }
@@ -146,7 +146,7 @@ class Paginate implements Command {
 const index = fc.nat({ max: 50 })
 const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 const commands = [
-  fc.boolean().map((con) => new Crear(con)),
+  fc.boolean().map((hasDestino) => new Crear(hasDestino)),
   index.map((i) => new Repeat(i)),
   fc.tuple(fc.nat({ max: 4 }), fc.array(index, { maxLength: 3 })).map(([n, v]) => new Lote(n, v)),
   fc.tuple(index, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),

@@ -33,16 +33,16 @@ describe('GET /api/v1/guias/{guia}', () => {
     const { guia } = await api.guias.crear(buildGuia())
     const ver = (etag: string, path = `/api/v1/guias/${guia}?limite=1`) =>
       environment.request('GET', path, { llave, headers: { 'If-None-Match': etag } })
-    const etagDe = async (etag: string) => {
+    const etagOf = async (etag: string) => {
       const { status, headers } = await ver(etag)
       expect(status).toBe(200)
       return headers.get('etag')!
     }
-    const created = await etagDe('"ninguna"')
+    const created = await etagOf('"ninguna"')
     expect((await ver(created)).status).toBe(304)
     await mover(guia, 'recolectado')
     // Now its page of the history ends with a cursor, which is the same each time.
-    const collectionResult = await etagDe(created)
+    const collectionResult = await etagOf(created)
     expect((await ver(collectionResult)).status).toBe(304)
     // Another page of the history is another thing.
     expect((await ver(collectionResult, `/api/v1/guias/${guia}?limite=2`)).status).toBe(200)
@@ -56,10 +56,10 @@ describe('GET /api/v1/guias/{guia}', () => {
     const path = `/api/v1/guias/${guia}`
     const etag = (await environment.request('GET', path, { llave })).headers.get('etag')!
     const foreign = await environment.createComercio()
-    for (const ownItem of [etag, '*', '"otra"']) {
+    for (const ifNoneMatch of [etag, '*', '"otra"']) {
       const { status, body, headers } = await environment.request('GET', path, {
         llave: foreign.llave,
-        headers: { 'If-None-Match': ownItem },
+        headers: { 'If-None-Match': ifNoneMatch },
       })
       expect([status, body.codigo, headers.get('etag')]).toEqual([404, 'guia_desconocida', null])
       expect(headers.get('cache-control')).toBe('no-store')

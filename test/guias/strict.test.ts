@@ -6,7 +6,7 @@ import { buildGuia, buildGuiaWithoutDestino, RECOGIDA } from '../factories.ts'
 const environment = shareEnvironment()
 
 const POINT_WITHOUT_SIGN = { lat: 14.71889, lng: 90.64417 }
-const enAfrica = (cambios: Partial<GuiaIndividual> = {}) => buildGuia({ ...POINT_WITHOUT_SIGN, ...cambios })
+const inAfrica = (cambios: Partial<GuiaIndividual> = {}) => buildGuia({ ...POINT_WITHOUT_SIGN, ...cambios })
 
 /** What a creation is refused for, as [field, code, sentence]. */
 const refusal = async (creation: PromiseLike<unknown>) => {
@@ -30,9 +30,9 @@ const FALLA = ['/lng', 'lugar_inverosimil', DECLARED_TEXTS]
 describe('estricto', () => {
   it('refuses an implausible place, of the guide that says so, and creates nothing', async () => {
     const { api } = await environment.createComercio()
-    expect(await refusal(api.guias.crear(enAfrica({ estricto: true })))).toEqual([FALLA])
+    expect(await refusal(api.guias.crear(inAfrica({ estricto: true })))).toEqual([FALLA])
     expect((await api.guias.listar()).datos).toEqual([])
-    expect((await api.guias.crear(enAfrica({ estricto: false }))).advertencias).toHaveLength(1)
+    expect((await api.guias.crear(inAfrica({ estricto: false }))).advertencias).toHaveLength(1)
     expect((await api.guias.crear(buildGuia({ estricto: true }))).advertencias).toEqual([])
   })
 
@@ -59,12 +59,12 @@ describe('estricto', () => {
 
   it('is the account’s where the guide doesn’t say, and the guide’s where it does', async () => {
     const { api } = await comercioEstricto()
-    expect(await refusal(api.guias.crear(enAfrica()))).toEqual([FALLA])
-    expect((await api.guias.crear(enAfrica({ estricto: false }))).ubicacion.estado).toBe('confirmada')
+    expect(await refusal(api.guias.crear(inAfrica()))).toEqual([FALLA])
+    expect((await api.guias.crear(inAfrica({ estricto: false }))).ubicacion.estado).toBe('confirmada')
   })
 
   it('is in a batch the entry’s, else the batch’s, else the account’s, and fails that entry alone', async () => {
-    const guias = [enAfrica(), enAfrica({ estricto: false }), enAfrica({ estricto: true }), buildGuia()]
+    const guias = [inAfrica(), inAfrica({ estricto: false }), inAfrica({ estricto: true }), buildGuia()]
     const create = async (api: Awaited<ReturnType<typeof comercioEstricto>>['api'], lote: Partial<LoteParaCrear>) => {
       const { resultados } = await api.guias.crearLote({ guias: guias.map((one) => ({ ...one })), ...lote })
       return resultados.map(({ ok }) => ok)
@@ -74,7 +74,7 @@ describe('estricto', () => {
     expect(await create(flexible.api, { estricto: true })).toEqual([false, true, false, true])
     expect(await create((await comercioEstricto()).api, {})).toEqual([false, true, false, true])
     expect(await create((await comercioEstricto()).api, { estricto: false })).toEqual([true, true, false, true])
-    const { resultados } = await flexible.api.guias.crearLote({ guias: [enAfrica()], estricto: true })
+    const { resultados } = await flexible.api.guias.crearLote({ guias: [inAfrica()], estricto: true })
     expect(resultados).toMatchObject([
       {
         ok: false,
@@ -121,11 +121,11 @@ describe('estricto', () => {
 
   it('doesn’t undo what was created before: the same guide comes back', async () => {
     const { api } = await environment.createComercio()
-    const guia = enAfrica()
+    const guia = inAfrica()
     const { guia: codigo } = await api.guias.crear(guia)
     const { datos, repetida } = await api.guias.crear({ ...guia, estricto: true }).conRespuesta()
     expect([datos.guia, repetida]).toEqual([codigo, true])
-    const { resultados } = await api.guias.crearLote({ guias: [guia, enAfrica()], estricto: true })
+    const { resultados } = await api.guias.crearLote({ guias: [guia, inAfrica()], estricto: true })
     expect(resultados).toMatchObject([{ ok: true, guia: codigo, repetida: true }, { ok: false }])
   })
 })

@@ -31,9 +31,9 @@ describe('a telephone as people write it', () => {
     const { api } = await environment.createComercio()
     const recogida = (telefono: string) => ({ nombre: 'Bodega', lat: 14.6, lng: -90.5, telefono })
     const { filas: readTableRows } = await leerHoja(new Blob([['telefono', ...COPIED_TELEFONOS].join('\n')]))
-    const deArchivo = (await Array.fromAsync(readTableRows)).map((row) => guiaDeFila(row).telefono)
-    expect(deArchivo).toHaveLength(COPIED_TELEFONOS.length)
-    const guias = [...COPIED_TELEFONOS, ...deArchivo].map((telefono) =>
+    const ofArchivo = (await Array.fromAsync(readTableRows)).map((row) => guiaDeFila(row).telefono)
+    expect(ofArchivo).toHaveLength(COPIED_TELEFONOS.length)
+    const guias = [...COPIED_TELEFONOS, ...ofArchivo].map((telefono) =>
       buildGuia({ telefono, recogida: recogida(telefono) }),
     )
     const { resultados } = await api.guias.crearLote({ guias })

@@ -28,11 +28,11 @@ const WHATSAPP = {
 }
 const environment = useEnvironment({}, () => WHATSAPP)
 const operaciones = readOperations(readDocument())
-const conLlave = operaciones.filter(({ security }) => security && !security.inCookie)
-const conSesion = operaciones.filter(({ security }) => security?.inCookie)
+const withLlave = operaciones.filter(({ security }) => security && !security.inCookie)
+const withSesion = operaciones.filter(({ security }) => security?.inCookie)
 // What wants the bytes as they came looks at their signature before anything else.
-const conCuerpo = operaciones.filter(({ tipos, streamed: enFlujo, raw }) => tipos.length > 0 && !enFlujo && !raw)
-const enFlujo = operaciones.filter((operacion) => operacion.streamed)
+const withBody = operaciones.filter(({ tipos, streamed, raw }) => tipos.length > 0 && !streamed && !raw)
+const streamed = operaciones.filter((operacion) => operacion.streamed)
 
 let comercio: Comercio
 let phone: Mobile
@@ -47,7 +47,7 @@ let operador: string
 let ephemeralLlave: string
 let ephemeralOperador: string
 /** One whose sessions nobody needs. */
-let otroRepartidor: string
+let otherRepartidor: string
 const ids: Record<string, string> = {}
 let ephemeralWebhook: string
 let foto: string
@@ -59,10 +59,10 @@ const guias: Partial<Record<Operation['id'], string>> = {}
 beforeAll(async () => {
   comercio = await environment.createComercio()
   phone = await createMobile(environment)
-  personas = await openPersonas(environment, conSesion)
-  for (const operacion of conSesion)
+  personas = await openPersonas(environment, withSesion)
+  for (const operacion of withSesion)
     if (!isOfPersona(operacion)) unusedEntries.set(operacion.id, await createMobile(environment, phone))
-  for (const { id, security } of conLlave)
+  for (const { id, security } of withLlave)
     if (security!.scheme === 'llaveDeComercio') unusedLlaves.set(id, await environment.createLlave(comercio))
   guia = (await comercio.api.guias.crear(buildGuia())).guia
   guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
@@ -79,8 +79,8 @@ beforeAll(async () => {
     guias[operacion] = await createFailedGuia(environment, comercio)
   guias.simularAvance = (await comercio.api.guias.crear(buildGuia())).guia
   guias.reenviarSolicitud = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
-  const conOtroTelefono = buildGuiaWithoutDestino({ telefono: '+50232000001' })
-  guias.reenviarSolicitudPorOperador = (await comercio.api.guias.crear(conOtroTelefono)).guia
+  const withOtherTelefono = buildGuiaWithoutDestino({ telefono: '+50232000001' })
+  guias.reenviarSolicitudPorOperador = (await comercio.api.guias.crear(withOtherTelefono)).guia
   guias.simularUbicacion = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   guias.obtenerPruebaDeEntrega = (await createDeliveredGuia(environment, comercio)).guia
   guias.obtenerPruebaDeEntregaPorOperador = guias.obtenerPruebaDeEntrega
@@ -89,11 +89,12 @@ beforeAll(async () => {
   guias.obtenerEtiqueta = (await comercio.api.guias.crear(buildGuia())).guia
   etiquetas = (await comercio.api.guias.etiqueta(guias.obtenerEtiqueta)).url.slice(environment.url.length)
   foto = (await uploadArchivo(environment, guias.registrarEntrega)).body.archivo
-  llavePublica = (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).body.id
-  operador = (await environment.operar('POST', '/operadores', { nombre: 'x' })).body.operador
-  ephemeralLlave = (await environment.operar('POST', `/operadores/${operador}/llaves`, {})).body.id
-  otroRepartidor = (await createMobile(environment)).repartidor
-  ephemeralOperador = (await environment.operar('POST', '/operadores', { nombre: 'x' })).body.operador
+  llavePublica = (await environment.asOperador('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).body
+    .id
+  operador = (await environment.asOperador('POST', '/operadores', { nombre: 'x' })).body.operador
+  ephemeralLlave = (await environment.asOperador('POST', `/operadores/${operador}/llaves`, {})).body.id
+  otherRepartidor = (await createMobile(environment)).repartidor
+  ephemeralOperador = (await environment.asOperador('POST', '/operadores', { nombre: 'x' })).body.operador
   const { body: prueba } = await environment.request(
     'GET',
     `/api/v1/guias/${guias.obtenerPruebaDeEntrega}/prueba-entrega`,
@@ -113,7 +114,7 @@ const pedirWebhook = async (path: string, body: unknown) =>
 let urls = 0
 const createUrl = () => `http://127.0.0.1:9/${++urls}`
 
-const rutaDe = ({ id, path, parameters }: Operation) => {
+const pathOf = ({ id, path, parameters }: Operation) => {
   if (id === 'descargarArchivo') return link
   if (id === 'descargarEtiquetas') return etiquetas
   const query = parameters
@@ -128,30 +129,30 @@ const rutaDe = ({ id, path, parameters }: Operation) => {
     .replace('{comercio}', comercio.comercio)
     .replace('{operador}', id === 'revocarOperador' ? ephemeralOperador : operador)
     .replace('{llave}', id === 'revocarLlave' ? ephemeralLlave : llavePublica)
-    .replace('{repartidor}', otroRepartidor)
+    .replace('{repartidor}', otherRepartidor)
     // What deletes has something of its own to delete.
     .replace('{webhook}', id === 'eliminarWebhook' ? ephemeralWebhook : ids.webhook!)
     .replace(/\{(aviso|recuperacion)\}/g, (_m, name) => ids[name]!)
   return query.length > 0 ? `${filledText}?${query.join('&')}` : filledText
 }
-const llaveDe = ({ security }: Operation) =>
+const llaveOf = ({ security }: Operation) =>
   security?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : comercio.llave
 type RequestInput = NonNullable<Parameters<typeof environment.request>[2]>
 /** A request with what its operation wants to know who calls. */
-const pedirA = (operacion: Operation, { headers = {}, ...options }: RequestInput = {}, more = '', de = phone) =>
-  environment.request(operacion.method.toUpperCase(), rutaDe(operacion) + more, {
-    llave: llaveDe(operacion),
+const pedirA = (operacion: Operation, { headers = {}, ...options }: RequestInput = {}, more = '', mobile = phone) =>
+  environment.request(operacion.method.toUpperCase(), pathOf(operacion) + more, {
+    llave: llaveOf(operacion),
     ...options,
-    headers: { ...ownValues(operacion, de), ...headers },
+    headers: { ...credentialsOf(operacion, mobile), ...headers },
   })
-const ownValues = (operacion: Operation, { cookie } = phone): Record<string, string> => ({
+const credentialsOf = (operacion: Operation, { cookie } = phone): Record<string, string> => ({
   ...(operacion.security?.inCookie ? { Cookie: isOfPersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
   ...(operacion.needsSameOrigin ? { Origin: environment.url } : {}),
 })
 const table = (list: readonly Operation[]) => list.map((operacion) => [operacion.id, operacion] as const)
 
 describe('the machinery answers the same for every operation', () => {
-  it.each(table(conLlave))('%s: 401 with WWW-Authenticate without a good key', async (_id, operacion) => {
+  it.each(table(withLlave))('%s: 401 with WWW-Authenticate without a good key', async (_id, operacion) => {
     const { llave: foreign } = newLlave('test')
     const crossedLlave =
       operacion.security?.scheme === 'llaveDeOperacion' ? comercio.llave : environment.llaveDeOperacion
@@ -162,12 +163,12 @@ describe('the machinery answers the same for every operation', () => {
       { Authorization: `Basic ${comercio.llave}` },
       { Authorization: `Bearer ${foreign}` },
       { Authorization: `Bearer ${crossedLlave}` },
-      { Authorization: `Bearer ${llaveDe(operacion)} ${llaveDe(operacion)}` },
+      { Authorization: `Bearer ${llaveOf(operacion)} ${llaveOf(operacion)}` },
     ]
     for (const presentedHeaders of headers) {
       // No content type and an unreadable body: authentication comes first.
       const options = operacion.tipos.length > 0 ? { raw: '{' } : {}
-      const response = await environment.request(operacion.method.toUpperCase(), rutaDe(operacion), {
+      const response = await environment.request(operacion.method.toUpperCase(), pathOf(operacion), {
         headers: presentedHeaders,
         ...options,
       })
@@ -180,8 +181,8 @@ describe('the machinery answers the same for every operation', () => {
     }
   })
 
-  it.each(table(conSesion))('%s: 401 without a good session', async (_id, operacion) => {
-    const { Cookie: _cookie, ...origen } = ownValues(operacion)
+  it.each(table(withSesion))('%s: 401 without a good session', async (_id, operacion) => {
+    const { Cookie: _cookie, ...origen } = credentialsOf(operacion)
     const presentedHeaderSets: Record<string, string>[] = [
       {},
       { Cookie: `${isOfPersona(operacion) ? 'guias_sesion' : 'guias_repartidor'}=${'A'.repeat(43)}` },
@@ -190,7 +191,7 @@ describe('the machinery answers the same for every operation', () => {
     ]
     for (const presentedHeaders of presentedHeaderSets) {
       // No content type and an unreadable body: authentication comes first.
-      const { status, body, headers } = await environment.request(operacion.method.toUpperCase(), rutaDe(operacion), {
+      const { status, body, headers } = await environment.request(operacion.method.toUpperCase(), pathOf(operacion), {
         headers: { ...origen, ...presentedHeaders },
         ...(operacion.tipos.length > 0 ? { raw: '{' } : {}),
       })
@@ -199,27 +200,27 @@ describe('the machinery answers the same for every operation', () => {
     }
   })
 
-  it.each(table(conLlave.filter(({ security }) => security!.alcances.length > 0)))(
+  it.each(table(withLlave.filter(({ security }) => security!.alcances.length > 0)))(
     '%s: 403 exactly without its scope',
     async (_id, operacion) => {
       const exigidos = operacion.security!.alcances
-      const con = await llaveCon(operacion, (alcance) => exigidos.includes(alcance))
-      const caseWithout = await llaveCon(operacion, (alcance) => !exigidos.includes(alcance))
+      const suitableLlave = await llaveWith(operacion, (alcance) => exigidos.includes(alcance))
+      const caseWithout = await llaveWith(operacion, (alcance) => !exigidos.includes(alcance))
       const good = await buildGoodBody(operacion)
       const request = (llave: string) => pedirA(operacion, { llave, ...good })
       const refusal = await request(caseWithout)
       expect([refusal.status, refusal.body.codigo]).toEqual([403, 'alcance_insuficiente'])
-      expect((await request(con)).status).toBeLessThan(300)
+      expect((await request(suitableLlave)).status).toBeLessThan(300)
     },
   )
 
-  it.each(table(conLlave.filter(({ security }) => security!.alcances.length > 0)))(
+  it.each(table(withLlave.filter(({ security }) => security!.alcances.length > 0)))(
     '%s: 403 without its scope, for any body and parameters',
     async (_id, operacion) => {
       const [tipo] = operacion.tipos
       const json = (raw: string): RequestInput => ({ raw, headers: { 'Content-Type': tipo! } })
       const badCases: [label: string, request: RequestInput, query?: string][] = [
-        ['an unknown parameter', {}, `${rutaDe(operacion).includes('?') ? '&' : '?'}nadie=1`],
+        ['an unknown parameter', {}, `${pathOf(operacion).includes('?') ? '&' : '?'}nadie=1`],
       ]
       if (tipo !== undefined)
         badCases.push(
@@ -231,7 +232,7 @@ describe('the machinery answers the same for every operation', () => {
           ['a compressed body', { raw: '{}', headers: { 'Content-Type': tipo, 'Content-Encoding': 'gzip' } }],
           ['a body over the limit', json(' '.repeat(operacion.limite + 1))],
         )
-      const llave = await llaveCon(operacion, (alcance) => !operacion.security!.alcances.includes(alcance))
+      const llave = await llaveWith(operacion, (alcance) => !operacion.security!.alcances.includes(alcance))
       for (const [kind, requestData, query] of badCases) {
         const { status, body } = await pedirA(operacion, { llave, ...requestData }, query)
         expect([kind, status, body.codigo]).toEqual([kind, 403, 'alcance_insuficiente'])
@@ -239,13 +240,13 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(table(conLlave.filter(({ security }) => security!.scheme === 'llaveDeOperacion')))(
+  it.each(table(withLlave.filter(({ security }) => security!.scheme === 'llaveDeOperacion')))(
     '%s: has one scope, and each other alone is a 403',
     async (_id, operacion) => {
       const [exigido, ...more] = operacion.security!.alcances
       expect([ALCANCES_DE_OPERACION, more]).toEqual([expect.arrayContaining([exigido]), []])
       for (const one of ALCANCES_DE_OPERACION.filter((alcance) => alcance !== exigido)) {
-        const llave = await llaveCon(operacion, (alcance) => alcance === one)
+        const llave = await llaveWith(operacion, (alcance) => alcance === one)
         const { status, body } = await pedirA(operacion, { llave, ...(await buildGoodBody(operacion)) })
         expect([one, status, body.codigo, body.mensaje]).toEqual([
           one,
@@ -258,12 +259,12 @@ describe('the machinery answers the same for every operation', () => {
   )
 
   it.each(table(operaciones))('%s: 405 with Allow for other methods, HEAD on GET', async (_id, operacion) => {
-    const ownEntries = operaciones
+    const allowedMethods = operaciones
       .filter(({ path }) => path === operacion.path)
       .map(({ method }) => method.toUpperCase())
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter((m) => !ownEntries.includes(m))) {
-      const { status, body, headers } = await environment.request(method, rutaDe(operacion), {
-        llave: llaveDe(operacion),
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter((m) => !allowedMethods.includes(m))) {
+      const { status, body, headers } = await environment.request(method, pathOf(operacion), {
+        llave: llaveOf(operacion),
       })
       expect([method, status, body.codigo]).toEqual([method, 405, 'metodo_no_permitido'])
       expect(
@@ -272,14 +273,14 @@ describe('the machinery answers the same for every operation', () => {
           .split(', ')
           .filter((m) => m !== 'HEAD')
           .sort(),
-      ).toEqual([...ownEntries].sort())
+      ).toEqual([...allowedMethods].sort())
     }
     if (operacion.method === 'get') {
       // What nobody has opened is drawn for no HEAD, and so has no length.
       if (operacion.id === 'descargarEtiquetas') await fetch(environment.url + etiquetas)
-      const head = await fetch(environment.url + rutaDe(operacion), {
+      const head = await fetch(environment.url + pathOf(operacion), {
         method: 'HEAD',
-        headers: { Authorization: `Bearer ${llaveDe(operacion)}`, ...ownValues(operacion) },
+        headers: { Authorization: `Bearer ${llaveOf(operacion)}`, ...credentialsOf(operacion) },
       })
       expect([head.status, await head.text()]).toEqual([200, ''])
       expect(Number(head.headers.get('content-length'))).toBeGreaterThan(2)
@@ -291,9 +292,9 @@ describe('the machinery answers the same for every operation', () => {
     async (_id, operacion) => {
       // A delivery may be tried in between.
       await waitUntil(async () => {
-        const wholeOne = await pedirA(operacion)
-        const etag = wholeOne.headers.get('etag')!
-        expect([wholeOne.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{43}"$/)])
+        const whole = await pedirA(operacion)
+        const etag = whole.headers.get('etag')!
+        expect([whole.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{43}"$/)])
         const same = await pedirA(operacion, { headers: { 'If-None-Match': etag } })
         if (same.status === 200) return false
         expect([same.status, same.headers.get('etag'), same.body]).toEqual([304, etag, undefined])
@@ -303,7 +304,7 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(table(conCuerpo))(
+  it.each(table(withBody))(
     '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
     async (_id, operacion) => {
       const request = (raw: string, tipo = 'application/json', more: Record<string, string> = {}) =>
@@ -357,7 +358,7 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 413 and 415 before the signature is looked at, 403 without it, 400 for what is signed and unreadable',
     async (_id, operacion) => {
       const request = (raw: string, more: Record<string, string> = {}) =>
-        environment.request(operacion.method.toUpperCase(), rutaDe(operacion), {
+        environment.request(operacion.method.toUpperCase(), pathOf(operacion), {
           raw,
           headers: { 'Content-Type': 'application/json', ...more },
         })
@@ -370,7 +371,7 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(table(enFlujo))(
+  it.each(table(streamed))(
     '%s: 413, 415 and 400 for a stream that is too large, of another type, or with an unknown parameter',
     async (_id, operacion) => {
       const request = (
@@ -400,7 +401,7 @@ describe('the machinery answers the same for every operation', () => {
   it.each(table(operaciones.filter(({ tipos, method }) => tipos.length === 0 && method === 'get')))(
     '%s: 400 for an unknown parameter',
     async (_id, operacion) => {
-      const more = rutaDe(operacion).includes('?') ? '&' : '?'
+      const more = pathOf(operacion).includes('?') ? '&' : '?'
       const { status, body } = await pedirA(operacion, {}, `${more}nadie=1`)
       if (operacion.rechazo) return expect([status, body.codigo, body.errores]).toEqual([403, operacion.rechazo, []])
       expect([status, body.codigo, body.errores[0].campo]).toEqual([400, 'parametro_invalido', 'nadie'])
@@ -418,9 +419,9 @@ describe('the machinery answers the same for every operation', () => {
     // These say that the process is alive, and what was agreed on with a provider.
     if (['comprobarVida', 'verificarWhatsapp'].includes(operacion.id)) return
     const name = new URL(environment.databaseUrl).pathname.slice(1)
-    const llave = unusedLlaves.get(operacion.id) ?? llaveDe(operacion)
+    const llave = unusedLlaves.get(operacion.id) ?? llaveOf(operacion)
     await whileDatabaseIsClosed(name, async () => {
-      const body = cuerpoDe(operacion)
+      const body = bodyOf(operacion)
       const response = await pedirA(
         operacion,
         { llave, body, headers: firmar(operacion, body) },
@@ -474,17 +475,17 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */
-const cuerpoDe = ({ id, tipos, streamed: enFlujo }: Operation) =>
-  CUERPOS[id]?.() ?? (tipos.length > 0 && !enFlujo ? {} : undefined)
+const bodyOf = ({ id, tipos, streamed }: Operation) =>
+  CUERPOS[id]?.() ?? (tipos.length > 0 && !streamed ? {} : undefined)
 
 /** That body, or a stream's. */
 const buildGoodBody = async (operacion: Operation): Promise<RequestInput> =>
   operacion.streamed
     ? { raw: new Uint8Array(await createFoto()), headers: { 'Content-Type': 'image/jpeg' } }
-    : { body: cuerpoDe(operacion) }
+    : { body: bodyOf(operacion) }
 
 /** A key of the operation's kind, of those scopes. */
-const llaveCon = ({ security }: Operation, isSuitable: (alcance: string) => boolean) =>
+const llaveWith = ({ security }: Operation, isSuitable: (alcance: string) => boolean) =>
   security!.scheme === 'llaveDeOperacion'
     ? environment.createOperacionLlave(ALCANCES_DE_OPERACION.filter(isSuitable))
     : environment.createLlave(comercio, { alcances: ALCANCES.filter(isSuitable) })

@@ -130,15 +130,15 @@ describe('a network that has no requests left', () => {
   })
 
   it('pays for the requests of a revoked or expired key as for those of an unknown key', async () => {
-    const { body: comercio } = await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    const { body: comercio } = await environment.asOperador('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
     const vence_en = new Date(environment.clock().getTime() + 60_000).toISOString()
     const crearLlave = async (body: object) =>
-      (await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...body })).body
+      (await environment.asOperador('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...body })).body
     const [revokedLlave, expired] = [await crearLlave({}), await crearLlave({ vence_en })]
     const withKey = ({ llave }: { llave: string }) =>
       statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
     expect([await withKey(revokedLlave), await withKey(expired)]).toEqual([200, 200])
-    await environment.operar('POST', `/llaves/${revokedLlave.id}/revocar`)
+    await environment.asOperador('POST', `/llaves/${revokedLlave.id}/revocar`)
     environment.advance(61_000)
     try {
       for (const [i, ended] of [revokedLlave, expired].entries()) {

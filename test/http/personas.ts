@@ -15,14 +15,14 @@ export const isOfPersona = ({ security }: Operation) => security?.scheme === 'se
  * The persons of `machinery.test.ts`: one of the courier company with all scopes, one for each operation of sessions,
  * whose session nobody has looked at, and those who are removed.
  */
-export async function openPersonas(environment: TestEnvironment, conSesion: readonly Operation[]) {
+export async function openPersonas(environment: TestEnvironment, withSesion: readonly Operation[]) {
   const [sharedPersona, personaToDelete, personaToRemove] = [
     await createTestPersona(environment),
     await createTestPersona(environment),
     await createTestPersona(environment),
   ]
   const ownPersonas = new Map<Id, TestPersona>()
-  for (const operacion of conSesion.filter(isOfPersona))
+  for (const operacion of withSesion.filter(isOfPersona))
     ownPersonas.set(operacion.id, await createTestPersona(environment))
   const removed: Partial<Record<Id, string>> = {
     eliminarPersona: personaToDelete.persona,
@@ -33,19 +33,19 @@ export async function openPersonas(environment: TestEnvironment, conSesion: read
   const ownPersona = ownPersonas.get('retirarAprobacion')
   const aprobacionToWithdraw = ownPersona ? (await requestInvitacionAprobacion(ownPersona)).aprobacion : aprobacion
   const invited = { correo: createCorreoAddress(), nombre: 'x', alcances: ['ver'] }
-  const { invitacion } = (await environment.operar('POST', '/invitaciones', invited)).body
-  const de = (id: Id) => ownPersonas.get(id) ?? sharedPersona
+  const { invitacion } = (await environment.asOperador('POST', '/invitaciones', invited)).body
+  const personaOf = (id: Id) => ownPersonas.get(id) ?? sharedPersona
   return {
-    cookie: (id: Id) => de(id).cookie,
+    cookie: (id: Id) => personaOf(id).cookie,
     fillPath: (path: string, id: Id) =>
       path
         .replace('{persona}', removed[id] ?? sharedPersona.persona)
-        .replace('{membresia}', (id === 'quitarMembresia' ? personaToRemove : de(id)).membresia)
-        .replace('{sesion}', de(id).sesion)
+        .replace('{membresia}', (id === 'quitarMembresia' ? personaToRemove : personaOf(id)).membresia)
+        .replace('{sesion}', personaOf(id).sesion)
         .replace('{passkey}', 'pas_000000000000')
         .replace('{invitacion}', invitacion)
         .replace('{aprobacion}', id === 'retirarAprobacion' ? aprobacionToWithdraw : aprobacion),
-    membresiaDe: (id: Id) => de(id).membresia,
+    membresiaDe: (id: Id) => personaOf(id).membresia,
   }
 }
 

@@ -44,7 +44,7 @@ async function startProxy(destino: string): Promise<string> {
 }
 
 /** Asks from one of this machine's own addresses, saying to come from others. */
-async function pedir(url: string, from: string, dice?: string, agent?: Agent): Promise<number> {
+async function requestThrough(url: string, from: string, dice?: string, agent?: Agent): Promise<number> {
   const headers = dice === undefined ? {} : { 'X-Forwarded-For': dice }
   const requestData = request(`${url}/healthz`, { localAddress: from, headers, ...(agent && { agent }) })
   const [response] = (await once(requestData.end(), 'response')) as [IncomingMessage]
@@ -69,17 +69,18 @@ describe.each([1, 2])('behind %i proxies', (count) => {
       'unknown, ,::',
     ]
     const estados: number[] = []
-    for (let i = 0; i < BURST; i++) estados.push(await pedir(url, '127.0.0.2', messages(i)[i % 4]))
+    for (let i = 0; i < BURST; i++) estados.push(await requestThrough(url, '127.0.0.2', messages(i)[i % 4]))
     expect(new Set(estados)).toEqual(new Set([200]))
-    for (const message of [...messages(99), undefined]) expect(await pedir(url, '127.0.0.2', message)).toBe(429)
+    for (const message of [...messages(99), undefined])
+      expect(await requestThrough(url, '127.0.0.2', message)).toBe(429)
     // Whom it named has all that is his.
-    expect(await pedir(url, '127.0.0.3')).toBe(200)
+    expect(await requestThrough(url, '127.0.0.3')).toBe(200)
   })
 
   it('a connection of the proxy goes on after refusals, for all other clients', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ports = new Set<number | undefined>()
-    const de = async (client: string) => {
+    const networkOf = async (client: string) => {
       const chain = [client, '198.51.100.1'].slice(0, count).join(', ')
       const requestData = request(`${environment.url}/healthz`, { headers: { 'X-Forwarded-For': chain }, agent })
       const [response] = (await once(requestData.end(), 'response')) as [IncomingMessage]
@@ -87,9 +88,9 @@ describe.each([1, 2])('behind %i proxies', (count) => {
       await once(response.resume(), 'end')
       return response.statusCode
     }
-    for (let i = 0; i < BURST; i++) expect(await de('203.0.113.200')).toBe(200)
-    for (let i = 0; i < 5; i++) expect(await de('203.0.113.200')).toBe(429)
-    expect([await de('203.0.113.201'), ports.size]).toEqual([200, 1])
+    for (let i = 0; i < BURST; i++) expect(await networkOf('203.0.113.200')).toBe(200)
+    for (let i = 0; i < 5; i++) expect(await networkOf('203.0.113.200')).toBe(429)
+    expect([await networkOf('203.0.113.201'), ports.size]).toEqual([200, 1])
     agent.destroy()
   })
 
@@ -97,8 +98,9 @@ describe.each([1, 2])('behind %i proxies', (count) => {
     const clientAgents = Array.from({ length: 4 * DE_CONEXIONES }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
     try {
       // All of them stay open, and so do those behind them.
-      for (const clientAgent of clientAgents) expect(await pedir(url, '127.0.0.4', undefined, clientAgent)).toBe(200)
-      expect(await pedir(url, '127.0.0.4', undefined, clientAgents[0])).toBe(200)
+      for (const clientAgent of clientAgents)
+        expect(await requestThrough(url, '127.0.0.4', undefined, clientAgent)).toBe(200)
+      expect(await requestThrough(url, '127.0.0.4', undefined, clientAgents[0])).toBe(200)
     } finally {
       for (const clientAgent of clientAgents) clientAgent.destroy()
     }

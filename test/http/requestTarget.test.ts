@@ -10,7 +10,7 @@ const operaciones = readOperations(readDocument())
 /** NUL, half of a surrogate pair, a byte that begins nothing. */
 const ILEGIBLES = ['%00', 'a%00b', '%ED%A0%80', '%ff']
 
-const pedir = (path: string, method: string, { llave }: Comercio, { security }: Operation) =>
+const sendTarget = (path: string, method: string, { llave }: Comercio, { security }: Operation) =>
   environment.request(method.toUpperCase(), path, {
     llave: security?.scheme === 'llaveDeOperacion' ? environment.llaveDeOperacion : llave,
   })
@@ -18,9 +18,9 @@ const pedir = (path: string, method: string, { llave }: Comercio, { security }: 
 /** The paths of an operation with something unreadable in each of its parameters, and that parameter's name. */
 function* ilegibles({ path, parameters }: Operation): Generator<readonly [campo: string, destino: string]> {
   for (const bad of ILEGIBLES) {
-    for (const { name, in: donde } of parameters) {
+    for (const { name, in: place } of parameters) {
       const filledText = path.replace(/\{(\w+)\}/g, (_match, nombre) => (nombre === name ? bad : 'x'))
-      if (donde !== 'header') yield [name, donde === 'query' ? `${filledText}?${name}=${bad}` : filledText]
+      if (place !== 'header') yield [name, place === 'query' ? `${filledText}?${name}=${bad}` : filledText]
     }
   }
 }
@@ -48,7 +48,7 @@ describe('a target that stands for no text', () => {
     async (_id, operacion) => {
       const comercio = await environment.createComercio()
       for (const [field, destino] of ilegibles(operacion)) {
-        const { status, body } = await pedir(destino, operacion.method, comercio, operacion)
+        const { status, body } = await sendTarget(destino, operacion.method, comercio, operacion)
         // Of what a signed link opens nothing may be told apart.
         if (operacion.rechazo) expect([destino, body.codigo, body.errores]).toEqual([destino, operacion.rechazo, []])
         else

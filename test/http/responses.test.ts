@@ -80,12 +80,12 @@ describe('every answer', () => {
 
   it('leaves the type of what is no error of ours as it is', async () => {
     const headers = { Accept: 'application/problem+json' }
-    const { status, headers: ownItems } = await environment.request('GET', '/healthz', { headers })
-    expect([status, ownItems.get('content-type')]).toEqual([200, 'application/json'])
+    const { status, headers: responseHeaders } = await environment.request('GET', '/healthz', { headers })
+    expect([status, responseHeaders.get('content-type')]).toEqual([200, 'application/json'])
   })
 
   it('points nowhere for an error that no merchant gets', async () => {
-    const { body } = await environment.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
+    const { body } = await environment.asOperador('POST', '/comercios/com_x/llaves', { modo: 'test' })
     expect([body.codigo, body.documentacion]).toEqual(['comercio_desconocido', null])
   })
 
@@ -137,20 +137,20 @@ describe('every answer', () => {
   it('refuses a long list of different things where few may be', async () => {
     const alcances = Array.from({ length: 20_000 }, (_, i) => `x${i}`)
     const path = `/comercios/${comercio.comercio}/llaves`
-    expect((await environment.operar('POST', path, { modo: 'test', alcances })).status).toBe(422)
+    expect((await environment.asOperador('POST', path, { modo: 'test', alcances })).status).toBe(422)
     // Also when something else is wrong first.
-    expect((await environment.operar('POST', path, { alcances })).status).toBe(422)
+    expect((await environment.asOperador('POST', path, { alcances })).status).toBe(422)
   })
 
   it('looks at the key again when the body took its time', async () => {
-    const { body: llave } = await environment.operar('POST', `/comercios/${comercio.comercio}/llaves`, {
+    const { body: llave } = await environment.asOperador('POST', `/comercios/${comercio.comercio}/llaves`, {
       modo: 'test',
     })
     const text = new TextEncoder().encode(JSON.stringify(buildGuia()))
     const slow = ReadableStream.from(
       (async function* () {
         yield text.slice(0, 10)
-        await environment.operar('POST', `/llaves/${llave.id}/revocar`)
+        await environment.asOperador('POST', `/llaves/${llave.id}/revocar`)
         await new Promise((resolve) => setTimeout(resolve, 1_100))
         yield text.slice(10)
       })(),

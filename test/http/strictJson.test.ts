@@ -7,7 +7,7 @@ import { JSON_LIMITS, JsonError, type JsonFault, readJson } from '../../server/a
 const same: (value: unknown, expected: unknown) => void = deepStrictEqual
 const read = (text: string) => readJson(Buffer.from(text))
 
-function fallaDe(body: string | Uint8Array): JsonFault {
+function faultOf(body: string | Uint8Array): JsonFault {
   try {
     readJson(typeof body === 'string' ? Buffer.from(body) : body)
   } catch (error) {
@@ -18,7 +18,7 @@ function fallaDe(body: string | Uint8Array): JsonFault {
 }
 
 const nest = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-const conClaves = (count: number) =>
+const withKeys = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, k) => [`c${k}`, k])))
 
 describe('readJson accepts', () => {
@@ -39,7 +39,7 @@ describe('readJson accepts', () => {
     ['brackets and colons inside texts', '{"a":"}],:{[\\"","b]":"\\\\"}'],
     [`${JSON_LIMITS.depth} levels`, nest(32)],
     ['depth that is not nested', `[${Array(100).fill(nest(31)).join()}]`],
-    [`${JSON_LIMITS.properties} properties`, conClaves(64)],
+    [`${JSON_LIMITS.properties} properties`, withKeys(64)],
     ['a key of 128 characters', `{"${'ñ'.repeat(128)}":1}`],
     ['an escaped key of 128 characters', `{"${'\\u00f1'.repeat(128)}":1}`],
   ])('%s', (_, text) => {
@@ -117,7 +117,7 @@ describe('readJson refuses', () => {
     ['__proto__ in escapes', '{"\\u005f_proto__":1}', '__proto__', 1, 2, '/__proto__'],
     ['33 arrays', nest(33), 'más de 32 niveles', 1, 33, '/0'.repeat(32)],
     ['33 objects', '{"a":'.repeat(33), 'más de 32 niveles', 1, 161, '/a'.repeat(32)],
-    ['65 properties', `[${conClaves(65)}]`, 'más de 64 propiedades', 1, conClaves(64).length + 2, '/0'],
+    ['65 properties', `[${withKeys(65)}]`, 'más de 64 propiedades', 1, withKeys(64).length + 2, '/0'],
     ['a key of 129 characters', `{"a":{"${'k'.repeat(129)}":1}}`, 'más de 128 caracteres', 1, 7, '/a'],
     ['an escaped key of 129 characters', `{"${'\\u00f1'.repeat(129)}":1}`, 'más de 128 caracteres', 1, 2, ''],
     ['a lone high surrogate', '["x\\ud83d"]', '\\ud83d es medio', 1, 4, '/0'],
@@ -134,7 +134,7 @@ describe('readJson refuses', () => {
     ['a pointer with ~ and /', '{"a/b~c":[0,x]}', '«x»', 1, 13, '/a~1b~0c/1'],
     ['columns after CRLF and accents', '{\r\n "ñ😀": x}', '«x»', 2, 9, '/ñ😀'],
   ])('%s', (_, body, part, line, column, field) => {
-    const fault = fallaDe(body)
+    const fault = faultOf(body)
     expect(fault).toMatchObject({ line, column, campo: field })
     expect(fault.mensaje).toContain(part)
     // Each message names the remedy after a colon, and the place.
@@ -177,7 +177,7 @@ describe('readJson against JSON.parse', () => {
       expected = isWithinLimits(value) && hasNoRepeatedKeys(text, value)
     } catch {}
     if (expected) same(read(text), value)
-    else expect(fallaDe(text).line).toBeGreaterThan(0)
+    else expect(faultOf(text).line).toBeGreaterThan(0)
     return expected
   }
 
@@ -195,7 +195,7 @@ describe('readJson against JSON.parse', () => {
   })
 
   it('agrees on values around the limits', () => {
-    const objeto = fc.integer({ min: 60, max: 68 }).map((n) => JSON.parse(conClaves(n)))
+    const objeto = fc.integer({ min: 60, max: 68 }).map((n) => JSON.parse(withKeys(n)))
     const key = fc.integer({ min: 125, max: 131 }).map((n) => ({ ['é'.repeat(n)]: n }))
     const oddValue = fc.oneof(objeto, key, json)
     fc.assert(
@@ -266,8 +266,8 @@ describe('readJson against JSON.parse', () => {
         fc.array(cambio, { minLength: 1, maxLength: 3 }),
         (value, indentation, cambios) => {
           let text = JSON.stringify(value, null, indentation)
-          for (const { donde, removedLength, pone } of cambios) {
-            const k = donde % (text.length + 1)
+          for (const { donde: position, removedLength, pone } of cambios) {
+            const k = position % (text.length + 1)
             text = text.slice(0, k) + pone + text.slice(k + removedLength)
           }
           if (compare(text.toWellFormed())) aceptados++ // a change can cut a pair in two
@@ -284,9 +284,9 @@ describe('readJson against JSON.parse', () => {
       json.map((value) => Buffer.from(JSON.stringify(value))),
     )
     fc.assert(
-      fc.property(arbitraryText, fc.nat(), fc.nat({ max: 255 }), (original, donde, byte) => {
+      fc.property(arbitraryText, fc.nat(), fc.nat({ max: 255 }), (original, position, byte) => {
         const body = Uint8Array.from(original)
-        if (body.length > 0) body[donde % body.length] = byte
+        if (body.length > 0) body[position % body.length] = byte
         let value: unknown
         try {
           value = readJson(body)

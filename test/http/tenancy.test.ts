@@ -7,7 +7,7 @@ import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString()
 const environment = useEnvironment()
 // Every route of merchants that names something, whatever the contract adds later.
-const conId = readOperations(readDocument()).filter(
+const withId = readOperations(readDocument()).filter(
   ({ security, path }) => security?.scheme === 'llaveDeComercio' && path.includes('{'),
 )
 /** Bodies that their operation accepts. */
@@ -21,7 +21,7 @@ const CUERPOS: Record<string, unknown> = {
   recuperarAvisosDeWebhook: { desde: YESTERDAY, ensayo: true },
 }
 // What destroys goes last: the others still need their thing.
-conId.sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
+withId.sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
 
 let owner: Comercio
 let foreignComercio: Comercio
@@ -33,9 +33,9 @@ let guiaWithPrueba: string
 /** One whose recipient hasn't answered. */
 let askedGuia: string
 /** Those whose delivery failed. */
-let porReintentar: string
-let porDevolver: string
-let porDecidir: string
+let guiaToRetry: string
+let guiaToReturn: string
+let guiaToDecide: string
 beforeAll(async () => {
   owner = await environment.createComercio()
   foreignComercio = await environment.createComercio()
@@ -45,9 +45,9 @@ beforeAll(async () => {
   ids.guia = guia.guia
   askedGuia = (await owner.api.guias.crear(buildGuiaWithoutDestino())).guia
   guiaWithPrueba = (await createDeliveredGuia(environment, owner)).guia
-  porReintentar = await createFailedGuia(environment, owner)
-  porDevolver = await createFailedGuia(environment, owner)
-  porDecidir = await createFailedGuia(environment, owner)
+  guiaToRetry = await createFailedGuia(environment, owner)
+  guiaToReturn = await createFailedGuia(environment, owner)
+  guiaToDecide = await createFailedGuia(environment, owner)
   guiaToSimulate = (await owner.api.guias.crear(buildGuiaWithoutDestino())).guia
   ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await request(`/${webhook}/recuperar`, { desde: YESTERDAY })).recuperacion
@@ -75,27 +75,27 @@ const waitUntilQuiet = async () => {
 
 describe('another merchant’s things', () => {
   it('has routes to try', () => {
-    expect(conId.length).toBeGreaterThan(2)
+    expect(withId.length).toBeGreaterThan(2)
     // A new kind of id needs its own thing to try here.
-    for (const { path } of conId) for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(ids).toHaveProperty(name!)
+    for (const { path } of withId) for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(ids).toHaveProperty(name!)
   })
 
-  it.each(conId.map((operacion) => [operacion.id, operacion] as const))(
+  it.each(withId.map((operacion) => [operacion.id, operacion] as const))(
     '%s: 404, the same as unknown, and nothing changes',
     async (operacion, { method, path }) => {
       const body = CUERPOS[operacion]
       const simulada = path.startsWith('/api/v1/simulador/')
-      const ownItems: Record<string, string> = {
+      const guiaOfOperacion: Record<string, string> = {
         obtenerPruebaDeEntrega: guiaWithPrueba,
         // Nobody cancels it.
         obtenerEtiqueta: guiaWithPrueba,
         reenviarSolicitud: askedGuia,
-        reintentarGuia: porReintentar,
-        devolverGuia: porDevolver,
-        simularDecision: porDecidir,
+        reintentarGuia: guiaToRetry,
+        devolverGuia: guiaToReturn,
+        simularDecision: guiaToDecide,
       }
-      const ownEntry = (name: string) =>
-        name === 'guia' ? (ownItems[operacion] ?? (simulada ? guiaToSimulate : ids.guia!)) : ids[name]!
+      const idOf = (name: string) =>
+        name === 'guia' ? (guiaOfOperacion[operacion] ?? (simulada ? guiaToSimulate : ids.guia!)) : ids[name]!
       const request = async (llave: string, id: (name: string) => string) => {
         const {
           status,
@@ -115,12 +115,12 @@ describe('another merchant’s things', () => {
       const before = await waitUntilQuiet()
       const unknownGuia = await request(foreignComercio.llave, () => '000000000000')
       expect(unknownGuia.status).toBe(404)
-      expect(await request(foreignComercio.llave, ownEntry)).toEqual(unknownGuia)
+      expect(await request(foreignComercio.llave, idOf)).toEqual(unknownGuia)
       // The owner's key of the other mode is a stranger too.
       const realOne = await environment.createLlave(owner, { modo: 'live' })
-      const conOtroModo = await request(realOne, ownEntry)
-      if (simulada) expect([conOtroModo.status, conOtroModo.rest.codigo]).toEqual([403, 'solo_en_test'])
-      expect(conOtroModo).toEqual(simulada ? await request(realOne, () => '000000000000') : unknownGuia)
+      const inOtherMode = await request(realOne, idOf)
+      if (simulada) expect([inOtherMode.status, inOtherMode.rest.codigo]).toEqual([403, 'solo_en_test'])
+      expect(inOtherMode).toEqual(simulada ? await request(realOne, () => '000000000000') : unknownGuia)
       // The message tells how a code is written, which needs no look at what there is.
       const bad = await request(foreignComercio.llave, () => 'no-es-nada')
       expect([bad.status, bad.rest.codigo]).toEqual([404, unknownGuia.rest.codigo])
@@ -129,7 +129,7 @@ describe('another merchant’s things', () => {
         (
           await environment.request(
             method.toUpperCase(),
-            path.replace(/\{(\w+)\}/g, (_m, name) => ownEntry(name)),
+            path.replace(/\{(\w+)\}/g, (_m, name) => idOf(name)),
             { llave: owner.llave, body },
           )
         ).status,
@@ -217,9 +217,9 @@ describe('the schema', () => {
         array(select a.attname::text from unnest(c.conkey) with ordinality k(n, i) join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.n order by i) columnas
       from pg_constraint c join pg_class t on t.oid = c.conrelid
       where c.contype in ('p', 'u', 'f') and t.relnamespace = 'public'::regnamespace and t.relkind = 'r'`)
-    const deComercios = rows.filter(({ tabla: tableName }) => !exceptions.includes(tableName))
-    expect(new Set(deComercios.map(({ tabla: tableName }) => tableName))).toEqual(new Set(DE_COMERCIOS))
-    expect(deComercios.filter(({ columnas: columns }) => columns[0] !== 'comercio_id')).toEqual([])
+    const comercioTables = rows.filter(({ tabla: tableName }) => !exceptions.includes(tableName))
+    expect(new Set(comercioTables.map(({ tabla: tableName }) => tableName))).toEqual(new Set(DE_COMERCIOS))
+    expect(comercioTables.filter(({ columnas: columns }) => columns[0] !== 'comercio_id')).toEqual([])
   })
 
   it('reads no table of a merchant without naming the merchant', async () => {

@@ -5,12 +5,12 @@ describe('turns', () => {
   it('go in order, so many at once, and go on after a failure', async () => {
     const turno = createTurns(2)
     const steps: string[] = []
-    let enCurso = 0
+    let running = 0
     const act = (name: string, fault = false) =>
       turno(async () => {
-        expect(++enCurso).toBeLessThanOrEqual(2)
+        expect(++running).toBeLessThanOrEqual(2)
         await new Promise(setImmediate)
-        enCurso--
+        running--
         steps.push(name)
         if (fault) throw new Error(name)
       })
@@ -23,19 +23,19 @@ describe('turns', () => {
 
   it('are shared evenly: an owner with many has one at a time, and all together few', async () => {
     const turno = createSharedTurns({ perOwner: 1, overall: 2 })
-    const enCurso = new Map<string, number>()
+    const running = new Map<string, number>()
     const seen = { ownItems: 0, todas: 0 }
     const hechas: string[] = []
     const request = (owner: string) =>
       turno(owner, async () => {
-        enCurso.set(owner, (enCurso.get(owner) ?? 0) + 1)
-        seen.ownItems = Math.max(seen.ownItems, ...enCurso.values())
+        running.set(owner, (running.get(owner) ?? 0) + 1)
+        seen.ownItems = Math.max(seen.ownItems, ...running.values())
         seen.todas = Math.max(
           seen.todas,
-          [...enCurso.values()].reduce((sum, n) => sum + n, 0),
+          [...running.values()].reduce((sum, n) => sum + n, 0),
         )
         await new Promise(setImmediate)
-        enCurso.set(owner, enCurso.get(owner)! - 1)
+        running.set(owner, running.get(owner)! - 1)
         hechas.push(owner)
       })
     await Promise.all([...Array<string>(20).fill('muchas'), 'otro', 'tercero'].map(request))

@@ -6,19 +6,19 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
-import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../environment.ts'
+import { type Comercio, MASTER_KEY, useEnvironment, withKey } from '../environment.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { listo, requestSeparately, useProcesses } from '../processes.ts'
 import { createIdempotencyKey } from './operations.ts'
 
 // The generator gives one code twice when told to.
 let repetido: string | undefined
-const nuevoCodigo = (first?: string) => {
+const newCodigo = (first?: string) => {
   const codigo = repetido ?? newGuideCode(first)
   repetido = undefined
   return codigo
 }
-const environment = useEnvironment({ newCode: nuevoCodigo }, () => ({ WORKERS: '0' }))
+const environment = useEnvironment({ newCode: newCodigo }, () => ({ WORKERS: '0' }))
 const processes = useProcesses()
 let other: Service
 let comercio: Comercio
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const { external_ref: _, ...GUIA_WITHOUT_REFERENCIA } = buildGuia()
 type Cuerpo = Record<string, unknown>
 const request = (path: string, body: Cuerpo, key?: string, llave = comercio.llave) =>
-  environment.request('POST', `/api/v1/guias${path}`, { llave, body, headers: conClave(key) })
+  environment.request('POST', `/api/v1/guias${path}`, { llave, body, headers: withKey(key) })
 const create = (key?: string, cambios: Cuerpo = {}) => request('', { ...GUIA_WITHOUT_REFERENCIA, ...cambios }, key)
 const crearLote = (guias: unknown[], key?: string, more: Cuerpo = {}) => request('/bulk', { guias, ...more }, key)
 const count = async (id = comercio.id) =>
@@ -76,7 +76,7 @@ describe('a creation with Idempotency-Key', () => {
           headers: {
             Authorization: `Bearer ${comercio.llave}`,
             'Content-Type': 'application/json',
-            ...conClave(key),
+            ...withKey(key),
           },
           body: JSON.stringify(GUIA_WITHOUT_REFERENCIA),
         })
@@ -93,19 +93,19 @@ describe('a creation with Idempotency-Key', () => {
   })
 
   it('shares its statement with creations of others, with a key and without', async () => {
-    const otroComercio = await environment.createComercio()
+    const otherComercio = await environment.createComercio()
     const [one, dos] = [createIdempotencyKey(), createIdempotencyKey()]
-    const [a, b, caseWithout, foreign, conReferencia, differentOne] = await Promise.all([
+    const [a, b, caseWithout, foreign, withReference, differentOne] = await Promise.all([
       create(one),
       create(dos),
       create(),
-      request('', GUIA_WITHOUT_REFERENCIA, one, otroComercio.llave),
+      request('', GUIA_WITHOUT_REFERENCIA, one, otherComercio.llave),
       request('', buildGuia(), one),
       create(one, { contenido: 'Otra cosa' }),
     ])
-    expect([a, b, caseWithout, foreign, conReferencia].map(({ status }) => status)).toEqual(Array(5).fill(201))
+    expect([a, b, caseWithout, foreign, withReference].map(({ status }) => status)).toEqual(Array(5).fill(201))
     expect([differentOne.status, differentOne.body.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
-    expect([await count(), await count(otroComercio.id)]).toEqual([4, 1])
+    expect([await count(), await count(otherComercio.id)]).toEqual([4, 1])
     expect((await keys()).map(({ idempotencia }) => idempotencia).sort()).toEqual([one, dos].sort())
   })
 
@@ -144,7 +144,7 @@ describe('a creation with Idempotency-Key', () => {
       method: 'POST',
       llave: comercio.llave,
       body: GUIA_WITHOUT_REFERENCIA,
-      headers: conClave(key),
+      headers: withKey(key),
     })
     await Promise.all([
       expect(lost).rejects.toThrow(/hang up|ECONNRESET/),
@@ -199,15 +199,15 @@ describe('a creation with Idempotency-Key', () => {
   })
 
   it('is not used up by a rejected guide, and repeats one that is rejected now', async () => {
-    const enAfrica = { lat: 0.5, lng: 25.5 }
+    const inAfrica = { lat: 0.5, lng: 25.5 }
     const key = createIdempotencyKey()
-    const rechazada = await create(key, { ...enAfrica, estricto: true })
+    const rechazada = await create(key, { ...inAfrica, estricto: true })
     expect([rechazada.status, await keys()]).toEqual([422, []])
-    const { status, body } = await create(key, enAfrica)
+    const { status, body } = await create(key, inAfrica)
     expect(status).toBe(201)
     await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
-    await waitUntil(async () => (await create(createIdempotencyKey(), enAfrica)).status === 422)
-    expect((await create(key, enAfrica)).body.guia).toBe(body.guia)
+    await waitUntil(async () => (await create(createIdempotencyKey(), inAfrica)).status === 422)
+    expect((await create(key, inAfrica)).body.guia).toBe(body.guia)
   })
 
   it('stores the code that the guide got after a collision', async () => {
@@ -224,7 +224,7 @@ describe('a creation with Idempotency-Key', () => {
     for (const key of ['con espacio', createIdempotencyKey()]) {
       const read = await environment.request('GET', '/api/v1/guias', {
         llave: comercio.llave,
-        headers: conClave(key),
+        headers: withKey(key),
       })
       expect([read.status, repeated(read)]).toEqual([200, null])
     }
@@ -297,16 +297,16 @@ describe('a batch with Idempotency-Key', () => {
   })
 
   it('does not create afterwards what was rejected the first time', async () => {
-    const enAfrica = { ...GUIA_WITHOUT_REFERENCIA, lat: 0.5, lng: 25.5 }
+    const inAfrica = { ...GUIA_WITHOUT_REFERENCIA, lat: 0.5, lng: 25.5 }
     await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
-    await waitUntil(async () => (await request('', enAfrica)).status === 422)
+    await waitUntil(async () => (await request('', inAfrica)).status === 422)
     const key = createIdempotencyKey()
-    const [one, rechazada] = results(await crearLote([GUIA_WITHOUT_REFERENCIA, enAfrica], key))
+    const [one, rechazada] = results(await crearLote([GUIA_WITHOUT_REFERENCIA, inAfrica], key))
     expect([one!.ok, rechazada!.ok]).toEqual([true, false])
     await environment.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: false } })
-    await waitUntil(async () => (await request('', enAfrica)).status === 201)
+    await waitUntil(async () => (await request('', inAfrica)).status === 201)
     const before = await count()
-    const [other, stillFailing] = results(await crearLote([GUIA_WITHOUT_REFERENCIA, enAfrica], key))
+    const [other, stillFailing] = results(await crearLote([GUIA_WITHOUT_REFERENCIA, inAfrica], key))
     expect([other!.guia, stillFailing!.error!.codigo]).toEqual([one!.guia, 'idempotencia_en_conflicto'])
     expect(stillFailing!.error!.mensaje).toContain('aquella vez esta guía no se creó')
     expect(await count()).toBe(before)

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { purgeKeys } from '../../server/domain/idempotencia/prune.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
-import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../environment.ts'
+import { type Comercio, MASTER_KEY, useEnvironment, withKey } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { createIdempotencyCases, createIdempotencyKey, type IdempotencyCase, url } from './operations.ts'
 
@@ -24,9 +24,9 @@ const request = (path: string, body: object, { llave }: { llave: string } = come
   environment.request(method, path, { llave, body })
 type Peticion = Pick<IdempotencyCase, 'method' | 'path' | 'body'>
 const first = ({ method, path, body }: Peticion, key: string, { llave }: { llave: string } = comercio) =>
-  environment.request(method ?? 'POST', path, { llave, body, headers: conClave(key) })
+  environment.request(method ?? 'POST', path, { llave, body, headers: withKey(key) })
 const repeated = (headers: Headers) => headers.get('idempotent-replayed')
-const codigoDe = ({ status, body }: Awaited<ReturnType<typeof request>>) => [status, body.codigo]
+const codigoOf = ({ status, body }: Awaited<ReturnType<typeof request>>) => [status, body.codigo]
 const CONFLICTO = [409, 'idempotencia_en_conflicto']
 
 describe('an operation that takes Idempotency-Key', () => {
@@ -72,7 +72,7 @@ describe('an operation that takes Idempotency-Key', () => {
     await first(testCase, key)
     const before = await testCase.countEffects()
     const other = await first(testCase.other, key)
-    expect(codigoDe(other)).toEqual(CONFLICTO)
+    expect(codigoOf(other)).toEqual(CONFLICTO)
     expect(other.body.mensaje).toContain(key)
     expect(await testCase.countEffects()).toBe(before)
     expect((await first(testCase.other, createIdempotencyKey())).status).toBeLessThan(500)
@@ -176,22 +176,22 @@ describe('a key', () => {
   it('is of one merchant, one mode and one operation', async () => {
     const key = createIdempotencyKey()
     const other = await environment.createComercio()
-    for (const de of [comercio, other]) {
+    for (const caller of [comercio, other]) {
       for (const [, prepare] of OPERACIONES) {
-        const { status, headers } = await first(await prepare(de), key, de)
+        const { status, headers } = await first(await prepare(caller), key, caller)
         expect([status < 300, repeated(headers)]).toEqual([true, null])
       }
     }
-    const publica = { path: '/api/v1/webhooks', body: { url: 'https://tienda.ejemplo.com/avisos' } }
+    const publicUrlRequest = { path: '/api/v1/webhooks', body: { url: 'https://tienda.ejemplo.com/avisos' } }
     const keyForEachModo = createIdempotencyKey()
     const codigos = []
     for (const modo of ['test', 'live'] as const) {
       const llave = await environment.createLlave(comercio, { modo })
-      const one = await first(publica, keyForEachModo, { ...comercio, llave })
+      const one = await first(publicUrlRequest, keyForEachModo, { ...comercio, llave })
       expect([one.status, repeated(one.headers), one.body.modo]).toEqual([201, null, modo])
       codigos.push(one.body.webhook)
       const otherLlave = await environment.createLlave(comercio, { modo })
-      expect((await first(publica, keyForEachModo, { ...comercio, llave: otherLlave })).body).toEqual(one.body)
+      expect((await first(publicUrlRequest, keyForEachModo, { ...comercio, llave: otherLlave })).body).toEqual(one.body)
     }
     expect(new Set(codigos).size).toBe(2)
   })
@@ -232,8 +232,8 @@ describe('a key', () => {
     const { body: firstBody } = await request('/api/v1/webhooks', tomada)
     const testCase = { path: '/api/v1/webhooks', body: tomada }
     const key = createIdempotencyKey()
-    expect(codigoDe(await first(testCase, key))).toEqual([409, 'webhook_repetido'])
-    expect(codigoDe(await first({ ...testCase, body: { url: 'nada' } }, key))).toEqual([422, 'url_no_permitida'])
+    expect(codigoOf(await first(testCase, key))).toEqual([409, 'webhook_repetido'])
+    expect(codigoOf(await first({ ...testCase, body: { url: 'nada' } }, key))).toEqual([422, 'url_no_permitida'])
     await environment.request('DELETE', `/api/v1/webhooks/${firstBody.webhook}`, { llave: comercio.llave })
     const one = await first(testCase, key)
     expect([one.status, repeated(one.headers)]).toEqual([201, null])
@@ -280,13 +280,13 @@ describe('the answer to a repetition', () => {
     const { webhook, secreto } = (await first(testCase, key)).body
     const rotar = { path: `/api/v1/webhooks/${webhook}/rotar-secreto`, body: { solapamiento_horas: 0 } }
     const rotation = createIdempotencyKey()
-    const nuevo = (await first(rotar, rotation)).body.secreto
+    const newSecreto = (await first(rotar, rotation)).body.secreto
     await first(rotar, createIdempotencyKey())
     const other = await first(testCase, key)
     expect(other.body.secreto).toBe(secreto)
     // The list of valid versions tells that the secret has expired.
     expect(other.body.secretos.map(({ version }: { version: number }) => version)).toEqual([3])
-    expect((await first(rotar, rotation)).body.secreto).toBe(nuevo)
+    expect((await first(rotar, rotation)).body.secreto).toBe(newSecreto)
   })
 
   it.each(OPERACIONES.filter(([id]) => /Webhook|Secreto/.test(id)))(
@@ -297,7 +297,7 @@ describe('the answer to a repetition', () => {
       const { webhook } = (await first(testCase, key)).body
       await environment.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
       const other = await first(testCase, key)
-      expect(codigoDe(other)).toEqual(CONFLICTO)
+      expect(codigoOf(other)).toEqual(CONFLICTO)
       expect(other.body.mensaje).toContain('ya no existe')
     },
   )

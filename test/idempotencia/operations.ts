@@ -130,12 +130,12 @@ export function createIdempotencyCases(environment: TestEnvironment) {
     async reenviarAvisoDeWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
       const [resentGuia, otherGuia] = [await createGuia(comercio), await createGuia(comercio)]
-      const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/avisos/avi_${webhook.slice(3)}_${guia}_1/reenviar`
+      const pathOf = (guia: string) => `/api/v1/webhooks/${webhook}/avisos/avi_${webhook.slice(3)}_${guia}_1/reenviar`
       await markAvisosDelivered(webhook)
       return {
-        path: rutaDe(resentGuia),
+        path: pathOf(resentGuia),
         body: {},
-        other: { path: rutaDe(otherGuia), body: {} },
+        other: { path: pathOf(otherGuia), body: {} },
         table: 'webhook_aviso',
         countEffects: () =>
           countRows(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),

@@ -27,7 +27,7 @@ const environment = useEnvironment({ limitsClock: () => ms }, () => ({
   REQUESTS_PER_OPERATOR_KEY: '10',
 }))
 
-const cuenta = (llave: string) => environment.request('GET', '/api/v1/cuenta', { llave })
+const readCuenta = (llave: string) => environment.request('GET', '/api/v1/cuenta', { llave })
 const create = ({ llave }: Comercio) => environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })
 
 /** Asks until it is told to wait. */
@@ -53,11 +53,11 @@ describe('the limits', () => {
   it('are told with every answer, and keep a key within its rhythm without touching anybody else’s', async () => {
     const one = await environment.createComercio('test', { solicitudes: 5, guias: 100 })
     const other = await environment.createComercio('test', { solicitudes: 5, guias: 100 })
-    const first = await cuenta(one.llave)
+    const first = await readCuenta(one.llave)
     expect(first.body.ritmos).toEqual({ solicitudes: 5, guias: 100 })
     expect(first.headers.get('ratelimit-policy')).toBe('"solicitudes";q=20;w=4')
     expect(first.headers.get('ratelimit')).toMatch(/^"solicitudes";r=19;t=1$/)
-    const { respuesta: response, antes: before } = await exhaust(() => cuenta(one.llave))
+    const { respuesta: response, antes: before } = await exhaust(() => readCuenta(one.llave))
     expect(before).toBe(19)
     expect(response.body).toMatchObject({
       codigo: 'demasiadas_solicitudes',
@@ -65,19 +65,19 @@ describe('the limits', () => {
     })
     expect(response.headers.get('retry-after')).toBe('1')
     expect(number(response.headers.get('ratelimit'), 'r')).toBe(0)
-    expect((await cuenta(other.llave)).status).toBe(200)
+    expect((await readCuenta(other.llave)).status).toBe(200)
     ms += 1_000
-    expect((await exhaust(() => cuenta(one.llave))).antes).toBe(5)
+    expect((await exhaust(() => readCuenta(one.llave))).antes).toBe(5)
   })
 
   it('hold for all keys of a merchant together, of one mode', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 1, guias: 100 })
     const llaves = await Promise.all([1, 2, 3, 4].map(() => environment.createLlave(comercio)))
     const before = []
-    for (const llave of llaves) before.push((await exhaust(() => cuenta(llave))).antes)
+    for (const llave of llaves) before.push((await exhaust(() => readCuenta(llave))).antes)
     expect(before).toEqual([4, 4, 0, 0])
-    expect((await cuenta(llaves.at(-1)!)).body.mensaje).toContain('de su cuenta')
-    expect((await cuenta(await environment.createLlave(comercio, { modo: 'live' }))).status).toBe(200)
+    expect((await readCuenta(llaves.at(-1)!)).body.mensaje).toContain('de su cuenta')
+    expect((await readCuenta(await environment.createLlave(comercio, { modo: 'live' }))).status).toBe(200)
   })
 
   it('take one guide for a batch that is refused for its scope, before it is read', async () => {
@@ -117,28 +117,28 @@ describe('the limits', () => {
       /^Se agotó el ritmo de guías de su llave \(1 por segundo, 20 seguidas\)\. Repita en 26 segundos/,
     )
     expect((await create(comercio)).status).toBe(429)
-    expect((await cuenta(comercio.llave)).status).toBe(200)
+    expect((await readCuenta(comercio.llave)).status).toBe(200)
     expect(await environment.db.prisma.guia.count({ where: { comercio_id: comercio.id } })).toBe(45)
   })
 
   it('are changed by operators, and hold at once', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 1, guias: 1 })
-    await exhaust(() => cuenta(comercio.llave))
+    await exhaust(() => readCuenta(comercio.llave))
     const path = `/comercios/${comercio.comercio}`
-    expect((await environment.operar('PATCH', path, { ritmos: { solicitudes: 0, guias: 1 } })).body.errores).toEqual([
-      expect.objectContaining({ campo: '/ritmos/solicitudes', mensaje: 'debe ser un entero de 1 a 100000' }),
-    ])
+    expect(
+      (await environment.asOperador('PATCH', path, { ritmos: { solicitudes: 0, guias: 1 } })).body.errores,
+    ).toEqual([expect.objectContaining({ campo: '/ritmos/solicitudes', mensaje: 'debe ser un entero de 1 a 100000' })])
     const ritmos = { solicitudes: 500, guias: 900 }
-    expect((await environment.operar('PATCH', path, { ritmos })).body).toMatchObject({ ritmos })
+    expect((await environment.asOperador('PATCH', path, { ritmos })).body).toMatchObject({ ritmos })
     await waitUntil(
-      async () => (await cuenta(comercio.llave)).headers.get('ratelimit-policy')?.includes('q=2000') === true,
+      async () => (await readCuenta(comercio.llave)).headers.get('ratelimit-policy')?.includes('q=2000') === true,
     )
   })
 
   it('hold for an operator’s key, a courier’s session and a network without either', async () => {
-    const operar = () => environment.operar('GET', '/comercios?limite=1')
-    const antesDeOperar = (await exhaust(operar)).antes
-    expect(antesDeOperar).toBeLessThanOrEqual(40)
+    const asOperador = () => environment.asOperador('GET', '/comercios?limite=1')
+    const remainingBefore = (await exhaust(asOperador)).antes
+    expect(remainingBefore).toBeLessThanOrEqual(40)
     const liveness = () => environment.request('GET', '/healthz')
     expect((await exhaust(liveness)).respuesta.body.mensaje).toContain('de su red (5 por segundo, 50 seguidas)')
     ms += 60_000
@@ -164,8 +164,8 @@ describe('the limits', () => {
     expect((await phone.request('GET', `/guias/${guia}`)).status).toBe(429)
     expect((await other.request('GET', `/guias/${guia}`)).status).toBe(200)
     // Whoever signs in anew goes on where he was.
-    const deNuevo = await createMobile(environment, phone)
-    expect((await deNuevo.request('GET', `/guias/${guia}`)).status).toBe(429)
+    const againMobile = await createMobile(environment, phone)
+    expect((await againMobile.request('GET', `/guias/${guia}`)).status).toBe(429)
     ms += 2_000
     expect((await phone.request('GET', `/guias/${guia}`)).status).toBe(200)
     // A list costs what it didn't find.
@@ -232,16 +232,16 @@ describe('the limits', () => {
   it('let nobody be locked out by strangers who try keys from the same network', async () => {
     const comercio = await environment.createComercio()
     const fakeLlave = `${comercio.llave.slice(0, -1)}${comercio.llave.endsWith('0') ? '1' : '0'}`
-    const { respuesta: response, antes: before } = await exhaust(() => cuenta(fakeLlave))
+    const { respuesta: response, antes: before } = await exhaust(() => readCuenta(fakeLlave))
     expect(before).toBe(10)
     expect(response.body.mensaje).toMatch(/^Llegaron demasiadas llaves que no valen desde su red/)
-    expect((await cuenta(comercio.llave)).status).toBe(200)
+    expect((await readCuenta(comercio.llave)).status).toBe(200)
   })
 
   it('have keys that nobody knows looked up one at a time, once too many from their network were none', async () => {
     const comercio = await environment.createComercio()
-    const requestWithInventedLlave = () => cuenta(newLlave('test').llave)
-    expect((await cuenta(comercio.llave)).status).toBe(200)
+    const requestWithInventedLlave = () => readCuenta(newLlave('test').llave)
+    expect((await readCuenta(comercio.llave)).status).toBe(200)
     await exhaust(requestWithInventedLlave)
     const client = await environment.db.pool.connect()
     try {
@@ -250,15 +250,15 @@ describe('the limits', () => {
       await waitForLock(environment.db)
       // Were they looked up, they would wait like the first one.
       for (let i = 0; i < 20; i++) expect((await requestWithInventedLlave()).status).toBe(429)
-      const knownOne = cuenta(comercio.llave)
+      const knownRequest = readCuenta(comercio.llave)
       await client.query('commit')
       expect((await one).status).toBe(429)
-      expect((await knownOne).status).toBe(200)
+      expect((await knownRequest).status).toBe(200)
     } finally {
       client.release(true)
     }
     // A good one that this process hasn't seen yet isn't locked out, either.
-    expect((await cuenta((await environment.createComercio()).llave)).status).toBe(200)
+    expect((await readCuenta((await environment.createComercio()).llave)).status).toBe(200)
   })
 
   it('hold for what a merchant changes of his webhooks, and the audit record keeps no change of nothing', async () => {
@@ -277,12 +277,12 @@ describe('the limits', () => {
     const { respuesta: response, antes: before } = await exhaust(() => change(`${++times}`))
     expect([before, await lines()]).toEqual([39, 40])
     expect(response.body.mensaje).toMatch(/^Se agotó el ritmo de cambios de su llave \(30 por minuto, 50 seguidas\)/)
-    expect((await cuenta(llave)).status).toBe(200)
+    expect((await readCuenta(llave)).status).toBe(200)
   })
 
   it('are shared by all processes of this moment', async () => {
     const comercio = await environment.createComercio('test', { solicitudes: 100, guias: 100 })
-    const politica = async () => (await cuenta(comercio.llave)).headers.get('ratelimit-policy')
+    const politica = async () => (await readCuenta(comercio.llave)).headers.get('ratelimit-policy')
     expect(await politica()).toBe('"solicitudes";q=400;w=4')
     const variables = {
       DATABASE_URL: environment.databaseUrl,
@@ -324,9 +324,9 @@ describe('the limits', () => {
       await client.query('commit')
       client.release()
     }
-    const isAdmitted = async () => (await cuenta(comercio.llave)).body.mensaje?.includes('a la vez') !== true
+    const isAdmitted = async () => (await readCuenta(comercio.llave)).body.mensaje?.includes('a la vez') !== true
     expect(await isAdmitted()).toBe(true)
-    expect((await cuenta(comercio.llave)).status).toBe(200)
+    expect((await readCuenta(comercio.llave)).status).toBe(200)
   })
 
   it('bound what is under way at once, and give it back', async () => {
@@ -342,7 +342,7 @@ describe('the limits', () => {
   it('count the requests in progress of each mode separately', async () => {
     const limites = new Limits({ perOperador: 1, perNetwork: 1 })
     const [operacion, identity] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
-    for (let enCurso = 0; enCurso < 1_100; enCurso++) limites.admit(operacion, identity)
+    for (let running = 0; running < 1_100; running++) limites.admit(operacion, identity)
     expect(() => limites.admit(operacion, identity)).toThrow(/1100 a la vez es el máximo/)
     const liveOne = { ...identity, llave: 'OTRA', modo: 'live' as const }
     expect(() => limites.admit(operacion, liveOne)).not.toThrow()
@@ -354,7 +354,7 @@ describe('the limits', () => {
     const one = limites.admit(operacion, identity)
     limites.admit(operacion, identity)
     for (let i = 0; i < 3; i++) one.finish()
-    for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admit(operacion, identity)
+    for (let running = 1; running < 1_100; running++) limites.admit(operacion, identity)
     expect(() => limites.admit(operacion, identity)).toThrow(/1100 a la vez es el máximo/)
   })
 
@@ -392,7 +392,7 @@ describe('the limits', () => {
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     }
     // Others' doings aren't touched: whoever has a key, and health.
-    expect((await cuenta((await environment.createComercio()).llave)).status).toBe(200)
+    expect((await readCuenta((await environment.createComercio()).llave)).status).toBe(200)
     expect((await environment.request('GET', '/readyz')).status).toBe(200)
     ms += 60_000
   })

@@ -35,17 +35,17 @@ describe('cursors', () => {
   })
 
   it('open as before once they are remembered, and for nothing else, however many there are', () => {
-    const ownEntries = createCursors(createSecrets([old]))
-    const givenValues = Array.from({ length: 2_500 }, (_, i) => ownEntries.encrypt(scope, [i]))
-    expect(givenValues[0]).toBe(cursores.encrypt(scope, [0]))
+    const cursors = createCursors(createSecrets([old]))
+    const written = Array.from({ length: 2_500 }, (_, i) => cursors.encrypt(scope, [i]))
+    expect(written[0]).toBe(cursores.encrypt(scope, [0]))
     for (let round = 0; round < 2; round++) {
       for (const i of [0, 1, 1_250, 2_498, 2_499]) {
-        const cursor = givenValues[i]!
-        expect(ownEntries.decrypt(scope, cursor)).toEqual([i])
-        expect(ownEntries.encrypt(scope, [i])).toBe(cursor)
-        expect(() => ownEntries.decrypt({ ...scope, dueno: 'dos' }, cursor)).toThrow()
+        const cursor = written[i]!
+        expect(cursors.decrypt(scope, cursor)).toEqual([i])
+        expect(cursors.encrypt(scope, [i])).toBe(cursor)
+        expect(() => cursors.decrypt({ ...scope, dueno: 'dos' }, cursor)).toThrow()
         const altered = cursor.slice(0, -1) + (cursor.endsWith('A') ? 'B' : 'A')
-        expect(() => ownEntries.decrypt(scope, altered)).toThrow()
+        expect(() => cursors.decrypt(scope, altered)).toThrow()
       }
     }
   })

@@ -11,69 +11,69 @@ const environment = shareEnvironment()
 /** The entorno's database, and how often it was asked. */
 function createCounter() {
   const { db } = environment
-  const cuenta = {
+  const counter = {
     times: 0,
     db: {
       ...db,
       get query() {
-        cuenta.times++
+        counter.times++
         return db.query
       },
     },
   }
-  return cuenta
+  return counter
 }
 
 describe('a credential that was looked up', () => {
   it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
-    const cuenta = createCounter()
+    const counter = createCounter()
     const { llaveDeComercio, llaveDeOperacion } = createAuthenticators(
-      { db: cuenta.db, clock: environment.clock, usages: noUsages },
+      { db: counter.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
     const { llave } = await environment.createComercio()
     const concurrentResults = await Promise.all([llaveDeComercio(llave), llaveDeComercio(llave)])
     expect(concurrentResults).toEqual([await llaveDeComercio(llave), expect.objectContaining({ modo: 'test' })])
     expect(await llaveDeOperacion(llave)).toBeUndefined()
-    expect(cuenta.times).toBe(1)
+    expect(counter.times).toBe(1)
     const foreign = newLlave('test').llave
     const body = `${llave.slice(0, 'guia_test_'.length + 12)}${foreign.slice('guia_test_'.length + 12, -6)}`
     expect(await llaveDeComercio(body + checksum(body))).toBeUndefined()
     expect(await llaveDeComercio(llave)).toBeDefined()
-    expect(cuenta.times).toBe(2)
+    expect(counter.times).toBe(2)
   })
 
   it('is read together with others at the same time: keys with one statement, sessions with another', async () => {
-    const cuenta = createCounter()
+    const counter = createCounter()
     const { llaveDeComercio, llaveDeOperacion, sesionDeRepartidor } = createAuthenticators(
-      { db: cuenta.db, clock: environment.clock, usages: noUsages },
+      { db: counter.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
     const comercios = await Promise.all([1, 2, 3].map(() => environment.createComercio()))
     const mobiles = await Promise.all([1, 2].map(() => createMobile(environment)))
-    const [deComercio, deSesion, deOperacion, deNadie] = await Promise.all([
+    const [byComercio, bySesion, byOperador, byNobody] = await Promise.all([
       Promise.all(comercios.map(({ llave }) => llaveDeComercio(llave))),
       Promise.all(mobiles.map(({ cookie }) => sesionDeRepartidor(cookie.split('=')[1]!))),
       llaveDeOperacion(environment.llaveDeOperacion),
       llaveDeComercio(newLlave('test').llave),
     ])
-    expect(deComercio.map((one) => one?.comercio)).toEqual(comercios.map(({ comercio }) => comercio))
-    expect(deSesion.map((one) => one?.repartidor)).toEqual(mobiles.map(({ repartidor }) => repartidor))
-    expect([deOperacion?.operador, deNadie]).toEqual([expect.stringMatching(/^op_/), undefined])
-    expect(cuenta.times).toBe(2)
+    expect(byComercio.map((one) => one?.comercio)).toEqual(comercios.map(({ comercio }) => comercio))
+    expect(bySesion.map((one) => one?.repartidor)).toEqual(mobiles.map(({ repartidor }) => repartidor))
+    expect([byOperador?.operador, byNobody]).toEqual([expect.stringMatching(/^op_/), undefined])
+    expect(counter.times).toBe(2)
   })
 
   it('is missing for a text that cannot be a credential, of any length: no statement runs', async () => {
-    const cuenta = createCounter()
+    const counter = createCounter()
     const { llaveDeComercio, sesionDeRepartidor } = createAuthenticators(
-      { db: cuenta.db, clock: environment.clock, usages: noUsages },
+      { db: counter.db, clock: environment.clock, usages: noUsages },
       () => 0,
     )
     for (const text of ['', 'guia_test_', `guia_test_${'A'.repeat(70)}`, 'x'.repeat(16_000)]) {
       expect(await llaveDeComercio(text)).toBeUndefined()
       expect(await sesionDeRepartidor(text)).toBeUndefined()
     }
-    expect(cuenta.times).toBe(0)
+    expect(counter.times).toBe(0)
   })
 
   it('is believed for less than a second: a revoked key', async () => {
@@ -81,7 +81,7 @@ describe('a credential that was looked up', () => {
     const { llaveDeComercio } = createAuthenticators({ ...environment, usages: noUsages }, () => now)
     const { llave } = await environment.createComercio()
     const id = (await llaveDeComercio(llave))!.llave
-    expect((await environment.operar('POST', `/llaves/llave_${id}/revocar`)).status).toBe(200)
+    expect((await environment.asOperador('POST', `/llaves/llave_${id}/revocar`)).status).toBe(200)
     expect(await llaveDeComercio(llave)).toBeDefined()
     now += SECOND_MS - 1
     expect(await llaveDeComercio(llave)).toBeUndefined()
@@ -93,7 +93,7 @@ describe('a credential that was looked up', () => {
     const { repartidor, cookie } = await createMobile(environment)
     const [, token = ''] = cookie.split('=')
     expect(await sesionDeRepartidor(token)).toMatchObject({ repartidor })
-    expect((await environment.operar('POST', `/repartidores/${repartidor}/desactivar`)).status).toBe(200)
+    expect((await environment.asOperador('POST', `/repartidores/${repartidor}/desactivar`)).status).toBe(200)
     expect(await sesionDeRepartidor(token)).toBeDefined()
     now += SECOND_MS - 1
     expect(await sesionDeRepartidor(token)).toBeUndefined()

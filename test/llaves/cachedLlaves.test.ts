@@ -7,10 +7,10 @@ import { RowCache } from '../../server/domain/llaves/cachedLlaves.ts'
  */
 function crearTiempo() {
   let now = 0
-  const pendingDelays = new Set<{ en: number; perform: () => void }>()
+  const pendingDelays = new Set<{ dueAt: number; perform: () => void }>()
   return {
     now: () => now,
-    delay: (act: () => void, ms: number) => void pendingDelays.add({ en: now + ms, perform: act }),
+    delay: (act: () => void, ms: number) => void pendingDelays.add({ dueAt: now + ms, perform: act }),
     /** Number of delays that have not passed yet. */
     pendingDelays: () => pendingDelays.size,
     /** Moves the clock, and lets everything happen that follows from it. */
@@ -18,10 +18,12 @@ function crearTiempo() {
       const end = now + ms
       for (;;) {
         await new Promise((resolve) => setImmediate(resolve))
-        const [nextTask] = [...pendingDelays].filter(({ en }) => en <= end).sort((one, other) => one.en - other.en)
+        const [nextTask] = [...pendingDelays]
+          .filter(({ dueAt }) => dueAt <= end)
+          .sort((one, other) => one.dueAt - other.dueAt)
         if (!nextTask) break
         pendingDelays.delete(nextTask)
-        now = nextTask.en
+        now = nextTask.dueAt
         nextTask.perform()
       }
       now = end
@@ -33,24 +35,24 @@ function crearTiempo() {
 function createCacheWithTable(...goodTexts: string[]) {
   const tiempo = crearTiempo()
   const tableName = new Map(goodTexts.map((text) => [text, `row of ${text}`]))
-  const readItems: string[] = []
+  const readTexts: string[] = []
   const usages: string[] = []
-  let enCurso: { texto: string; fin: PromiseWithResolvers<string | undefined> }[] = []
+  let running: { texto: string; fin: PromiseWithResolvers<string | undefined> }[] = []
   const cachedRows = new RowCache<string>(
     tiempo.now,
     (text) => (sentRequest) => {
-      readItems.push(text)
+      readTexts.push(text)
       if (sentRequest) usages.push(text)
       const fin = Promise.withResolvers<string | undefined>()
-      enCurso.push({ texto: text, fin })
+      running.push({ texto: text, fin })
       return fin.promise
     },
     0,
     tiempo.delay,
   )
   /** Ends readings under way, all unless it is said which, well or not. */
-  const endReadings = async (error?: Error, cuales = enCurso) => {
-    enCurso = enCurso.filter((one) => !cuales.includes(one))
+  const endReadings = async (error?: Error, cuales = running) => {
+    running = running.filter((one) => !cuales.includes(one))
     for (const { texto: text, fin } of cuales) error ? fin.reject(error) : fin.resolve(tableName.get(text))
     await tiempo.passTime(0)
   }
@@ -66,18 +68,18 @@ function createCacheWithTable(...goodTexts: string[]) {
     const message = await Promise.race([request(text), tiempo.passTime(0).then(() => nothing)])
     return message === nothing ? 'waits' : message
   }
-  const existingItems = () => [...enCurso]
+  const runningReads = () => [...running]
   const sentRequests = (text: string) => usages.filter((usage) => usage === text).length
   return {
     tableName,
-    readItems,
+    readTexts,
     sentRequests,
     lookedUpTexts,
     cachedRows,
     endReadings,
     request,
     requestAtOnce,
-    exists: existingItems,
+    exists: runningReads,
     passTime: tiempo.passTime,
     pendingDelays: tiempo.pendingDelays,
   }
@@ -85,36 +87,36 @@ function createCacheWithTable(...goodTexts: string[]) {
 
 describe('a credential that is in use', () => {
   it('is read anew with all others in use, 400 ms after the last time, and no request waits for that', async () => {
-    const { endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a', 'b')
+    const { endReadings, request, requestAtOnce, readTexts, passTime } = createCacheWithTable('a', 'b')
     for (const text of ['a', 'b']) void request(text)
     await endReadings()
     await passTime(399)
-    expect(readItems).toEqual(['a', 'b'])
+    expect(readTexts).toEqual(['a', 'b'])
     await passTime(1)
-    expect(readItems.slice(2)).toEqual(['a', 'b'])
+    expect(readTexts.slice(2)).toEqual(['a', 'b'])
     expect(await requestAtOnce('a')).toBe('row of a')
     await endReadings()
     await passTime(399)
     expect(await requestAtOnce('a')).toBe('row of a')
-    expect(readItems).toHaveLength(4)
+    expect(readTexts).toHaveLength(4)
   })
 
   it('is not believed for longer than 500 ms from when it was read: then requests wait for the look under way', async () => {
-    const { tableName, endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a')
+    const { tableName, endReadings, request, requestAtOnce, readTexts, passTime } = createCacheWithTable('a')
     void request('a')
     await passTime(50)
     await endReadings()
     expect(await requestAtOnce('a')).toBe('row of a')
     tableName.delete('a')
     await passTime(400)
-    expect(readItems).toEqual(['a', 'a'])
+    expect(readTexts).toEqual(['a', 'a'])
     await passTime(49)
     expect(await requestAtOnce('a')).toBe('row of a')
     await passTime(1)
     expect(await requestAtOnce('a')).toBe('waits')
     const one = request('a')
     await endReadings()
-    expect([await one, readItems.length]).toEqual([undefined, 2])
+    expect([await one, readTexts.length]).toEqual([undefined, 2])
   })
 
   it('ends with the round that finds it revoked', async () => {
@@ -129,7 +131,7 @@ describe('a credential that is in use', () => {
   })
 
   it('goes on for as long as it is believed while rounds fail, and is then read by requests, which are told', async () => {
-    const { endReadings, request, requestAtOnce, readItems, cachedRows, passTime } = createCacheWithTable('a')
+    const { endReadings, request, requestAtOnce, readTexts, cachedRows, passTime } = createCacheWithTable('a')
     void request('a')
     await endReadings()
     await requestAtOnce('a')
@@ -140,17 +142,17 @@ describe('a credential that is in use', () => {
     await passTime(1)
     const one = request('a')
     const other = expect(request('a')).rejects.toThrow('away')
-    expect(readItems).toHaveLength(3)
+    expect(readTexts).toHaveLength(3)
     await Promise.all([expect(one).rejects.toThrow('away'), endReadings(new Error('the database is away')), other])
     // It is still a good one's, which strangers can't hold up, and it is read at the next request.
     expect(cachedRows.knows('a')).toBe(true)
-    const laterResult = request('a')
+    const laterRow = request('a')
     await endReadings()
-    expect(await laterResult).toBe('row of a')
+    expect(await laterRow).toBe('row of a')
   })
 
   it('waits for the next round when it was read less than 100 ms before one', async () => {
-    const { endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a', 'b')
+    const { endReadings, request, requestAtOnce, readTexts, passTime } = createCacheWithTable('a', 'b')
     void request('a')
     await endReadings()
     await requestAtOnce('a')
@@ -159,28 +161,21 @@ describe('a credential that is in use', () => {
     await endReadings()
     await requestAtOnce('b')
     await passTime(99)
-    expect(readItems.slice(2)).toEqual(['a'])
+    expect(readTexts.slice(2)).toEqual(['a'])
     await passTime(400)
-    expect(readItems.slice(3)).toEqual(['b'])
+    expect(readTexts.slice(3)).toEqual(['b'])
     expect(await requestAtOnce('b')).toBe('row of b')
   })
 
   it('is what was read last, though an earlier reading ends later', async () => {
-    const {
-      tableName,
-      endReadings,
-      request,
-      requestAtOnce,
-      exists: existingItems,
-      passTime,
-    } = createCacheWithTable('a')
+    const { tableName, endReadings, request, requestAtOnce, exists: runningReads, passTime } = createCacheWithTable('a')
     void request('a')
     await endReadings()
     await requestAtOnce('a')
     await passTime(900)
-    const [slowOne] = existingItems()
+    const [slowOne] = runningReads()
     const one = request('a')
-    const [, quickRead] = existingItems()
+    const [, quickRead] = runningReads()
     tableName.delete('a')
     await endReadings(undefined, [quickRead!])
     tableName.set('a', 'row of a')
@@ -189,7 +184,7 @@ describe('a credential that is in use', () => {
   })
 
   it('is in the rounds again after one that failed', async () => {
-    const { endReadings, request, requestAtOnce, readItems, passTime } = createCacheWithTable('a')
+    const { endReadings, request, requestAtOnce, readTexts, passTime } = createCacheWithTable('a')
     void request('a')
     await endReadings()
     await requestAtOnce('a')
@@ -197,11 +192,11 @@ describe('a credential that is in use', () => {
     await endReadings(new Error('once'))
     await requestAtOnce('a')
     await passTime(400)
-    expect(readItems).toHaveLength(3)
+    expect(readTexts).toHaveLength(3)
   })
 
   it('is read for two seconds after it was asked for, and then no longer', async () => {
-    const { endReadings, request, requestAtOnce, readItems, sentRequests, passTime, pendingDelays } =
+    const { endReadings, request, requestAtOnce, readTexts, sentRequests, passTime, pendingDelays } =
       createCacheWithTable('a', 'b')
     for (const text of ['a', 'b']) void request(text)
     await endReadings()
@@ -210,8 +205,8 @@ describe('a credential that is in use', () => {
       await passTime(400)
       await endReadings()
     }
-    const de = (text: string) => readItems.filter((read) => read === text).length
-    expect([de('a'), de('b'), pendingDelays()]).toEqual([1 + 4, 1 + 8, 0])
+    const readsOf = (text: string) => readTexts.filter((read) => read === text).length
+    expect([readsOf('a'), readsOf('b'), pendingDelays()]).toEqual([1 + 4, 1 + 8, 0])
     // Once by itself, and once since it was read.
     expect([sentRequests('a'), sentRequests('b')]).toEqual([1, 2])
   })
@@ -219,17 +214,17 @@ describe('a credential that is in use', () => {
 
 describe('a text that stands for nothing', () => {
   it('is looked up as strangers are, at most once in 500 ms, and never in a round', async () => {
-    const { endReadings, request, requestAtOnce, lookedUpTexts, readItems, passTime } = createCacheWithTable()
+    const { endReadings, request, requestAtOnce, lookedUpTexts, readTexts, passTime } = createCacheWithTable()
     void request('x')
     await endReadings()
     for (let ms = 0; ms < 490; ms += 70) {
       expect(await requestAtOnce('x')).toBe(undefined)
       await passTime(70)
     }
-    expect([readItems, lookedUpTexts]).toEqual([['x'], ['x']])
+    expect([readTexts, lookedUpTexts]).toEqual([['x'], ['x']])
     await passTime(10)
     void request('x')
-    expect([readItems.length, lookedUpTexts.length]).toEqual([2, 2])
+    expect([readTexts.length, lookedUpTexts.length]).toEqual([2, 2])
   })
 
   it('may become good', async () => {

@@ -19,10 +19,10 @@ describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
       vence_en: null,
     })
     expect(await listar(llave.llave)).toBe(200)
-    const { body } = await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)
-    const { llave: secret, ...publica } = llave
+    const { body } = await environment.asOperador('GET', `/comercios/${comercio.comercio}/llaves`)
+    const { llave: secret, ...shown } = llave
     // Its use, two lines above, is recorded a little later.
-    expect(body.datos).toEqual([{ ...publica, usado_en: body.datos[0].usado_en }])
+    expect(body.datos).toEqual([{ ...shown, usado_en: body.datos[0].usado_en }])
     const { rows } = await environment.db.pool.query('select * from llave where id = $1', [llave.id.slice(6)])
     expect(JSON.stringify(rows)).not.toContain(secret.slice(22, 74))
     expect(environment.log.join()).not.toContain(secret.slice(22, 40))
@@ -36,7 +36,7 @@ describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
     ['a past expiry', '/comercios/{c}/llaves', { modo: 'test', vence_en: '2020-01-01T00:00:00Z' }, '/vence_en'],
   ])('refuses %s', async (_description, path, body, field) => {
     const { comercio } = await crearComercio()
-    const response = await environment.operar('POST', path.replace('{c}', comercio), body)
+    const response = await environment.asOperador('POST', path.replace('{c}', comercio), body)
     expect([response.status, response.body.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [field]])
   })
 })

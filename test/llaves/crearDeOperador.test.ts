@@ -23,8 +23,8 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
       usado_en: null,
     })
     expect(await find(llave.llave)).toBe(200)
-    const { llave: secret, ...publica } = llave
-    expect((await environment.operar('GET', `/operadores/${operador}/llaves`)).body.datos).toEqual([publica])
+    const { llave: secret, ...shown } = llave
+    expect((await environment.asOperador('GET', `/operadores/${operador}/llaves`)).body.datos).toEqual([shown])
     expect(environment.log.join()).not.toContain(secret.slice(22, 40))
   })
 
@@ -56,7 +56,7 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
       expect([body, status, message.codigo]).toEqual([body, 403, 'alcance_insuficiente'])
       expect(message.mensaje).toMatch(new RegExp(`^Esta llave no tiene ${missing} y no puede darlos a otra\\. Pida `))
     }
-    expect((await environment.operar('GET', `/operadores/${operador}/llaves`)).body.datos).toEqual([])
+    expect((await environment.asOperador('GET', `/operadores/${operador}/llaves`)).body.datos).toEqual([])
     // A key that it does create has no way to more, either.
     const { status, body: childLlave } = await create(adminLlave, { alcances: ['administrar', 'ver'] })
     expect(status).toBe(201)
@@ -69,7 +69,7 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
     ['a past expiry', { vence_en: '2020-01-01T00:00:00Z' }, '/vence_en'],
     ['a mode', { modo: 'test' }, '/modo'],
   ])('refuses %s', async (_description, body, field) => {
-    const { status, body: message } = await environment.operar(
+    const { status, body: message } = await environment.asOperador(
       'POST',
       `/operadores/${await crearOperador()}/llaves`,
       body,
@@ -78,9 +78,11 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
   })
 
   it('answers 404 to operators that don’t exist', async () => {
-    expect((await environment.operar('POST', '/operadores/op_NADIE/llaves', {})).body.codigo).toBe(
+    expect((await environment.asOperador('POST', '/operadores/op_NADIE/llaves', {})).body.codigo).toBe(
       'operador_desconocido',
     )
-    expect((await environment.operar('GET', '/operadores/op_NADIE/llaves')).body.codigo).toBe('operador_desconocido')
+    expect((await environment.asOperador('GET', '/operadores/op_NADIE/llaves')).body.codigo).toBe(
+      'operador_desconocido',
+    )
   })
 })

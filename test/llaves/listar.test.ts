@@ -13,9 +13,10 @@ describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
       (await crearLlave(comercio)).id,
       (await crearLlave(comercio)).id,
     ])
-    const first = (await environment.operar('GET', `/comercios/${comercio}/llaves?limite=2`)).body
-    const second = (await environment.operar('GET', `/comercios/${comercio}/llaves?cursor=${first.cursor_siguiente}`))
-      .body
+    const first = (await environment.asOperador('GET', `/comercios/${comercio}/llaves?limite=2`)).body
+    const second = (
+      await environment.asOperador('GET', `/comercios/${comercio}/llaves?cursor=${first.cursor_siguiente}`)
+    ).body
     expect(new Set([...first.datos, ...second.datos].map((l) => l.id))).toEqual(ids)
     expect(second.cursor_siguiente).toBeNull()
   })
@@ -28,15 +29,15 @@ describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
       `update llave set creado_en = '2026-01-01Z' where comercio_id = (select id from comercio where comercio = $1)`,
       [comercio],
     )
-    const readItems: string[] = []
+    const listed: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { body } = await environment.operar(
+      const { body } = await environment.asOperador(
         'GET',
         `/comercios/${comercio}/llaves?limite=1${cursor && `&cursor=${cursor}`}`,
       )
-      readItems.push(...body.datos.map(({ id }: { id: string }) => id))
+      listed.push(...body.datos.map(({ id }: { id: string }) => id))
       cursor = body.cursor_siguiente
     }
-    expect(readItems).toEqual(ids.sort().reverse())
+    expect(listed).toEqual(ids.sort().reverse())
   })
 })

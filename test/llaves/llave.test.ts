@@ -22,26 +22,30 @@ describe('the format of a key', () => {
 
 describe('merchants and keys', () => {
   it('answers 404 to merchants and keys that don’t exist', async () => {
-    expect((await environment.operar('GET', '/comercios/com_NADIE/llaves')).body.codigo).toBe('comercio_desconocido')
-    expect((await environment.operar('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).body.codigo).toBe(
+    expect((await environment.asOperador('GET', '/comercios/com_NADIE/llaves')).body.codigo).toBe(
       'comercio_desconocido',
     )
-    expect((await environment.operar('POST', '/llaves/llave_NADIE/rotar', {})).body.codigo).toBe('llave_desconocida')
-    expect((await environment.operar('POST', '/llaves/llave_NADIE/revocar')).body.codigo).toBe('llave_desconocida')
+    expect((await environment.asOperador('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).body.codigo).toBe(
+      'comercio_desconocido',
+    )
+    expect((await environment.asOperador('POST', '/llaves/llave_NADIE/rotar', {})).body.codigo).toBe(
+      'llave_desconocida',
+    )
+    expect((await environment.asOperador('POST', '/llaves/llave_NADIE/revocar')).body.codigo).toBe('llave_desconocida')
     for (const oddValue of ['%00', '%F0%9F%92%A9', 'com_%00', 'llave_%00', 'x'.repeat(300), "'--"]) {
-      expect([oddValue, (await environment.operar('GET', `/comercios/${oddValue}/llaves`)).status]).toEqual([
+      expect([oddValue, (await environment.asOperador('GET', `/comercios/${oddValue}/llaves`)).status]).toEqual([
         oddValue,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
-      expect([oddValue, (await environment.operar('POST', `/llaves/${oddValue}/revocar`)).status]).toEqual([
+      expect([oddValue, (await environment.asOperador('POST', `/llaves/${oddValue}/revocar`)).status]).toEqual([
         oddValue,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
-      expect([oddValue, (await environment.operar('GET', `/guias?comercio=${oddValue}`)).status]).toEqual([
+      expect([oddValue, (await environment.asOperador('GET', `/guias?comercio=${oddValue}`)).status]).toEqual([
         oddValue,
         expect.toSatisfy((s) => s === 200 || s === 400),
       ])
-      expect([oddValue, (await environment.operar('GET', `/mensajes?guia=${oddValue}`)).status]).toEqual([
+      expect([oddValue, (await environment.asOperador('GET', `/mensajes?guia=${oddValue}`)).status]).toEqual([
         oddValue,
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])

@@ -7,14 +7,15 @@ export const noUsages = new LlaveUses({ query: async () => [] }, createLog('sile
 
 export function administrar(environment: TestEnvironment) {
   const listar = async (llave: string) => (await environment.request('GET', '/api/v1/guias', { llave })).status
-  const crearComercio = async () => (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).body
+  const crearComercio = async () =>
+    (await environment.asOperador('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).body
   const crearLlave = async (comercio: string, body: object = { modo: 'test' }) =>
-    (await environment.operar('POST', `/comercios/${comercio}/llaves`, body)).body
+    (await environment.asOperador('POST', `/comercios/${comercio}/llaves`, body)).body
 
   const crearOperador = async (): Promise<string> =>
-    (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).body.operador
+    (await environment.asOperador('POST', '/operadores', { nombre: 'Bodega' })).body.operador
   const crearLlaveDeOperador = async (operador: string, body: object = {}) =>
-    (await environment.operar('POST', `/operadores/${operador}/llaves`, body)).body
+    (await environment.asOperador('POST', `/operadores/${operador}/llaves`, body)).body
   /** What an operator's key is told when it looks for guides. */
   const find = async (llave: string) =>
     (await environment.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status

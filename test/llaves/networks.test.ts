@@ -36,9 +36,9 @@ describe('a key with networks', () => {
     ['::FFFF:cb00:7107/120', '203.0.113.0/24', '::ffff:203.0.113.8', '::ffff:203.0.114.8'],
     ['::ffff:198.51.100.9', '198.51.100.9/32', '198.51.100.9', '198.51.100.8'],
     ['::ffff:0:0/96', '0.0.0.0/0', '198.51.100.9', '2001:db8::1'],
-  ])('written as %s is stored as %s', async (writtenValue, saved, inside, fuera) => {
+  ])('written as %s is stored as %s', async (input, saved, inside, fuera) => {
     const { comercio } = await crearComercio()
-    const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [writtenValue] })
+    const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [input] })
     expect(redes).toEqual([saved])
     expect([await from(inside, llave), await from(fuera, llave)]).toEqual([200, '403 red_no_permitida'])
   })
@@ -53,7 +53,7 @@ describe('a key with networks', () => {
 
   it('is an operator’s, too, and a rotated one keeps them', async () => {
     const first = await crearLlaveDeOperador(await crearOperador(), { redes: REDES })
-    const { body: second } = await environment.operar('POST', `/llaves/${first.id}/rotar`)
+    const { body: second } = await environment.asOperador('POST', `/llaves/${first.id}/rotar`)
     for (const { llave } of [first, second]) {
       expect(await from('203.0.113.1', llave, '/operaciones/v1/guias')).toBe(200)
       expect(await from('192.0.2.1', llave, '/operaciones/v1/guias')).toBe('403 red_no_permitida')
@@ -77,7 +77,7 @@ describe('a key with networks', () => {
     ['too many', Array.from({ length: 21 }, (_unused, i) => `10.0.0.${i}`), '/redes'],
   ])('refuses %s', async (_description, redes, field) => {
     const { comercio } = await crearComercio()
-    const { status, body } = await environment.operar('POST', `/comercios/${comercio}/llaves`, {
+    const { status, body } = await environment.asOperador('POST', `/comercios/${comercio}/llaves`, {
       modo: 'test',
       redes,
     })

@@ -18,7 +18,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
   it('goes on in two keys while a rotation overlaps, and then in one', async () => {
     const { comercio } = await crearComercio()
     const old = await crearLlave(comercio, { modo: 'live', alcances: ['guias:leer'] })
-    const { status, body: fresh } = await environment.operar('POST', `/llaves/${old.id}/rotar`, {
+    const { status, body: fresh } = await environment.asOperador('POST', `/llaves/${old.id}/rotar`, {
       solapamiento_horas: 2,
     })
     expect([status, fresh.modo, fresh.alcances, fresh.vence_en]).toEqual([201, 'live', ['guias:leer'], null])
@@ -35,24 +35,24 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
   it('rotates with a day of overlap unless told, and at once with 0', async () => {
     const { comercio } = await crearComercio()
     const llave = await crearLlave(comercio)
-    await environment.operar('POST', `/llaves/${llave.id}/rotar`)
-    const { body } = await environment.operar('GET', `/comercios/${comercio}/llaves`)
+    await environment.asOperador('POST', `/llaves/${llave.id}/rotar`)
+    const { body } = await environment.asOperador('GET', `/comercios/${comercio}/llaves`)
     const old = body.datos.find((l: { id: string }) => l.id === llave.id)
     expect(new Date(old.vence_en).getTime() - Date.now()).toBeGreaterThan(23 * HOUR_MS)
     expect(await listar(llave.llave)).toBe(200)
-    await environment.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
+    await environment.asOperador('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
     await waitUntil(async () => (await listar(llave.llave)) === 401)
-    expect((await environment.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 169 })).status).toBe(
-      422,
-    )
+    expect(
+      (await environment.asOperador('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 169 })).status,
+    ).toBe(422)
   })
 
   it('does not prolong a key that ends before the overlap does', async () => {
     const { comercio } = await crearComercio()
     const vence_en = new Date(environment.clock().getTime() + HOUR_MS).toISOString()
     const old = await crearLlave(comercio, { modo: 'test', vence_en })
-    const { status } = await environment.operar('POST', `/llaves/${old.id}/rotar`, { solapamiento_horas: 2 })
-    const { body } = await environment.operar('GET', `/comercios/${comercio}/llaves`)
+    const { status } = await environment.asOperador('POST', `/llaves/${old.id}/rotar`, { solapamiento_horas: 2 })
+    const { body } = await environment.asOperador('GET', `/comercios/${comercio}/llaves`)
     const { vence_en: end } = body.datos.find(({ id }: { id: string }) => id === old.id)
     expect([status, end]).toEqual([201, vence_en])
     const { rows } = await environment.db.pool.query(
@@ -66,7 +66,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     const operador = await crearOperador()
     const vence_en = new Date(environment.clock().getTime() + 100 * HOUR_MS).toISOString()
     const old = await crearLlaveDeOperador(operador, { alcances: ['ver'], vence_en })
-    const { status, body: fresh } = await environment.operar('POST', `/llaves/${old.id}/rotar`, {
+    const { status, body: fresh } = await environment.asOperador('POST', `/llaves/${old.id}/rotar`, {
       solapamiento_horas: 2,
     })
     expect([status, fresh]).toEqual([201, expect.objectContaining({ operador, alcances: ['ver'], vence_en })])
@@ -92,13 +92,13 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
       'Esta llave no tiene los alcances operar y caja y no puede darlos a otra. Rótela con una llave que los tenga.',
     ])
     // Nothing was made and nothing ends.
-    expect((await environment.operar('GET', `/operadores/${operador}/llaves`)).body.datos).toMatchObject([
+    expect((await environment.asOperador('GET', `/operadores/${operador}/llaves`)).body.datos).toMatchObject([
       { id: foreign.id, vence_en: null },
     ])
     expect(await find(foreign.llave)).toBe(200)
 
-    const ownItem = await crearLlaveDeOperador(operador, { alcances: ['ver'] })
-    expect((await rotar(ownItem.id)).body).toMatchObject({ operador, alcances: ['ver'] })
+    const ownLlave = await crearLlaveDeOperador(operador, { alcances: ['ver'] })
+    expect((await rotar(ownLlave.id)).body).toMatchObject({ operador, alcances: ['ver'] })
     const [, id] = /^guia_oper_(.{12})/.exec(adminLlave)!
     expect((await rotar(`llave_${id}`)).body).toMatchObject({ alcances: ['administrar', 'ver'] })
     // The scopes of merchants are not operators'.

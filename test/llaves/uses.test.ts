@@ -28,7 +28,8 @@ function createCounter() {
 describe('when a key was last used', () => {
   it('is shown with it', async () => {
     const comercio = await environment.createComercio()
-    const look = async () => (await environment.operar('GET', `/comercios/${comercio.comercio}/llaves`)).body.datos[0]
+    const look = async () =>
+      (await environment.asOperador('GET', `/comercios/${comercio.comercio}/llaves`)).body.datos[0]
     expect((await look()).usado_en).toBeNull()
     await listar(comercio.llave)
     const first = await waitUntil(async () => (await look()).usado_en as string)
@@ -63,12 +64,12 @@ describe('when a key was last used', () => {
     await other.write()
     expect((await rowOf(llave)).usado_en).toEqual(start)
     const { doneCount: hechas, db } = createCounter()
-    const thirdOne = new LlaveUses(db, log)
-    thirdOne.record(await rowOf(llave), afterStep(MINUTE_MS - 1))
-    await thirdOne.write()
+    const third = new LlaveUses(db, log)
+    third.record(await rowOf(llave), afterStep(MINUTE_MS - 1))
+    await third.write()
     expect(hechas).toEqual([])
-    thirdOne.record(await rowOf(llave), afterStep(MINUTE_MS))
-    await thirdOne.write()
+    third.record(await rowOf(llave), afterStep(MINUTE_MS))
+    await third.write()
     expect((await rowOf(llave)).usado_en).toEqual(afterStep(MINUTE_MS))
   })
 
@@ -86,7 +87,7 @@ describe('when a key was last used', () => {
 describe('a key that ends within a week', () => {
   it('is told to its merchant, and once to the log, when it is used', async () => {
     const comercio = await environment.createComercio()
-    const cuenta = async (days: number) => {
+    const noticeAfter = async (days: number) => {
       const vence_en = new Date(environment.clock().getTime() + days * DAY_MS)
       const llave = await environment.createLlave(comercio, { vence_en })
       const { body } = await environment.request('GET', '/api/v1/cuenta', { llave })
@@ -94,8 +95,8 @@ describe('a key that ends within a week', () => {
       expect(body.vence_en).toBe(vence_en.toISOString())
       return [body.advertencias.map((a: { codigo: string }) => a.codigo), lines.length]
     }
-    expect(await cuenta(8)).toEqual([[], 0])
-    expect(await cuenta(6)).toEqual([['llave_por_vencer'], 1])
+    expect(await noticeAfter(8)).toEqual([[], 0])
+    expect(await noticeAfter(6)).toEqual([['llave_por_vencer'], 1])
     const metrics = createMetrics()
     metrics.observe(environment)
     await waitUntil(async () => /^guias_llaves_por_vencer 1$/m.test(await metrics.expose()))

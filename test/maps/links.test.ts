@@ -296,8 +296,8 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(fc.constantFrom(...VALIDOS), fc.array(cambio, { minLength: 1, maxLength: 4 }), (link, cambios) => {
         let text = link
-        for (const [en, removedLength, pone] of cambios) {
-          const i = en % (text.length + 1)
+        for (const [position, removedLength, pone] of cambios) {
+          const i = position % (text.length + 1)
           text = text.slice(0, i) + pone + text.slice(i + removedLength)
         }
         readSafely(text)

@@ -43,14 +43,14 @@ export function useMaps() {
   const paths = new Map<string, Respuesta>()
   const seenRequests: http.IncomingMessage[] = []
   const connections: { host: string; port: number; addresses: Address[] }[] = []
-  const enlaceDe = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
+  const linkOf = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
   let server: https.Server
   let serverPort: number
   let linkResolver: ShortLinkResolver
 
   function handleRequest(req: http.IncomingMessage, res: http.ServerResponse) {
     seenRequests.push(req)
-    const response = paths.get(enlaceDe(req))
+    const response = paths.get(linkOf(req))
     if (typeof response === 'function') return response(req, res)
     if (typeof response === 'string') return res.writeHead(302, { location: response }).end('<a>aquí</a>')
     const [status, headers, body] = response ?? [404]
@@ -110,7 +110,7 @@ export function useMaps() {
     readString(...links: string[]) {
       for (const [i, link] of links.slice(0, -1).entries()) paths.set(link, links[i + 1]!)
     },
-    listVisitedUrls: () => seenRequests.map(enlaceDe),
+    listVisitedUrls: () => seenRequests.map(linkOf),
     /** Waits until no connection is open. */
     expectNoSockets: () => expect.poll(() => openSockets.size).toBe(0),
   }

@@ -28,7 +28,7 @@ async function request({ llave, query = '', body = JSON.stringify(LISTA), header
   return { status: response.status, headers: response.headers, texto: text, codigo: /"codigo":"(\w+)"/.exec(text)?.[1] }
 }
 
-const nombresDe = (tools: readonly { name: string }[]) => tools.map(({ name }) => name)
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name)
 
 describe('POST /mcp', () => {
   it('answers a valid key, and a page of the service itself', async () => {
@@ -56,16 +56,16 @@ describe('POST /mcp', () => {
 
   it('bounds the body and its form', async () => {
     const { llave } = await environment.createComercio()
-    const estadoDe = async (body: string, tipo = 'application/json') =>
+    const estadoOf = async (body: string, tipo = 'application/json') =>
       (await request({ llave, body, headers: { 'Content-Type': tipo } })).status
-    expect(await estadoDe(JSON.stringify({ ...LISTA, params: { _meta: { relleno: 'x'.repeat(256 * 1024) } } }))).toBe(
+    expect(await estadoOf(JSON.stringify({ ...LISTA, params: { _meta: { relleno: 'x'.repeat(256 * 1024) } } }))).toBe(
       413,
     )
-    expect(await estadoDe(JSON.stringify(Array.from({ length: 1_000 }, () => LISTA)))).toBe(400)
-    expect(await estadoDe('{"jsonrpc":"2.0","id":1,"id":2}')).toBe(400)
-    expect(await estadoDe('{}')).toBe(400)
-    expect(await estadoDe('')).toBe(400)
-    expect(await estadoDe(JSON.stringify(LISTA), 'text/plain')).toBe(415)
+    expect(await estadoOf(JSON.stringify(Array.from({ length: 1_000 }, () => LISTA)))).toBe(400)
+    expect(await estadoOf('{"jsonrpc":"2.0","id":1,"id":2}')).toBe(400)
+    expect(await estadoOf('{}')).toBe(400)
+    expect(await estadoOf('')).toBe(400)
+    expect(await estadoOf(JSON.stringify(LISTA), 'text/plain')).toBe(415)
   })
 
   it.each(['GET', 'DELETE', 'PUT', 'OPTIONS'])('has no %s, as it keeps no session', async (method) => {
@@ -98,7 +98,7 @@ describe('a key', () => {
     const comercio = await environment.createComercio()
     const llave = await environment.createLlave(comercio, { alcances: ['guias:leer'] })
     const { client, callUrl } = await createAssistant(llave, { write: true })
-    const names = nombresDe((await client.listTools()).tools)
+    const names = namesOf((await client.listTools()).tools)
     expect(names).toEqual(expect.arrayContaining(['listarGuias', 'obtenerEtiqueta', 'obtenerCuenta']))
     for (const foreign of ['crearGuia', 'listarWebhooks', 'obtenerPruebaDeEntrega'])
       expect(names).not.toContain(foreign)
@@ -107,21 +107,21 @@ describe('a key', () => {
       datos: { codigo: 'alcance_insuficiente' },
     })
     const real = await environment.createComercio('live')
-    const { client: deReal } = await createAssistant(real.llave, { write: true })
-    const realOne = nombresDe((await deReal.listTools()).tools)
+    const { client: realClient } = await createAssistant(real.llave, { write: true })
+    const realOne = namesOf((await realClient.listTools()).tools)
     expect(realOne).toContain('crearGuia')
     expect(realOne.filter((name) => name.startsWith('simular'))).toEqual([])
   })
 
   it('reaches no guide of another merchant, also when both ask at once', async () => {
     const [one, other] = await Promise.all([environment.createComercio(), environment.createComercio()])
-    const [ownItem, foreign] = await Promise.all([one.api.guias.crear(buildGuia()), other.api.guias.crear(buildGuia())])
-    const [ofOne, deOtro] = await Promise.all([createAssistant(one.llave), createAssistant(other.llave)])
+    const [own, foreign] = await Promise.all([one.api.guias.crear(buildGuia()), other.api.guias.crear(buildGuia())])
+    const [ofOne, ofOther] = await Promise.all([createAssistant(one.llave), createAssistant(other.llave)])
     const seen = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         i % 2
-          ? ofOne.callUrl('obtenerGuia', { guia: ownItem.guia })
-          : deOtro.callUrl('obtenerGuia', { guia: foreign.guia }),
+          ? ofOne.callUrl('obtenerGuia', { guia: own.guia })
+          : ofOther.callUrl('obtenerGuia', { guia: foreign.guia }),
       ),
     )
     expect(seen.map(({ datos }) => datos.guia)).toEqual(seen.map(({ args: calledWith }) => calledWith.guia))

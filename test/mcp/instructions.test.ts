@@ -24,19 +24,19 @@ interface Schema {
 const { components } = (await readBundle('comercios')) as unknown as {
   components: { schemas: Record<string, Schema> }
 }
-const resolver = (givenValue: Schema): Schema =>
-  givenValue.$ref
-    ? { ...resolver(components.schemas[givenValue.$ref.split('/').at(-1)!]!), ...givenValue, $ref: undefined }
-    : givenValue
-const membersOf = (givenValue: Schema): Record<string, Schema> => {
-  const { allOf = [], properties = {} } = resolver(givenValue)
+const resolver = (schema: Schema): Schema =>
+  schema.$ref
+    ? { ...resolver(components.schemas[schema.$ref.split('/').at(-1)!]!), ...schema, $ref: undefined }
+    : schema
+const membersOf = (schema: Schema): Record<string, Schema> => {
+  const { allOf = [], properties = {} } = resolver(schema)
   return Object.assign({}, ...allOf.map(membersOf), properties)
 }
 const NON_FREE_FIELDS = ['telefono', 'pais', 'maps_url', 'departamento', 'municipio']
 /** Names of a schema's members in which a merchant writes what it likes. */
 const readFreeFields = (name: string) =>
-  Object.entries(membersOf(components.schemas[name]!)).flatMap(([field, givenValue]) => {
-    const { type, enum: values, format } = resolver(givenValue)
+  Object.entries(membersOf(components.schemas[name]!)).flatMap(([field, schema]) => {
+    const { type, enum: values, format } = resolver(schema)
     const isText = [type].flat().includes('string') && values === undefined && format === undefined
     return isText && !NON_FREE_FIELDS.includes(field) ? [field] : []
   })

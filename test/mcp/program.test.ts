@@ -158,10 +158,13 @@ describe('@guias/mcp', () => {
   it('is configured as the guide shows', async () => {
     const { llave } = await environment.createComercio()
     const { version } = JSON.parse(readFileSync(`${ROOT}sdk/mcp/package.json`, 'utf8'))
-    const porStdio = example('asistente.json')
-    expect(porStdio.args).toEqual(['-y', `https://guias.ejemplo.com/sdk/guias-mcp-${version}.tgz`])
+    const stdioExample = example('asistente.json')
+    expect(stdioExample.args).toEqual(['-y', `https://guias.ejemplo.com/sdk/guias-mcp-${version}.tgz`])
     const env = Object.fromEntries(
-      Object.entries(porStdio.env).map(([name, value]) => [name, value.startsWith('guia_') ? llave : environment.url]),
+      Object.entries(stdioExample.env).map(([name, value]) => [
+        name,
+        value.startsWith('guia_') ? llave : environment.url,
+      ]),
     )
     expect((await runCommand([], env)).stderr).toContain('llave de prueba, solo lee')
 

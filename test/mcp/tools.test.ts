@@ -15,15 +15,15 @@ const one = (name: string) => herramientas.find((tool) => tool.nombre === name)!
 
 describe('the tools', () => {
   it('are the operations of merchants’ keys, each with its summary', async () => {
-    const ownItems = operacionesOf(contract).filter(({ definition }) =>
+    const toolOperaciones = operacionesOf(contract).filter(({ definition }) =>
       ((definition.security ?? []) as JsonObject[]).some((schema) => 'llaveDeComercio' in schema),
     )
-    expect(ownItems.length).toBeGreaterThan(30)
+    expect(toolOperaciones.length).toBeGreaterThan(30)
     const { llave } = await environment.createComercio()
     const { client } = await createAssistant(llave, { write: true })
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(ownItems.map(({ id }) => id))
-    for (const { definition, id } of ownItems)
+    expect(tools.map(({ name }) => name)).toEqual(toolOperaciones.map(({ id }) => id))
+    for (const { definition, id } of toolOperaciones)
       expect(tools.find(({ name }) => name === id)!.description).toContain(definition.summary)
   })
 

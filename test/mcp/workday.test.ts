@@ -7,12 +7,12 @@ import { connectAssistant, useAssistants } from './assistant.ts'
 import { runAssistantDay } from './workday.ts'
 
 const environment = shareEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const createAssistant = useAssistants(environment)
 
 it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protocol’s %s era', async (mode) => {
   const { llave, api } = await environment.createComercio()
-  const receptor = await nuevoReceptor()
+  const receptor = await openReceiver()
   const assistant = await createAssistant(llave, { write: true, mode })
   expect(assistant.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
   const guia = await runAssistantDay(assistant, receptor.url)
@@ -25,7 +25,7 @@ it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protoco
 
 it('a whole day over stdio works with the package’s program', async () => {
   const { llave, api } = await environment.createComercio()
-  const receptor = await nuevoReceptor()
+  const receptor = await openReceiver()
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [new URL('../../sdk/mcp/bin/guias-mcp.js', import.meta.url).pathname, '--escribir'],

@@ -54,8 +54,8 @@ export async function runAssistantDay({ client, callUrl: callTool }: Assistant, 
 
   for (const next of ['recolectado', 'en_ruta'])
     expect(await callTool('simularAvance', { guia, confirmar: guia, estado: next })).toMatchObject({ estado: 200 })
-  const { datos: enRuta } = await callTool('listarGuias', { estado: ['en_ruta'], external_ref: newGuia.external_ref })
-  expect(enRuta.datos).toEqual([expect.objectContaining({ guia })])
+  const { datos: onRoute } = await callTool('listarGuias', { estado: ['en_ruta'], external_ref: newGuia.external_ref })
+  expect(onRoute.datos).toEqual([expect.objectContaining({ guia })])
   expect(await callTool('cancelarGuia', { guia, confirmar: guia })).toMatchObject({
     estado: 409,
     datos: { codigo: 'transicion_invalida' },

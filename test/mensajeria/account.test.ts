@@ -22,15 +22,15 @@ beforeAll(async () => {
   comercio = await environment.createComercio('live')
 })
 const SUBSCRIBER_DIGITS = '3998877'
-const deMeta = (status: number, code: number): RequestOutcome => ({
+const metaError = (status: number, code: number): RequestOutcome => ({
   tipo: 'error',
   status,
   // What Meta may quote back must not get anywhere.
   error: { code, details: `Failed for +502 4${SUBSCRIBER_DIGITS} with EAAGsecretisimo123456` },
 })
-const con = async (outcome: RequestOutcome, shop = comercio) => {
+const sendWith = async (outcome: RequestOutcome, shop = comercio) => {
   const telefono = createTelefono()
-  canal.proveedor.porTelefono.set(telefono, outcome)
+  canal.proveedor.byTelefono.set(telefono, outcome)
   return fresh(shop, { telefono })
 }
 const waitForPending = (sentSolicitud: SentUbicacionRequest, intentos: number) =>
@@ -74,8 +74,8 @@ describe('a definite refusal', () => {
   ]
   it.each(cases)('%i %i: the message fails once, with a reason for an operator', async (status, code, motivo) => {
     const shop = await environment.createComercio('live')
-    const entregas = await canal.conWebhook(shop)
-    const sentSolicitud = await con(deMeta(status, code), shop)
+    const entregas = await canal.createComercioWithWebhook(shop)
+    const sentSolicitud = await sendWith(metaError(status, code), shop)
     const row = await esperar(sentSolicitud, 'fallido')
     expect(row).toMatchObject({
       codigo: String(code),
@@ -91,13 +91,13 @@ describe('a definite refusal', () => {
     })
     expect(await tipos(shop, sentSolicitud)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.fallida'])
-    const { body } = await environment.operar('GET', `/mensajes?guia=${sentSolicitud.guia}`)
+    const { body } = await environment.asOperador('GET', `/mensajes?guia=${sentSolicitud.guia}`)
     expect(body.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: row.motivo }])
     // It isn't tried again, unless somebody asks for it.
     canal.advance(HOUR_MS)
     await waitForQuiet()
     expect(requests(sentSolicitud)).toHaveLength(1)
-    canal.proveedor.porTelefono.delete(sentSolicitud.telefono)
+    canal.proveedor.byTelefono.delete(sentSolicitud.telefono)
     const { status: acceptedStatus } = await environment.request(
       'POST',
       `/api/v1/guias/${sentSolicitud.guia}/reenviar-solicitud`,
@@ -116,24 +116,24 @@ describe('a definite refusal', () => {
 
 describe('a fault of the account', () => {
   const cases: [string, RequestOutcome, RegExp][] = [
-    ['190', deMeta(401, 190), /venció o fue revocado: genere un token/],
-    ['131042', deMeta(400, 131042), /problema de pago/],
-    ['368', deMeta(403, 368), /restringida por infringir/],
-    ['131031', deMeta(403, 131031), /bloqueada/],
-    ['132001', deMeta(404, 132001), /plantilla no existe en ese idioma/],
-    ['132015', deMeta(400, 132015), /en pausa/],
-    ['10', deMeta(403, 10), /permisos/],
-    ['200', deMeta(403, 200), /permisos/],
-    ['0', deMeta(401, 0), /no autentica/],
-    ['33', deMeta(400, 33), /phone number id/],
-    ['100', deMeta(400, 100), /phone number id y la versión/],
-    ['131005', deMeta(403, 131005), /denegó el acceso/],
-    ['131045', deMeta(500, 131045), /registr/],
+    ['190', metaError(401, 190), /venció o fue revocado: genere un token/],
+    ['131042', metaError(400, 131042), /problema de pago/],
+    ['368', metaError(403, 368), /restringida por infringir/],
+    ['131031', metaError(403, 131031), /bloqueada/],
+    ['132001', metaError(404, 132001), /plantilla no existe en ese idioma/],
+    ['132015', metaError(400, 132015), /en pausa/],
+    ['10', metaError(403, 10), /permisos/],
+    ['200', metaError(403, 200), /permisos/],
+    ['0', metaError(401, 0), /no autentica/],
+    ['33', metaError(400, 33), /phone number id/],
+    ['100', metaError(400, 100), /phone number id y la versión/],
+    ['131005', metaError(403, 131005), /denegó el acceso/],
+    ['131045', metaError(500, 131045), /registr/],
     ['http_404', { tipo: 'respuesta', status: 404, body: '<h1>Not Found</h1>' }, /dirección y la versión/],
   ]
 
   it('makes messages wait, is logged as an error, and fails none; they are sent once it works', async () => {
-    const sentSolicitudes = await Promise.all(cases.map(([, outcome]) => con(outcome)))
+    const sentSolicitudes = await Promise.all(cases.map(([, outcome]) => sendWith(outcome)))
     for (const [i, sentSolicitud] of sentSolicitudes.entries()) {
       const [codigo, , motivo] = cases[i]!
       const row = await waitForPending(sentSolicitud, 1)
@@ -154,11 +154,11 @@ describe('a fault of the account', () => {
       for (const sentSolicitud of sentSolicitudes) await waitForPending(sentSolicitud, round)
     }
     canal.takeExpectedErrors(/messaging account/)
-    for (const { telefono } of sentSolicitudes) canal.proveedor.porTelefono.set(telefono, deMeta(503, 131016))
+    for (const { telefono } of sentSolicitudes) canal.proveedor.byTelefono.set(telefono, metaError(503, 131016))
     canal.advance(10 * MINUTE_MS)
     // The first hiccup after that isn't the last of its nine tries.
     for (const sentSolicitud of sentSolicitudes) await waitForPending(sentSolicitud, 13)
-    for (const { telefono } of sentSolicitudes) canal.proveedor.porTelefono.delete(telefono)
+    for (const { telefono } of sentSolicitudes) canal.proveedor.byTelefono.delete(telefono)
     canal.advance(HOUR_MS)
     for (const sentSolicitud of sentSolicitudes) {
       expect(await esperar(sentSolicitud, 'enviado')).toMatchObject({ codigo: null, motivo: null })
@@ -171,7 +171,7 @@ describe('a fault of the account', () => {
   })
 
   it('fails a message only when a day has passed', async () => {
-    const sentSolicitud = await con(deMeta(401, 190))
+    const sentSolicitud = await sendWith(metaError(401, 190))
     await waitForPending(sentSolicitud, 1)
     canal.advance(DAY_MS - HOUR_MS)
     await waitForPending(sentSolicitud, 2)
@@ -183,20 +183,20 @@ describe('a fault of the account', () => {
   })
 
   it('doesn’t hold up who is well: other messages and the mailbox', async () => {
-    const bad = await con(deMeta(401, 190))
-    const bien = await fresh(comercio)
+    const bad = await sendWith(metaError(401, 190))
+    const delivered = await fresh(comercio)
     const prueba = await fresh(await environment.createComercio('test'))
-    await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), waitForPending(bad, 1)])
+    await Promise.all([esperar(delivered, 'enviado'), esperar(prueba, 'enviado'), waitForPending(bad, 1)])
     canal.takeExpectedErrors(/messaging account/)
   })
 
   it('forgets a message that nobody needs any more', async () => {
-    const confirmed = await con(deMeta(401, 190))
-    const cancelled = await con(deMeta(401, 190))
+    const confirmed = await sendWith(metaError(401, 190))
+    const cancelled = await sendWith(metaError(401, 190))
     await Promise.all([waitForPending(confirmed, 1), waitForPending(cancelled, 1)])
     await comercio.api.guias.confirmarUbicacion(confirmed.guia, { lat: 14.6, lng: -90.5 })
     await comercio.api.guias.cancelar(cancelled.guia)
-    for (const { telefono } of [confirmed, cancelled]) canal.proveedor.porTelefono.delete(telefono)
+    for (const { telefono } of [confirmed, cancelled]) canal.proveedor.byTelefono.delete(telefono)
     canal.advance(10 * MINUTE_MS)
     for (const sentSolicitud of [confirmed, cancelled]) {
       await esperar(sentSolicitud, 'descartado')

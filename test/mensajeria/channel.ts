@@ -148,7 +148,7 @@ export function useChannel({
       return eventos.datos.map(({ tipo }) => tipo as string)
     },
     /** A webhook of a live merchant, paused so that its deliveries stay where they are. */
-    async conWebhook(comercio: Comercio) {
+    async createComercioWithWebhook(comercio: Comercio) {
       await query(
         `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
          values ($1, 'live', $2, $3, '{ubicacion.*}', 'pausado', now(), now(), now(), now())`,
@@ -182,13 +182,9 @@ export function useChannel({
       await canal.waitUntilProcessed()
     },
     estado: (status: string, datos: StatusData) => canal.notifyAndWait({ statuses: [estado(status, datos)] }),
-    reply: (
-      tipo: string,
-      contenido: unknown,
-      { telefono, inReplyTo: enRespuestaA }: { telefono: string; inReplyTo?: string },
-    ) =>
+    reply: (tipo: string, contenido: unknown, { telefono, inReplyTo }: { telefono: string; inReplyTo?: string }) =>
       canal.notifyAndWait({
-        messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { inReplyTo: enRespuestaA }) })],
+        messages: [mensaje(tipo, contenido, { de: telefono, ...(inReplyTo && { inReplyTo }) })],
       }),
     waitUntilProcessed: () =>
       waitUntil(async () => (await query('select from entrante where hecho_en is null')).length === 0),
@@ -200,7 +196,7 @@ export function useChannel({
       return matchingLines
     },
     /** One more process over the same database. */
-    async otroServicio() {
+    async startOtherService() {
       const config = readConfig(
         {
           DATABASE_URL: environment.databaseUrl,

@@ -5,8 +5,8 @@ const environment = shareEnvironment()
 
 describe('GET /operaciones/v1/mensajes', () => {
   it('answers 404 for a guide that doesn’t exist, and needs one', async () => {
-    expect((await environment.operar('GET', '/mensajes?guia=000000000000')).status).toBe(404)
-    expect((await environment.operar('GET', '/mensajes')).body.errores).toMatchObject([
+    expect((await environment.asOperador('GET', '/mensajes?guia=000000000000')).status).toBe(404)
+    expect((await environment.asOperador('GET', '/mensajes')).body.errores).toMatchObject([
       { campo: 'guia', codigo: 'requerido' },
     ])
   })

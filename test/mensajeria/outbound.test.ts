@@ -32,11 +32,11 @@ const error = (status: number, code: number, detalles = 'x'): RequestOutcome => 
 })
 const createWithOutcome = async (outcome: RequestOutcome) => {
   const telefono = createTelefono()
-  canal.proveedor.porTelefono.set(telefono, outcome)
+  canal.proveedor.byTelefono.set(telefono, outcome)
   return fresh(comercio, { telefono })
 }
 /** The provider is well again for that phone. */
-const heal = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
+const heal = ({ telefono }: { telefono: string }) => canal.proveedor.byTelefono.delete(telefono)
 
 describe('another link in the place of one whose time is over', () => {
   it('is one message, although the recipient asks twice while it waits', async () => {
@@ -44,14 +44,14 @@ describe('another link in the place of one whose time is over', () => {
     const token = requests(first)[0]!.json.template.components[1].parameters[0].text
     canal.advance(73 * HOUR_MS)
     await waitUntil(async () => (await read(comercio, first)).ubicacion.estado === 'vencida')
-    canal.proveedor.porTelefono.set(first.telefono, error(503, 2))
-    const pedirOtro = async () => {
+    canal.proveedor.byTelefono.set(first.telefono, error(503, 2))
+    const requestOther = async () => {
       const body = new URLSearchParams({ accion: 'otro' })
       return (await fetch(`${environment.url}/u/${token}`, { method: 'POST', body })).text()
     }
-    expect(await pedirOtro()).toContain('<h1 tabindex="-1">Le mandamos otro enlace')
+    expect(await requestOther()).toContain('<h1 tabindex="-1">Le mandamos otro enlace')
     await waitUntil(async () => (await mensajes(first))[1]?.codigo)
-    expect(await pedirOtro()).toContain('<h1 tabindex="-1">Ya le mandamos otro enlace')
+    expect(await requestOther()).toContain('<h1 tabindex="-1">Ya le mandamos otro enlace')
     expect((await mensajes(first)).map(({ estado }) => estado)).toEqual(['enviado', 'pendiente'])
     heal(first)
   })
@@ -60,7 +60,7 @@ describe('another link in the place of one whose time is over', () => {
 describe('a live guide without coordinates', () => {
   it('is exactly one template message, with a link that works', async () => {
     const shop = await environment.createComercio('live')
-    const entregas = await canal.conWebhook(shop)
+    const entregas = await canal.createComercioWithWebhook(shop)
     const telefono = createTelefono()
     const created = await shop.api.guias.crear(
       buildGuiaWithoutDestino({ telefono: `+${telefono}`, municipio: 'Mixco' }),
@@ -128,9 +128,9 @@ describe('a live guide without coordinates', () => {
   })
 
   it('is one message, even when several processes run its job repeatedly', async () => {
-    const other = await canal.otroServicio()
+    const other = await canal.startOtherService()
     const telefonos = Array.from({ length: 30 }, createTelefono)
-    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
+    for (const telefono of telefonos) canal.proveedor.byTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
     const clienteDeWhatsapp = createWhatsappClient(canal.proveedor.config)
     const deps = { ...buildMensajeDeps(environment), whatsappClient: clienteDeWhatsapp }
     const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
@@ -156,7 +156,7 @@ describe('a live guide without coordinates', () => {
     }
     await clienteDeWhatsapp.close()
     await other.stop()
-    comercio = { ...comercio, api: (await conUrl(comercio)).api }
+    comercio = { ...comercio, api: (await readUrl(comercio)).api }
     for (const result of first.resultados) expect(await tipos(comercio, result as { guia: string })).toEqual(SOLICITADA)
   })
 
@@ -174,7 +174,7 @@ describe('a live guide without coordinates', () => {
 })
 
 /** The SDK with the service's present address. */
-async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<Comercio> {
+async function readUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<Comercio> {
   const { Guias } = await import('@guias/sdk')
   return { id, comercio: codigo, llave, modo, api: new Guias({ llave, baseUrl: environment.url }) }
 }
@@ -236,7 +236,7 @@ describe('a message that was surely not sent', () => {
     await esperarIntento(sentSolicitud, 1)
     heal(sentSolicitud)
     await environment.reset()
-    comercio = await conUrl(comercio)
+    comercio = await readUrl(comercio)
     await waitForQuiet()
     expect(requests(sentSolicitud)).toHaveLength(1)
     canal.advance(MINUTE_MS)
@@ -266,11 +266,11 @@ describe('a message with an unknown outcome', () => {
     FULL_RUN_ONLY,
     async () => {
       const shop = await environment.createComercio('live')
-      const entregas = await canal.conWebhook(shop)
+      const entregas = await canal.createComercioWithWebhook(shop)
       const sentSolicitudes = await Promise.all(
         cases.map(async ([, outcome]) => {
           const telefono = createTelefono()
-          canal.proveedor.porTelefono.set(telefono, outcome)
+          canal.proveedor.byTelefono.set(telefono, outcome)
           return fresh(shop, { telefono })
         }),
       )
@@ -282,8 +282,8 @@ describe('a message with an unknown outcome', () => {
         expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: row.motivo } })
       }
       await environment.reset()
-      shop.api = (await conUrl(shop)).api
-      comercio = await conUrl(comercio)
+      shop.api = (await readUrl(shop)).api
+      comercio = await readUrl(comercio)
       canal.advance(5 * MINUTE_MS)
       await waitForQuiet()
       for (const sentSolicitud of sentSolicitudes) {
@@ -293,10 +293,10 @@ describe('a message with an unknown outcome', () => {
       expect(await entregas()).toEqual([])
 
       // The statuses come with our own id, for the wamid was never told; twice, and in no order.
-      const en = new Date(canal.clock().getTime() - 30_000)
+      const sentAt = new Date(canal.clock().getTime() - 30_000)
       for (const [i, sentSolicitud] of sentSolicitudes.entries()) {
         const [{ id } = { id: '' }] = await mensajes(sentSolicitud)
-        const datos = { wamid: `wamid.dudoso${i}`, recipient: sentSolicitud.telefono, ownId: id, en }
+        const datos = { wamid: `wamid.dudoso${i}`, recipient: sentSolicitud.telefono, ownId: id, en: sentAt }
         for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
           await canal.estado(status, datos)
         const row = (await mensajes(sentSolicitud))[0]!
@@ -332,7 +332,7 @@ describe('a message with an unknown outcome', () => {
     const sentSolicitud = await createWithOutcome({ tipo: 'colgar' })
     await waitUntil(async () => requests(sentSolicitud).length > 0)
     await environment.reset()
-    comercio = await conUrl(comercio)
+    comercio = await readUrl(comercio)
     heal(sentSolicitud)
     canal.advance(3 * MINUTE_MS)
     await esperar(sentSolicitud, 'dudoso')
@@ -399,7 +399,7 @@ describe('many at once', () => {
   it('are each in somebody’s hands only while they are being sent', async () => {
     const telefonos = Array.from({ length: 40 }, createTelefono)
     // The provider is slow; the clock stands for a thousand of them.
-    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 400 })
+    for (const telefono of telefonos) canal.proveedor.byTelefono.set(telefono, { tipo: 'aceptar', lag: 400 })
     const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
     let concurrent = 0

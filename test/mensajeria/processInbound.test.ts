@@ -45,7 +45,7 @@ describe('statuses', () => {
   const NOMBRES = ['sent', 'delivered', 'read'] as const
   const permute = <T>(list: readonly T[]): T[][] =>
     list.length < 2 ? [[...list]] : list.flatMap((one, i) => permute(list.toSpliced(i, 1)).map((r) => [one, ...r]))
-  const en = (i: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, i * 10))
+  const timeOf = (i: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, i * 10))
 
   it.concurrent.each(permute(NOMBRES).map((command) => [command.join(' '), command] as const))(
     'in the order %s, doubled, end in the same',
@@ -56,19 +56,19 @@ describe('statuses', () => {
           wamid: sentSolicitud.wamid,
           recipient: sentSolicitud.telefono,
           ownId: sentSolicitud.id,
-          en: en(NOMBRES.indexOf(status)),
+          en: timeOf(NOMBRES.indexOf(status)),
         }
         // Another body each time, or the second would be no second row.
         await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta: pass })
       }
       const [row] = await mensajes(sentSolicitud)
-      expect([row!.estado, row!.entregado_en, row!.leido_en]).toEqual(['leido', en(1), en(2)])
+      expect([row!.estado, row!.entregado_en, row!.leido_en]).toEqual(['leido', timeOf(1), timeOf(2)])
       const { solicitud } = (await read(comercio, sentSolicitud)).ubicacion
       expect(solicitud).toMatchObject({
         estado: 'leido',
         enviado_en: row!.enviado_en!.toISOString(),
-        entregado_en: en(1).toISOString(),
-        leido_en: en(2).toISOString(),
+        entregado_en: timeOf(1).toISOString(),
+        leido_en: timeOf(2).toISOString(),
       })
       expect(await tipos(comercio, sentSolicitud)).toEqual(REQUESTED_EVENTOS)
     },
@@ -76,7 +76,7 @@ describe('statuses', () => {
 
   it('all in one body are as good', async () => {
     const sentSolicitud = await sentRequest(comercio)
-    const datos = { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono, en: en(1) }
+    const datos = { wamid: sentSolicitud.wamid, recipient: sentSolicitud.telefono, en: timeOf(1) }
     await canal.notifyAndWait({ statuses: ['read', 'sent', 'delivered', 'nada', 'read'].map((s) => estado(s, datos)) })
     expect((await mensajes(sentSolicitud))[0]!.estado).toBe('leido')
   })
@@ -88,7 +88,7 @@ describe('statuses', () => {
     [['sent', 'failed', 'failed', 'sent', 'delivered']],
   ])('%j: failed, once, with a reason', async (command) => {
     const shop = await environment.createComercio('live')
-    const entregas = await canal.conWebhook(shop)
+    const entregas = await canal.createComercioWithWebhook(shop)
     const sentSolicitud = await sentRequest(shop)
     for (const [pass, status] of command.entries()) {
       const error = {
@@ -183,8 +183,8 @@ describe('statuses', () => {
         estado('failed', { ...datos, ownId: '01a204b8-7ab8-7000-beff-e7566cf9e000' }),
       ],
     })
-    const deOtro = aviso({ statuses: [estado('read', { ...datos, wamid: sentSolicitud.wamid })] }, '999999999999999')
-    expect((await postSigned(JSON.stringify(deOtro))).status).toBe(200)
+    const ofOther = aviso({ statuses: [estado('read', { ...datos, wamid: sentSolicitud.wamid })] }, '999999999999999')
+    expect((await postSigned(JSON.stringify(ofOther))).status).toBe(200)
     await canal.waitUntilProcessed()
     expect((await mensajes(sentSolicitud))[0]!.estado).toBe('enviado')
   })
@@ -207,7 +207,7 @@ describe('a location', () => {
 
   it('in answer to our message confirms that guide, with its event, webhook and one word of thanks', async () => {
     const shop = await environment.createComercio('live')
-    const entregas = await canal.conWebhook(shop)
+    const entregas = await canal.createComercioWithWebhook(shop)
     const telefono = createTelefono()
     const [old, media, other] = [
       await sentRequest(shop, { telefono: `+${telefono}` }),
@@ -260,11 +260,11 @@ describe('a location', () => {
   })
 
   it('as a map link in a text confirms the guide, and a short link is followed', async () => {
-    const conPunto = await sentRequest(comercio)
+    const withPoint = await sentRequest(comercio)
     const link = `https://www.google.com/maps?q=${RECIPIENT_POSITION.latitude},${RECIPIENT_POSITION.longitude}`
-    await answer('text', { body: `Mi casa:\n${link}.` }, conPunto)
-    expect((await confirmed(comercio, conPunto)).maps_url).toBe(link)
-    await esperar(conPunto, 'enviado', 2)
+    await answer('text', { body: `Mi casa:\n${link}.` }, withPoint)
+    expect((await confirmed(comercio, withPoint)).maps_url).toBe(link)
+    await esperar(withPoint, 'enviado', 2)
     const shortForm = await sentRequest(comercio)
     await answer('text', { body: 'https://maps.app.goo.gl/abc123' }, shortForm)
     const { ubicacion } = await read(comercio, shortForm)
@@ -325,10 +325,10 @@ describe('a location', () => {
 
   it('is not guessed either when the named guide also has messages whose id nobody knows', async () => {
     const telefono = createTelefono()
-    canal.proveedor.porTelefono.set(telefono, { tipo: 'cerrar' })
+    canal.proveedor.byTelefono.set(telefono, { tipo: 'cerrar' })
     const one = await fresh(comercio, { telefono: `+${telefono}` })
     await esperar(one, 'dudoso')
-    canal.proveedor.porTelefono.delete(telefono)
+    canal.proveedor.byTelefono.delete(telefono)
     await environment.request('POST', `/api/v1/guias/${one.guia}/reenviar-solicitud`, { llave: comercio.llave })
     const { proveedor_id } = await esperar(one, 'enviado', 2)
     const dos = await sentRequest(comercio, { telefono: `+${telefono}` })
@@ -348,7 +348,7 @@ describe('a location', () => {
         async (sentSolicitud) => {
           await comercio.api.guias.confirmarUbicacion(sentSolicitud.guia, { lat: 14.5, lng: -90.4 })
           for (const estado of ['recolectado', 'en_ruta'])
-            await environment.operar('POST', `/guias/${sentSolicitud.guia}/eventos`, { estado })
+            await environment.asOperador('POST', `/guias/${sentSolicitud.guia}/eventos`, { estado })
         },
       ],
       ['cancelled', (sentSolicitud) => comercio.api.guias.cancelar(sentSolicitud.guia)],
@@ -435,17 +435,17 @@ describe('anything else', () => {
     await answer('location', RECIPIENT_POSITION, { telefono: nobody })
     await answer('location', RECIPIENT_POSITION, sentSolicitud)
     await answer('text', { body: 'hola' }, sentSolicitud)
-    const deOtro = aviso(
+    const ofOther = aviso(
       { messages: [mensaje('location', RECIPIENT_POSITION, { de: foreign.telefono })] },
       '999999999999999',
     )
-    expect((await postSigned(JSON.stringify(deOtro))).status).toBe(200)
-    const deOtroCampo = aviso(
+    expect((await postSigned(JSON.stringify(ofOther))).status).toBe(200)
+    const otherFieldAviso = aviso(
       { messages: [mensaje('location', RECIPIENT_POSITION, { de: foreign.telefono })] },
       undefined,
       'history',
     )
-    expect((await postSigned(JSON.stringify(deOtroCampo))).status).toBe(200)
+    expect((await postSigned(JSON.stringify(otherFieldAviso))).status).toBe(200)
     await canal.waitUntilProcessed()
     await waitForQuiet()
     expect(await tipos(prueba, sentSolicitud)).toEqual(REQUESTED_EVENTOS)

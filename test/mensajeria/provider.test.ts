@@ -37,7 +37,7 @@ describe('the stand-in', () => {
   })
 
   test('answers each phone with the outcome that is set for it', async () => {
-    provider.porTelefono.set('50255550000', { tipo: 'error', status: 400, error: { code: 131026 } })
+    provider.byTelefono.set('50255550000', { tipo: 'error', status: 400, error: { code: 131026 } })
     expect(await client.sendText({ ...PETICION, telefono: '+50255550000' })).toMatchObject({ codigo: '131026' })
     expect(await client.sendText(PETICION)).toMatchObject({ resultado: 'aceptado' })
   })

@@ -24,7 +24,7 @@ export interface ReceivedRequest {
   en: number
 }
 
-export interface ErrorDeMeta {
+export interface MetaError {
   code: number
   message?: string
   details?: string
@@ -34,7 +34,7 @@ export interface ErrorDeMeta {
 /** What happens to a request; those that say so take the message, though the client can't know. */
 export type RequestOutcome =
   | { tipo: 'aceptar'; lag?: number }
-  | { tipo: 'error'; status: number; error: ErrorDeMeta; headers?: Record<string, string> }
+  | { tipo: 'error'; status: number; error: MetaError; headers?: Record<string, string> }
   /** Any answer, as it stands. */
   | { tipo: 'respuesta'; status: number; body: string; headers?: Record<string, string> }
   /** Reads the request, takes the message and never answers. */
@@ -68,7 +68,7 @@ export interface TestProvider {
   siguientes: RequestOutcome[]
   defaultOutcome: RequestOutcome
   /** For the requests of one phone (digits alone), before all else. */
-  porTelefono: Map<string, RequestOutcome>
+  byTelefono: Map<string, RequestOutcome>
   /** Sends a webhook, signed unless told otherwise; resolves to the status of the answer. */
   notify(url: string, body: unknown, firma?: string | null): Promise<number>
   close(): Promise<void>
@@ -109,7 +109,7 @@ export async function openProvider(cambios: Partial<WhatsappConfig> = {}): Promi
     connections: () => connectionCount,
     siguientes: [],
     defaultOutcome: { tipo: 'aceptar' },
-    porTelefono: new Map(),
+    byTelefono: new Map(),
     notify: (destino, body, firma) => postWebhook(config, destino, body, firma),
     close: () => close(server),
   }
@@ -148,7 +148,7 @@ async function recibir(provider: TestProvider, req: IncomingMessage, res: Server
   const body = Buffer.concat(chunks).toString()
   const json = JSON.parse(body)
   provider.requests.push({ path: req.url ?? '', headers: req.headers, body, json, en: Date.now() })
-  const outcome = provider.porTelefono.get(json.to) ?? provider.siguientes.shift() ?? provider.defaultOutcome
+  const outcome = provider.byTelefono.get(json.to) ?? provider.siguientes.shift() ?? provider.defaultOutcome
   const refusal = findRefusal(provider.config, req, json)
   if (refusal) return respondError(res, refusal)
   await applyOutcome(outcome, res, () => aceptar(provider, json))
@@ -342,11 +342,11 @@ export const mensaje = (
   {
     de = '50255551234',
     en = new Date(),
-    inReplyTo: enRespuestaA,
+    inReplyTo,
     wamid,
   }: { de?: string; en?: Date; inReplyTo?: string; wamid?: string } = {},
 ) => ({
-  ...(enRespuestaA && { context: { from: '50222334455', id: enRespuestaA } }),
+  ...(inReplyTo && { context: { from: '50222334455', id: inReplyTo } }),
   from: de,
   id: wamid ?? `wamid.entrante${++contador}`,
   timestamp: seconds(en),

@@ -13,12 +13,12 @@ beforeAll(async () => {
   other = await environment.createComercio('live')
 })
 
-const lote = async (de: Comercio, telefono: string, count: number) => {
+const lote = async (owner: Comercio, telefono: string, count: number) => {
   const guias = Array.from({ length: count }, () => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
-  const { resultados } = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
+  const { resultados } = await owner.api.guias.crearLote({ recogida: RECOGIDA, guias })
   return resultados.map((one) => ({ guia: one.ok ? one.guia : '' }))
 }
-const solicitud = async (de: Comercio, guia: { guia: string }) => (await read(de, guia)).ubicacion.solicitud
+const solicitud = async (owner: Comercio, guia: { guia: string }) => (await read(owner, guia)).ubicacion.solicitud
 
 describe('one telephone', () => {
   it.each(['enviado', 'entregado', 'leido', 'dudoso'])(
@@ -39,13 +39,13 @@ describe('one telephone', () => {
   it('gets five requests an hour and twenty a day from all merchants; each goes out, later and once', async () => {
     const telefono = createTelefono()
     const ownGuias = await lote(comercio, telefono, 24)
-    const ownItems = await lote(other, telefono, 4)
+    const ownLote = await lote(other, telefono, 4)
     await waitForQuiet()
     const received = () => listAcceptedMensajes({ telefono }).length
     expect(received()).toBe(5)
     const estados = await Promise.all(
-      [...ownGuias.map((one) => [comercio, one] as const), ...ownItems.map((one) => [other, one] as const)].map(
-        async ([de, one]) => (await solicitud(de, one))!,
+      [...ownGuias.map((one) => [comercio, one] as const), ...ownLote.map((one) => [other, one] as const)].map(
+        async ([owner, one]) => (await solicitud(owner, one))!,
       ),
     )
     const waiters = estados.filter(({ estado }) => estado === 'pendiente')

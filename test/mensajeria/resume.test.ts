@@ -36,7 +36,7 @@ async function fresh(): Promise<SentUbicacionRequest> {
   expect(status).toBe(201)
   return { guia: body.guia, telefono }
 }
-const conWhatsapp = () => environment.reset({ MESSAGING: 'whatsapp' })
+const withWhatsapp = () => environment.reset({ MESSAGING: 'whatsapp' })
 const resetWithoutWhatsapp = () => environment.reset({ MESSAGING: 'buzon' })
 
 const deps = () => ({ ...buildMensajeDeps(environment), whatsappClient: whatsapp })
@@ -84,11 +84,12 @@ describe('without messaging a live guide without a place', () => {
   it('has a message that no round of the feeder comes to, however late it is', async () => {
     const sentRequests = await Promise.all(Array.from({ length: 20 }, fresh))
     await canal.waitForQuiet()
-    const ownEntries = (await Promise.all(sentRequests.map(mensajes))).flat()
-    for (const row of ownEntries) expect(row).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
+    const storedMensajes = (await Promise.all(sentRequests.map(mensajes))).flat()
+    for (const row of storedMensajes) expect(row).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
     for (const moment of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DAY_MS)]) {
       const withClock = { ...deps(), clock: () => moment }
-      for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(withClock, 100)).toEqual([])
+      for (const target of ['buzon', 'whatsapp'] as const)
+        expect(await readPendingMensajes(target)(withClock, 100)).toEqual([])
       // The range of its index that the feeder reads holds nothing of them, either.
       const { length } = await query(
         "select from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= $1",
@@ -96,16 +97,16 @@ describe('without messaging a live guide without a place', () => {
       )
       expect(length).toBe(0)
     }
-    const ids = ownEntries.map(({ id }) => id)
+    const ids = storedMensajes.map(({ id }) => id)
     expect(await query("select from pgboss.job where data ->> 'mensaje' = any($1)", [ids])).toEqual([])
   })
 
   it('costs a search for what is held no statement', async () => {
     const queries: unknown[] = []
     const db = new Proxy(environment.db, {
-      get(de, member, ownMobile) {
+      get(target, member, ownMobile) {
         queries.push(member)
-        return Reflect.get(de, member, ownMobile)
+        return Reflect.get(target, member, ownMobile)
       },
     })
     expect(await resumeUnsent({ ...deps(), db, whatsappClient: undefined })).toBe(false)
@@ -120,7 +121,7 @@ describe('without messaging a live guide without a place', () => {
       const { advertencias, ubicacion } = await read(sentRequest)
       expect(advertencias).toEqual([])
       expect(ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'descartado' })
-      const { body } = await environment.operar('GET', `/mensajes?guia=${sentRequest.guia}`)
+      const { body } = await environment.asOperador('GET', `/mensajes?guia=${sentRequest.guia}`)
       expect(body.datos).toMatchObject([{ canal: 'buzon', estado: 'descartado' }])
     }
   })
@@ -130,7 +131,7 @@ describe('when WhatsApp is configured', () => {
   it('a held message is sent once, and the warning is gone', async () => {
     const sentRequest = await fresh()
     canal.advance(30 * HOUR_MS)
-    await conWhatsapp()
+    await withWhatsapp()
     const row = await esperar(sentRequest, 'enviado')
     expect(row).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
     await waitForResume()
@@ -161,7 +162,7 @@ describe('when WhatsApp is configured', () => {
         ubicacion: { solicitud: { numero: number, estado: 'pendiente' } },
       })
     }
-    await conWhatsapp()
+    await withWhatsapp()
     await esperar(sentRequest, 'enviado', 3)
     await waitForResume()
     expect((await mensajes(sentRequest)).map(({ estado }) => estado)).toEqual(['descartado', 'descartado', 'enviado'])
@@ -174,7 +175,7 @@ describe('when WhatsApp is configured', () => {
     const old = await fresh()
     canal.advance(DEADLINE)
     const recentItem = await fresh()
-    await conWhatsapp()
+    await withWhatsapp()
     await esperar(recentItem, 'enviado')
     await waitForResume()
     expect(await mensajes(old)).toMatchObject([{ estado: 'descartado', abierta: false }])
@@ -198,7 +199,7 @@ describe('when WhatsApp is configured', () => {
     expect((await read(wait)).advertencias).toMatchObject([AVISO])
     await request('POST', `/guias/${confirmed.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
     await request('POST', `/guias/${cancelled.guia}/cancelar`, {})
-    await conWhatsapp()
+    await withWhatsapp()
     await esperar(wait, 'enviado')
     await waitForResume()
     expect(listAcceptedMensajes(wait)).toHaveLength(1)
@@ -221,11 +222,11 @@ describe('when WhatsApp is configured', () => {
     await resetWithoutWhatsapp()
     const sentRequest = await fresh()
     canal.advance(2 * DAY_MS)
-    const cuenta = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
-    canal.proveedor.porTelefono.set(sentRequest.telefono, cuenta)
-    await conWhatsapp()
+    const accountFault = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
+    canal.proveedor.byTelefono.set(sentRequest.telefono, accountFault)
+    await withWhatsapp()
     await waitUntil(async () => requests(sentRequest).length > 0)
-    canal.proveedor.porTelefono.delete(sentRequest.telefono)
+    canal.proveedor.byTelefono.delete(sentRequest.telefono)
     await waitUntil(async () => (await mensajes(sentRequest))[0]!.codigo === '190')
     canal.takeExpectedErrors(/messaging account/)
     canal.advance(10 * MINUTE_MS)
@@ -245,8 +246,8 @@ describe('by several processes', () => {
       await resumeUnsent(deps())
       await sendMensajes(deps(), jobs)
     }
-    const other = canal.otroServicio()
-    await Promise.all([conWhatsapp(), all(), all(), all()])
+    const other = canal.startOtherService()
+    await Promise.all([withWhatsapp(), all(), all(), all()])
     await other
     for (const sentRequest of sentRequests) await esperar(sentRequest, 'enviado')
     await Promise.all([all(), all()])
@@ -274,7 +275,7 @@ describe('by several processes', () => {
     foreign.release()
     for (const sentRequest of sentRequests)
       expect(await mensajes(sentRequest)).toMatchObject([{ canal: 'buzon', estado: 'pendiente' }])
-    await conWhatsapp()
+    await withWhatsapp()
     for (const sentRequest of sentRequests) {
       await esperar(sentRequest, 'enviado')
       expect(requests(sentRequest)).toHaveLength(1)

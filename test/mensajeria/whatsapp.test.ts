@@ -46,14 +46,14 @@ function checkNoSecretos(submission: WhatsappResult): WhatsappResult {
   if ('motivo' in submission) expect(submission.motivo).toMatch(/^[A-ZÁÉÍÓÚ].*[.)»]$/s)
   return submission
 }
-async function con(outcome: RequestOutcome): Promise<WhatsappResult> {
+async function sendWith(outcome: RequestOutcome): Promise<WhatsappResult> {
   const before = provider.requests.length
   provider.siguientes.push(outcome)
   const sendingResult = client.sendTemplate(DATOS)
   // Who gets no answer waits for the deadline, which passes as soon as the message has arrived.
   if (outcome.tipo === 'colgar' || (outcome.tipo === 'aceptar' && outcome.lag)) {
     await expect.poll(() => provider.requests.length).toBe(before + 1)
-    deadlines.vencer()
+    deadlines.expireAll()
   }
   return checkNoSecretos(await sendingResult)
 }
@@ -152,8 +152,8 @@ describe('the client sends', () => {
     const smallClient = createWhatsappClient(provider.config, { connections: 4 })
     const ids = Array.from({ length: 100 }, (_, i) => `men_${i}`)
     const submissions = await Promise.all(ids.map((id) => smallClient.sendText({ ...PETICION, id })))
-    const porId = new Map(provider.acceptedMensajes.map(({ ownId, wamid }) => [ownId, wamid]))
-    expect(submissions).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: porId.get(id) })))
+    const byId = new Map(provider.acceptedMensajes.map(({ ownId, wamid }) => [ownId, wamid]))
+    expect(submissions).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: byId.get(id) })))
     expect(provider.connections()).toBeLessThanOrEqual(4)
     await smallClient.close()
   })
@@ -169,7 +169,7 @@ describe('errors of Meta', () => {
   ]
   test.each(REJECTED_CODES)('%d: rejected, for every status', async (code) => {
     for (const status of [400, 500]) {
-      const submission = await con({ tipo: 'error', status, error: { code, details: 'Some details' } })
+      const submission = await sendWith({ tipo: 'error', status, error: { code, details: 'Some details' } })
       expect(submission).toMatchObject({ resultado: 'rechazado', codigo: String(code) })
       expect((submission as { motivo: string }).motivo).toMatch(/: .+\. \(Meta: «Some details»\)$/)
     }
@@ -188,9 +188,9 @@ describe('errors of Meta', () => {
     [131057, 600],
     [133004, 60],
   ])('%d: passes, after %d s', async (code, esperar_s) => {
-    const submission = await con({ tipo: 'error', status: 400, error: { code } })
+    const submission = await sendWith({ tipo: 'error', status: 400, error: { code } })
     expect(submission).toMatchObject({ resultado: 'pasajero', codigo: String(code), waitSeconds: esperar_s })
-    const retryAfterResult = await con({
+    const retryAfterResult = await sendWith({
       tipo: 'error',
       status: 429,
       error: { code },
@@ -212,7 +212,7 @@ describe('errors of Meta', () => {
     [504, undefined, 'pasajero'],
   ])('an unknown code with %d (is_transient %s): %s', async (status, isTransient, resultado) => {
     const error = { code: 999_999, ...(isTransient !== undefined && { isTransient }) }
-    const submission = await con({ tipo: 'error', status, error })
+    const submission = await sendWith({ tipo: 'error', status, error })
     expect(submission).toMatchObject({ resultado, codigo: '999999', motivo: expect.stringContaining('999999') })
   })
 
@@ -234,7 +234,7 @@ describe('errors of Meta', () => {
       'null',
       '[]',
     ]) {
-      expect(await con({ tipo: 'respuesta', status, body })).toMatchObject({ resultado, codigo: `http_${status}` })
+      expect(await sendWith({ tipo: 'respuesta', status, body })).toMatchObject({ resultado, codigo: `http_${status}` })
     }
   })
 
@@ -254,7 +254,7 @@ describe('errors of Meta', () => {
     ['broken usage', { 'x-business-use-case-usage': '{"1":[nul' }, null],
     ['odd usage', { 'x-business-use-case-usage': '{"1":[null,{"estimated_time_to_regain_access":"9"}],"2":7}' }, null],
   ])('the client reads the time to wait from %s', async (_case, headers, esperar_s) => {
-    expect(await con({ tipo: 'respuesta', status: 503, body: '', headers })).toMatchObject({
+    expect(await sendWith({ tipo: 'respuesta', status: 503, body: '', headers })).toMatchObject({
       waitSeconds: esperar_s,
     })
   })
@@ -263,14 +263,16 @@ describe('errors of Meta', () => {
     const now = Date.parse('2026-11-20T18:30:00Z')
     vi.useFakeTimers({ toFake: ['Date'], now })
     const date = new Date(now + 90_000).toUTCString()
-    expect(await con({ tipo: 'respuesta', status: 429, body: '', headers: { 'retry-after': date } })).toMatchObject({
+    expect(
+      await sendWith({ tipo: 'respuesta', status: 429, body: '', headers: { 'retry-after': date } }),
+    ).toMatchObject({
       waitSeconds: 90,
     })
   })
 
   test('details never carry phones, tokens or control characters', async () => {
     const detalles = `Recipient +502 5555-1234 (50255551234) token ${provider.config.token}\u0007 ${'x'.repeat(500)}`
-    const submission = await con({ tipo: 'error', status: 400, error: { code: 131030, details: detalles } })
+    const submission = await sendWith({ tipo: 'error', status: 400, error: { code: 131030, details: detalles } })
     expect((submission as { motivo: string }).motivo).toContain('Recipient ***34 (***34) token *** xxx')
     expect((submission as { motivo: string }).motivo.length).toBeLessThan(400)
   })
@@ -307,7 +309,7 @@ describe('a message may have been sent when', () => {
     ['stands behind a gateway that gave up', { tipo: 'respuesta', status: 504, body: '<h1>504</h1>' }, /504/],
     ['stands behind a gateway that lost it', { tipo: 'respuesta', status: 502, body: '' }, /502/],
   ])('the provider %s', async (_case, outcome, motivo) => {
-    expect(await con(outcome)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
+    expect(await sendWith(outcome)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
     // Nothing is repeated behind our back: the next one is the next that arrives.
     expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     expect(provider.requests.length).toBe(outcome.tipo === 'cerrar_sin_leer' ? 1 : 2)
@@ -316,7 +318,7 @@ describe('a message may have been sent when', () => {
   test('the provider fails on a connection that has served before', async () => {
     expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     for (const tipo of ['cerrar', 'cerrar_sin_leer', 'media_respuesta', 'colgar'] as const) {
-      expect(await con({ tipo })).toMatchObject({ resultado: 'dudoso' })
+      expect(await sendWith({ tipo })).toMatchObject({ resultado: 'dudoso' })
       expect(await client.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     }
   })
@@ -325,7 +327,7 @@ describe('a message may have been sent when', () => {
     await using server = await raw((socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'))
     const sendingResult = sendTo(server.url)
     await expect.poll(server.solicitudes).toBe(1)
-    deadlines.vencer()
+    deadlines.expireAll()
     expect(await sendingResult).toMatchObject({ resultado: 'dudoso' })
   })
 
@@ -381,7 +383,7 @@ describe('a message is surely not sent when', () => {
     const sendingResult = sendTo(server.url.replace('http:', 'https:'))
     if (testCase === 'hangs') {
       await expect.poll(server.solicitudes).toBe(1)
-      deadlines.vencer()
+      deadlines.expireAll()
     }
     expect(await sendingResult).toMatchObject({ resultado: 'pasajero' })
   })
@@ -414,12 +416,12 @@ describe('a message is surely not sent when', () => {
   test('the deadline passes before a connection is free', async () => {
     const one = createWhatsappClient(provider.config, { connections: 1 })
     provider.siguientes.push({ tipo: 'aceptar' }, { tipo: 'colgar' })
-    const [first, second, thirdOne] = ['primero', 'segundo', 'tercero'].map((id) => one.sendText({ ...PETICION, id }))
+    const [first, second, third] = ['primero', 'segundo', 'tercero'].map((id) => one.sendText({ ...PETICION, id }))
     expect(await first).toMatchObject({ resultado: 'aceptado' })
     await expect.poll(() => provider.requests.length).toBe(2)
-    deadlines.vencer()
+    deadlines.expireAll()
     expect(await second).toMatchObject({ resultado: 'dudoso' })
-    expect(await thirdOne).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
+    expect(await third).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
     expect(await one.sendText({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
     expect(provider.acceptedMensajes.map(({ ownId }) => ownId)).toEqual(['primero', 'segundo', 'cuarto'])
     await one.close()
@@ -436,9 +438,9 @@ describe('a message is surely not sent when', () => {
 /** A server that does what it likes with the socket at every request. */
 async function raw(handle: (socket: net.Socket) => void) {
   let solicitudes = 0
-  const openedItems = new Set<net.Socket>()
+  const openSockets = new Set<net.Socket>()
   const server = net.createServer((socket) => {
-    openedItems.add(socket)
+    openSockets.add(socket)
     socket
       .on('error', () => {})
       .on('data', () => {
@@ -451,7 +453,7 @@ async function raw(handle: (socket: net.Socket) => void) {
     url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
     solicitudes: () => solicitudes,
     async [Symbol.asyncDispose]() {
-      for (const socket of openedItems) socket.destroy()
+      for (const socket of openSockets) socket.destroy()
       if (server.listening) await new Promise((listo) => server.close(listo))
     },
   }

@@ -17,8 +17,8 @@ describe('signatures', () => {
 
   test('a known one', () => {
     // printf '{}' | openssl dgst -sha256 -hmac secreto
-    const knownOne = 'sha256=9b09d74c60be8d716f80e3db365e4e4f49b2b1a55a3d1d5931e96eb98dde17e9'
-    expect(isFirmaValid(Buffer.from('{}'), knownOne, SECRETO)).toBe(true)
+    const knownSignature = 'sha256=9b09d74c60be8d716f80e3db365e4e4f49b2b1a55a3d1d5931e96eb98dde17e9'
+    expect(isFirmaValid(Buffer.from('{}'), knownSignature, SECRETO)).toBe(true)
   })
 
   test('good, in either case of its digits', () => {
@@ -88,7 +88,7 @@ describe('webhooks', () => {
   const NUMERO = '106540352242922'
   const EN = new Date('2026-11-20T18:30:05Z')
   const read = (body: unknown) => readInboundItems(JSON.parse(JSON.stringify(body)), NUMERO)
-  const readOne = (raw: object) => read(aviso({ messages: [raw] }))
+  const readMessage = (raw: object) => read(aviso({ messages: [raw] }))
   const commonPart = { telefono: TELEFONO, inReplyTo: null, en: EN }
 
   test.each([
@@ -133,7 +133,7 @@ describe('webhooks', () => {
 
   test('a location, in answer to ours', () => {
     const place = { latitude: 14.6349, longitude: -90.5069, name: 'Casa', address: 'Zona 1', url: 'https://x' }
-    expect(readOne(mensaje('location', place, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
+    expect(readMessage(mensaje('location', place, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
       {
         tipo: 'ubicacion',
         providerId: 'wamid.2',
@@ -145,7 +145,7 @@ describe('webhooks', () => {
         direccion: 'Zona 1',
       },
     ])
-    expect(readOne(mensaje('location', { latitude: 0, longitude: -90 }, { en: EN }))).toMatchObject([
+    expect(readMessage(mensaje('location', { latitude: 0, longitude: -90 }, { en: EN }))).toMatchObject([
       { tipo: 'ubicacion', lat: 0, lng: -90, nombre: null, direccion: null, inReplyTo: null },
     ])
   })
@@ -157,7 +157,7 @@ describe('webhooks', () => {
     [null, -90],
     [undefined, undefined],
   ])('no location at all: %s, %s', (latitude, longitude) => {
-    expect(readOne(mensaje('location', { latitude, longitude }))).toEqual([])
+    expect(readMessage(mensaje('location', { latitude, longitude }))).toEqual([])
   })
 
   test.each<[string, unknown, string]>([
@@ -181,12 +181,12 @@ describe('webhooks', () => {
     ['from', '50255551234', ''],
   ])('a message of type %s counts as text', (type, contenido, text) => {
     expect(
-      readOne({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
+      readMessage({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
     ).toEqual([{ tipo: 'texto', providerId: 'w', ...commonPart, texto: text }])
   })
 
   test('a reaction answers what it reacts to', () => {
-    expect(readOne(mensaje('reaction', { message_id: 'wamid.1', emoji: '👍' }))).toMatchObject([
+    expect(readMessage(mensaje('reaction', { message_id: 'wamid.1', emoji: '👍' }))).toMatchObject([
       { tipo: 'texto', texto: '👍', inReplyTo: 'wamid.1' },
     ])
   })
@@ -208,21 +208,21 @@ describe('webhooks', () => {
     ['52155123456', '+52155123456'],
     ['5491123456789', '+5491123456789'],
   ])('a phone: %s', (de, telefono) => {
-    expect(readOne(mensaje('text', { body: 'x' }, { de }))).toMatchObject([{ telefono }])
+    expect(readMessage(mensaje('text', { body: 'x' }, { de }))).toMatchObject([{ telefono }])
   })
 
   test('everything in its order, and what is not understood is skipped', () => {
     const de = (n: string) => mensaje('text', { body: n }, { wamid: n })
-    const con = (n: string) => estado('sent', { wamid: n, recipient: '50255551234' })
+    const sentStatus = (n: string) => estado('sent', { wamid: n, recipient: '50255551234' })
     const [one, dos] = [
-      aviso({ messages: [de('1'), null!, de('2')], statuses: [con('3')] }),
-      aviso({ statuses: [con('4'), { id: 'x' }, con('5')] }),
+      aviso({ messages: [de('1'), null!, de('2')], statuses: [sentStatus('3')] }),
+      aviso({ statuses: [sentStatus('4'), { id: 'x' }, sentStatus('5')] }),
     ]
     const foreign = aviso({ messages: [de('no')] }, '999')
-    const otroCampo = aviso({ messages: [de('no')] }, NUMERO, 'message_template_status_update')
+    const otherField = aviso({ messages: [de('no')] }, NUMERO, 'message_template_status_update')
     const body = {
       object: 'whatsapp_business_account',
-      entry: [...one.entry, null, 7, ...foreign.entry, { changes: 'x' }, ...otroCampo.entry, ...dos.entry],
+      entry: [...one.entry, null, 7, ...foreign.entry, { changes: 'x' }, ...otherField.entry, ...dos.entry],
     }
     expect(read(body).map(({ providerId: proveedorId }) => proveedorId)).toEqual(['1', '2', '3', '4', '5'])
   })
@@ -236,7 +236,7 @@ describe('webhooks', () => {
     ['a time that is none', { timestamp: '2026-11-20' }],
     ['a time past all time', { timestamp: '99999999999999' }],
   ])('a message with %s is skipped', (_case, cambio) => {
-    expect(readOne({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
+    expect(readMessage({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
   })
 
   test('an answer to our message needs no sender, and a status no recipient', () => {
@@ -244,10 +244,10 @@ describe('webhooks', () => {
       ...mensaje(tipo, contenido, { wamid: 'w', inReplyTo: 'wamid.1' }),
       from: undefined,
     })
-    expect(readOne(buildWithoutSender('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
+    expect(readMessage(buildWithoutSender('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
       { tipo: 'ubicacion', telefono: null, inReplyTo: 'wamid.1', lat: 14.6 },
     ])
-    expect(readOne(buildWithoutSender('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
+    expect(readMessage(buildWithoutSender('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
     const fallido = {
       ...estado('failed', { wamid: 'w', recipient: '5', error: { code: 131026 } }),
       recipient_id: undefined,
@@ -298,8 +298,8 @@ describe('webhooks', () => {
     (read.tipo === 'estado' || (read.telefono === null ? read.inReplyTo !== null : E164.test(read.telefono))) &&
     !Number.isNaN(read.en.getTime()) &&
     Object.values(read).every((value) => typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0')))
-  function isHealthy(readValues: InboundItem[]) {
-    expect(readValues.filter((read) => !isSound(read))).toEqual([])
+  function isHealthy(inboundItems: InboundItem[]) {
+    expect(inboundItems.filter((read) => !isSound(read))).toEqual([])
   }
 
   test('never throws on any JSON', () => {
@@ -330,13 +330,13 @@ describe('webhooks', () => {
       fc.property(
         fc.constantFrom(...routes),
         fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' })),
-        (route, nuevo) => {
-          const copia = { root: structuredClone(body) as unknown }
+        (route, replacement) => {
+          const changed = { root: structuredClone(body) as unknown }
           const hasta = ['root', ...route]
           // biome-ignore lint/suspicious/noExplicitAny: it walks whatever there is
-          const parent = hasta.slice(0, -1).reduce((value: any, key) => value[key], copia)
-          parent[hasta.at(-1)!] = nuevo
-          isHealthy(readInboundItems(copia.root, NUMERO))
+          const parent = hasta.slice(0, -1).reduce((value: any, key) => value[key], changed)
+          parent[hasta.at(-1)!] = replacement
+          isHealthy(readInboundItems(changed.root, NUMERO))
         },
       ),
       { numRuns: 3000 },

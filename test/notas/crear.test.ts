@@ -8,8 +8,8 @@ import { buildMensajeDeps } from '../mensajeria/channel.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const anotar = (guia: string, body: unknown, key?: string) =>
-  environment.operar('POST', `/guias/${guia}/notas`, body, key)
-const notasDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}/notas`)).body.datos
+  environment.asOperador('POST', `/guias/${guia}/notas`, body, key)
+const notasOf = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}/notas`)).body.datos
 const count = async (guia: string) =>
   (
     await environment.db.pool.query(
@@ -34,7 +34,7 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
         creado_en: expect.stringMatching(/Z$/),
       },
     ])
-    expect(await notasDe(guia)).toEqual([body])
+    expect(await notasOf(guia)).toEqual([body])
     const { eventos, secuencia } = await api.guias.obtener(guia)
     expect([secuencia, eventos.datos.length]).toEqual([1, 1])
   })
@@ -45,8 +45,8 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
     const ana = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     const { body } = await ana.request('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
     expect(body.autor).toEqual({ autor: ana.persona, nombre: expect.any(String) })
-    await environment.operar('DELETE', `/personas/${ana.persona}`)
-    expect((await notasDe(guia))[0].autor).toEqual({ autor: ana.persona, nombre: null })
+    await environment.asOperador('DELETE', `/personas/${ana.persona}`)
+    expect((await notasOf(guia))[0].autor).toEqual({ autor: ana.persona, nombre: null })
   })
 
   it('does the work of a repeated request once', async () => {

@@ -5,15 +5,16 @@ import { buildGuia } from '../factories.ts'
 
 const environment = shareEnvironment()
 const page = async (guia: string, query: string) =>
-  (await environment.operar('GET', `/guias/${guia}/notas?${query}`)).body
+  (await environment.asOperador('GET', `/guias/${guia}/notas?${query}`)).body
 const texts = ({ datos }: { datos: { texto: string }[] }) => datos.map(({ texto: text }) => text)
 
 describe('GET /operaciones/v1/guias/{guia}/notas', () => {
   it('lists a guide’s own notes in pages, the oldest first', async () => {
     const { api } = await environment.createComercio()
     const [{ guia }, other] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
-    for (const text of ['una', 'dos', 'tres']) await environment.operar('POST', `/guias/${guia}/notas`, { texto: text })
-    await environment.operar('POST', `/guias/${other.guia}/notas`, { texto: 'de otra' })
+    for (const text of ['una', 'dos', 'tres'])
+      await environment.asOperador('POST', `/guias/${guia}/notas`, { texto: text })
+    await environment.asOperador('POST', `/guias/${other.guia}/notas`, { texto: 'de otra' })
     const first = await page(guia, 'limite=2')
     expect(texts(first)).toEqual(['una', 'dos'])
     const second = await page(guia, `limite=2&cursor=${first.cursor_siguiente}`)

@@ -75,7 +75,7 @@ describe('the faults of the fault suites', () => {
 
 describe.skipIf(!HAS_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
   const { environment, monitoring } = usePrometheus()
-  const nuevoReceptor = useReceivers()
+  const openReceiver = useReceivers()
   const processes = useProcesses()
   const tiempos: string[] = []
   afterAll(() => console.log(['alert: seconds to fire, and to clear', ...tiempos].join('\n')))
@@ -86,25 +86,25 @@ describe.skipIf(!HAS_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
 
   it.each(Object.entries(ALERT_FAULTS))('%s fires when its fault is caused, and clears', async (name, provoke) => {
     const isFiring = async () => (await monitoring.prometheus.firingAlerts()).includes(name)
-    const segundosDesde = (start: number) => ((performance.now() - start) / 1_000).toFixed(1)
+    const secondsSince = (start: number) => ((performance.now() - start) / 1_000).toFixed(1)
     await waitUntil(async () => !(await isFiring()))
     const brokenAt = performance.now()
     const repair = await provoke({
       environment,
       isFiring,
       metricsPort: monitoring.metricsPort,
-      nuevoReceptor,
+      openReceiver,
       processes,
     })
     let firingAfter = ''
     try {
       await waitUntil(isFiring)
-      firingAfter = segundosDesde(brokenAt)
+      firingAfter = secondsSince(brokenAt)
     } finally {
       await repair()
     }
     const repairedAt = performance.now()
     await waitUntil(async () => !(await isFiring()))
-    tiempos.push(`${name}: ${firingAfter}, ${segundosDesde(repairedAt)}`)
+    tiempos.push(`${name}: ${firingAfter}, ${secondsSince(repairedAt)}`)
   })
 })

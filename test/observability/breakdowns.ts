@@ -23,7 +23,7 @@ interface AlertContext {
   /** Reports whether the alert fires. */
   isFiring: () => Promise<boolean>
   metricsPort: number
-  nuevoReceptor: (responder: ReturnType<typeof answerWith>) => Promise<{ url: string }>
+  openReceiver: (responder: ReturnType<typeof answerWith>) => Promise<{ url: string }>
   processes: ReturnType<typeof useProcesses>
 }
 
@@ -96,13 +96,13 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
   async GuiasConexionesAgotadas(context) {
     const { environment } = context
     const endTransaction = await startTransaction(context.environment, 'lock table repartidor in access exclusive mode')
-    const enCurso = new Set<Promise<unknown>>()
+    const running = new Set<Promise<unknown>>()
     await repeatUntilFiring(context, async () => {
-      while (enCurso.size < 30) {
+      while (running.size < 30) {
         const runningRequest: Promise<unknown> = environment
-          .operar('GET', '/repartidores')
-          .finally(() => enCurso.delete(runningRequest))
-        enCurso.add(runningRequest)
+          .asOperador('GET', '/repartidores')
+          .finally(() => running.delete(runningRequest))
+        running.add(runningRequest)
       }
     }).catch(async (error) => {
       await endTransaction()
@@ -110,7 +110,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
     })
     return async () => {
       await endTransaction()
-      await Promise.all(enCurso)
+      await Promise.all(running)
     }
   },
   async GuiasRedesLimitadas(context) {
@@ -211,7 +211,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
     return () => Promise.all(subscriptions.map(({ api, webhook }) => api.webhooks.eliminar(webhook)))
   },
   async GuiasWebhookDeshabilitado(context) {
-    const { url } = await context.nuevoReceptor(answerWith(410))
+    const { url } = await context.openReceiver(answerWith(410))
     await createSubscription(context, url)
     return async () => {}
   },

@@ -37,12 +37,12 @@ describe('the dashboards', () => {
 
 describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
   const { environment, monitoring } = usePrometheus()
-  const nuevoReceptor = useReceivers()
+  const openReceiver = useReceivers()
 
   /** Does once what the dashboards show. */
   async function exercise() {
     const comercio = await environment.createComercio()
-    const { url } = await nuevoReceptor(answerWith(204))
+    const { url } = await openReceiver(answerWith(204))
     await comercio.api.webhooks.crear({ url })
     await createDeliveredGuia(environment, comercio)
     await environment.request('POST', '/repartidor/v1/sesion', { body: { codigo: 'AAAA-AAAA-AA' } })
@@ -51,7 +51,7 @@ describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
     // A request that waits for a locked table ends with 503.
     const release = await startTransaction(environment, 'lock table repartidor in access exclusive mode')
     try {
-      expect((await environment.operar('GET', '/repartidores')).status).toBe(503)
+      expect((await environment.asOperador('GET', '/repartidores')).status).toBe(503)
     } finally {
       await release()
     }

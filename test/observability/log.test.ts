@@ -9,7 +9,7 @@ import { buildGuia, waitUntil } from '../factories.ts'
 
 const environment = useEnvironment()
 /** The line of the request with this id. */
-const lineaDe = (id: string) =>
+const lineOf = (id: string) =>
   waitUntil(async () => {
     const line = environment.log.find(
       (one) => one.includes(`"id_solicitud":"${id}"`) && one.includes('"msg":"request"'),
@@ -20,19 +20,19 @@ let seriesId = 0
 const request = async (method: string, path: string, options: { llave?: string; body?: unknown } = {}) => {
   const id = `registro-${++seriesId}`
   const response = await environment.request(method, path, { ...options, headers: { 'X-Request-Id': id } })
-  return { ...response, linea: await lineaDe(id) }
+  return { ...response, linea: await lineOf(id) }
 }
-const nombreDe = (llave: string) => `llave_${readLlave(llave)!.id}`
+const nameOf = (llave: string) => `llave_${readLlave(llave)!.id}`
 
 describe('the line of a request', () => {
   it('names operation, merchant, key, guide, network, status and duration', async () => {
     const { llave, comercio } = await environment.createComercio()
     const created = await request('POST', '/api/v1/guias', { llave, body: buildGuia() })
-    const deTodas = { comercio, modo: 'test', llave: nombreDe(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
+    const commonFields = { comercio, modo: 'test', llave: nameOf(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
     const { guia } = created.body
-    expect(created.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
+    expect(created.linea).toMatchObject({ ...commonFields, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
     const read = await request('GET', `/api/v1/guias/${guia}`, { llave })
-    expect(read.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
+    expect(read.linea).toMatchObject({ ...commonFields, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
     const cancelled = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: {} })
     const repetition = await request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, body: {} })
     expect([cancelled.linea.guia, repetition.linea.guia]).toEqual([guia, guia])
@@ -46,11 +46,11 @@ describe('the line of a request', () => {
     // A text that is not a whole key may be anything, and is not logged.
     expect(malformedLine).not.toHaveProperty('llave')
     const { linea: lineOfOtherRoute } = await request('GET', '/operaciones/v1/comercios', { llave })
-    expect(lineOfOtherRoute).toMatchObject({ status: 401, llave: nombreDe(llave) })
+    expect(lineOfOtherRoute).toMatchObject({ status: 401, llave: nameOf(llave) })
     await environment.db.pool.query('update llave set revocado_en = now() where id = $1', [readLlave(llave)!.id])
     await waitUntil(async () => (await environment.request('GET', '/api/v1/cuenta', { llave })).status === 401)
     const { linea: revokedLlave } = await request('GET', '/api/v1/cuenta', { llave })
-    expect(revokedLlave).toMatchObject({ status: 401, llave: nombreDe(llave) })
+    expect(revokedLlave).toMatchObject({ status: 401, llave: nameOf(llave) })
   })
 
   it('names the operator, and has no text that stands in the place of a guide', async () => {
@@ -59,7 +59,7 @@ describe('the line of a request', () => {
     })
     expect(line).toMatchObject({
       operador: expect.stringMatching(/^op_/),
-      llave: nombreDe(environment.llaveDeOperacion),
+      llave: nameOf(environment.llaveDeOperacion),
     })
     expect(JSON.stringify(line)).not.toContain('Juana')
   })

@@ -8,15 +8,15 @@ import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { type Falla, PROMISE_FAULTS } from './promises.ts'
-import { scrapeMetrics, valorDe } from './scrape.ts'
+import { scrapeMetrics, valueIn } from './scrape.ts'
 
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 let port: number
 const environment = useEnvironment({ limitsClock: () => 0 }, async () => {
   port = await findFreePort()
   return { METRICS_PORT: `${port}`, REQUESTS_PER_NETWORK: '20' }
 })
-const read = async (metric: string) => valorDe(await scrapeMetrics(port), metric)
+const read = async (metric: string) => valueIn(await scrapeMetrics(port), metric)
 const measureIncrease = async (seriesId: string, act: () => Promise<unknown>) => {
   const before = (await read(seriesId)) ?? 0
   await act()
@@ -32,8 +32,8 @@ describe('GET /metrics', () => {
     const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
     const mentionedNames = new Set([...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, name]) => name!))
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const ownValues = new Set([...text.matchAll(/^# TYPE (guias_\w+) /gm)].map(([, name]) => name!))
-    expect(mentionedNames).toEqual(ownValues)
+    const metricNames = new Set([...text.matchAll(/^# TYPE (guias_\w+) /gm)].map(([, name]) => name!))
+    expect(mentionedNames).toEqual(metricNames)
     expect(text).toContain('nodejs_eventloop_lag_p99_seconds')
     expect(text).toContain('process_resident_memory_bytes')
   })
@@ -50,17 +50,17 @@ describe('GET /metrics', () => {
     expect(await measureIncrease(tiempos, () => api.guias.crear(buildGuia()))).toBe(1)
     const seconds = 'guias_solicitud_segundos_sum{operacion="crearGuia"}'
     const from = performance.now()
-    const ownEntries = await measureIncrease(seconds, () => api.guias.crear(buildGuia()))
-    expect(ownEntries).toBeGreaterThan(0)
+    const increase = await measureIncrease(seconds, () => api.guias.crear(buildGuia()))
+    expect(increase).toBeGreaterThan(0)
     // The request is a part of what this test waited for.
-    expect(ownEntries).toBeLessThan((performance.now() - from) / 1_000)
+    expect(increase).toBeLessThan((performance.now() - from) / 1_000)
     const pages = 'guias_solicitudes_total{operacion="pagina",status="404"}'
     expect(await measureIncrease(pages, () => fetch(`${environment.url}/no-existe`))).toBe(1)
   })
 
   it('times webhooks and the file storage in seconds', async () => {
     const { api } = await environment.createComercio()
-    const { url, receivedWebhooks } = await nuevoReceptor()
+    const { url, receivedWebhooks } = await openReceiver()
     await api.webhooks.crear({ url, tipos: ['guia.aceptado'] })
     const { guia } = await api.guias.crear(buildGuia())
     await waitUntil(async () => receivedWebhooks.length === 1)
@@ -70,12 +70,8 @@ describe('GET /metrics', () => {
       ['guias_almacen_segundos_sum{operacion="guardar",resultado="ok"}', () => uploadArchivo(environment, guia)],
     ] as const) {
       const from = performance.now()
-      const ownEntries = await measureIncrease(seriesId, act)
-      expect([seriesId, ownEntries > 0, ownEntries < (performance.now() - from) / 1_000]).toEqual([
-        seriesId,
-        true,
-        true,
-      ])
+      const increase = await measureIncrease(seriesId, act)
+      expect([seriesId, increase > 0, increase < (performance.now() - from) / 1_000]).toEqual([seriesId, true, true])
     }
   })
 
@@ -97,8 +93,8 @@ describe('GET /metrics', () => {
       for (const estado of ['en_uso', 'libres', 'esperan', 'maximo'])
         expect(samples.get(`guias_conexiones{pool="${pool}",estado="${estado}"}`)).toBeGreaterThanOrEqual(0)
     // At rest every connection is idle.
-    const deServicio = (estado: string) => read(`guias_conexiones{pool="servicio",estado="${estado}"}`)
-    await waitUntil(async () => (await deServicio('libres'))! > 0 && (await deServicio('en_uso')) === 0)
+    const serviceConnections = (estado: string) => read(`guias_conexiones{pool="servicio",estado="${estado}"}`)
+    await waitUntil(async () => (await serviceConnections('libres'))! > 0 && (await serviceConnections('en_uso')) === 0)
     for (const part of ['ok', 'base_de_datos', 'escritura', 'cola', 'migraciones'])
       expect(samples.get(`guias_salud{parte="${part}"}`)).toBe(1)
   })
@@ -127,26 +123,26 @@ describe('the number of series', () => {
     const { llave } = await environment.createComercio()
     expect((await environment.request('GET', '/api/v1/cuenta', { llave })).status).toBe(200)
     const before = await series()
-    const nuevos = Array.from({ length: COUNT }, (_, n) => ({ uuid: randomUUID(), n, ...newLlave('test') }))
+    const newLlaves = Array.from({ length: COUNT }, (_, n) => ({ uuid: randomUUID(), n, ...newLlave('test') }))
     const { pool } = environment.db
     await pool.query(
       `insert into comercio (id, comercio, nombre, ritmo_solicitudes, creado_en)
        select id, 'com_' || left(md5(id::text), 12), 'Comercio ' || n, 1000, now() from unnest($1::uuid[], $2::int[]) x (id, n)`,
-      [nuevos.map(({ uuid }) => uuid), nuevos.map(({ n }) => n)],
+      [newLlaves.map(({ uuid }) => uuid), newLlaves.map(({ n }) => n)],
     )
     await pool.query(
       `insert into llave (id, tipo, comercio_id, hash, alcances, redes, creado_en)
        select id, 'test', comercio_id, hash, (select alcances from llave where tipo = 'test' limit 1), '{}', now()
        from unnest($1::text[], $2::uuid[], $3::bytea[]) x (id, comercio_id, hash)`,
-      [nuevos.map(({ id }) => id), nuevos.map(({ uuid }) => uuid), nuevos.map(({ hash }) => hash)],
+      [newLlaves.map(({ id }) => id), newLlaves.map(({ uuid }) => uuid), newLlaves.map(({ hash }) => hash)],
     )
     await pool.query(
       `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
        select id, 'test', 'wh_' || left(md5(id::text), 12), 'http://127.0.0.1:9/' || id, '{*}', 'pausado', now(), now(), now()
        from unnest($1::uuid[]) id`,
-      [nuevos.map(({ uuid }) => uuid)],
+      [newLlaves.map(({ uuid }) => uuid)],
     )
-    const remainingComercios = nuevos.values()
+    const remainingComercios = newLlaves.values()
     const estados = new Set<number>()
     await Promise.all(
       Array.from({ length: 16 }, async () => {

@@ -22,7 +22,7 @@ export async function startTransaction({ db }: Pick<OwnEnvironment, 'db'>, ...st
 }
 
 /** Creates a merchant with an endpoint that no receiver answers, and a guide. */
-async function conWebhook(environment: OwnEnvironment, estado: 'activo' | 'pausado') {
+async function createComercioWithWebhook(environment: OwnEnvironment, estado: 'activo' | 'pausado') {
   const comercio = await environment.createComercio()
   const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
   await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
@@ -38,7 +38,7 @@ async function conWebhook(environment: OwnEnvironment, estado: 'activo' | 'pausa
 /** Fault of each promise, by its gauge. */
 export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
   async guias_eventos_sin_avisos(environment) {
-    const { webhook } = await conWebhook(environment, 'pausado')
+    const { webhook } = await createComercioWithWebhook(environment, 'pausado')
     await environment.db.pool.query('create table borradas as select * from webhook_aviso where webhook = $1', [
       webhook,
     ])
@@ -52,12 +52,12 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
       environment,
       'lock table webhook_arriendo in share row exclusive mode',
     )
-    await conWebhook(environment, 'activo')
+    await createComercioWithWebhook(environment, 'activo')
     return endTransaction
   },
 
   async guias_webhook_avisos_atrasados(environment) {
-    const { webhook } = await conWebhook(environment, 'pausado')
+    const { webhook } = await createComercioWithWebhook(environment, 'pausado')
     await environment.db.pool.query(
       `update webhook_aviso set proximo_en = now() - interval '1 hour' where webhook = $1`,
       [webhook],
@@ -111,8 +111,8 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     // A deadline without a decision is one that no job can apply.
-    const setDeadline = (en: string) =>
-      environment.db.pool.query(`update guia set decision_vence = ${en} where guia = $1`, [guia])
+    const setDeadline = (dueSql: string) =>
+      environment.db.pool.query(`update guia set decision_vence = ${dueSql} where guia = $1`, [guia])
     await setDeadline("now() - interval '1 hour'")
     return () => setDeadline('null')
   },
@@ -130,12 +130,12 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
 
   async guias_correos_atraso_segundos(environment) {
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-    const nuevoId = createIdGenerator(() => new Date(environment.clock().getTime() - 3_600_000))
+    const newId = createIdGenerator(() => new Date(environment.clock().getTime() - 3_600_000))
     // Without a mail server a mail waits.
     await inTransaction(environment.db, (query) =>
       saveCorreo(
         query,
-        { secretos, newId: nuevoId },
+        { secretos, newId },
         { tipo: 'prueba', para: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
       ),
     )

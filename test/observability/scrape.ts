@@ -14,7 +14,7 @@ export async function scrapeMetrics(port: number): Promise<MetricSamples> {
 }
 
 /** Largest value of the series of a metric; undefined without a series. */
-export function valorDe(samples: MetricSamples, metric: string): number | undefined {
+export function valueIn(samples: MetricSamples, metric: string): number | undefined {
   const metricSeries = [...samples].filter(
     ([seriesName]) => seriesName === metric || seriesName.startsWith(`${metric}{`),
   )

@@ -29,20 +29,20 @@ const environment = useEnvironment(undefined, async () => {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
   return { ...variables, METRICS_PORT: `${port}` }
 })
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 const TRAZA = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT_ID = '00f067aa0ba902b7'
-const deTraza = (traza: string) => collector.spans.filter(({ traceId }) => traceId === traza)
+const spansOfTrace = (traza: string) => collector.spans.filter(({ traceId }) => traceId === traza)
 const search = (traza: string, nombre: string) =>
-  waitUntil(async () => deTraza(traza).find(({ name }) => name === nombre))
-const valorDe = ({ attributes }: ReceivedSpan, clave: string) =>
+  waitUntil(async () => spansOfTrace(traza).find(({ name }) => name === nombre))
+const valueIn = ({ attributes }: ReceivedSpan, clave: string) =>
   Object.values(attributes.find(({ key }) => key === clave)?.value ?? {})[0]
 
 /** Creates a guide in a trace of the merchant's own, with an endpoint that answers this. */
 async function create(traza: string, responder = answerWith(204), body: object = buildGuia()) {
   const comercio = await environment.createComercio()
-  const receptor = await nuevoReceptor(responder)
+  const receptor = await openReceiver(responder)
   const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url })
   await environment.waitForQuiet(comercio)
   const created = await environment.request('POST', '/api/v1/guias', {
@@ -73,8 +73,8 @@ describe('a trace', () => {
     expect(arriendo.parentSpanId).toBe(evento.spanId)
     expect(intento.parentSpanId).toBe(arriendo.spanId)
     expect(received!.headers.traceparent).toBe(`00-${TRAZA}-${intento.spanId}-01`)
-    expect(valorDe(solicitud, 'guias.guia')).toBe(guia)
-    expect(valorDe(intento, 'http.response.status_code')).toBe(204)
+    expect(valueIn(solicitud, 'guias.guia')).toBe(guia)
+    expect(valueIn(intento, 'http.response.status_code')).toBe(204)
   })
 
   it('has the retry that comes three days later, also after a restart', async () => {
@@ -94,8 +94,8 @@ describe('a trace', () => {
     await environment.reset()
     await waitUntil(async () => recibidos().length > before)
     const intentos = await waitUntil(async () => {
-      const ownEntries = deTraza(traza).filter(({ name }) => name === 'webhook attempt')
-      return ownEntries.length > before && ownEntries
+      const attempts = spansOfTrace(traza).filter(({ name }) => name === 'webhook attempt')
+      return attempts.length > before && attempts
     })
     expect(recibidos().at(-1)!.headers.traceparent).toBe(`00-${traza}-${intentos.at(-1)!.spanId}-01`)
   })
@@ -108,16 +108,20 @@ describe('a trace', () => {
       body: {},
       headers: { traceparent: `00-${traza}-${PARENT_ID}-01` },
     })
-    expect(valorDe(await search(traza, 'event'), 'guias.tipo')).toBe('guia.cancelado')
+    expect(valueIn(await search(traza, 'event'), 'guias.tipo')).toBe('guia.cancelado')
     await search(traza, 'webhook attempt')
   })
 
   describe('has what workers do with the messages of a guide', () => {
     /** Span of an event of this type, with its lease, its attempt and what the merchant's server got. */
     async function chainOf(tipo: string, traza: string, recibidos: () => ReceivedWebhook[]) {
-      const evento = await waitUntil(async () => deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === tipo))
+      const evento = await waitUntil(async () =>
+        spansOfTrace(traza).find((span) => valueIn(span, 'guias.tipo') === tipo),
+      )
       const child = (parent: ReceivedSpan, name: string) =>
-        waitUntil(async () => deTraza(traza).find((one) => one.name === name && one.parentSpanId === parent.spanId))
+        waitUntil(async () =>
+          spansOfTrace(traza).find((one) => one.name === name && one.parentSpanId === parent.spanId),
+        )
       const intento = await child(await child(evento, 'webhook lease'), 'webhook attempt')
       const received = await waitUntil(async () => recibidos().find(({ body }) => body.includes(tipo)))
       expect(received.headers.traceparent).toBe(`00-${traza}-${intento.spanId}-01`)
@@ -128,7 +132,7 @@ describe('a trace', () => {
       const traza = 'ffffffffffffffffffffffffffffffff'
       const { recibidos } = await create(traza, answerWith(204), buildGuiaWithoutDestino())
       const { evento, child } = await chainOf('ubicacion.solicitada', traza, recibidos)
-      const created = deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === 'guia.aceptado')!
+      const created = spansOfTrace(traza).find((span) => valueIn(span, 'guias.tipo') === 'guia.aceptado')!
       expect(evento.parentSpanId).toBe(created.spanId)
       await child(evento, 'mensajes.markSent')
       environment.advance(4 * 86_400_000)

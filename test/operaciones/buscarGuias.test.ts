@@ -15,7 +15,7 @@ describe('GET /operaciones/v1/guias', () => {
       await other.api.guias.crear(buildGuia({ telefono })),
     ]
     const search = async (query: string) =>
-      (await environment.operar('GET', `/guias?${query}`)).body.datos.map(
+      (await environment.asOperador('GET', `/guias?${query}`)).body.datos.map(
         (g: { guia: string; comercio: string; modo: string }) => [g.guia, g.comercio, g.modo],
       )
     expect(await search(`telefono=${encodeURIComponent('+502 3296-3399')}`)).toEqual([
@@ -26,14 +26,14 @@ describe('GET /operaciones/v1/guias', () => {
     expect(await search(`comercio=${other.comercio}`)).toEqual([[b.guia, other.comercio, 'live']])
     expect(await search(`external_ref=${a.external_ref}`)).toEqual([[a.guia, one.comercio, 'test']])
     expect(await search(`comercio=${one.comercio}&estado=cancelado`)).toEqual([])
-    expect((await environment.operar('GET', '/guias?comercio=com_NADIE')).body.datos ?? 'sin datos').toEqual([])
-    expect((await environment.operar('GET', '/guias?telefono=123')).body.errores[0].campo).toBe('telefono')
+    expect((await environment.asOperador('GET', '/guias?comercio=com_NADIE')).body.datos ?? 'sin datos').toEqual([])
+    expect((await environment.asOperador('GET', '/guias?telefono=123')).body.errores[0].campo).toBe('telefono')
   })
 
   it('reads a telephone without + only with its country', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50432963400' }))
-    const search = async (query: string) => (await environment.operar('GET', `/guias?${query}`)).body
+    const search = async (query: string) => (await environment.asOperador('GET', `/guias?${query}`)).body
     const codigos = async (query: string) =>
       (await search(query)).datos.map((one: { guia: string }) => one.guia as string)
     expect(await codigos('telefono=3296%203400&pais=HN')).toEqual([guia])
@@ -57,11 +57,11 @@ describe('GET /operaciones/v1/guias', () => {
     const metadatos = { lote }
     const fallida = (await one.api.guias.crear(buildGuia({ metadatos }))).guia
     for (const step of [{ estado: 'recolectado' }, { estado: 'en_ruta' }, FALLIDO])
-      await environment.operar('POST', `/guias/${fallida}/eventos`, step)
+      await environment.asOperador('POST', `/guias/${fallida}/eventos`, step)
     const pending = (await one.api.guias.crear(buildGuiaWithoutDestino({ metadatos }))).guia
     const confirmed = (await other.api.guias.crear(buildGuia({ metadatos: { lote, canal: 'web' } }))).guia
     const search = async (query: string) => {
-      const { body } = await environment.operar('GET', `/guias?metadatos[lote]=${lote}&${query}`)
+      const { body } = await environment.asOperador('GET', `/guias?metadatos[lote]=${lote}&${query}`)
       return body.datos?.map((one: { guia: string }) => one.guia) ?? body
     }
     expect(await search('')).toEqual([confirmed, pending, fallida])
@@ -82,11 +82,13 @@ describe('GET /operaciones/v1/guias', () => {
     const comercio = await environment.createComercio()
     const llave = await environment.createLlave(comercio, { modo: 'live' })
     const created: string[] = []
-    for (const de of [comercio.llave, llave, comercio.llave, llave])
-      created.unshift((await environment.request('POST', '/api/v1/guias', { llave: de, body: buildGuia() })).body.guia)
+    for (const caller of [comercio.llave, llave, comercio.llave, llave])
+      created.unshift(
+        (await environment.request('POST', '/api/v1/guias', { llave: caller, body: buildGuia() })).body.guia,
+      )
     await comercio.api.guias.cancelar(created[1]!)
     const search = async (query: string) =>
-      (await environment.operar('GET', `/guias?comercio=${comercio.comercio}&${query}`)).body
+      (await environment.asOperador('GET', `/guias?comercio=${comercio.comercio}&${query}`)).body
     const codigos = ({ datos }: { datos: { guia: string }[] }) => datos.map(({ guia }) => guia)
     expect(codigos(await search(''))).toEqual(created)
     expect(codigos(await search('estado=cancelado&estado=aceptado'))).toEqual(created)
@@ -103,7 +105,7 @@ describe('GET /operaciones/v1/guias', () => {
     const seen = new Set<string>()
     let count = 0
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { body } = await environment.operar('GET', `/guias?limite=3${cursor ? `&cursor=${cursor}` : ''}`)
+      const { body } = await environment.asOperador('GET', `/guias?limite=3${cursor ? `&cursor=${cursor}` : ''}`)
       for (const { guia } of body.datos) seen.add(guia)
       count += body.datos.length
       cursor = body.cursor_siguiente

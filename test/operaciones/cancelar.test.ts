@@ -8,7 +8,7 @@ const environment = shareEnvironment()
 const { mover } = useGuias(environment)
 
 const cancelar = (guia: string, body: unknown = { razon: 'El comercio llamó y ya no la enviará' }) =>
-  environment.operar('POST', `/guias/${guia}/cancelar`, body)
+  environment.asOperador('POST', `/guias/${guia}/cancelar`, body)
 
 describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   it('cancels an accepted guide once, and its event says who and why', async () => {

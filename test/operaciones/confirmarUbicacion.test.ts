@@ -3,7 +3,7 @@ import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 const environment = shareEnvironment()
-const confirmar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/ubicacion`, body)
+const confirmar = (guia: string, body: object) => environment.asOperador('POST', `/guias/${guia}/ubicacion`, body)
 const LUGAR = { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' }
 const RAZON = 'El destinatario lo dijo por teléfono'
 const fresh = async (
@@ -59,7 +59,7 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   it('returns 409 once the courier is on the way to a confirmed place', async () => {
     const { guia } = await fresh(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'])
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
     const { status, body } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     expect([status, body.codigo, body.estado]).toEqual([409, 'ubicacion_cerrada', 'en_ruta'])
   })

@@ -9,11 +9,11 @@ describe('GET /operaciones/v1/guias/{guia}', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     const read = await waitUntil(async () => {
-      const { body } = await environment.operar('GET', `/guias/${guia}?limite=1`)
+      const { body } = await environment.asOperador('GET', `/guias/${guia}?limite=1`)
       return body.secuencia === 2 && body
     })
     expect(read.eventos).toMatchObject({ datos: [{ secuencia: 1 }], cursor_siguiente: expect.any(String) })
     expect(read.comercio).toMatch(/^com_/)
-    expect((await environment.operar('GET', '/guias/000000000000')).status).toBe(404)
+    expect((await environment.asOperador('GET', '/guias/000000000000')).status).toBe(404)
   })
 })

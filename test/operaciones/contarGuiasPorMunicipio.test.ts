@@ -8,20 +8,21 @@ let test: Comercio
 beforeAll(async () => {
   live = await environment.createComercio('live')
   test = await environment.createComercio()
-  const { body } = await environment.operar('POST', '/repartidores', { nombre: 'Carlos' })
+  const { body } = await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos' })
   const create = async ({ api }: Comercio, municipio: string) => (await api.guias.crear(buildGuia({ municipio }))).guia
   const [assigned] = [await create(live, 'Mixco'), await create(live, 'Mixco')]
   await create(live, 'Chinautla')
   await create(test, 'Mixco')
   const collected = await create(live, 'Mixco')
-  await environment.operar('POST', `/guias/${collected}/eventos`, { estado: 'recolectado' })
-  await environment.operar('POST', '/asignaciones', { guias: [assigned], repartidor: body.repartidor })
+  await environment.asOperador('POST', `/guias/${collected}/eventos`, { estado: 'recolectado' })
+  await environment.asOperador('POST', '/asignaciones', { guias: [assigned], repartidor: body.repartidor })
 })
 const count = async (query: string) =>
-  (await environment.operar('GET', `/asignaciones/municipios?${query}`)).body.datos?.map(
+  (await environment.asOperador('GET', `/asignaciones/municipios?${query}`)).body.datos?.map(
     (one: { municipio: string; guias: number; sin_asignar: number }) => [one.municipio, one.guias, one.sin_asignar],
   )
-const list = async (query: string) => (await environment.operar('GET', `/guias?estado=aceptado&${query}`)).body.datos
+const list = async (query: string) =>
+  (await environment.asOperador('GET', `/guias?estado=aceptado&${query}`)).body.datos
 
 describe('GET /operaciones/v1/asignaciones/municipios', () => {
   it('counts the guides in a state, and those that nobody was assigned, by the name of the municipality', async () => {
@@ -47,9 +48,9 @@ describe('GET /operaciones/v1/asignaciones/municipios', () => {
   })
 
   it('refuses a count without a state, and a word that means neither yes nor no', async () => {
-    const refused = await environment.operar('GET', '/asignaciones/municipios')
+    const refused = await environment.asOperador('GET', '/asignaciones/municipios')
     expect([refused.status, refused.body.errores[0].campo]).toEqual([400, 'estado'])
-    const other = await environment.operar('GET', '/guias?asignada=tal-vez')
+    const other = await environment.asOperador('GET', '/guias?asignada=tal-vez')
     expect([other.status, other.body.errores[0].campo]).toEqual([400, 'asignada'])
   })
 })

@@ -9,7 +9,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   it('corrects a guide of any merchant; the merchant reads the reason and who gave the place', async () => {
     const { api, comercio } = await environment.createComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
-    const { status, body } = await environment.operar('PATCH', `/guias/${guia}`, {
+    const { status, body } = await environment.asOperador('PATCH', `/guias/${guia}`, {
       telefono: '+52 55 1234 5678',
       lat: 14.72,
       lng: -90.64,
@@ -31,7 +31,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   it('reads a telephone without + only with its country', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const corregir = (body: object) => environment.operar('PATCH', `/guias/${guia}`, { ...body, razon: RAZON })
+    const corregir = (body: object) => environment.asOperador('PATCH', `/guias/${guia}`, { ...body, razon: RAZON })
     const { status, body: cuerpo } = await corregir({ telefono: '9987 1234' })
     expect([status, cuerpo.errores[0].campo]).toEqual([422, '/telefono'])
     expect((await corregir({ telefono: '9987 1234', pais: 'HN' })).body.telefono).toBe('+50499871234')
@@ -39,9 +39,9 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
 
   it('reads the telephone of a pickup without + only with the country of the request', async () => {
     const { api, comercio } = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio}`, { pais: 'GT' })
+    await environment.asOperador('PATCH', `/comercios/${comercio}`, { pais: 'GT' })
     const { guia } = await api.guias.crear(buildGuia())
-    const corregir = (body: object) => environment.operar('PATCH', `/guias/${guia}`, { ...body, razon: RAZON })
+    const corregir = (body: object) => environment.asOperador('PATCH', `/guias/${guia}`, { ...body, razon: RAZON })
     const recogida = { telefono: '9987 1234' }
     const { status, body: cuerpo } = await corregir({ recogida })
     expect([status, cuerpo.errores]).toEqual([
@@ -61,9 +61,9 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
 
   it('warns of an implausible place, also in a strict account', async () => {
     const { api, comercio } = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio}`, { estricto: true })
+    await environment.asOperador('PATCH', `/comercios/${comercio}`, { estricto: true })
     const { guia } = await api.guias.crear(buildGuia())
-    const { status, body } = await environment.operar('PATCH', `/guias/${guia}`, { lat: 0, lng: 0, razon: RAZON })
+    const { status, body } = await environment.asOperador('PATCH', `/guias/${guia}`, { lat: 0, lng: 0, razon: RAZON })
     expect([status, body.advertencias.map(({ codigo }: { codigo: string }) => codigo)]).toEqual([
       200,
       ['coordenadas_en_cero'],
@@ -74,7 +74,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const corregir = (contenido: string) =>
-      environment.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1 }, 'llamada-7')
+      environment.asOperador('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1 }, 'llamada-7')
     const [one, other] = [await corregir('Un libro'), await corregir('Un libro')]
     expect([one, other].map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([
       [200, null],
@@ -91,7 +91,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   ])('rejects %s', async (_description, body, status, codigo) => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
-    const response = await environment.operar('PATCH', `/guias/${guia}`, body)
+    const response = await environment.asOperador('PATCH', `/guias/${guia}`, body)
     expect([response.status, response.body.codigo]).toEqual([status, codigo])
   })
 
@@ -99,9 +99,9 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'])
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
     const corregir = (codigo: string) =>
-      environment.operar('PATCH', `/guias/${codigo}`, { direccion: 'Calle 2', razon: RAZON })
+      environment.asOperador('PATCH', `/guias/${codigo}`, { direccion: 'Calle 2', razon: RAZON })
     const { status, body } = await corregir(guia)
     expect([status, body.codigo, body.estado]).toEqual([409, 'no_corregible', 'en_ruta'])
     expect((await corregir('7K3M9QX2A1B4')).status).toBe(404)

@@ -20,7 +20,7 @@ const indexAll = () =>
   })
 const search = async (text: string, limite?: number) => {
   const query = new URLSearchParams({ texto: text, ...(limite && { limite: `${limite}` }) })
-  return (await environment.operar('GET', `/busqueda?${query}`)).body
+  return (await environment.asOperador('GET', `/busqueda?${query}`)).body
 }
 const findings = async (text: string): Promise<[string, string][]> =>
   (await search(text)).datos.map(({ guia, coincidencia }: Record<string, string>) => [guia, coincidencia])
@@ -125,7 +125,7 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
 
   it('forgets the words of a person who is erased, also if all keys are written anew', async () => {
     const { codigos } = await create({ destinatario: 'Hermenegilda Tzul', external_ref: 'HERME-1' })
-    await environment.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
+    await environment.asOperador('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
     await indexAll()
     const clock = () => new Date(environment.clock().getTime() + 366 * 86_400_000)
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
@@ -144,7 +144,7 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
 
   it('forgets also the words that are being written while the person is erased', async () => {
     const { codigos } = await create({ destinatario: 'Hermelinda Tzoc' })
-    await environment.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
+    await environment.asOperador('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
     await indexAll()
     const { pool } = environment.db
     const { rows } = await pool.query(
@@ -183,7 +183,9 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   it.each(["' | 'a':*", 'de la', '& ! <-> :*', '٣٤٥', 'ß', '\\'])(
     'finds nothing, and fails not, for «%s»',
     async (text) => {
-      expect((await environment.operar('GET', `/busqueda?texto=${encodeURIComponent(`${text} zz9`)}`)).status).toBe(200)
+      expect((await environment.asOperador('GET', `/busqueda?texto=${encodeURIComponent(`${text} zz9`)}`)).status).toBe(
+        200,
+      )
     },
   )
 })

@@ -17,15 +17,15 @@ beforeAll(async () => {
 
 const fresh = async () => (await comercio.api.guias.crear(buildGuia())).guia
 const asignar = (guias: string[], { repartidor }: Mobile, fecha?: string) =>
-  environment.operar('POST', '/asignaciones', { guias, repartidor, fecha })
-const listar = async (query = '') => (await environment.operar('GET', `/asignaciones${query}`)).body
+  environment.asOperador('POST', '/asignaciones', { guias, repartidor, fecha })
+const listar = async (query = '') => (await environment.asOperador('GET', `/asignaciones${query}`)).body
 const today = () => environment.clock().toISOString().slice(0, 10)
 
 describe('GET /operaciones/v1/asignaciones', () => {
   it('counts by courier the guides of a day, and lists those of one courier', async () => {
-    const [one, second, tomada, ownItem, manana] = await Promise.all(Array.from({ length: 5 }, fresh))
+    const [one, second, tomada, ownGuia, manana] = await Promise.all(Array.from({ length: 5 }, fresh))
     await asignar([one!, second!, tomada!], ownMobile)
-    await asignar([ownItem!], other)
+    await asignar([ownGuia!], other)
     await asignar([manana!], ownMobile, addDays(today(), 1))
     await ownMobile.registrar(tomada!, { estado: 'recolectado', idempotencia: tomada })
     const nombre = 'Carlos Méndez'
@@ -53,22 +53,22 @@ describe('GET /operaciones/v1/asignaciones', () => {
   })
 
   it('lists a finished guide without its assignment', EN_POSTGRES, async () => {
-    const thirdOne = await createMobile(environment)
+    const thirdMobile = await createMobile(environment)
     const { guia } = await createDeliveredGuia(environment, comercio)
     const alive = await fresh()
-    await asignar([alive], thirdOne)
+    await asignar([alive], thirdMobile)
     await environment.db.pool.query(
       `update asignacion set guia_id = (select id from guia where guia = $1) where guia_id = (select id from guia where guia = $2)`,
       [guia, alive],
     )
-    expect((await listar(`?repartidor=${thirdOne.repartidor}`)).guias).toMatchObject([
+    expect((await listar(`?repartidor=${thirdMobile.repartidor}`)).guias).toMatchObject([
       { guia, estado: 'entregado', asignada_a: null },
     ])
   })
 
   it('is empty for a day without assignments, and 404 for an unknown courier', async () => {
     expect(await listar('?fecha=2026-01-01')).toEqual({ fecha: '2026-01-01', repartidores: [], guias: null })
-    const { status, body } = await environment.operar('GET', '/asignaciones?repartidor=rep_NADIE')
+    const { status, body } = await environment.asOperador('GET', '/asignaciones?repartidor=rep_NADIE')
     expect([status, body.codigo]).toEqual([404, 'repartidor_desconocido'])
   })
 })

@@ -5,7 +5,7 @@ import { useEnvironment } from '../environment.ts'
 const environment = useEnvironment()
 const { createAskedGuia, createComercio } = useQuestions(environment)
 const list = async (query = '?modo=test') =>
-  (await environment.operar('GET', `/decisiones/no-preguntadas${query}`)).body
+  (await environment.asOperador('GET', `/decisiones/no-preguntadas${query}`)).body
 const codes = async () => (await list()).datos.map(({ guia }: { guia: string }) => guia)
 const setMessage = (guia: string, estado: string, motivo: string | null = null) =>
   environment.db.pool.query(
@@ -37,7 +37,7 @@ describe('GET /operaciones/v1/decisiones/no-preguntadas', () => {
     ])
     expect(await codes()).not.toContain(asked.guia)
     expect((await list('')).datos).toEqual([])
-    await environment.operar('POST', `/guias/${failed.guia}/reintentar`, { razon: 'Llamó' })
+    await environment.asOperador('POST', `/guias/${failed.guia}/reintentar`, { razon: 'Llamó' })
     expect(await codes()).toEqual([doubtful.guia])
   })
 
@@ -46,11 +46,11 @@ describe('GET /operaciones/v1/decisiones/no-preguntadas', () => {
     const { guia } = await createAskedGuia(comercio)
     await setMessage(guia, 'fallido')
     expect(await codes()).toContain(guia)
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { destinatario_decide: false },
     })
     for (const step of [{ estado: 'en_ruta' }, { estado: 'intento_fallido', motivo: 'destinatario_ausente' }])
-      expect((await environment.operar('POST', `/guias/${guia}/eventos`, step)).status).toBe(201)
+      expect((await environment.asOperador('POST', `/guias/${guia}/eventos`, step)).status).toBe(201)
     expect(await codes()).not.toContain(guia)
   })
 })

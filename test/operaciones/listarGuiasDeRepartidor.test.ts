@@ -13,8 +13,8 @@ describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
     const returningGuia = await createGuiaOnRoute(environment, comercio, ownMobile.repartidor)
     await createGuiaOnRoute(environment, comercio, other.repartidor)
     await ownMobile.registrar(one, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
-    await environment.operar('POST', `/guias/${returningGuia}/eventos`, { estado: 'en_bodega' })
-    const { datos } = (await environment.operar('GET', `/repartidores/${ownMobile.repartidor}/guias`)).body
+    await environment.asOperador('POST', `/guias/${returningGuia}/eventos`, { estado: 'en_bodega' })
+    const { datos } = (await environment.asOperador('GET', `/repartidores/${ownMobile.repartidor}/guias`)).body
     const caller = { repartidor: ownMobile.repartidor, nombre: expect.any(String) }
     expect(datos).toMatchObject([
       { guia: one, comercio: comercio.comercio, estado: 'intento_fallido', repartidor: caller },
@@ -23,7 +23,7 @@ describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   })
 
   it('returns 404 for an unknown courier', async () => {
-    const { status, body } = await environment.operar('GET', '/repartidores/rep_NADIE/guias')
+    const { status, body } = await environment.asOperador('GET', '/repartidores/rep_NADIE/guias')
     expect([status, body.codigo]).toEqual([404, 'repartidor_desconocido'])
   })
 })

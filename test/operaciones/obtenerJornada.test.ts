@@ -5,7 +5,7 @@ import { useGuias } from '../guias/move.ts'
 
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const { mover } = useGuias(environment)
-const count = async (query = '?modo=test') => (await environment.operar('GET', `/jornada${query}`)).body
+const count = async (query = '?modo=test') => (await environment.asOperador('GET', `/jornada${query}`)).body
 const countByEstado = ({ estados }: { estados: { estado: string; guias: number }[] }) =>
   Object.fromEntries(estados.filter(({ guias }) => guias > 0).map(({ estado, guias }) => [estado, guias]))
 
@@ -13,15 +13,15 @@ describe('GET /operaciones/v1/jornada', () => {
   it('counts the guides of all merchants that have not ended, by state, and those without a place', async () => {
     const [one, other] = [await environment.createComercio(), await environment.createComercio()]
     await one.api.guias.crear(buildGuiaWithoutDestino())
-    const enRuta = (await other.api.guias.crear(buildGuia())).guia
-    await mover(enRuta, 'recolectado', 'en_ruta')
+    const onRoute = (await other.api.guias.crear(buildGuia())).guia
+    await mover(onRoute, 'recolectado', 'en_ruta')
     const cancelled = (await one.api.guias.crear(buildGuiaWithoutDestino())).guia
     await one.api.guias.cancelar(cancelled)
     const cuentas = await count()
     expect(countByEstado(cuentas)).toEqual({ aceptado: 1, en_ruta: 1 })
     expect(cuentas).toMatchObject({ modo: 'test', creadas: 3, sin_lugar: 1, por_decidir: 0 })
     expect(cuentas.estados.map(({ estado }: { estado: string }) => estado)).not.toContain('cancelado')
-    await mover(enRuta, 'intento_fallido')
+    await mover(onRoute, 'intento_fallido')
     expect(await count()).toMatchObject({ por_decidir: 1 })
   })
 

@@ -9,14 +9,14 @@ import { useEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, waitUntil } from '../factories.ts'
 
 const environment = useEnvironment()
-const { conIntento, createGuia: fresh } = useIntentos(environment)
+const { createGuiaWithIntento, createGuia: fresh } = useIntentos(environment)
 const RAZON = 'Era otro paquete'
 type Estado = keyof typeof STATE_MACHINE.transiciones
 
-const read = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
+const read = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body
 const rectificar = async (guia: string, more: object = {}, key?: string) => {
   const { secuencia } = await read(guia)
-  return environment.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON, secuencia, ...more }, key)
+  return environment.asOperador('POST', `/guias/${guia}/rectificar`, { razon: RAZON, secuencia, ...more }, key)
 }
 const refusal = async (response: ReturnType<typeof rectificar>) => {
   const { status, body } = await response
@@ -44,16 +44,16 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('keeps the proof of a delivery that was undone apart from that of the next one', async () => {
     const comercio = await environment.createComercio()
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const conPdf = () =>
+    const waitForPdf = () =>
       waitUntil(async () => {
         const prueba = await comercio.api.guias.pruebaEntrega(guia)
         return prueba.pdf !== null && { ...prueba, sha256: prueba.pdf.sha256 }
       })
-    const first = await conPdf()
+    const first = await waitForPdf()
     await rectificar(guia)
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
     await registerEntrega(environment, guia, { recibido_por: { nombre: 'Ana Tzul' } })
-    const second = await conPdf()
+    const second = await waitForPdf()
     expect(second.recibido_por.nombre).toBe('Ana Tzul')
     const comprobar = async (sha256: string) =>
       (await environment.request('POST', `/verificar/${guia}/comprobar`, { body: { sha256 } })).body
@@ -77,12 +77,12 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
       lng: -90.6442,
       precision_m: 8.5,
     }
-    const repeated = await environment.operar('POST', `/guias/${guia}/entrega`, first, 'primera')
+    const repeated = await environment.asOperador('POST', `/guias/${guia}/entrega`, first, 'primera')
     expect([repeated.status, repeated.body]).toEqual([200, evento])
   })
 
   it('counts no failed attempt that was undone, and supersedes its decision', async () => {
-    const { guia, comercio, scan } = await conIntento()
+    const { guia, comercio, scan } = await createGuiaWithIntento()
     expect((await read(guia)).decision.estado).toBe('pendiente')
     const { body } = await rectificar(guia)
     expect([body.estado, body.intentos, body.decision.estado]).toEqual(['en_ruta', 0, 'superada'])
@@ -95,7 +95,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('opens the decision again that the undone state had closed', async () => {
-    const { guia, comercio, scan } = await conIntento()
+    const { guia, comercio, scan } = await createGuiaWithIntento()
     await comercio.api.guias.reintentar(guia)
     await scan('en_ruta')
     const aplicada = await read(guia)
@@ -107,8 +107,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('asks anew about a return that was undone', async () => {
-    const { guia, scan } = await conIntento()
-    await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
+    const { guia, scan } = await createGuiaWithIntento()
+    await environment.asOperador('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     expect((await read(guia)).estado).toBe('en_devolucion')
     const { body } = await rectificar(guia)
     expect(body).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', accion: null } })
@@ -117,8 +117,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('asks anew about a return that was undone after the deadline, and returns nothing by itself', async () => {
-    const { guia } = await conIntento()
-    await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
+    const { guia } = await createGuiaWithIntento()
+    await environment.asOperador('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     environment.advance(7 * 24 * HOUR_MS)
     const { body } = await rectificar(guia)
     expect([body.estado, body.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
@@ -128,7 +128,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('keeps a decision that was taken after the undone state', async () => {
     const { guia, scan } = await fresh(undefined, 'recolectado', 'en_bodega', 'en_transito')
-    await environment.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
+    await environment.asOperador('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     const { body } = await rectificar(guia)
     expect([body.estado, body.decision.estado]).toEqual(['en_bodega', 'tomada'])
     await scan('en_transito')
@@ -139,14 +139,14 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const comercio = await environment.createComercio()
     const [before, after] = [await repartidor(), await repartidor()]
     const guia = await createGuiaOnRoute(environment, comercio, before)
-    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
     const ocurrido_en = environment.clock().toISOString()
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: after })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: after })
     expect((await read(guia)).repartidor.repartidor).toBe(after)
     const { body } = await rectificar(guia)
     expect([body.estado, body.repartidor?.repartidor]).toEqual(['en_bodega', before])
     const late = { estado: 'en_ruta', repartidor: before, ocurrido_en }
-    const { body: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, late)
+    const { body: evento } = await environment.asOperador('POST', `/guias/${guia}/eventos`, late)
     expect([evento.tipo, evento.estado]).toEqual(['guia.en_ruta', 'en_ruta'])
   })
 
@@ -157,11 +157,11 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     environment.advance(1_000)
     const ocurrido_en = environment.clock().toISOString()
     environment.advance(1_000)
-    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: wrongRepartidor })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: wrongRepartidor })
     expect((await rectificar(guia)).body.estado).toBe('en_bodega')
     const late = { estado: 'en_ruta', repartidor: after, ocurrido_en }
-    const { body } = await environment.operar('POST', `/guias/${guia}/eventos`, late)
+    const { body } = await environment.asOperador('POST', `/guias/${guia}/eventos`, late)
     expect([body.tipo, (await read(guia)).repartidor.repartidor]).toEqual(['guia.escaneo_tardio', after])
   })
 
@@ -184,14 +184,14 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
             if (!puede) break
             stack.pop()
           } else {
-            const nuevo = possibleEstados[eleccion % possibleEstados.length]!
-            const forzar = nuevo === 'entregado' ? { forzar: { razon: 'Sin prueba' } } : {}
-            const { status } = await environment.operar('POST', `/guias/${guia}/eventos`, {
-              ...buildEstadoReport(nuevo),
+            const newEstado = possibleEstados[eleccion % possibleEstados.length]!
+            const forzar = newEstado === 'entregado' ? { forzar: { razon: 'Sin prueba' } } : {}
+            const { status } = await environment.asOperador('POST', `/guias/${guia}/eventos`, {
+              ...buildEstadoReport(newEstado),
               ...forzar,
             })
-            expect([nuevo, status]).toEqual([nuevo, 201])
-            stack.push({ estado: nuevo, intentos: intentos + (nuevo === 'intento_fallido' ? 1 : 0) })
+            expect([newEstado, status]).toEqual([newEstado, 201])
+            stack.push({ estado: newEstado, intentos: intentos + (newEstado === 'intento_fallido' ? 1 : 0) })
           }
           expect(await read(guia)).toMatchObject(stack.at(-1)!)
         }
@@ -247,7 +247,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('undoes one state for two who ask at once', async () => {
-    const { guia } = await conIntento()
+    const { guia } = await createGuiaWithIntento()
     const { secuencia } = await read(guia)
     const dos = await Promise.all([rectificar(guia, { secuencia }), rectificar(guia, { secuencia })])
     expect(dos.map(({ status, body }) => [status, body.codigo]).sort()).toEqual([
@@ -258,7 +258,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('answers a repetition with the guide, and undoes nothing more', async () => {
-    const { guia } = await conIntento()
+    const { guia } = await createGuiaWithIntento()
     const { secuencia } = await read(guia)
     expect((await rectificar(guia, { secuencia }, 'rectificar-1')).status).toBe(200)
     const repeated = await rectificar(guia, { secuencia }, 'rectificar-1')
@@ -270,13 +270,13 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('needs the sequence that was read', async () => {
-    const { guia } = await conIntento()
-    const { status, body } = await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON })
+    const { guia } = await createGuiaWithIntento()
+    const { status, body } = await environment.asOperador('POST', `/guias/${guia}/rectificar`, { razon: RAZON })
     expect([status, body.errores[0].campo]).toEqual([422, '/secuencia'])
   })
 
   it('returns 404 for an unknown guide', async () => {
-    const { status, body } = await environment.operar('POST', `/guias/${newGuideCode()}/rectificar`, {
+    const { status, body } = await environment.asOperador('POST', `/guias/${newGuideCode()}/rectificar`, {
       razon: RAZON,
       secuencia: 1,
     })
@@ -285,6 +285,6 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 })
 
 async function repartidor(): Promise<string> {
-  const { body } = await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })
+  const { body } = await environment.asOperador('POST', '/repartidores', { nombre: 'Luis Batz' })
   return body.repartidor
 }

@@ -14,8 +14,8 @@ const askedGuia = async () => {
   return { comercio, guia }
 }
 const reenviar = (guia: string, key?: string) =>
-  environment.operar('POST', `/guias/${guia}/reenviar-solicitud`, undefined, key)
-const mensajes = async (guia: string) => (await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos
+  environment.asOperador('POST', `/guias/${guia}/reenviar-solicitud`, undefined, key)
+const mensajes = async (guia: string) => (await environment.asOperador('GET', `/mensajes?guia=${guia}`)).body.datos
 
 describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
   it('asks the recipient once more, once for each key, and the merchant’s audit record names the operator', async () => {

@@ -10,9 +10,9 @@ beforeAll(async () => {
   comercio = await environment.createComercio()
 })
 const deliver = (guia: string, body: object, key?: string) =>
-  environment.operar('POST', `/guias/${guia}/entrega`, body, key)
+  environment.asOperador('POST', `/guias/${guia}/entrega`, body, key)
 const mover = (guia: string, estado: string, more: object = {}) =>
-  environment.operar('POST', `/guias/${guia}/eventos`, { estado, ...more })
+  environment.asOperador('POST', `/guias/${guia}/eventos`, { estado, ...more })
 const uploadImage = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
   (await uploadArchivo(environment, guia, { tipo })).body.archivo as string
 const POR = { recibido_por: { nombre: 'María López' } }
@@ -115,8 +115,8 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   it('goes only from where a delivery is possible', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const fotos = [await uploadImage(guia)]
-    const enAceptado = await deliver(guia, { ...POR, fotos })
-    expect([enAceptado.status, enAceptado.body]).toMatchObject([
+    const refusedDelivery = await deliver(guia, { ...POR, fotos })
+    expect([refusedDelivery.status, refusedDelivery.body]).toMatchObject([
       409,
       { codigo: 'transicion_invalida', estado: 'aceptado', transiciones: ['recolectado'] },
     ])
@@ -125,9 +125,9 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     await mover(guia, 'en_bodega')
     expect((await deliver(guia, { ...POR, fotos })).status).toBe(201)
     const cancelled = (await comercio.api.guias.crear(buildGuia())).guia
-    const ownItem = [await uploadImage(cancelled)]
+    const ownFotos = [await uploadImage(cancelled)]
     await comercio.api.guias.cancelar(cancelled)
-    const final = await deliver(cancelled, { ...POR, fotos: ownItem, ocurrido_en: new Date().toISOString() })
+    const final = await deliver(cancelled, { ...POR, fotos: ownFotos, ocurrido_en: new Date().toISOString() })
     expect([final.status, final.body.transiciones]).toEqual([409, []])
     expect((await deliver('000000000000', { ...POR, fotos })).body.codigo).toBe('guia_desconocida')
   })
@@ -159,13 +159,13 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     expect((await comercio.api.guias.eventos(guia)).datos.at(-1)).toMatchObject({ tardio: true, secuencia: 5 })
 
     const devuelta = await createGuiaOnRoute(environment, comercio)
-    const ownItem = [await uploadImage(devuelta)]
+    const ownFotos = [await uploadImage(devuelta)]
     for (const [estado, more] of [
       ['en_devolucion', { motivo: 'otro' }],
       ['devuelto', {}],
     ] as const)
       await mover(devuelta, estado, more)
-    const late = await deliver(devuelta, { ...POR, fotos: ownItem, ocurrido_en: hace(0.001) })
+    const late = await deliver(devuelta, { ...POR, fotos: ownFotos, ocurrido_en: hace(0.001) })
     expect([late.status, late.body.estado]).toEqual([409, 'devuelto'])
     // A scan without proof stays a scan, as ever.
     const scannedGuia = await createGuiaOnRoute(environment, comercio)
@@ -210,12 +210,12 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     for (let time = 0; time < 15; time++) {
       const guia = await createGuiaOnRoute(environment, comercio)
       const [a, b] = await Promise.all([uploadImage(guia), uploadImage(guia)])
-      const givenItems = await Promise.all([
+      const responses = await Promise.all([
         deliver(guia, { recibido_por: { nombre: 'A' }, fotos: [a] }),
         deliver(guia, { recibido_por: { nombre: 'B' }, fotos: [b] }),
       ])
-      expect(givenItems.map(({ status }) => status).sort()).toEqual([201, 409])
-      const winnerIndex = givenItems.findIndex(({ status }) => status === 201)
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409])
+      const winnerIndex = responses.findIndex(({ status }) => status === 201)
       const { fotos, recibido_por: receivedBy } = await comercio.api.guias.pruebaEntrega(guia)
       expect([receivedBy.nombre, fotos.map(({ archivo }) => archivo)]).toEqual(
         winnerIndex === 0 ? ['A', [a]] : ['B', [b]],
@@ -232,9 +232,9 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   it('delivers once however often it is asked at once, and never beside another change', async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
     const body = { ...POR, fotos: [await uploadImage(guia)] }
-    const givenItems = await Promise.all(Array.from({ length: 6 }, () => deliver(guia, body)))
-    expect(givenItems.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
-    expect(new Set(givenItems.map((one) => one.body.id)).size).toBe(1)
+    const responses = await Promise.all(Array.from({ length: 6 }, () => deliver(guia, body)))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
+    expect(new Set(responses.map((one) => one.body.id)).size).toBe(1)
     for (let time = 0; time < 10; time++) {
       const other = await createGuiaOnRoute(environment, comercio)
       const fotos = [await uploadImage(other)]

@@ -4,7 +4,7 @@ import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factor
 
 const environment = shareEnvironment()
 const registrar = (guia: string, body: object, key?: string) =>
-  environment.operar('POST', `/guias/${guia}/eventos`, body, key)
+  environment.asOperador('POST', `/guias/${guia}/eventos`, body, key)
 const fresh = async (body: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuia()) => {
   const { api } = await environment.createComercio()
   return { api, guia: (await api.guias.crear(body)).guia }
@@ -198,13 +198,13 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
         registrar(guia, { tipo: 'guia.nota', descripcion: `nota ${i}` }).then((r) => r.status),
       ),
     )
-    const writtenItems = estados.filter((s) => s === 201).length
+    const createdCount = estados.filter((s) => s === 201).length
     // Who loses three races is told so; nothing is written by halves.
     expect(estados.every((s) => s === 201 || s === 409)).toBe(true)
     // In each round of the race one note wins, so at least the notes of three rounds are written.
-    expect(writtenItems).toBeGreaterThanOrEqual(3)
+    expect(createdCount).toBeGreaterThanOrEqual(3)
     const { datos } = await api.guias.eventos(guia, { limite: 100 })
-    expect(datos.map((e) => e.secuencia)).toEqual(Array.from({ length: writtenItems + 1 }, (_, i) => i + 1))
+    expect(datos.map((e) => e.secuencia)).toEqual(Array.from({ length: createdCount + 1 }, (_, i) => i + 1))
   })
 
   it('answers 404 to an unknown guide', async () => {

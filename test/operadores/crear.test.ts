@@ -5,7 +5,7 @@ const environment = shareEnvironment()
 
 describe('POST /operaciones/v1/operadores', () => {
   it('creates an operator, who has no key yet', async () => {
-    const { status, body } = await environment.operar('POST', '/operadores', { nombre: 'Bodega' })
+    const { status, body } = await environment.asOperador('POST', '/operadores', { nombre: 'Bodega' })
     expect([status, body]).toEqual([
       201,
       {
@@ -15,11 +15,11 @@ describe('POST /operaciones/v1/operadores', () => {
         revocado_en: null,
       },
     ])
-    expect((await environment.operar('GET', `/operadores/${body.operador}/llaves`)).body.datos).toEqual([])
+    expect((await environment.asOperador('GET', `/operadores/${body.operador}/llaves`)).body.datos).toEqual([])
   })
 
   it('refuses one without a name', async () => {
-    const { status, body } = await environment.operar('POST', '/operadores', { nombre: '' })
+    const { status, body } = await environment.asOperador('POST', '/operadores', { nombre: '' })
     expect([status, body.errores[0].campo]).toEqual([422, '/nombre'])
   })
 })

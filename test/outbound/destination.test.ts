@@ -31,7 +31,7 @@ const responds =
 const neverResolve: HostResolver = () => {
   throw new Error('it must not ask the DNS')
 }
-const motivoDe = (url: string, resolver: HostResolver, loopback = false) =>
+const motivoOf = (url: string, resolver: HostResolver, loopback = false) =>
   resolveDestination(new URL(url), { resolver, loopback }).then(
     (direcciones) => direcciones,
     (error: ForbiddenDestination) => error.motivo,
@@ -190,7 +190,7 @@ describe('names that are nowhere on the Internet', () => {
       message: expect.stringContaining('interno'),
     })
     expect(refusal(`https://${name}:8443/x`)?.motivo).toBe('url_no_permitida')
-    expect(await motivoDe(`https://${name}/`, neverResolve)).toBe('url_no_permitida')
+    expect(await motivoOf(`https://${name}/`, neverResolve)).toBe('url_no_permitida')
   })
 })
 
@@ -256,8 +256,8 @@ describe('addresses that are not public', () => {
       motivo: 'url_no_permitida',
       message: expect.stringContaining('no es pública'),
     })
-    expect(await motivoDe(`https://${targetHost}/`, neverResolve)).toBe('url_no_permitida')
-    expect(await motivoDe('https://ejemplo.com/', responds(ip))).toBe('url_no_permitida')
+    expect(await motivoOf(`https://${targetHost}/`, neverResolve)).toBe('url_no_permitida')
+    expect(await motivoOf('https://ejemplo.com/', responds(ip))).toBe('url_no_permitida')
   })
 
   test.each([
@@ -342,14 +342,14 @@ describe('with loopback', () => {
 
   test('localhost must be loopback in every answer', async () => {
     const url = 'http://localhost:3000/'
-    expect(await motivoDe(url, responds('127.0.0.1', '::1'), true)).toEqual([direccion('127.0.0.1'), direccion('::1')])
-    expect(await motivoDe(url, responds('127.0.0.1', '8.8.8.8'), true)).toBe('url_no_permitida')
-    expect(await motivoDe(url, responds('10.0.0.1'), true)).toBe('url_no_permitida')
-    expect(await motivoDe(url, neverResolve, false)).toBe('url_no_permitida')
+    expect(await motivoOf(url, responds('127.0.0.1', '::1'), true)).toEqual([direccion('127.0.0.1'), direccion('::1')])
+    expect(await motivoOf(url, responds('127.0.0.1', '8.8.8.8'), true)).toBe('url_no_permitida')
+    expect(await motivoOf(url, responds('10.0.0.1'), true)).toBe('url_no_permitida')
+    expect(await motivoOf(url, neverResolve, false)).toBe('url_no_permitida')
   })
 
   test('https still goes to public addresses only', async () => {
-    expect(await motivoDe('https://ejemplo.com/', responds('127.0.0.1'), true)).toBe('url_no_permitida')
+    expect(await motivoOf('https://ejemplo.com/', responds('127.0.0.1'), true)).toBe('url_no_permitida')
   })
 })
 
@@ -357,7 +357,7 @@ describe('answers of the DNS', () => {
   const url = 'https://recibe.ejemplo.com/hooks'
 
   test('public addresses are handed over in their normal form', async () => {
-    const response = await motivoDe(url, responds('8.8.8.8', '2606:4700:0::1111', '::ffff:1.1.1.1'))
+    const response = await motivoOf(url, responds('8.8.8.8', '2606:4700:0::1111', '::ffff:1.1.1.1'))
     expect(response).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -366,8 +366,8 @@ describe('answers of the DNS', () => {
   })
 
   test('a literal is its own answer', async () => {
-    expect(await motivoDe('https://8.8.8.8/', neverResolve)).toEqual([{ address: '8.8.8.8', family: 4 }])
-    expect(await motivoDe('https://[2606:4700::1]/', neverResolve)).toEqual([{ address: '2606:4700::1', family: 6 }])
+    expect(await motivoOf('https://8.8.8.8/', neverResolve)).toEqual([{ address: '8.8.8.8', family: 4 }])
+    expect(await motivoOf('https://[2606:4700::1]/', neverResolve)).toEqual([{ address: '2606:4700::1', family: 6 }])
   })
 
   test('the name is asked for without its final dot', async () => {
@@ -376,7 +376,7 @@ describe('answers of the DNS', () => {
       questions.push(name)
       return [direccion('8.8.8.8')]
     }
-    await motivoDe('https://Recibe.Ejemplo.com.:8443/', resolver)
+    await motivoOf('https://Recibe.Ejemplo.com.:8443/', resolver)
     expect(questions).toEqual(['recibe.ejemplo.com'])
   })
 
@@ -396,9 +396,9 @@ describe('answers of the DNS', () => {
   })
 
   test('a name without addresses, a failing DNS and one that throws at once do not resolve', async () => {
-    expect(await motivoDe(url, responds())).toBe('url_no_resuelve')
-    expect(await motivoDe(url, () => Promise.reject(new Error('ENOTFOUND')))).toBe('url_no_resuelve')
-    expect(await motivoDe(url, neverResolve)).toBe('url_no_resuelve')
+    expect(await motivoOf(url, responds())).toBe('url_no_resuelve')
+    expect(await motivoOf(url, () => Promise.reject(new Error('ENOTFOUND')))).toBe('url_no_resuelve')
+    expect(await motivoOf(url, neverResolve)).toBe('url_no_resuelve')
   })
 
   test('the system resolves localhost, and knows no invalid name', async () => {
@@ -429,7 +429,7 @@ describe('rebinding', () => {
     const responses = ['8.8.8.8', '127.0.0.1', '127.0.0.1']
     const resolver: HostResolver = async () => [direccion(responses.shift()!)]
     const url = `https://gira.ejemplo.com:${local.port}/`
-    expect(await motivoDe(url, resolver)).toEqual([direccion('8.8.8.8')])
+    expect(await motivoOf(url, resolver)).toEqual([direccion('8.8.8.8')])
     const sender = createSender({ resolver })
     const response = await sender.send({ ...solicitud, url })
     await sender.close()
@@ -466,7 +466,7 @@ describe('rebinding', () => {
     const url = `http://localhost:${local.port}/`
     const sendingResult = sender.send({ ...solicitud, url, loopback: true })
     await expect.poll(deadlines.countPending).toBe(1)
-    deadlines.vencer()
+    deadlines.expireAll()
     const response = await sendingResult
     expect(response).toMatchObject({ status: null, error: 'tiempo_agotado', ip: null, dns_ms: null })
     expect(response.detalle).toContain('nombre')

@@ -27,18 +27,18 @@ const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = 
   tracking: {
     'a code that can’t be one': () => '/r?guia=no+es',
     'an unknown code': () => '/r/nada',
-    registered: () => enEstado(),
-    'on its way': () => enEstado('recolectado', 'en_ruta'),
-    'a failed attempt': () => enEstado('recolectado', 'en_ruta', 'intento_fallido'),
-    lost: () => enEstado('recolectado', 'extraviado'),
-    returning: () => enEstado('recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion'),
-    delivered: async () => `/r/${await conPrueba()}`,
+    registered: () => createGuiaInEstado(),
+    'on its way': () => createGuiaInEstado('recolectado', 'en_ruta'),
+    'a failed attempt': () => createGuiaInEstado('recolectado', 'en_ruta', 'intento_fallido'),
+    lost: () => createGuiaInEstado('recolectado', 'extraviado'),
+    returning: () => createGuiaInEstado('recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion'),
+    delivered: async () => `/r/${await createGuiaWithPrueba()}`,
   },
   verify: {
     'by a code': () => '/verificar',
     'an unknown code': () => '/verificar/nada',
-    'no proof': async () => (await enEstado()).replace('/r/', '/verificar/'),
-    'a proof': async () => `/verificar/${await conPrueba()}`,
+    'no proof': async () => (await createGuiaInEstado()).replace('/r/', '/verificar/'),
+    'a proof': async () => `/verificar/${await createGuiaWithPrueba()}`,
   },
   location: {
     'an unknown link': () => '/u/nada',
@@ -90,7 +90,7 @@ async function entregaDeWebhook(webhook: string): Promise<string> {
   return `avi_${webhook.slice(3)}_${guia}_1`
 }
 
-async function enEstado(...estados: Estado[]): Promise<string> {
+async function createGuiaInEstado(...estados: Estado[]): Promise<string> {
   const { guia } = await comercio.api.guias.crear(buildGuia())
   for (const estado of estados) {
     const motivo = {
@@ -98,13 +98,13 @@ async function enEstado(...estados: Estado[]): Promise<string> {
       en_devolucion: 'destinatario_rechaza',
       extraviado: 'otro',
     }
-    const ownEntry = motivo[estado as keyof typeof motivo]
-    await comercio.api.simulador.avanzar(guia, { estado, ...(ownEntry ? { motivo: ownEntry } : {}) } as never)
+    const reason = motivo[estado as keyof typeof motivo]
+    await comercio.api.simulador.avanzar(guia, { estado, ...(reason ? { motivo: reason } : {}) } as never)
   }
   return `/r/${guia}`
 }
 
-async function conPrueba(): Promise<string> {
+async function createGuiaWithPrueba(): Promise<string> {
   const { guia } = await createDeliveredGuia(environment, comercio)
   await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
   return guia
@@ -187,14 +187,14 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
   it('has no fault that axe finds (central)', async () => {
     const { cookie, persona } = await createTestPersona(environment)
     const [name = '', value = ''] = cookie.split('=')
-    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).body
-    const guia = (await enEstado('recolectado', 'en_ruta', 'intento_fallido')).replace('/r/', '')
-    const conPruebas = await conPrueba()
-    const deComercio = `/central/comercios/${comercio.comercio}`
+    const { operador } = (await environment.asOperador('POST', '/operadores', { nombre: 'Bodega' })).body
+    const guia = (await createGuiaInEstado('recolectado', 'en_ruta', 'intento_fallido')).replace('/r/', '')
+    const guiaWithPruebas = await createGuiaWithPrueba()
+    const byComercio = `/central/comercios/${comercio.comercio}`
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
     const entrega = await entregaDeWebhook(webhook)
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
-    await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor })
+    const { repartidor } = (await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
+    await environment.asOperador('POST', '/asignaciones', { guias: [guia], repartidor })
     await page.context().addCookies([{ name, value, url: environment.url }])
     for (const direccion of [
       '/central',
@@ -204,7 +204,7 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
       '/central/guias',
       '/central/guias?q=nadie',
       `/central/guias/${guia}`,
-      `/central/guias/${conPruebas}`,
+      `/central/guias/${guiaWithPruebas}`,
       '/central/avisos',
       `/central/varias?accion=reintentar&guia=${guia}`,
       '/central/varias',
@@ -212,11 +212,11 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
       '/central/comercios',
       '/central/comercios?texto=%25',
       '/central/comercios/nuevo',
-      deComercio,
-      `${deComercio}/webhooks`,
-      `${deComercio}/webhooks/${webhook}`,
-      `${deComercio}/webhooks/${webhook}/${entrega}`,
-      `${deComercio}/bitacora`,
+      byComercio,
+      `${byComercio}/webhooks`,
+      `${byComercio}/webhooks/${webhook}`,
+      `${byComercio}/webhooks/${webhook}/${entrega}`,
+      `${byComercio}/bitacora`,
       '/central/equipo?espera=invitar',
       `/central/equipo/${persona}`,
       '/central/equipo/sistemas',
@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
   })
 
   it('has no fault that axe finds (repartidor, the first screen)', async () => {
-    const { codigo } = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
+    const { codigo } = (await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
     await open('/repartidor')
     await page.getByLabel('Su código de repartidor').fill(codigo)
     await page.getByRole('button', { name: 'Entrar' }).click()

@@ -107,23 +107,23 @@ describe('the preview of a link in a messaging app', () => {
     expect(usualPreview.image).toMatch(new RegExp(`^${environment.url}/marca/vista-previa\\.[0-9a-f]{12}\\.png$`))
     expect((await fetch(usualPreview.image!)).headers.get('content-type')).toBe('image/png')
     for (const path of [`/r/${guia}`, '/r/nada']) expect(previewOf(await read(path))).toEqual(usualPreview)
-    const deQuienRecibe = previewOf(await read(`/u/${token}`))
-    expect(deQuienRecibe).toEqual(previewOf(await read('/u/nada')))
-    expect(JSON.stringify(deQuienRecibe)).not.toMatch(/Marisol|Quiñónez|Zapater/)
+    const recipientPreview = previewOf(await read(`/u/${token}`))
+    expect(recipientPreview).toEqual(previewOf(await read('/u/nada')))
+    expect(JSON.stringify(recipientPreview)).not.toMatch(/Marisol|Quiñónez|Zapater/)
     expect(previewOf(await read('/repartidor'))).toEqual({})
   })
 })
 
 describe('the first page', () => {
-  const conAccept = (Accept: string) => fetch(`${environment.url}/`, { headers: { Accept } })
+  const requestWithAccept = (Accept: string) => fetch(`${environment.url}/`, { headers: { Accept } })
 
   it('is a page for people and their apps, and no operation for a client that asks for JSON', async () => {
     for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', '*/*']) {
-      const response = await conAccept(accept)
+      const response = await requestWithAccept(accept)
       expect([response.status, response.headers.get('vary')]).toEqual([200, 'Accept, Accept-Encoding'])
       expect(await response.text()).toContain('<h1>¿Dónde está su paquete?</h1>')
     }
-    const json = await conAccept('application/json')
+    const json = await requestWithAccept('application/json')
     expect([json.status, await json.json()]).toMatchObject([404, { codigo: 'ruta_desconocida' }])
   })
 
@@ -134,9 +134,9 @@ describe('the first page', () => {
   })
 
   it('leads to the parcel of what was typed, however it was, and says what is wrong with it', async () => {
-    const writtenItems = [guia, inGroups(guia).toLowerCase(), ` ${guia.slice(0, 5)} ${guia.slice(5)} `]
-    for (const writtenValue of writtenItems) {
-      const response = await fetch(`${environment.url}/r?guia=${encodeURIComponent(writtenValue)}`)
+    const spellings = [guia, inGroups(guia).toLowerCase(), ` ${guia.slice(0, 5)} ${guia.slice(5)} `]
+    for (const spelling of spellings) {
+      const response = await fetch(`${environment.url}/r?guia=${encodeURIComponent(spelling)}`)
       expect([response.status, response.url]).toEqual([200, `${environment.url}/r/${guia}`])
     }
     const bad = await read(`/r?guia=${encodeURIComponent('7K3M "><script>')}`)

@@ -10,7 +10,7 @@ import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { useOffice } from './office.ts'
 
 const environment = useEnvironment()
-const { conIntento, createGuia: fresh } = useIntentos(environment)
+const { createGuiaWithIntento, createGuia: fresh } = useIntentos(environment)
 let comercio: Comercio
 let ana: TestPersona
 beforeAll(async () => {
@@ -18,11 +18,11 @@ beforeAll(async () => {
   ana = await createTestPersona(environment)
 })
 
-const { createBrowserOf, perform: enPagina, performLate } = useOffice(environment)
+const { createBrowserOf, perform: onPage, performLate } = useOffice(environment)
 /** Fills the form of an action on a guide's page and sends it. */
 const act = (caller: TestPersona, guia: string, accion: string, fields: Record<string, string>) =>
-  enPagina(caller, `/central/guias/${guia}`, { accion, ...fields })
-const estadoDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
+  onPage(caller, `/central/guias/${guia}`, { accion, ...fields })
+const estadoOf = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body
 /** A guide whose recipient was asked for the place. */
 async function askedGuia(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
@@ -42,7 +42,7 @@ const direcciones = {
 /** For each action: a guide that offers it, what is filled in, and what the guide is afterwards. */
 const SCENES: Record<keyof typeof ACTIONS, [() => Promise<string>, Record<string, string>, object]> = {
   reintentar: [
-    async () => (await conIntento()).guia,
+    async () => (await createGuiaWithIntento()).guia,
     { fecha: '', ...call },
     { decision: { estado: 'tomada', accion: 'reintentar', por: 'operador' } },
   ],
@@ -76,7 +76,7 @@ const SCENES: Record<keyof typeof ACTIONS, [() => Promise<string>, Record<string
     { descripcion: 'Mejor por la tarde' },
     { secuencia: 2, estado: 'aceptado' },
   ],
-  devolver: [async () => (await conIntento()).guia, call, { estado: 'en_devolucion' }],
+  devolver: [async () => (await createGuiaWithIntento()).guia, call, { estado: 'en_devolucion' }],
   cancelar: [async () => (await fresh()).guia, call, { estado: 'cancelado' }],
   deshacer: [async () => (await createDeliveredGuia(environment, comercio)).guia, call, { estado: 'en_ruta' }],
 }
@@ -89,19 +89,19 @@ describe.each(Object.entries(SCENES))('«%s» on the page of a guide', (accion, 
       status: 303,
       destino: `${environment.url}/central/guias/${guia}?hecho=${accion}`,
     })
-    const doneResult = await estadoDe(guia)
-    expect(doneResult).toMatchObject(after)
+    const decided = await estadoOf(guia)
+    expect(decided).toMatchObject(after)
     expect((await createBrowserOf(ana).visit(`/central/guias/${guia}?hecho=${accion}`)).texto).toContain(
       ACTIONS[accion]!.done,
     )
-    const notas = async () => (await environment.operar('GET', `/guias/${guia}/notas`)).body.datos
-    const writtenItems = await notas()
+    const notas = async () => (await environment.asOperador('GET', `/guias/${guia}/notas`)).body.datos
+    const storedNotas = await notas()
     const { rows } = await environment.db.pool.query('select distinct autor from evento where guia = $1', [guia])
-    const autores = [...rows, ...writtenItems.map(({ autor }: { autor: object }) => autor)].map(({ autor }) => autor)
+    const autores = [...rows, ...storedNotas.map(({ autor }: { autor: object }) => autor)].map(({ autor }) => autor)
     expect(autores).toContain(ana.persona)
     await send()
-    expect((await estadoDe(guia)).secuencia).toBe(doneResult.secuencia)
-    expect(await notas()).toEqual(writtenItems)
+    expect((await estadoOf(guia)).secuencia).toBe(decided.secuencia)
+    expect(await notas()).toEqual(storedNotas)
   })
 
   it('is neither offered nor done without its scope', async () => {
@@ -109,34 +109,34 @@ describe.each(Object.entries(SCENES))('«%s» on the page of a guide', (accion, 
       alcances: ACTIONS[accion]!.scope === 'operar' ? ['ver'] : ['ver', 'operar'],
     })
     const guia = await prepare()
-    const before = await estadoDe(guia)
+    const before = await estadoOf(guia)
     expect((await createBrowserOf(bea).visit(`/central/guias/${guia}`)).texto).not.toContain(`value="${accion}"`)
     const { respuesta: response } = await act(bea, guia, accion, { secuencia: String(before.secuencia), ...fields })
     expect(response.status).toBe(403)
-    expect(await estadoDe(guia)).toEqual(before)
+    expect(await estadoOf(guia)).toEqual(before)
   })
 })
 
 describe('the page of a guide', () => {
   it('gives the parcel to the chosen courier, and names the courier and the giver', async () => {
-    const { body: luisa } = await environment.operar('POST', '/repartidores', {
+    const { body: luisa } = await environment.asOperador('POST', '/repartidores', {
       nombre: 'Luisa Chub',
       telefono: '+50255667788',
     })
     const { guia } = await fresh()
-    await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor: luisa.repartidor })
+    await environment.asOperador('POST', '/asignaciones', { guias: [guia], repartidor: luisa.repartidor })
     const before = (await createBrowserOf(ana).visit(`/central/guias/${guia}`)).texto
     expect(before).toMatch(/Asignada a.*Luisa Chub.*5566 7788.*para hoy/s)
     const fields = { paso: 'recolectado', repartidor: luisa.repartidor, descripcion: '' }
     expect((await act(ana, guia, 'registrar', fields)).respuesta.status).toBe(303)
-    expect((await estadoDe(guia)).repartidor).toMatchObject({ nombre: 'Luisa Chub' })
+    expect((await estadoOf(guia)).repartidor).toMatchObject({ nombre: 'Luisa Chub' })
     const { texto: text } = await createBrowserOf(ana).visit(`/central/guias/${guia}`)
     expect(text).toContain('Luisa Chub · registrado por Ana Pérez · asignado por')
     expect(text).toContain('Lo sigue llevando Luisa Chub')
   })
 
   it('says beside its field that a courier takes a parcel only by two steps', async () => {
-    const { body: luisa } = await environment.operar('POST', '/repartidores', { nombre: 'Luisa Chub' })
+    const { body: luisa } = await environment.asOperador('POST', '/repartidores', { nombre: 'Luisa Chub' })
     const { guia } = await fresh(undefined, 'recolectado')
     const fields = { paso: 'en_bodega', repartidor: luisa.repartidor, descripcion: 'Llegó mojado' }
     const { respuesta: response } = await act(ana, guia, 'registrar', fields)
@@ -148,7 +148,7 @@ describe('the page of a guide', () => {
 
   it('shows why it waits, its history with what people wrote, and its messages', async () => {
     const guia = await createFailedGuia(environment, comercio)
-    await environment.operar('POST', `/guias/${guia}/eventos`, {
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, {
       tipo: 'guia.nota',
       descripcion: 'Trabaja hasta las 14',
     })
@@ -176,7 +176,7 @@ describe('the page of a guide', () => {
 
   it('asks for a proof of presence before it undoes a state', async () => {
     const bea = await createTestPersona(environment)
-    const { guia } = await conIntento()
+    const { guia } = await createGuiaWithIntento()
     await performLate(bea)
     const { respuesta: response } = await act(bea, guia, 'deshacer', call)
     expect(response.texto).toContain(`cuenta/presencia?volver=%2Fcentral%2Fguias%2F${guia.toLowerCase()}`)
@@ -191,7 +191,7 @@ describe('the page of a guide', () => {
     expect((await visit(path, fields, { Origin: 'https://malo.example' })).status).toBe(403)
     expect((await visit(path, { accion: 'borrar' })).status).toBe(400)
     expect((await visit(path, { otro: 'x' })).status).toBe(400)
-    expect((await estadoDe(guia)).estado).toBe('aceptado')
+    expect((await estadoOf(guia)).estado).toBe('aceptado')
   })
 
   it.each(['no-es', '7K3M9QX2A1B4', 'x/y'])('says that there is no guide «%s»', async (codigo) => {
@@ -220,13 +220,13 @@ describe('the first page', () => {
 describe('the pages of the couriers', () => {
   it('show who there is, and what each carries', async () => {
     const { visit } = createBrowserOf(ana)
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).body
+    const { repartidor } = (await environment.asOperador('POST', '/repartidores', { nombre: 'Luis Batz' })).body
     const lleva = `/central/reparto/${repartidor}`
     const list = await visit('/central/reparto')
     expect(list.texto).toContain('Luis Batz')
     expect((await visit(lleva)).texto).toContain('No lleva nada')
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
     const { texto: text } = await visit(lleva)
     for (const message of ['Lleva 1 paquete.', `guias/${guia}"`]) expect(text).toContain(message)
     expect((await visit('/central/reparto/rep_000000000000')).status).toBe(404)
@@ -252,7 +252,7 @@ describe('the list of guides', () => {
   })
 
   it('leads a person without a second factor to the account, which asks for one', async () => {
-    const bea = await createTestPersona(environment, { conApp: false })
+    const bea = await createTestPersona(environment, { withApp: false })
     for (const path of ['/central', '/central/guias', '/central/guias/7K3M9QX2A1B4'])
       expect(await createBrowserOf(bea).visit(path)).toMatchObject({ status: 303, a: '/cuenta' })
     expect((await createBrowserOf(bea).visit('/cuenta')).texto).toContain('Falta su segundo factor')
@@ -287,8 +287,8 @@ describe('the list of guides', () => {
 
   it('names merchants that are older than the hundred of the filter', async () => {
     const { visit } = createBrowserOf(ana)
-    const old = (await environment.operar('POST', '/comercios', { nombre: 'Abarrotería Vieja' })).body.comercio
-    const { llave } = (await environment.operar('POST', `/comercios/${old}/llaves`, { modo: 'test' })).body
+    const old = (await environment.asOperador('POST', '/comercios', { nombre: 'Abarrotería Vieja' })).body.comercio
+    const { llave } = (await environment.asOperador('POST', `/comercios/${old}/llaves`, { modo: 'test' })).body
     const { guia } = (await environment.request('POST', '/api/v1/guias', { llave, body: buildGuia() })).body
     for (const path of ['/central/guias', `/central/guias/${guia}`])
       expect((await visit(path)).texto).toContain('Abarrotería Vieja')

@@ -17,7 +17,7 @@ beforeAll(async () => {
 const ver = async (path: string, caller = ana) =>
   (await createScriptlessBrowser(environment, caller.cookie).visit(path)).texto
 /** A live endpoint that fails since yesterday, with one delivery that waits. */
-async function conFalla(motivo = ''): Promise<string> {
+async function createFailedAviso(motivo = ''): Promise<string> {
   const webhook = `wh_${Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0')}`
   const estado = motivo === '' ? 'activo' : 'deshabilitado'
   await environment.db.pool.query(
@@ -50,7 +50,7 @@ describe('the page of what could not be told', () => {
   })
 
   it('shows the endpoints that fail: whose, where, since when, the last fault and what waits', async () => {
-    const [server, other] = [await conFalla(), await conFalla('respondio_410')]
+    const [server, other] = [await createFailedAviso(), await createFailedAviso('respondio_410')]
     const text = await ver('/central/avisos')
     expect(text).toMatch(
       new RegExp(`Tienda La Ceiba.*${server}\\.ejemplo\\.com.*Contestó \\(503\\).*37 intentos.*[1-9] avisos?<`, 's'),
@@ -77,7 +77,7 @@ describe('the page of what could not be told', () => {
     expect((await visit('/central/varias', fields)).texto).toMatch(
       /Se hizo en 1 guía\..*central\/avisos">Volver a la lista/s,
     )
-    expect((await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos).toHaveLength(2)
+    expect((await environment.asOperador('GET', `/mensajes?guia=${guia}`)).body.datos).toHaveLength(2)
   })
 
   it('offers no action to a person who may only see', async () => {
@@ -95,7 +95,7 @@ describe('the first page', () => {
   it('shows what does not move since when, with the action beside it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'])
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
     expect(await ver('/central')).not.toContain('No se mueven')
     await environment.advance(24 * HOUR_MS)
     const bea = await createTestPersona(environment)
@@ -117,7 +117,7 @@ describe('decisions that could not be asked', () => {
       { estado: 'en_ruta' },
       { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
     ])
-      await environment.operar('POST', `/guias/${guia}/eventos`, step)
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, step)
     await environment.db.pool.query(
       `update mensaje set estado = 'fallido', motivo = 'Ese número no tiene WhatsApp.'
        where guia = $1 and tipo = 'solicitud_decision'`,

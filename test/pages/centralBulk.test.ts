@@ -8,7 +8,7 @@ import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
 import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 
 const environment = useEnvironment()
-const { conIntento, createGuia: fresh } = useIntentos(environment)
+const { createGuiaWithIntento, createGuia: fresh } = useIntentos(environment)
 let comercio: Comercio
 let ana: TestPersona
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 type Campos = readonly (readonly [string, string])[]
 const query = (fields: Campos) => new URLSearchParams(fields as [string, string][]).toString()
 const chosenGuias = (guias: readonly string[]): Campos => guias.map((guia) => ['guia', guia])
-const estadoDe = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
+const estadoOf = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body
 let telefonos = 0
 async function askedGuia(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(
@@ -61,19 +61,24 @@ describe('several guides at once, without a program', () => {
     ]
     const { ver, send } = await act('cancelar', [one!, other!, collectionResult!], razon)
     expect(ver.texto).toContain('Cancelar la guía: 3 guías')
-    expect((await estadoDe(one!)).estado).toBe('aceptado')
+    expect((await estadoOf(one!)).estado).toBe('aceptado')
     const { status, texto: text } = await send()
     expect([status, text]).toEqual([200, expect.stringContaining('Se hizo en 2 guías, y en 1 no se pudo.')])
     expect(text).toMatch(new RegExp(`id="negadas".*guias/${collectionResult}".*La guía está en recolectado`, 's'))
-    expect([(await estadoDe(one!)).estado, (await estadoDe(collectionResult!)).estado]).toEqual([
+    expect([(await estadoOf(one!)).estado, (await estadoOf(collectionResult!)).estado]).toEqual([
       'cancelado',
       'recolectado',
     ])
   })
 
   it.each([
-    ['reintentar', async () => (await conIntento()).guia, { fecha: '', ...razon }, { decision: { estado: 'tomada' } }],
-    ['devolver', async () => (await conIntento()).guia, razon, { estado: 'en_devolucion' }],
+    [
+      'reintentar',
+      async () => (await createGuiaWithIntento()).guia,
+      { fecha: '', ...razon },
+      { decision: { estado: 'tomada' } },
+    ],
+    ['devolver', async () => (await createGuiaWithIntento()).guia, razon, { estado: 'en_devolucion' }],
     [
       'registrar',
       async () => (await fresh()).guia,
@@ -84,10 +89,10 @@ describe('several guides at once, without a program', () => {
     const guias = [await prepare(), await prepare()]
     const { send } = await act(accion, guias, fields)
     expect((await send()).texto).toContain('Se hizo en 2 guías.')
-    const hechas = await Promise.all(guias.map(estadoDe))
+    const hechas = await Promise.all(guias.map(estadoOf))
     expect(hechas).toMatchObject([after, after])
     expect((await send()).texto).toContain('Se hizo en 2 guías.')
-    expect(await Promise.all(guias.map(estadoDe))).toEqual(hechas)
+    expect(await Promise.all(guias.map(estadoOf))).toEqual(hechas)
     const { rows } = await environment.db.pool.query('select distinct autor from evento where guia = $1', [guias[0]])
     expect(rows.map(({ autor }) => autor)).toContain(ana.persona)
   })
@@ -97,7 +102,7 @@ describe('several guides at once, without a program', () => {
     const { send } = await act('reenviar', guias, {})
     for (let times = 0; times < 2; times++) expect((await send()).texto).toContain('Se hizo en 2 guías.')
     for (const guia of guias)
-      expect((await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos).toHaveLength(2)
+      expect((await environment.asOperador('GET', `/mensajes?guia=${guia}`)).body.datos).toHaveLength(2)
   })
 
   it('takes all guides of the page with one box, and leads back to it', async () => {
@@ -152,7 +157,7 @@ describe('several guides at once, without a program', () => {
     const foreign = await visit('/central/varias', { accion: 'cancelar', guia }, { Origin: 'https://malo.example' })
     expect(foreign.status).toBe(403)
     expect((await visit('/central/varias', { accion: 'cancelar', otra: 'x' })).status).toBe(400)
-    expect((await estadoDe(guia)).estado).toBe('aceptado')
+    expect((await estadoOf(guia)).estado).toBe('aceptado')
   })
 })
 
@@ -164,21 +169,23 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
     return context.newPage()
   }
   const hundred = async () => {
-    const otro = await environment.createComercio()
-    const { creadas } = await otro.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
+    const otherComercio = await environment.createComercio()
+    const { creadas } = await otherComercio.api.guias.crearLote({
+      guias: Array.from({ length: 100 }, () => buildGuia()),
+    })
     expect(creadas).toBe(100)
     const { rows } = await environment.db.pool.query<{ guia: string }>('select guia from guia where comercio_id = $1', [
-      otro.id,
+      otherComercio.id,
     ])
-    return { otro, guias: rows.map(({ guia }) => guia) }
+    return { otherComercio, guias: rows.map(({ guia }) => guia) }
   }
   const canceladas = async (id: string) =>
     (await environment.db.pool.query(`select from guia where comercio_id = $1 and estado = 'cancelado'`, [id])).rowCount
 
   it('are changed a slice at a time, with the progress, and the refused ones are listed', async () => {
-    const { otro, guias } = await hundred()
+    const { otherComercio, guias } = await hundred()
     for (const guia of guias.slice(0, 3))
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const page = await open()
     let [now, maximo, solicitudes] = [0, 0, 0]
     await page.route('**/central/varias', async (path) => {
@@ -187,7 +194,7 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
       await path.continue()
     })
     page.on('requestfinished', (one) => void (one.method() === 'POST' && now--))
-    await page.goto(`${environment.url}/central/guias?comercio=${otro.comercio}&cuantas=100`)
+    await page.goto(`${environment.url}/central/guias?comercio=${otherComercio.comercio}&cuantas=100`)
     await page.getByLabel('Todas las de aquí (100)').check()
     expect(await page.locator('[name=guia]:checked').count()).toBe(100)
     await page.getByLabel('Qué hacer con las elegidas').selectOption('Cancelar la guía')
@@ -198,12 +205,12 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
     expect([solicitudes, maximo]).toEqual([10, 1])
     expect(await page.locator('#avance progress').getAttribute('max')).toBe('100')
     expect(await page.locator('#avance li').count()).toBe(3)
-    expect(await canceladas(otro.id)).toBe(97)
+    expect(await canceladas(otherComercio.id)).toBe(97)
     await page.context().close()
   })
 
   it('stop when asked, go on, and survive a lost answer without doing anything twice', async () => {
-    const { otro } = await hundred()
+    const { otherComercio } = await hundred()
     const page = await open()
     let solicitudes = 0
     await page.route('**/central/varias', async (path) => {
@@ -216,7 +223,7 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
       if (solicitudes === 6) await page.getByRole('button', { name: 'Detener' }).click()
       return path.continue()
     })
-    await page.goto(`${environment.url}/central/guias?comercio=${otro.comercio}&cuantas=100`)
+    await page.goto(`${environment.url}/central/guias?comercio=${otherComercio.comercio}&cuantas=100`)
     await page.getByLabel('Todas las de aquí (100)').check()
     await page.getByLabel('Qué hacer con las elegidas').selectOption('Registrar un paso')
     await page.getByRole('button', { name: 'Seguir' }).click()
@@ -229,23 +236,23 @@ describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
     await page.getByText('Listo. Se hizo en 100.').waitFor()
     const { rows } = await environment.db.pool.query(
       `select max(secuencia) as mayor, count(*)::int as count from guia where comercio_id = $1 and estado = 'recolectado'`,
-      [otro.id],
+      [otherComercio.id],
     )
     expect(rows).toEqual([{ mayor: 2, count: 100 }])
     await page.context().close()
   })
 
   it('are changed by one form without a program', async () => {
-    const { otro } = await hundred()
+    const { otherComercio } = await hundred()
     const page = await open(false)
-    await page.goto(`${environment.url}/central/guias?comercio=${otro.comercio}&cuantas=100`)
+    await page.goto(`${environment.url}/central/guias?comercio=${otherComercio.comercio}&cuantas=100`)
     await page.getByLabel('Todas las de aquí (100)').check()
     await page.getByLabel('Qué hacer con las elegidas').selectOption('Cancelar la guía')
     await page.getByRole('button', { name: 'Seguir' }).click()
     await page.getByLabel('Por qué').fill('Cerró la tienda')
     await page.getByRole('button', { name: 'Cancelar 100 guías' }).click()
     await page.getByText('Se hizo en 100 guías.').waitFor()
-    expect(await canceladas(otro.id)).toBe(100)
+    expect(await canceladas(otherComercio.id)).toBe(100)
     await page.context().close()
   })
 })

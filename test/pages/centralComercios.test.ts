@@ -4,10 +4,10 @@ import { hasBrowser, openContext } from '../browser.ts'
 import type { Comercio } from '../environment.ts'
 import { createCorreoAddress, createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
 import { buildGuia } from '../factories.ts'
-import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso } from '../webhooks/webhooks.ts'
 import { useOffice } from './office.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 const { createBrowserOf, perform: act, performLate } = useOffice(environment)
 let ana: TestPersona
 beforeAll(async () => {
@@ -15,12 +15,12 @@ beforeAll(async () => {
 })
 
 const create = async (nombre = 'Tienda La Ceiba') =>
-  (await environment.operar('POST', '/comercios', { nombre, pais: 'GT' })).body.comercio as string
-const read = async (comercio: string) => (await environment.operar('GET', `/comercios/${comercio}`)).body
-const paginaDe = (comercio: string) => `/central/comercios/${comercio}`
-const llavesDe = async (comercio: string) =>
-  (await environment.operar('GET', `/comercios/${comercio}/llaves`)).body.datos
-const estadoCon = async (llave: string) => (await environment.request('GET', '/api/v1/cuenta', { llave })).status
+  (await environment.asOperador('POST', '/comercios', { nombre, pais: 'GT' })).body.comercio as string
+const read = async (comercio: string) => (await environment.asOperador('GET', `/comercios/${comercio}`)).body
+const pageOf = (comercio: string) => `/central/comercios/${comercio}`
+const llavesOf = async (comercio: string) =>
+  (await environment.asOperador('GET', `/comercios/${comercio}/llaves`)).body.datos
+const statusWith = async (llave: string) => (await environment.request('GET', '/api/v1/cuenta', { llave })).status
 
 /** For each setting: what is filled in, what the merchant is afterwards, and a value that is refused, with its field. */
 const SETTINGS: Record<string, [Record<string, string>, object, Record<string, string>]> = {
@@ -53,17 +53,17 @@ const SETTINGS: Record<string, [Record<string, string>, object, Record<string, s
 describe.each(Object.entries(SETTINGS))('«%s» on the page of a merchant', (accion, [fields, after, bad]) => {
   it('changes its settings and says so', async () => {
     const comercio = await create()
-    const { respuesta: response } = await act(ana, paginaDe(comercio), { accion, ...fields })
-    expect(response).toMatchObject({ status: 303, destino: `${environment.url}${paginaDe(comercio)}?hecho=${accion}` })
+    const { respuesta: response } = await act(ana, pageOf(comercio), { accion, ...fields })
+    expect(response).toMatchObject({ status: 303, destino: `${environment.url}${pageOf(comercio)}?hecho=${accion}` })
     expect(await read(comercio)).toMatchObject(after)
-    const { texto: text } = await createBrowserOf(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
+    const { texto: text } = await createBrowserOf(ana).visit(`${pageOf(comercio)}?hecho=${accion}`)
     expect(text).toContain(MERCHANT_ACTIONS[accion]!.done)
   })
 
   it('keeps what was typed when the service refuses it, and says what is wrong beside its field', async () => {
     const comercio = await create()
     const before = await read(comercio)
-    const { respuesta: response } = await act(ana, paginaDe(comercio), { accion, ...fields, ...bad })
+    const { respuesta: response } = await act(ana, pageOf(comercio), { accion, ...fields, ...bad })
     const [[field, value]] = Object.entries(bad) as [[string, string]]
     expect(response.status).toBe(422)
     expect(response.texto).toContain(`id="error-${accion}-${field}"`)
@@ -75,8 +75,8 @@ describe.each(Object.entries(SETTINGS))('«%s» on the page of a merchant', (acc
     const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     const comercio = await create()
     const before = await read(comercio)
-    expect((await createBrowserOf(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
-    expect((await act(bea, paginaDe(comercio), { accion, ...fields })).respuesta.status).toBe(403)
+    expect((await createBrowserOf(bea).visit(pageOf(comercio))).texto).not.toContain(`value="${accion}"`)
+    expect((await act(bea, pageOf(comercio), { accion, ...fields })).respuesta.status).toBe(403)
     expect(await read(comercio)).toEqual(before)
   })
 })
@@ -84,14 +84,14 @@ describe.each(Object.entries(SETTINGS))('«%s» on the page of a merchant', (acc
 describe('the list of merchants', () => {
   it('finds a merchant by its name, page by page', async () => {
     const { visit } = createBrowserOf(ana)
-    const nuevos = []
-    for (let i = 0; i < 51; i++) nuevos.push(await create(`Librería ${i} El Árbol`))
+    const newWebhooks = []
+    for (let i = 0; i < 51; i++) newWebhooks.push(await create(`Librería ${i} El Árbol`))
     const codigos = (text: string) =>
       [...text.matchAll(/central\/comercios\/(com_[0-9A-Z]{12})"/g)].map(([, one]) => one)
     const first = await visit('/central/comercios?texto=arbol')
     const next = /href="[^"]*(\/central\/comercios\?[^"]*cursor=[^"]+)"/.exec(first.texto)![1]!
     const second = await visit(next.replaceAll('&amp;', '&'))
-    expect([...codigos(first.texto), ...codigos(second.texto)]).toEqual(nuevos.toReversed())
+    expect([...codigos(first.texto), ...codigos(second.texto)]).toEqual(newWebhooks.toReversed())
     expect((await visit('/central/comercios?texto=nadie')).texto).toContain('No hay ninguno')
     const bad = await visit('/central/comercios?texto=%25')
     expect([bad.status, bad.texto]).toEqual([422, expect.stringContaining('role="alert"')])
@@ -115,14 +115,14 @@ describe('the list of merchants', () => {
 describe('a new merchant', () => {
   const NUEVO = '/central/comercios/nuevo'
   const findNamedComercios = async (name: string) =>
-    (await environment.operar('GET', `/comercios?texto=${encodeURIComponent(name)}`)).body.datos
+    (await environment.asOperador('GET', `/comercios?texto=${encodeURIComponent(name)}`)).body.datos
 
   it('is created with the invitation of its first person', async () => {
     const { visit } = createBrowserOf(ana)
     const correo = createCorreoAddress()
     const done = await visit(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
     const [{ comercio, pais }] = await findNamedComercios('Zapatería Uno')
-    expect([done.destino, pais]).toEqual([`${environment.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
+    expect([done.destino, pais]).toEqual([`${environment.url}${pageOf(comercio)}?hecho=invitado`, 'SV'])
     expect((await findPendingCorreo(environment, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
     expect((await visit(done.destino!)).texto).toContain('la invitación va en camino')
   })
@@ -135,7 +135,7 @@ describe('a new merchant', () => {
       persona: '',
     })
     const [{ comercio, pais }] = await findNamedComercios('Zapatería Dos')
-    expect([a, pais]).toEqual([paginaDe(comercio), null])
+    expect([a, pais]).toEqual([pageOf(comercio), null])
   })
 
   it('is created, and its page says that the invitation was refused and lets it be sent again', async () => {
@@ -152,7 +152,7 @@ describe('a new merchant', () => {
       'pero la invitación no salió',
       'id="error-invitar-correo"',
       'value="eva"',
-      `action="../../${paginaDe(comercio).slice(1)}"`,
+      `action="../../${pageOf(comercio).slice(1)}"`,
     ])
       expect(text).toContain(message)
   })
@@ -179,7 +179,7 @@ describe('the keys of a merchant', () => {
   const fresh = { accion: 'llave', modo: 'test', readGuias: 'si', vence_en: '', redes: '' }
   /** Creates a key on the page. Returns the text that is shown once. */
   async function crearLlave(comercio: string, more: Record<string, string> = {}) {
-    const { respuesta: response } = await act(ana, paginaDe(comercio), { ...fresh, ...more })
+    const { respuesta: response } = await act(ana, pageOf(comercio), { ...fresh, ...more })
     expect(response.status).toBe(200)
     return /id="secreto">([^<]+)</.exec(response.texto)![1]!
   }
@@ -191,16 +191,16 @@ describe('the keys of a merchant', () => {
       redes: '203.0.113.0/24, 2001:db8::/48',
       escribirGuias: 'si',
     })
-    const [created] = await llavesDe(comercio)
+    const [created] = await llavesOf(comercio)
     expect(created).toMatchObject({
       modo: 'test',
       alcances: ['guias:leer', 'guias:escribir'],
       vence_en: '2126-12-01T05:59:59.000Z',
       redes: ['203.0.113.0/24', '2001:db8::/48'],
     })
-    const { texto: text } = await createBrowserOf(ana).visit(paginaDe(comercio))
+    const { texto: text } = await createBrowserOf(ana).visit(pageOf(comercio))
     expect([text.includes(created.id), text.includes(llave)]).toEqual([true, false])
-    const pageWithoutPermissions = await act(ana, paginaDe(comercio), { ...fresh, readGuias: '', vence_en: 'ayer' })
+    const pageWithoutPermissions = await act(ana, pageOf(comercio), { ...fresh, readGuias: '', vence_en: 'ayer' })
     expect(pageWithoutPermissions.respuesta.status).toBe(422)
     for (const field of ['alcances', 'vence_en'])
       expect(pageWithoutPermissions.respuesta.texto).toContain(`id="error-llave-${field}"`)
@@ -209,22 +209,22 @@ describe('the keys of a merchant', () => {
   it('are rotated and revoked', async () => {
     const comercio = await create()
     const llave = await crearLlave(comercio)
-    const [{ id: target }] = await llavesDe(comercio)
-    const rotation = await act(ana, paginaDe(comercio), { accion: 'rotar', target, solapamiento_horas: '1' })
+    const [{ id: target }] = await llavesOf(comercio)
+    const rotation = await act(ana, pageOf(comercio), { accion: 'rotar', target, solapamiento_horas: '1' })
     const other = /id="secreto">([^<]+)</.exec(rotation.respuesta.texto)![1]!
-    expect(await Promise.all([llave, other].map(estadoCon))).toEqual([200, 200])
-    const { respuesta: response } = await act(ana, paginaDe(comercio), { accion: 'revocar', target })
-    expect(response.a).toBe(paginaDe(comercio))
-    expect((await llavesDe(comercio)).find(({ id }: { id: string }) => id === target).revocado_en).not.toBeNull()
-    expect((await createBrowserOf(ana).visit(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
+    expect(await Promise.all([llave, other].map(statusWith))).toEqual([200, 200])
+    const { respuesta: response } = await act(ana, pageOf(comercio), { accion: 'revocar', target })
+    expect(response.a).toBe(pageOf(comercio))
+    expect((await llavesOf(comercio)).find(({ id }: { id: string }) => id === target).revocado_en).not.toBeNull()
+    expect((await createBrowserOf(ana).visit(pageOf(comercio))).texto).toContain('Las que ya no valen (1)')
   })
 
   it.each(Object.keys(KEY_ACTIONS))('take no «%s» for the key of another merchant', async (accion) => {
     const [one, other] = [await create(), await create()]
     await crearLlave(one)
-    const [{ id: target }] = await llavesDe(one)
-    expect((await act(ana, paginaDe(other), { accion, target, solapamiento_horas: '0' })).respuesta.status).toBe(400)
-    expect((await llavesDe(one))[0]).toMatchObject({ revocado_en: null, vence_en: null })
+    const [{ id: target }] = await llavesOf(one)
+    expect((await act(ana, pageOf(other), { accion, target, solapamiento_horas: '0' })).respuesta.status).toBe(400)
+    expect((await llavesOf(one))[0]).toMatchObject({ revocado_en: null, vence_en: null })
   })
 
   it('ask for a proof of presence, and are hidden from a person without the scope «administrar»', async () => {
@@ -234,16 +234,16 @@ describe('the keys of a merchant', () => {
       await createTestPersona(environment, { alcances: ['ver'] }),
     ]
     await performLate(late)
-    const { respuesta: response } = await act(late, paginaDe(comercio), fresh)
+    const { respuesta: response } = await act(late, pageOf(comercio), fresh)
     expect([response.status, response.texto]).toEqual([
       403,
-      expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(paginaDe(comercio))}`),
+      expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(pageOf(comercio))}`),
     ])
     expect(
-      (await act(bea, paginaDe(comercio), { accion: 'revocar', target: 'llave_000000000000' })).respuesta.status,
+      (await act(bea, pageOf(comercio), { accion: 'revocar', target: 'llave_000000000000' })).respuesta.status,
     ).toBe(403)
-    expect((await createBrowserOf(bea).visit(paginaDe(comercio))).texto).not.toContain('Llaves')
-    expect(await llavesDe(comercio)).toEqual([])
+    expect((await createBrowserOf(bea).visit(pageOf(comercio))).texto).not.toContain('Llaves')
+    expect(await llavesOf(comercio)).toEqual([])
   })
 })
 
@@ -251,48 +251,48 @@ describe('the persons of a merchant', () => {
   it('are invited, get other scopes, and are removed', async () => {
     const comercio = await create()
     const correo = createCorreoAddress()
-    const invitationResult = await act(ana, paginaDe(comercio), {
+    const invitationResult = await act(ana, pageOf(comercio), {
       accion: 'invitar',
       correo,
       nombre: 'Eva',
       lectura: 'si',
     })
-    expect(invitationResult.respuesta.a).toBe(paginaDe(comercio))
+    expect(invitationResult.respuesta.a).toBe(pageOf(comercio))
     expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toContain('/invitacion/')
     const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
-    const { texto: text } = await createBrowserOf(ana).visit(paginaDe(comercio))
+    const { texto: text } = await createBrowserOf(ana).visit(pageOf(comercio))
     for (const message of [eva.correo, 'Puede lectura', 'entró el']) expect(text).toContain(message)
     const target = eva.membresia
-    const de = async () => (await environment.operar('GET', `/personas?ambito=${comercio}`)).body.datos
-    await act(ana, paginaDe(comercio), { accion: 'permisos', target, despacho: 'si', cobros: 'si' })
-    expect((await de())[0].membresias).toMatchObject([{ alcances: ['despacho', 'cobros'] }])
-    const bareEntry = await act(ana, paginaDe(comercio), { accion: 'permisos', target })
+    const readPersonas = async () => (await environment.asOperador('GET', `/personas?ambito=${comercio}`)).body.datos
+    await act(ana, pageOf(comercio), { accion: 'permisos', target, despacho: 'si', cobros: 'si' })
+    expect((await readPersonas())[0].membresias).toMatchObject([{ alcances: ['despacho', 'cobros'] }])
+    const bareEntry = await act(ana, pageOf(comercio), { accion: 'permisos', target })
     expect([bareEntry.respuesta.status, bareEntry.respuesta.texto]).toEqual([
       422,
       expect.stringContaining(`id="error-permisos-${target}-alcances"`),
     ])
-    await act(ana, paginaDe(comercio), { accion: 'quitar', target })
-    expect(await de()).toEqual([])
+    await act(ana, pageOf(comercio), { accion: 'quitar', target })
+    expect(await readPersonas()).toEqual([])
   })
 })
 
 describe('the webhooks of a merchant', () => {
-  const deliveriesPathOf = ({ comercio }: Comercio, webhook: string) => `${paginaDe(comercio)}/webhooks/${webhook}`
+  const deliveriesPathOf = ({ comercio }: Comercio, webhook: string) => `${pageOf(comercio)}/webhooks/${webhook}`
 
   it('are shown with their deliveries, and one is sent again, once for a form', async () => {
     const { api, comercio, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, aviso)
+    await waitForAviso(api, webhook, aviso)
     const { visit } = createBrowserOf(ana)
-    expect((await visit(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
+    expect((await visit(`${pageOf(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
     const submissions = deliveriesPathOf(comercio, webhook)
     expect((await visit(`${submissions}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
     expect((await visit(`${submissions}?estado=fallido`)).texto).toContain('No hay ninguno')
     expect((await visit(`${submissions}?estado=perdida`)).status).toBe(422)
     const { respuesta: response, send } = await act(ana, `${submissions}/${aviso}`, { accion: 'reenviar' })
     expect(response.destino).toBe(`${environment.url}${submissions}/${aviso}?hecho=reenviar`)
-    await terminada(api, webhook, aviso, 2)
+    await waitForAviso(api, webhook, aviso, 2)
     await send()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(2)
     expect(receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
@@ -304,14 +304,14 @@ describe('the webhooks of a merchant', () => {
     const { api, comercio, webhook } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, aviso)
+    await waitForAviso(api, webhook, aviso)
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
     const path = `${deliveriesPathOf(comercio, webhook)}/${aviso}`
     expect((await createBrowserOf(bea).visit(path)).texto).not.toContain('value="reenviar"')
     expect((await act(bea, path, { accion: 'reenviar' })).respuesta.status).toBe(403)
     expect((await act(ana, path, { accion: 'borrar' })).respuesta.status).toBe(400)
     const other = await create()
-    expect((await createBrowserOf(ana).visit(`${paginaDe(other)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
+    expect((await createBrowserOf(ana).visit(`${pageOf(other)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(1)
   })
 })
@@ -319,9 +319,9 @@ describe('the webhooks of a merchant', () => {
 describe('the audit record of a merchant', () => {
   it('names who did what, and is found by what was done', async () => {
     const comercio = await create()
-    await act(ana, paginaDe(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
+    await act(ana, pageOf(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
     const { visit } = createBrowserOf(ana)
-    const path = `${paginaDe(comercio)}/bitacora`
+    const path = `${pageOf(comercio)}/bitacora`
     const { texto } = await visit(path)
     const actions = (text: string) => [...text.matchAll(/<td><b>([^<]*)</g)].map(([, action]) => action)
     expect(actions(texto)).toEqual(expect.arrayContaining(['Cambiar un comercio', 'Crear un comercio']))
@@ -342,13 +342,13 @@ describe.skipIf(!hasBrowser)('the program of the office', () => {
     const [name = '', value = ''] = ana.cookie.split('=')
     await context.addCookies([{ name, value, url: environment.url }])
     const page = await context.newPage()
-    await page.goto(environment.url + paginaDe(comercio))
+    await page.goto(environment.url + pageOf(comercio))
     await page.locator('summary', { hasText: 'Crear una llave' }).click()
     await page.getByRole('button', { name: 'Crear una llave' }).click()
     await page.getByRole('button', { name: 'Copiar' }).click()
     await page.getByText('Copiado.').waitFor()
     const copiedText = String(await page.evaluate('navigator.clipboard.readText()'))
-    expect(await estadoCon(copiedText)).toBe(200)
+    expect(await statusWith(copiedText)).toBe(200)
     await context.close()
   })
 })

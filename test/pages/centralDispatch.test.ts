@@ -19,10 +19,11 @@ beforeAll(async () => {
 })
 
 const createBrowserOf = ({ cookie }: Pick<TestPersona, 'cookie'>) => createScriptlessBrowser(environment, cookie)
-const fresh = async (municipio = 'Mixco', de = comercio) => (await de.api.guias.crear(buildGuia({ municipio }))).guia
-const asignadaA = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body.asignada_a
+const fresh = async (municipio = 'Mixco', query = comercio) =>
+  (await query.api.guias.crear(buildGuia({ municipio }))).guia
+const asignadaA = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body.asignada_a
 const asignar = (guias: string[], { repartidor }: Pick<Mobile, 'repartidor'>, fecha?: string) =>
-  environment.operar('POST', '/asignaciones', { guias, repartidor, fecha })
+  environment.asOperador('POST', '/asignaciones', { guias, repartidor, fecha })
 const today = () => environment.clock().toISOString().slice(0, 10)
 const readOfferedGuias = (text: string) =>
   [...text.matchAll(/name="guias" value="([0-9A-Z]{12})"( checked)?/g)].map(([, guia, markedEntry]) => [
@@ -45,19 +46,19 @@ describe('the page on which guides are assigned', () => {
     ]
     await asignar([asignada], carlos)
     const { visit } = createBrowserOf(ana)
-    const de = `estado=aceptado&comercio=${other.comercio}`
-    const all = await visit(`/central/reparto/asignar?${de}`)
+    const query = `estado=aceptado&comercio=${other.comercio}`
+    const all = await visit(`/central/reparto/asignar?${query}`)
     expect([all.status, codigos(all.texto).toSorted()]).toEqual([200, [mixco, chinautla].toSorted()])
     expect(all.texto).toMatch(/<option value="Chinautla">Chinautla \(1\)<\/option><option value="Mixco">Mixco \(1\)/)
-    const ofOne = (await visit(`/central/reparto/asignar?${de}&municipio=Chinautla`)).texto
+    const ofOne = (await visit(`/central/reparto/asignar?${query}&municipio=Chinautla`)).texto
     expect(codigos(ofOne)).toEqual([chinautla])
     // The other municipalities stay to be chosen, each with what is left to assign.
     expect(ofOne).toMatch(
       /<option value="Chinautla" selected>Chinautla \(1\)<\/option><option value="Mixco">Mixco \(1\)/,
     )
-    const conAsignadas = await visit(`/central/reparto/asignar?${de}&cuales=todas&municipio=Mixco`)
-    expect(codigos(conAsignadas.texto).toSorted()).toEqual([mixco, asignada].toSorted())
-    expect(conAsignadas.texto).toContain('Carlos Méndez<br>')
+    const pageOfAsignadas = await visit(`/central/reparto/asignar?${query}&cuales=todas&municipio=Mixco`)
+    expect(codigos(pageOfAsignadas.texto).toSorted()).toEqual([mixco, asignada].toSorted())
+    expect(pageOfAsignadas.texto).toContain('Carlos Méndez<br>')
     expect((await visit(`/central/reparto/asignar?estado=en_transito&comercio=${other.comercio}`)).texto).toContain(
       'No hay ninguno así',
     )
@@ -73,9 +74,9 @@ describe('the page on which guides are assigned', () => {
     ]
     const { visit } = createBrowserOf(ana)
     const place = `/central/reparto/asignar?estado=aceptado&comercio=${other.comercio}`
-    const abierta = await visit(place)
-    expect(readOfferedGuias(abierta.texto).every(([, markedEntry]) => !markedEntry)).toBe(true)
-    const marcar = /href="([^"]*)">Marcar todos/.exec(abierta.texto)![1]!.replaceAll('&amp;', '&')
+    const opened = await visit(place)
+    expect(readOfferedGuias(opened.texto).every(([, markedEntry]) => !markedEntry)).toBe(true)
+    const marcar = /href="([^"]*)">Marcar todos/.exec(opened.texto)![1]!.replaceAll('&amp;', '&')
     const markedEntry = await visit(new URL(marcar, `${environment.url}/central/reparto/asignar`).href)
     expect(readOfferedGuias(markedEntry.texto)).toHaveLength(3)
     expect(readOfferedGuias(markedEntry.texto).every(([, si]) => si)).toBe(true)
@@ -138,16 +139,16 @@ describe('the page on which guides are assigned', () => {
 
 describe('the page of a courier', () => {
   it('counts on the list, reassigns, and takes back', async () => {
-    const luis = (await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).body
-    const eva = (await environment.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).body
+    const luis = (await environment.asOperador('POST', '/repartidores', { nombre: 'Luis Batz' })).body
+    const eva = (await environment.asOperador('POST', '/repartidores', { nombre: 'Eva Tum' })).body
     const [one, second, third] = [await fresh(), await fresh(), await fresh()]
     await asignar([one, second], luis)
     await asignar([third], luis, addDays(today(), 5))
     const { visit } = createBrowserOf(ana)
     expect((await visit('/central/reparto')).texto).toMatch(/Luis Batz<small>le faltan 2 asignados/)
     const place = `/central/reparto/${luis.repartidor}`
-    const abierta = await visit(place)
-    expect(codigos(abierta.texto).toSorted()).toEqual([one, second, third].toSorted())
+    const opened = await visit(place)
+    expect(codigos(opened.texto).toSorted()).toEqual([one, second, third].toSorted())
     const cambio = await visit(
       place,
       buildForm([one], { accion: 'asignar', repartidor: eva.repartidor, fecha: today() }),

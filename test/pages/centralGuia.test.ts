@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const ver = async (guia: string, caller = ana) =>
   (await createScriptlessBrowser(environment, caller.cookie).visit(`/central/guias/${guia}`)).texto
-const registrar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
+const registrar = (guia: string, body: object) => environment.asOperador('POST', `/guias/${guia}/eventos`, body)
 let telefonos = 0
 async function askedGuia(): Promise<string> {
   const { guia } = await comercio.api.guias.crear(
@@ -37,7 +37,7 @@ async function reenviar(guia: string, caller = ana) {
   const key = /value="reenviar".*?name="idempotencia" value="([^"]+)"/.exec(text)?.[1] ?? ''
   return () => visit(path, { accion: 'reenviar', idempotencia: key, secuencia: '1' })
 }
-const mensajes = async (guia: string) => (await environment.operar('GET', `/mensajes?guia=${guia}`)).body.datos
+const mensajes = async (guia: string) => (await environment.asOperador('GET', `/mensajes?guia=${guia}`)).body.datos
 
 describe('the proof on the page of a guide', () => {
   it('shows who received it, with links that open, also to the PDF', async () => {
@@ -60,7 +60,7 @@ describe('the proof on the page of a guide', () => {
     expect(await ver(guiaWithoutPrueba)).toContain('La guía se entregó sin prueba.')
     const { guia, foto } = await createDeliveredGuia(environment, comercio)
     const { secuencia } = await comercio.api.guias.obtener(guia)
-    await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
+    await environment.asOperador('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
     const text = await ver(guia)
     expect(text).toMatch(/La entrega del [^<]+ se deshizo, y su prueba ya no vale/)
     // Its pictures are closed, apart from a proof that is valid.
@@ -125,9 +125,13 @@ describe('the messages on the page of a guide', () => {
     const { status, texto: text } = await late()
     expect([status, text]).toEqual([409, expect.stringContaining('Ya se reenvió 3 veces a ese teléfono')])
     expect(text).not.toContain('value="reenviar"')
-    const conLugar = await askedGuia()
-    await environment.operar('POST', `/guias/${conLugar}/ubicacion`, { lat: 14.71889, lng: -90.64417, razon: 'Llamó' })
-    expect(await ver(conLugar)).toContain('No hay nada que reenviar: el lugar está confirmado.')
+    const hasPlace = await askedGuia()
+    await environment.asOperador('POST', `/guias/${hasPlace}/ubicacion`, {
+      lat: 14.71889,
+      lng: -90.64417,
+      razon: 'Llamó',
+    })
+    expect(await ver(hasPlace)).toContain('No hay nada que reenviar: el lugar está confirmado.')
     const cancelled = await askedGuia()
     await comercio.api.guias.cancelar(cancelled)
     expect(await ver(cancelled)).toContain('la guía está en «Cancelado»')

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 async function passTime(guia: string, estado: string) {
-  expect((await environment.operar('POST', `/guias/${guia}/eventos`, { estado })).status).toBe(201)
+  expect((await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })).status).toBe(201)
 }
 
 /** Opens a stream as a browser does. Returns what arrives, and the way to end it. */
@@ -47,7 +47,7 @@ async function listenForEvents(
 }
 const cambios = ({ texto: text }: { texto: string }) => text.split('event: cambio').length - 1
 /** The cursor that a page begins with. */
-const cursorDe = async (path: string) => {
+const cursorOf = async (path: string) => {
   const response = await fetch(environment.url + path, { headers: { Cookie: ana.cookie } })
   return /data-desde="([^"]+)"/.exec(await response.text())![1]!
 }
@@ -55,7 +55,7 @@ const cursorDe = async (path: string) => {
 describe('GET /central/en-vivo', () => {
   it('tells the pages of all guides, and that of one guide only of its own', async () => {
     const [one, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
-    const from = await cursorDe('/central/guias')
+    const from = await cursorOf('/central/guias')
     const all = await listenForEvents(ana, `?desde=${from}`)
     const ofOneGuia = await listenForEvents(ana, `?desde=${from}&guia=${one.guia}`)
     expect(all.respuesta.headers.get('content-type')).toBe('text/event-stream')
@@ -71,7 +71,7 @@ describe('GET /central/en-vivo', () => {
 
   it('tells at once of a change after the cursor, and of none before it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const before = await cursorDe(`/central/guias/${guia}`)
+    const before = await cursorOf(`/central/guias/${guia}`)
     await passTime(guia, 'recolectado')
     const late = await listenForEvents(ana, `?desde=${before}&guia=${guia}`)
     await waitUntil(async () => cambios(late) === 1)
@@ -88,12 +88,12 @@ describe('GET /central/en-vivo', () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await waitUntil(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
     await environment.waitForQuiet(comercio)
-    const from = await cursorDe(`/central/guias/${guia}`)
-    const note = () => environment.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' })
+    const from = await cursorOf(`/central/guias/${guia}`)
+    const note = () => environment.asOperador('POST', `/guias/${guia}/notas`, { texto: 'Llamó' })
     await note()
     const [stream, all] = [
       await listenForEvents(ana, `?desde=${from}&guia=${guia}`),
-      await listenForEvents(ana, `?desde=${await cursorDe('/central/guias')}`),
+      await listenForEvents(ana, `?desde=${await cursorOf('/central/guias')}`),
     ]
     // The note was written after the page was read, and before its stream was opened.
     await waitUntil(async () => cambios(stream) === 1)
@@ -108,9 +108,9 @@ describe('GET /central/en-vivo', () => {
   })
 
   it('sends no change that the page already showed, even when other streams get it', async () => {
-    const other = await listenForEvents(ana, `?desde=${await cursorDe('/central')}`)
+    const other = await listenForEvents(ana, `?desde=${await cursorOf('/central')}`)
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const stream = await listenForEvents(ana, `?desde=${await cursorDe('/central')}`)
+    const stream = await listenForEvents(ana, `?desde=${await cursorOf('/central')}`)
     await waitUntil(async () => cambios(other) > 0)
     const before = cambios(other)
     await passTime(guia, 'recolectado')
@@ -131,7 +131,7 @@ describe('GET /central/en-vivo', () => {
 
   it('is for people of the office alone, and ends with their session', async () => {
     const shop = await createTestPersona(environment, { comercio: comercio.comercio, alcances: ['propietario'] })
-    const personaWithoutFactor = await createTestPersona(environment, { conApp: false })
+    const personaWithoutFactor = await createTestPersona(environment, { withApp: false })
     const caja = await createTestPersona(environment, { alcances: ['caja'] })
     for (const [caller, status] of [
       [shop, 403],
@@ -143,9 +143,9 @@ describe('GET /central/en-vivo', () => {
       expect(stream.respuesta.status).toBe(status)
     }
     const bea = await createTestPersona(environment, { alcances: ['ver'] })
-    const [ownEntry, ownStream] = [await listenForEvents(bea), await listenForEvents(ana)]
-    await environment.operar('DELETE', `/personas/${bea.persona}/sesiones`)
-    await waitUntil(async () => ownEntry.isFinished)
+    const [beaStream, ownStream] = [await listenForEvents(bea), await listenForEvents(ana)]
+    await environment.asOperador('DELETE', `/personas/${bea.persona}/sesiones`)
+    await waitUntil(async () => beaStream.isFinished)
     expect(ownStream.isFinished).toBe(false)
     ownStream.close()
   })
@@ -155,9 +155,9 @@ describe('GET /central/en-vivo', () => {
       await createTestPersona(environment, { alcances: ['ver'] }),
       await createTestPersona(environment),
     ]
-    const [ownEntry, other] = [await listenForEvents(bea), await listenForEvents(eva)]
-    await environment.operar('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
-    await waitUntil(async () => ownEntry.isFinished)
+    const [beaStream, other] = [await listenForEvents(bea), await listenForEvents(eva)]
+    await environment.asOperador('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
+    await waitUntil(async () => beaStream.isFinished)
     expect([other.respuesta.status, other.isFinished]).toEqual([200, false])
     environment.advance(12 * HOUR_MS)
     try {
@@ -184,11 +184,14 @@ describe('GET /central/en-vivo', () => {
 
   it('has a comment before a proxy takes it for dead, also while other guides change', FULL_RUN_ONLY, async () => {
     const [{ guia }, other] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
-    const stream = await listenForEvents(ana, `?desde=${await cursorDe('/central')}&guia=${guia}`)
+    const stream = await listenForEvents(ana, `?desde=${await cursorOf('/central')}&guia=${guia}`)
     await expect
       .poll(
         async () => {
-          await environment.operar('POST', `/guias/${other.guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Sigue' })
+          await environment.asOperador('POST', `/guias/${other.guia}/eventos`, {
+            tipo: 'guia.nota',
+            descripcion: 'Sigue',
+          })
           return stream.texto.includes('\n:\n')
         },
         { timeout: 30_000, interval: 1_000 },
@@ -245,10 +248,10 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
     await passTime(guia, 'en_ruta')
     await pagina.locator('.cabeza .insignia', { hasText: 'En ruta' }).waitFor()
     expect(await nota.inputValue()).toBe('Vuelve el jueves')
-    const secuenciaDe = (accion: string) =>
+    const secuenciaOf = (accion: string) =>
       pagina.locator(`form:has([value="${accion}"]) [name="secuencia"]`).inputValue()
     // What the person typed was about the guide as it was, so its form is the one of then.
-    expect([await secuenciaDe('notar'), await secuenciaDe('anotar')]).toEqual(['1', '3'])
+    expect([await secuenciaOf('notar'), await secuenciaOf('anotar')]).toEqual(['1', '3'])
     // It can no longer be cancelled, and nothing was typed there.
     await pagina.locator('summary', { hasText: 'Cancelar la guía' }).waitFor({ state: 'detached' })
     await pagina.getByRole('button', { name: 'Nota de la central' }).click()
@@ -268,7 +271,7 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
     expect(await pagina.locator('#cancelar-razon').inputValue()).toBe('Llamó la tienda')
     await pagina.getByRole('button', { name: 'Cancelar la guía' }).click()
     await pagina.getByRole('heading', { level: 1 }).waitFor()
-    expect((await environment.operar('GET', `/guias/${guia}`)).body.estado).toBe('recolectado')
+    expect((await environment.asOperador('GET', `/guias/${guia}`)).body.estado).toBe('recolectado')
     await context.close()
   })
 
@@ -288,10 +291,10 @@ describe.skipIf(!hasBrowser)('an open page of the office', () => {
 
   it('counts a new guide on the first page, and shows what a courier takes', async () => {
     const liveEntry = await environment.createComercio('live')
-    const { repartidor } = (await environment.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).body
+    const { repartidor } = (await environment.asOperador('POST', '/repartidores', { nombre: 'Luis Batz' })).body
     const [today, lleva] = [await open('/central'), await open(`/central/reparto/${repartidor}`)]
     const { guia } = await liveEntry.api.guias.crear(buildGuia())
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
     await today.pagina.locator('.cuentas', { hasText: '1 creadas hoy' }).waitFor()
     await lleva.pagina.getByText('Lleva 1 paquete.').waitFor()
     for (const { context } of [today, lleva]) await context.close()

@@ -84,15 +84,15 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
 
   it('another day, another place and a refusal are sent', async () => {
     const comercio = await shop()
-    const otroDia = await askedGuia(comercio)
-    await open(otroDia.enlace)
+    const otherDay = await askedGuia(comercio)
+    await open(otherDay.enlace)
     await option('otro día').tap()
     await pagina.getByLabel('¿Qué día?').first().selectOption({ index: 3 })
     await button('Pedir ese día').tap()
     await title('Gracias, ya quedó')
     await pagina.context().close()
-    const otroLugar = await askedGuia(comercio)
-    await open(otroLugar.enlace)
+    const otherPlace = await askedGuia(comercio)
+    await open(otherPlace.enlace)
     await option('otro lugar').tap()
     await pagina.getByLabel('¿Cómo reconocemos el lugar?').fill('Aldea El Carmen, casa azul tras la escuela')
     await button('Pedir ese lugar').tap()
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await button('No lo quiero').tap()
     await button('Sí, que vuelva a la tienda').tap()
     await title('De regreso a la tienda')
-    const decidedGuias = await Promise.all([otroDia, otroLugar, refusal].map(({ read }) => read()))
+    const decidedGuias = await Promise.all([otherDay, otherPlace, refusal].map(({ read }) => read()))
     expect(decidedGuias.map(({ decision }) => [decision!.accion, decision!.por])).toEqual([
       ['reintentar', 'destinatario'],
       ['reintentar', 'destinatario'],

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 /** As it comes over the wire: `fetch` unpacks bodies. */
-const pedir = (path: string, method = 'GET', accept = 'gzip') =>
+const fetchPage = (path: string, method = 'GET', accept = 'gzip') =>
   new Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
     const outgoing = request(
       environment.url + path,
@@ -44,7 +44,7 @@ describe('every page', () => {
     ['the console', '/docs/consola', 200],
   ])('(%s) stands in one frame and is served one way', async (_label, pattern, status) => {
     const path = pattern.replace('{guia}', guia)
-    const response = await pedir(path)
+    const response = await fetchPage(path)
     const { headers } = response
     expect([response.status, headers]).toMatchObject([
       status,
@@ -69,11 +69,15 @@ describe('every page', () => {
     expect(html).toMatch(/<title>[^<]+<\/title>/)
     expect(html.match(/<h1/g)).toHaveLength(1)
     expect(html.match(/<main>/g)).toHaveLength(1)
-    expect((await pedir(path, 'GET', 'identity')).bytes.toString()).toBe(html)
-    const { 'x-request-id': _firstRequestId, date: _firstDate, ...headersOfHead } = (await pedir(path, 'HEAD')).headers
-    const { 'x-request-id': _otherRequestId, date: _otherDate, ...deLectura } = headers
-    expect(headersOfHead).toEqual(deLectura)
-    const bad = await pedir(path, 'DELETE')
+    expect((await fetchPage(path, 'GET', 'identity')).bytes.toString()).toBe(html)
+    const {
+      'x-request-id': _firstRequestId,
+      date: _firstDate,
+      ...headersOfHead
+    } = (await fetchPage(path, 'HEAD')).headers
+    const { 'x-request-id': _otherRequestId, date: _otherDate, ...ofReading } = headers
+    expect(headersOfHead).toEqual(ofReading)
+    const bad = await fetchPage(path, 'DELETE')
     expect([bad.status, bad.headers]).toMatchObject([
       405,
       { allow: expect.stringMatching(/^GET, HEAD/), 'cache-control': 'no-store' },
@@ -83,7 +87,7 @@ describe('every page', () => {
   it.each(['/docs', '/openapi.json', '/openapi.yaml', '/coleccion.json'])(
     '%s is a file for everybody',
     async (path) => {
-      const { status, headers, bytes } = await pedir(path, 'GET', 'br')
+      const { status, headers, bytes } = await fetchPage(path, 'GET', 'br')
       expect([status, headers]).toMatchObject([
         200,
         {
@@ -94,8 +98,8 @@ describe('every page', () => {
         },
       ])
       expect(headers).not.toHaveProperty('x-robots-tag')
-      expect(await pedir(`${path}/`)).toMatchObject({ status: 308, headers: { location: `..${path}` } })
-      expect(await pedir(path, 'POST')).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
+      expect(await fetchPage(`${path}/`)).toMatchObject({ status: 308, headers: { location: `..${path}` } })
+      expect(await fetchPage(path, 'POST')).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
     },
   )
 })

@@ -48,8 +48,8 @@ class OfficeWorker {
   /** Opens the form of an action on the page of a guide. */
   open = (accion: string) => this.click(this.pagina.locator('summary', { hasText: accion }))
   /** Types at the end of a field of the open form. */
-  async fill(field: string, text: string, en = 'details.accion[open]'): Promise<void> {
-    await this.click(this.pagina.locator(en).getByLabel(field, { exact: true }))
+  async fill(field: string, text: string, openPlace = 'details.accion[open]'): Promise<void> {
+    await this.click(this.pagina.locator(openPlace).getByLabel(field, { exact: true }))
     await this.pagina.keyboard.press('End')
     await this.write(text)
   }
@@ -59,19 +59,19 @@ class OfficeWorker {
 /** Job: the scopes that it needs, the address where it begins, and what is done there. */
 interface Trabajo {
   alcances: readonly string[]
-  en: () => Promise<string>
+  openPlace: () => Promise<string>
   perform: (ana: OfficeWorker) => Promise<void>
 }
 
 const RAZON = 'Lo pidió por teléfono'
 const create = (datos: object = {}) => comercio.api.guias.crear(buildGuia(datos))
-const paginaDe = async (guia: Promise<{ guia: string }>) => `/central/guias/${(await guia).guia}`
+const pageOf = async (guia: Promise<{ guia: string }>) => `/central/guias/${(await guia).guia}`
 const start = async () => '/central'
 
 const TRABAJOS: Record<string, Trabajo> = {
   'find by telephone': {
     alcances: ['ver'],
-    en: async () => {
+    openPlace: async () => {
       await create({ telefono: '+50255501234', destinatario: 'Wendy Xol' })
       return start()
     },
@@ -83,9 +83,9 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'find by name': {
     alcances: ['ver'],
-    en: async () => {
+    openPlace: async () => {
       await create({ destinatario: 'Jiménez Batres, Ximena' })
-      await waitUntil(async () => (await environment.operar('GET', '/busqueda?texto=ximena')).body.datos.length > 0)
+      await waitUntil(async () => (await environment.asOperador('GET', '/busqueda?texto=ximena')).body.datos.length > 0)
       return start()
     },
     perform: async (ana) => {
@@ -96,7 +96,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'see why a guide is stuck': {
     alcances: ['ver'],
-    en: async () => {
+    openPlace: async () => {
       await createFailedGuia(environment, comercio)
       return start()
     },
@@ -114,7 +114,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'correct the address': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(create({ direccion: '3a calle 1' })),
+    openPlace: () => pageOf(create({ direccion: '3a calle 1' })),
     perform: async (ana) => {
       await ana.open('Corregir los datos')
       await ana.fill('Dirección', ', casa 5')
@@ -126,7 +126,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'set the place': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(comercio.api.guias.crear(buildGuiaWithoutDestino())),
+    openPlace: () => pageOf(comercio.api.guias.crear(buildGuiaWithoutDestino())),
     perform: async (ana) => {
       await ana.open('Poner el lugar')
       await ana.fill('Coordenadas o enlace de mapa', '14.71889, -90.64417')
@@ -137,7 +137,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'resend the message': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(comercio.api.guias.crear(buildGuiaWithoutDestino())),
+    openPlace: () => pageOf(comercio.api.guias.crear(buildGuiaWithoutDestino())),
     perform: async (ana) => {
       await ana.click(ana.button('Reenviar el mensaje'))
       await ana.ve('El mensaje está por salir.')
@@ -145,7 +145,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'see the proof': {
     alcances: ['ver'],
-    en: async () => {
+    openPlace: async () => {
       const { guia } = await createDeliveredGuia(environment, comercio)
       await waitUntil(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
       return `/central/guias?q=${guia}`
@@ -161,11 +161,11 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'see who carries what': {
     alcances: ['ver'],
-    en: async () => {
-      const { body: luisa } = await environment.operar('POST', '/repartidores', { nombre: 'Luisa Chub' })
+    openPlace: async () => {
+      const { body: luisa } = await environment.asOperador('POST', '/repartidores', { nombre: 'Luisa Chub' })
       const { guia } = await create({ destinatario: 'Pedro Caal' })
       const step = { estado: 'recolectado', repartidor: luisa.repartidor }
-      await environment.operar('POST', `/guias/${guia}/eventos`, step)
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, step)
       return start()
     },
     perform: async (ana) => {
@@ -176,7 +176,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'create a merchant with an invitation': {
     alcances: ['ver', 'administrar'],
-    en: async () => '/central/comercios',
+    openPlace: async () => '/central/comercios',
     perform: async (ana) => {
       await ana.click(ana.pagina.getByRole('link', { name: 'Nuevo comercio' }))
       await ana.fill('Nombre', 'Zapatería Uno', 'main')
@@ -188,7 +188,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'create a key': {
     alcances: ['ver', 'administrar'],
-    en: async () => `/central/comercios/${comercio.comercio}`,
+    openPlace: async () => `/central/comercios/${comercio.comercio}`,
     perform: async (ana) => {
       await ana.open('Crear una llave')
       await ana.click(ana.button('Crear una llave'))
@@ -197,7 +197,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'see failing webhooks and resend': {
     alcances: ['ver', 'operar'],
-    en: async () => {
+    openPlace: async () => {
       const webhook = 'wh_7K3M9QX2A1B4'
       await environment.db.pool.query(
         `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, fallas, primera_falla_en, creado_en,
@@ -224,7 +224,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'undo a wrong state': {
     alcances: ['ver', 'administrar'],
-    en: () => paginaDe(createDeliveredGuia(environment, comercio)),
+    openPlace: () => pageOf(createDeliveredGuia(environment, comercio)),
     perform: async (ana) => {
       await ana.open('Deshacer el último estado')
       await ana.fill('Por qué fue un error', 'Era del vecino')
@@ -234,7 +234,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   cancel: {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(create()),
+    openPlace: () => pageOf(create()),
     perform: async (ana) => {
       await ana.open('Cancelar la guía')
       await ana.fill('Por qué', RAZON)
@@ -244,7 +244,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   return: {
     alcances: ['ver', 'operar'],
-    en: async () => `/central/guias/${await createFailedGuia(environment, comercio)}`,
+    openPlace: async () => `/central/guias/${await createFailedGuia(environment, comercio)}`,
     perform: async (ana) => {
       await ana.open('Devolver al comercio')
       await ana.fill('Por qué', RAZON)
@@ -254,7 +254,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'add a note': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(create()),
+    openPlace: () => pageOf(create()),
     perform: async (ana) => {
       await ana.open('Nota de la central')
       await ana.fill('Nota', 'Pasa el jueves por la bodega')
@@ -265,11 +265,11 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'answer a merchant': {
     alcances: ['ver'],
-    en: async () => {
+    openPlace: async () => {
       const { guia } = await create({ external_ref: 'PEDIDO-77-X' })
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
       await waitUntil(
-        async () => (await environment.operar('GET', '/busqueda?texto=PEDIDO-77-X')).body.datos.length > 0,
+        async () => (await environment.asOperador('GET', '/busqueda?texto=PEDIDO-77-X')).body.datos.length > 0,
       )
       return start()
     },
@@ -282,7 +282,7 @@ const TRABAJOS: Record<string, Trabajo> = {
 }
 
 /** Rows of the table of jobs, by the job's name. */
-const writtenItems = new Map(
+const documentedCounts = new Map(
   [
     ...readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8').matchAll(
       /^\| ([a-z ]+) \| (\d+) \| (\d+) \| [\d.]+ \|$/gm,
@@ -295,20 +295,20 @@ describe.skipIf(!hasBrowser)('a job of the office', () => {
     const [name = '', value = ''] = (
       await createTestPersona(environment, { alcances: [...job.alcances] })
     ).cookie.split('=')
-    const en = await job.en()
+    const openPlace = await job.openPlace()
     const context = await openContext({ viewport: { width: 1280, height: 800 } })
     try {
       await context.addCookies([{ name, value, url: environment.url }])
       const ana = new OfficeWorker(await context.newPage())
-      await ana.pagina.goto(environment.url + en, { waitUntil: 'networkidle' })
+      await ana.pagina.goto(environment.url + openPlace, { waitUntil: 'networkidle' })
       await job.perform(ana)
-      expect({ clics: ana.clickCount, teclas: ana.keystrokes }).toEqual(writtenItems.get(nombre))
+      expect({ clics: ana.clickCount, teclas: ana.keystrokes }).toEqual(documentedCounts.get(nombre))
     } finally {
       await context.close()
     }
   })
 
   it('stands in the table', () => {
-    expect([...writtenItems.keys()]).toEqual(Object.keys(TRABAJOS))
+    expect([...documentedCounts.keys()]).toEqual(Object.keys(TRABAJOS))
   })
 })

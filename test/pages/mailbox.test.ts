@@ -45,9 +45,9 @@ afterAll(async () => {
 })
 
 async function createComercio(nombre: string) {
-  const nuevoId = createIdGenerator(() => new Date())
+  const newId = createIdGenerator(() => new Date())
   const comercio = newComercioCode()
-  const { id } = await db.prisma.comercio.create({ data: { ...nuevoId(), comercio, nombre } })
+  const { id } = await db.prisma.comercio.create({ data: { ...newId(), comercio, nombre } })
   const { llave } = await saveLlave(db, new Date(), { comercioId: id, comercio, modo: 'test' })
   return new Guias({ llave, baseUrl: service.url })
 }

@@ -92,9 +92,9 @@ describe('/ui', () => {
     const background = () => evaluateIn<string>(page, 'getComputedStyle(document.body).backgroundColor')
     const nightBackground = await background()
     await evaluateIn(page, `document.documentElement.dataset.tema = 'claro'`)
-    const deDia = await background()
+    const ofDay = await background()
     await evaluateIn(page, `document.documentElement.dataset.tema = 'oscuro'`)
-    expect([nightBackground, deDia, await background()]).toEqual([
+    expect([nightBackground, ofDay, await background()]).toEqual([
       'rgb(13, 17, 16)',
       'rgb(246, 248, 247)',
       'rgb(13, 17, 16)',

@@ -10,7 +10,7 @@ import { evaluateIn } from './inspect.ts'
 
 const environment = shareEnvironment()
 const { createAskedGuia, send } = useQuestions(environment)
-const { createGuia, enlaceDe } = useUbicacionRequests(environment)
+const { createGuia, linkOf } = useUbicacionRequests(environment)
 
 const LEFT_EDGES = `['.marca a', '#relato > :first-child', '#relato > :last-child']
   .map((part) => Math.round(document.querySelector(part).getBoundingClientRect().left))`
@@ -20,7 +20,7 @@ it('says no more what was decided once the parcel is at its end', async () => {
   await send(enlace, { eleccion: 'rechazo', seguro: '1' })
   const read = async () => (await fetch(environment.url + enlace)).text()
   expect(await read()).toContain('Qué se decidió')
-  const returned = await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
+  const returned = await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
   expect(returned.status).toBe(201)
   expect(await read()).toContain('Devuelto')
   expect(await read()).not.toContain('Qué se decidió')
@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('the story of a parcel', () => {
     const decided = await createAskedGuia()
     await send(decided.enlace, { eleccion: 'otro_dia' })
     const comercio = await environment.createComercio('test')
-    const placed = await enlaceDe(
+    const placed = await linkOf(
       await createGuia(comercio, buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` })),
     )
     await send(placed, { metodo: 'mapa', lat: '14.6341', lng: '-90.6055' })

@@ -6,7 +6,6 @@ import { useQuestions } from '../decisiones/questions.ts'
 import { createTestPersona, requestCode, signInWithCode, toCookieHeader } from '../equipo/persona.ts'
 import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import {
-  abierta,
   createColorFoto,
   createGuiaIn,
   createTestRepartidor,
@@ -14,6 +13,7 @@ import {
   groupCode,
   link,
   locateButton,
+  openedGuia,
   openGuiaPage,
   openPhone,
   pagina,
@@ -42,8 +42,8 @@ const comprobar = (name: string, accion: string, traversal: ReaderWalk) =>
 
 describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader has it', () => {
   const openHere = async (direccion: string, options = {}) => {
-    const ownEntry = await openContext({ ...SCREEN, ...options })
-    const page = await ownEntry.newPage()
+    const context = await openContext({ ...SCREEN, ...options })
+    const page = await context.newPage()
     await page.goto(direccion, { waitUntil: 'networkidle' })
     return page
   }
@@ -72,9 +72,9 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
   it('finds what appears and nobody hears', async () => {
     const page = await openHere('about:blank')
     await page.setContent('<main><p id="a"></p><p id="b" role="status"></p></main>')
-    const say = (donde: string) =>
+    const say = (elementId: string) =>
       findUnannounced(page, () =>
-        evaluateIn(page, `document.getElementById('${donde}').textContent = 'Falta el nombre'`),
+        evaluateIn(page, `document.getElementById('${elementId}').textContent = 'Falta el nombre'`),
       )
     expect(await say('a')).toEqual(['Falta el nombre'])
     expect(await say('b')).toEqual([])
@@ -100,16 +100,16 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
   it('the page on which a person proves to be there', FULL_RUN_ONLY, async () => {
     const { comercio } = await phoneEnvironment.createComercio()
     const personaWithoutFactor = await createTestPersona(phoneEnvironment, { comercio, alcances: ['despacho'] })
-    const conApp = await createTestPersona(phoneEnvironment)
+    const withApp = await createTestPersona(phoneEnvironment)
     await phoneEnvironment.db.pool.query(
       `update sesion_persona set presencia_en = presencia_en - interval '1 hour'
        where persona_id in (select id from persona where persona = any($1))`,
-      [[personaWithoutFactor.persona, conApp.persona]],
+      [[personaWithoutFactor.persona, withApp.persona]],
     )
     for (const [name, path, accion, { cookie }] of [
       ['`/cuenta/presencia`', '/cuenta/presencia', 'Mandar el código', personaWithoutFactor],
       ['`/cuenta/presencia/codigo`', '/cuenta/presencia/codigo', 'Confirmar', personaWithoutFactor],
-      ['`/cuenta/presencia`, with an app', '/cuenta/presencia', 'Confirmar', conApp],
+      ['`/cuenta/presencia`, with an app', '/cuenta/presencia', 'Confirmar', withApp],
     ] as const) {
       const page = await openHere(phoneEnvironment.url + path, { extraHTTPHeaders: { Cookie: cookie } })
       comprobar(name, accion, await checkWithoutSight(page, accion))
@@ -119,18 +119,18 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
 
   it('the pages of the office', FULL_RUN_ONLY, async () => {
     const { cookie, persona } = await createTestPersona(phoneEnvironment)
-    const emptyEntry = (await phoneEnvironment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).body
+    const emptyEntry = (await phoneEnvironment.asOperador('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).body
       .comercio
     const own = await phoneEnvironment.createComercio()
     const { guia: sola } = await own.api.guias.crear(buildGuia())
     const { guia: asignada } = await own.api.guias.crear(buildGuia())
-    const { repartidor } = (await phoneEnvironment.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).body
-    await phoneEnvironment.operar('POST', '/asignaciones', { guias: [asignada], repartidor })
-    const deSola = new URLSearchParams({ estado: 'aceptado', comercio: own.comercio })
+    const { repartidor } = (await phoneEnvironment.asOperador('POST', '/repartidores', { nombre: 'Eva Tum' })).body
+    await phoneEnvironment.asOperador('POST', '/asignaciones', { guias: [asignada], repartidor })
+    const alone = new URLSearchParams({ estado: 'aceptado', comercio: own.comercio })
     for (const [name, path, accion] of [
       ['`/central/guias`, nothing found', '/central/guias?q=nadie', 'Buscar'],
       ['`/central/guias/{guia}`', `/central/guias/${sola}`, 'Poner el lugar'],
-      ['`/central/reparto/asignar`', `/central/reparto/asignar?${deSola}`, 'Asignar lo marcado'],
+      ['`/central/reparto/asignar`', `/central/reparto/asignar?${alone}`, 'Asignar lo marcado'],
       ['`/central/reparto/{repartidor}`', `/central/reparto/${repartidor}`, 'Asignar lo marcado'],
       ['`/central/comercios`, nothing found', '/central/comercios?texto=nadie', 'Buscar comercio'],
       ['`/central/comercios/nuevo`', '/central/comercios/nuevo', 'Crear el comercio'],
@@ -200,8 +200,8 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
   })
 
   it('the page of a decision', async () => {
-    const { enlace: ownEntry } = await askedGuia()
-    const page = await openHere(phoneEnvironment.url + ownEntry)
+    const { enlace: context } = await askedGuia()
+    const page = await openHere(phoneEnvironment.url + context)
     const elegir = await checkWithoutSight(page, 'Que lo lleven otro día')
     comprobar('`/d/{token}`, choosing', 'Que lo lleven otro día', elegir)
     await page.locator('summary', { hasText: 'Que lo dejen con un vecino' }).press('Enter')
@@ -217,13 +217,13 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
 
   it('the courier’s page', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [ownItem] = [
+    const [ownGuia] = [
       await createGuiaIn(repartidor, ['recolectado', 'en_ruta']),
       await createGuiaIn(repartidor, ['recolectado'], { lat: 14.8, lng: -90.7, telefono: '+50255551234' }),
       await createGuiaIn(repartidor, ['recolectado'], { lat: 14.9, lng: -90.7, telefono: '+50255551235' }),
     ]
     await openPhone()
-    await abierta('Reparto').waitFor()
+    await openedGuia('Reparto').waitFor()
     comprobar('`/repartidor`, signing in', 'Entrar', await checkWithoutSight(pagina, 'Entrar'))
     expect(
       await findUnannounced(pagina, async () => {
@@ -232,7 +232,7 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
       }),
     ).toEqual([])
     await signInOnPage(codigo)
-    await abierta('3 por entregar').waitFor()
+    await openedGuia('3 por entregar').waitFor()
     comprobar('`/repartidor`, the first screen', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
     await link('Buscar').press('Enter')
     await pagina.getByLabel('Código, teléfono o nombre').and(pagina.locator(':focus')).waitFor()
@@ -244,26 +244,26 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
       }),
     ).toEqual([])
     await goHome()
-    await abierta('3 por entregar').waitFor()
+    await openedGuia('3 por entregar').waitFor()
     await link('Más').press('Enter')
-    await abierta('Más').waitFor()
+    await openedGuia('Más').waitFor()
     await pagina.getByLabel('Oscuro').waitFor()
     comprobar('`/repartidor`, more', 'Marcar varias', await checkWithoutSight(pagina, 'Marcar varias'))
     await link('Marcar varias').press('Enter')
-    await abierta('Marcar varias').waitFor()
+    await openedGuia('Marcar varias').waitFor()
     await locateButton('Marcar las 3').press('Enter')
     comprobar('`/repartidor`, many ticked', 'Salir a ruta con 2', await checkWithoutSight(pagina, 'Salir a ruta con 2'))
-    await openGuiaPage(ownItem)
-    await abierta(groupCode(ownItem)).waitFor()
+    await openGuiaPage(ownGuia)
+    await openedGuia(groupCode(ownGuia)).waitFor()
     await link('Entregar').waitFor()
     comprobar('`/repartidor`, a guide', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
     await link('Entregar').press('Enter')
-    await abierta('Tome una foto').waitFor()
+    await openedGuia('Tome una foto').waitFor()
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1').waitFor()
     comprobar('`/repartidor`, delivering, the photo', 'Seguir', await checkWithoutSight(pagina, 'Seguir'))
     await locateButton('Seguir').press('Enter')
-    await abierta('¿Quién recibe?').waitFor()
+    await openedGuia('¿Quién recibe?').waitFor()
     comprobar('`/repartidor`, delivering, the receiver', 'Seguir', await checkWithoutSight(pagina, 'Seguir'))
     expect(
       await findUnannounced(pagina, async () => {
@@ -273,19 +273,19 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     ).toEqual([])
     await pagina.getByLabel('Nombre').fill('María López')
     await locateButton('Seguir').press('Enter')
-    await abierta('Firma').waitFor()
+    await openedGuia('Firma').waitFor()
     comprobar('`/repartidor`, delivering, the signature', 'Seguir', await checkWithoutSight(pagina, 'Seguir'))
     await locateButton('Seguir').press('Enter')
-    await abierta('Entregar').waitFor()
+    await openedGuia('Entregar').waitFor()
     const confirmar = 'Confirmar la entrega'
     comprobar('`/repartidor`, delivering, the last step', confirmar, await checkWithoutSight(pagina, confirmar))
     await locateButton(confirmar).press('Enter')
-    await abierta('Entregado').waitFor()
+    await openedGuia('Entregado').waitFor()
     comprobar('`/repartidor`, done', 'Ver la lista', await checkWithoutSight(pagina, 'Ver la lista'))
     await goHome()
-    await abierta('2 por entregar').waitFor()
+    await openedGuia('2 por entregar').waitFor()
     await link('Escanear').press('Enter')
-    await abierta('Escanear').waitFor()
+    await openedGuia('Escanear').waitFor()
     await pagina.locator('video').waitFor({ state: 'detached' })
     const scan = await checkWithoutSight(pagina, 'Cargar varias a la lista')
     comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', scan)

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 
 const caseWithout = useEnvironment()
-const con = useEnvironment({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mensajeria.example' }))
+const environment = useEnvironment({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mensajeria.example' }))
 const RUTA = '/.well-known/security.txt'
 
 describe('security.txt', () => {
   it('names a contact, for less than a year from now (RFC 9116)', async () => {
-    const response = await fetch(con.url + RUTA)
+    const response = await fetch(environment.url + RUTA)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     const fields = Object.fromEntries(
       (await response.text())
@@ -19,9 +19,9 @@ describe('security.txt', () => {
       Contact: 'mailto:seguridad@mensajeria.example',
       Expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       'Preferred-Languages': 'es, en',
-      Canonical: con.url + RUTA,
+      Canonical: environment.url + RUTA,
     })
-    const days = (Date.parse(fields.Expires!) - con.clock().getTime()) / 86_400_000
+    const days = (Date.parse(fields.Expires!) - environment.clock().getTime()) / 86_400_000
     expect(days).toBeGreaterThan(100)
     expect(days).toBeLessThan(365)
   })

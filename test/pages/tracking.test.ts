@@ -24,7 +24,7 @@ const text = (page: string) => page.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g,
 /** The page’s own program, which the policy names by its digest. */
 const removeScript = (page: string) => page.replace(/<script type="module">[\s\S]*?<\/script>/, '')
 const registrar = async (guia: string, body: object) =>
-  expect([body, (await environment.operar('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
+  expect([body, (await environment.asOperador('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
 
 /** Everything that somebody might not want a stranger to read. */
 const SECRET_GUIA = buildGuia({
@@ -219,23 +219,23 @@ describe('the page of a guide', () => {
   it('gives each state a word and an icon of its own, and shows how far it has come', async () => {
     expect(new Set(Object.values(GUIA_STATE_WORDS)).size).toBe(11)
     expect(new Set(Object.values(STATE_LOOKS).map(({ icon }) => icon)).size).toBe(11)
-    const pasosDe = async (estado: Estado) => {
+    const stepsOf = async (estado: Estado) => {
       const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado }))
       const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
       separateOne.close()
       const line = /<ol class="avance"[\s\S]*?<\/ol>/.exec(page)?.[0] ?? ''
       return [line.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(line)?.[1]]
     }
-    expect(await pasosDe('aceptado')).toEqual([0, 'Registrado'])
-    expect(await pasosDe('en_transito')).toEqual([2, 'En camino'])
-    expect(await pasosDe('intento_fallido')).toEqual([3, 'En ruta'])
-    expect(await pasosDe('entregado')).toEqual([4, 'Entregado'])
-    expect(await pasosDe('en_devolucion')).toEqual([2, 'De regreso'])
-    expect(await pasosDe('extraviado')).toEqual([0, undefined])
+    expect(await stepsOf('aceptado')).toEqual([0, 'Registrado'])
+    expect(await stepsOf('en_transito')).toEqual([2, 'En camino'])
+    expect(await stepsOf('intento_fallido')).toEqual([3, 'En ruta'])
+    expect(await stepsOf('entregado')).toEqual([4, 'Entregado'])
+    expect(await stepsOf('en_devolucion')).toEqual([2, 'De regreso'])
+    expect(await stepsOf('extraviado')).toEqual([0, undefined])
   })
 
   it('tells why it failed in plain words, and of a lost parcel nothing', async () => {
-    const con = async (estado: Estado, motivo: ShownShipment['eventos'][number]['motivo']) => {
+    const renderIn = async (estado: Estado, motivo: ShownShipment['eventos'][number]['motivo']) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
       const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
       const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
@@ -244,14 +244,17 @@ describe('the page of a guide', () => {
     }
     // The reason of a failed attempt is the heading; its state is read out before it.
     const hiddenText = '<span class="oculto">No se pudo entregar: </span>'
-    expect(await con('intento_fallido', 'sin_respuesta')).toEqual([`${hiddenText}Nadie contestó`, undefined])
-    expect(await con('intento_fallido', 'destinatario_ausente')).toEqual([`${hiddenText}No había nadie`, undefined])
-    expect(await con('intento_fallido', 'otro')).toEqual(['No se pudo entregar', undefined])
-    expect(await con('en_devolucion', 'intentos_agotados')).toEqual([
+    expect(await renderIn('intento_fallido', 'sin_respuesta')).toEqual([`${hiddenText}Nadie contestó`, undefined])
+    expect(await renderIn('intento_fallido', 'destinatario_ausente')).toEqual([
+      `${hiddenText}No había nadie`,
+      undefined,
+    ])
+    expect(await renderIn('intento_fallido', 'otro')).toEqual(['No se pudo entregar', undefined])
+    expect(await renderIn('en_devolucion', 'intentos_agotados')).toEqual([
       'De regreso a la tienda',
       'Motivo: se agotaron los intentos.',
     ])
-    expect(await con('extraviado', 'robo')).toEqual(['Lo estamos buscando', undefined])
+    expect(await renderIn('extraviado', 'robo')).toEqual(['Lo estamos buscando', undefined])
   })
 
   const DECIDED = {
@@ -263,7 +266,7 @@ describe('the page of a guide', () => {
     franja: { desde: '14:00', hasta: '18:00' },
   } as const satisfies ShownShipment['decision']
   const PENDIENTE = { ...DECIDED, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
-  const dePagina = async (cambios: Partial<ShownShipment>) => {
+  const ofPage = async (cambios: Partial<ShownShipment>) => {
     const separateOne = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, ...cambios }))
     const page = await (await fetch(`${separateOne.url}/r/${newGuideCode()}`)).text()
     separateOne.close()
@@ -297,7 +300,7 @@ describe('the page of a guide', () => {
     ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
     ['nothing where nothing is known', 'en_ruta', null, undefined],
   ] as const)('promises %s', async (_description, estado, decision, promise) => {
-    const page = await dePagina({ estado, decision: decision as ShownShipment['decision'] })
+    const page = await ofPage({ estado, decision: decision as ShownShipment['decision'] })
     const expectedLine = /<p class="promesa">(.*?)<\/p>/.exec(page)?.[1]
     expect(expectedLine && text(expectedLine)).toBe(promise)
     // What may follow is no news where it is decided.
@@ -305,24 +308,26 @@ describe('the page of a guide', () => {
   })
 
   it('tells when the courier came, by the clock of the destination', async () => {
-    const con = async (estado: Estado, ocurrido: string) =>
+    const renderIn = async (estado: Estado, ocurrido: string) =>
       /<p class="promesa">(.*?)<\/p>/.exec(
-        await dePagina({
+        await ofPage({
           estado,
           eventos: [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(ocurrido), motivo: null }],
         }),
       )?.[1]
-    expect(await con('intento_fallido', '2026-11-21T16:42:00Z')).toBe('Fuimos hoy a las 10:42.')
-    expect(await con('entregado', '2026-11-21T05:59:00Z')).toBe('Se entregó ayer a las 23:59.')
-    expect(await con('entregado', '2026-11-18T18:00:00Z')).toBe('Se entregó el miércoles 18 de noviembre a las 12:00.')
-    expect(await con('en_bodega', '2026-11-21T16:42:00Z')).toBeUndefined()
+    expect(await renderIn('intento_fallido', '2026-11-21T16:42:00Z')).toBe('Fuimos hoy a las 10:42.')
+    expect(await renderIn('entregado', '2026-11-21T05:59:00Z')).toBe('Se entregó ayer a las 23:59.')
+    expect(await renderIn('entregado', '2026-11-18T18:00:00Z')).toBe(
+      'Se entregó el miércoles 18 de noviembre a las 12:00.',
+    )
+    expect(await renderIn('en_bodega', '2026-11-21T16:42:00Z')).toBeUndefined()
   })
 
   it('says what the recipient can do, and only what still helps', async () => {
     const puede = async (cambios: Partial<ShownShipment>) => {
-      const page = await dePagina(cambios)
+      const page = await ofPage(cambios)
       const part = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(page)![1]!
-      return [...part.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, kind, donde]) => kind ?? donde!)
+      return [...part.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, kind, place]) => kind ?? place!)
     }
     const corregir = 'Corregir la dirección o el teléfono'
     const fallido = { estado: 'intento_fallido', intentos: 1 } as const
@@ -337,7 +342,7 @@ describe('the page of a guide', () => {
       expect(await puede({ estado, intentos: 1, isRecipientPlace: true })).toEqual([corregir])
     const askedShipment = { ...fallido, decision: PENDIENTE, wasAsked: true }
     expect(await puede(askedShipment)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
-    expect(text(await dePagina(askedShipment))).toContain(
+    expect(text(await ofPage(askedShipment))).toContain(
       'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
     )
     const returnOnlyDecision = { ...PENDIENTE, opciones: ['devolver'] } as const
@@ -360,7 +365,7 @@ describe('the page of a guide', () => {
   it('knows of a decision, and of the message that asks for it', async () => {
     const { api, comercio } = await environment.createComercio('test')
     const cambio = { politica_de_intentos: { destinatario_decide: true } }
-    expect((await environment.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
+    expect((await environment.asOperador('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
     const { guia } = await api.guias.crear(buildGuia())
     for (const body of [
       { estado: 'recolectado' },
@@ -401,15 +406,15 @@ describe('the page of a guide', () => {
     const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const dar = async (turns: number) => {
+    const repeatStates = async (turns: number) => {
       for (let i = 0; i < turns; i++)
         for (const estado of ['en_bodega', 'en_transito'] as const) await api.simulador.avanzar(guia, { estado })
     }
-    await dar(29)
+    await repeatStates(29)
     const completa = await html(guia)
     expect(completa.match(/<li><b>/g)).toHaveLength(60)
     expect(completa).not.toContain('pasos más antiguos')
-    await dar(6)
+    await repeatStates(6)
     const response = await html(guia)
     expect(response.match(/<li><b>/g)).toHaveLength(60)
     expect(response).toContain('pasos más antiguos')

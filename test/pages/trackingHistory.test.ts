@@ -8,7 +8,7 @@ import { useUbicacionRequests } from '../ubicacion/requests.ts'
 import { SHOWN_SHIPMENT, serveDetachedRastreo } from './trackingApart.ts'
 
 const environment = shareEnvironment()
-const { enlaceDe } = useUbicacionRequests(environment)
+const { linkOf } = useUbicacionRequests(environment)
 const stepsOf = (html: string) => [...html.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, words]) => words)
 
 const MONDAY = { accion: 'reintentar', fecha: '2026-11-23' } as const
@@ -42,7 +42,7 @@ describe('the history', () => {
     const { api } = await environment.createComercio('test')
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     await environment.waitForQuiet()
-    const link = environment.url + (await enlaceDe(guia))
+    const link = environment.url + (await linkOf(guia))
     const send = async (fields: Record<string, string>) =>
       expect(
         (await fetch(link, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })).status,

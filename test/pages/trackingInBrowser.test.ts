@@ -7,7 +7,7 @@ import { checkLargeText, checkPage } from './inspect.ts'
 
 const environment = shareEnvironment()
 const registrar = async (guia: string, body: object) =>
-  expect([body, (await environment.operar('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
+  expect([body, (await environment.asOperador('POST', `/guias/${guia}/eventos`, body)).status]).toEqual([body, 201])
 
 describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
   let context: BrowserContext

@@ -67,9 +67,9 @@ describe('the page for an unknown code', () => {
   })
 
   it('can’t be searched through: the limit comes before the answer, for good guesses, too', async () => {
-    let readItems = 0
+    let readCount = 0
     const separateOne = await serveDetachedRastreo(async (codigo) => {
-      readItems++
+      readCount++
       return codigo === SHOWN_SHIPMENT.guia ? SHOWN_SHIPMENT : undefined
     })
     const from = (ip: string, codigo: string) =>
@@ -78,14 +78,14 @@ describe('the page for an unknown code', () => {
       const codigo = i % 2 ? newGuideCode() : 'nada'
       expect((await from('198.51.100.7', codigo)).status).toBe(404)
     }
-    const count = readItems
+    const count = readCount
     const refusals = await Promise.all(
       [SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => from('198.51.100.7', c)),
     )
     expect(refusals.map(({ status }) => status)).toEqual([429, 429, 429])
     expect(refusals[0]!.headers.get('retry-after')).toBe('1')
     expect(new Set(await Promise.all(refusals.map((one) => one.text()))).size).toBe(1)
-    expect(readItems).toBe(count)
+    expect(readCount).toBe(count)
     expect((await from('198.51.100.8', SHOWN_SHIPMENT.guia)).status).toBe(200)
     // A subscriber's whole network is one address.
     for (let i = 0; i < 120; i++) await from(`2001:db8:1:2::${i.toString(16)}`, 'nada')

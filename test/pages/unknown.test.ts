@@ -12,7 +12,7 @@ const environment = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' })
 const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 const request = (path: string, Accept: string | undefined = BROWSER_ACCEPT, init: RequestInit = {}) =>
   fetch(environment.url + path, { redirect: 'manual', ...init, headers: Accept ? { Accept } : {} })
-const codigoDe = async (response: Response) => ((await response.json()) as { codigo: string }).codigo
+const codigoOf = async (response: Response) => ((await response.json()) as { codigo: string }).codigo
 const PER_RESPONSE_HEADERS = ['date', 'x-request-id', 'connection', 'keep-alive']
 /** Header `Vary` of the page. */
 const VARY = 'Accept, Accept-Encoding'
@@ -78,7 +78,7 @@ describe('an address where nothing is', () => {
     for (const path of ILEGIBLES) {
       const response = await request(path, 'application/json')
       expect([path, response.status, response.headers.get('vary')]).toEqual([path, 400, 'Accept'])
-      expect(await codigoDe(response)).toBe('parametro_invalido')
+      expect(await codigoOf(response)).toBe('parametro_invalido')
     }
     for (const path of ['/api/v1/guias/%ff', '/api/v1/guias/%', '/repartidor/v1/%ff'])
       expect([path, (await request(path, '*/*')).headers.get('content-type')]).toEqual([path, 'application/json'])
@@ -115,14 +115,14 @@ describe('an address where nothing is', () => {
         const response = await request(path)
         expect([path, response.status, await response.text()]).toEqual([path, 404, body])
         const programResponse = await request(path, '*/*')
-        expect([path, programResponse.status, await codigoDe(programResponse)]).toEqual([path, 404, 'ruta_desconocida'])
+        expect([path, programResponse.status, await codigoOf(programResponse)]).toEqual([path, 404, 'ruta_desconocida'])
       }
   })
 
   it('stays JSON for what changes something', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const response = await request('/nada', BROWSER_ACCEPT, { method })
-      expect([method, response.status, await codigoDe(response)]).toEqual([method, 404, 'ruta_desconocida'])
+      expect([method, response.status, await codigoOf(response)]).toEqual([method, 404, 'ruta_desconocida'])
     }
   })
 

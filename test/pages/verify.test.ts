@@ -19,7 +19,7 @@ const ver = (codigo: string, init: RequestInit = {}) =>
   fetch(`${environment.url}/verificar/${codigo}`, { redirect: 'manual', ...init })
 const text = (page: string) => page.replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 
-const conPdf = (guia: string, { api }: Pick<Comercio, 'api'>) =>
+const waitForPdf = (guia: string, { api }: Pick<Comercio, 'api'>) =>
   waitUntil(async () => {
     const prueba = await api.guias.pruebaEntrega(guia)
     return prueba.pdf !== null && (prueba as PruebaDeEntrega & { pdf: { url: string; sha256: string } })
@@ -35,13 +35,13 @@ describe('the page of a proof', () => {
       expect.stringMatching(/no se ha entregado.*Su estado: En ruta de entrega\..*No hay nada que verificar/),
     ])
     const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
-    await environment.operar('POST', `/guias/${guia}/entrega`, {
+    await environment.asOperador('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Marisol Quiñónez' },
       fotos,
       lat: 14.7189,
       lng: -90.6442,
     })
-    const { pdf, manifiesto } = await conPdf(guia, comercio)
+    const { pdf, manifiesto } = await waitForPdf(guia, comercio)
     const response = await ver(guia.toLowerCase())
     const page = await response.text()
     expect(response.status).toBe(200)
@@ -66,11 +66,11 @@ describe('the page of a proof', () => {
   it('says so of what was delivered without a proof, and of what is being made', async () => {
     const comercio = await environment.createComercio()
     const guia = await createGuiaOnRoute(environment, comercio)
-    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
     const page = text(await (await ver(guia)).text())
     expect(page).toMatch(/Guía de prueba.*se entregó el .*No hay nada que verificar/)
     const other = await createDeliveredGuia(environment, comercio)
-    await conPdf(other.guia, comercio)
+    await waitForPdf(other.guia, comercio)
     const add = (pdf: string | null) =>
       environment.db.pool.query(
         `update prueba_entrega p set pdf = $2, proximo_en = '2200-01-01' from guia_indice i
@@ -124,16 +124,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const comercio = await environment.createComercio('live')
     guia = (await createDeliveredGuia(environment, comercio)).guia
     const { guia: other } = await createDeliveredGuia(environment, comercio)
-    const pdfDe = async (target: string) => {
-      const { pdf } = await conPdf(target, comercio)
+    const pdfOf = async (target: string) => {
+      const { pdf } = await waitForPdf(target, comercio)
       return new Uint8Array(await (await fetch(pdf.url)).arrayBuffer())
     }
-    const good = await pdfDe(guia)
+    const good = await pdfOf(guia)
     const altered = good.slice()
     altered[good.length >> 1]! ^= 1
     await writeFile(file('bueno.pdf'), good)
     await writeFile(file('alterado.pdf'), altered)
-    await writeFile(file('ajeno.pdf'), await pdfDe(other))
+    await writeFile(file('ajeno.pdf'), await pdfOf(other))
     await writeFile(file('foto.pdf'), 'no es un PDF')
     await writeFile(file('vacio.pdf'), '')
     await writeFile(file('enorme.pdf'), Buffer.alloc(41 * 1024 * 1024, '%PDF-'))
@@ -229,10 +229,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('says that the PDF of a delivery that was undone is no longer valid', async () => {
     const comercio = await environment.createComercio()
     const undoneEntrega = await createDeliveredGuia(environment, comercio)
-    const { pdf } = await conPdf(undoneEntrega.guia, comercio)
+    const { pdf } = await waitForPdf(undoneEntrega.guia, comercio)
     const buffer = Buffer.from(await (await fetch(pdf.url)).arrayBuffer())
     const body = { razon: 'Era otra puerta', secuencia: 4 }
-    expect((await environment.operar('POST', `/guias/${undoneEntrega.guia}/rectificar`, body)).status).toBe(200)
+    expect((await environment.asOperador('POST', `/guias/${undoneEntrega.guia}/rectificar`, body)).status).toBe(200)
     const page = await open(undoneEntrega.guia)
     await title(page, 'Una entrega fue un error')
     const anterior = { name: 'prueba.pdf', mimeType: 'application/pdf', buffer }
@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('takes what is dropped, anywhere on the page', async () => {
     const page = await open(guia, { ancho: 1280 })
-    const release = async (donde: string, name: string) => {
+    const release = async (selector: string, name: string) => {
       const bytes = JSON.stringify([...readFileSync(file(name))])
       const datos = await page.evaluateHandle(`(() => {
         const traido = new DataTransfer()
@@ -255,7 +255,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         return traido
       })()`)
       for (const tipo of ['dragenter', 'dragover', 'drop'])
-        await page.dispatchEvent(donde, tipo, { dataTransfer: datos })
+        await page.dispatchEvent(selector, tipo, { dataTransfer: datos })
     }
     await release('.zona', 'bueno.pdf')
     await title(page, 'Es auténtica')
@@ -305,13 +305,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       })
       await elegir(page, 'bueno.pdf')
     }
-    const conCuerpo = (jws: string, change: (body: { guia: string }) => void) => {
+    const withBody = (jws: string, change: (body: { guia: string }) => void) => {
       const [head, body, firma] = jws.split('.')
       const contenido = JSON.parse(Buffer.from(body!, 'base64url').toString())
       change(contenido)
       return [head, Buffer.from(JSON.stringify(contenido)).toString('base64url'), firma].join('.')
     }
-    await passTime((jws) => conCuerpo(jws, (body) => Object.assign(body, { entregado_en: '2020-01-01T00:00:00.000Z' })))
+    await passTime((jws) => withBody(jws, (body) => Object.assign(body, { entregado_en: '2020-01-01T00:00:00.000Z' })))
     await title(page, 'La firma no es válida')
     await passTime((jws) => jws)
     await title(page, 'Es auténtica')

@@ -42,7 +42,7 @@ const archivos = SALAS.flatMap((serverFolder) =>
 )
 
 /** What of a program's texts may be read by somebody: of HTML what stands between its tags and in what is read out. */
-function textosDe(path: string): string[] {
+function textsOf(path: string): string[] {
   const texts: string[] = []
   const visit = (node: ts.Node): void => {
     if (
@@ -78,7 +78,7 @@ describe('the wording for people', () => {
 
   it.each(archivos)('%s has no word for which there is another', (path) => {
     expect(
-      textosDe(path).flatMap((text) =>
+      textsOf(path).flatMap((text) =>
         (text.match(FORBIDDEN_WORD) ?? []).map((one) => `${one}: ${text.trim().slice(0, 120)}`),
       ),
     ).toEqual([])

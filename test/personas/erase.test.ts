@@ -29,7 +29,7 @@ describe('personal data', () => {
     const sentRequest = buildGuia({ ...PERSONAL_DATA, recogida, metadatos: { comprador: 'Ana Pérez' } })
     const { guia } = await api.guias.crear(sentRequest)
     const alive = await api.guias.crear(buildGuia(PERSONAL_DATA))
-    await environment.operar('POST', `/guias/${guia}/eventos`, {
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, {
       tipo: 'guia.nota',
       descripcion: 'Ana no contesta',
       lat: 14.71,
@@ -74,9 +74,9 @@ describe('personal data', () => {
   it('include the reason for which a guide left without a confirmed place', async () => {
     const { api, id } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const forzar = { razon: 'Ana dijo por teléfono dónde vive' }
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', forzar })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', forzar })
     const forzado = async () => {
       const { rows } = await environment.db.pool.query(
         'select datos from evento where comercio_id = $1 and guia = $2 and secuencia = 3',
@@ -85,8 +85,8 @@ describe('personal data', () => {
       return rows[0].datos
     }
     expect(await forzado()).toEqual({ forzado: forzar })
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_devolucion' })
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_devolucion' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
     await eraseAfter(366)
     expect((await api.guias.obtener(guia)).datos_borrados_en).not.toBeNull()
     expect(await forzado()).toEqual({})
@@ -96,12 +96,12 @@ describe('personal data', () => {
     const { api, id } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const ocurrido_en = environment.clock().toISOString()
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     for (const estado of ['en_devolucion', 'devuelto'])
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
     await eraseAfter(366)
     const registrar = (body: object) =>
-      environment.operar('POST', `/guias/${guia}/eventos`, {
+      environment.asOperador('POST', `/guias/${guia}/eventos`, {
         descripcion: 'Ana no está',
         lat: 14.71,
         lng: -90.64,

@@ -19,7 +19,7 @@ import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { findTablesWith } from './tables.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 const TELEFONO = '+50255557788'
 const OWN_DATA = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo|9988 77777 0101/
@@ -42,14 +42,17 @@ async function deliver({ api, llave }: Comercio, guia: string, nombre: string) {
     llave,
     body: { lat: 14.71889, lng: -90.64417 },
   })
-  await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Llamar a ${nombre}` })
+  await environment.asOperador('POST', `/guias/${guia}/eventos`, {
+    tipo: 'guia.nota',
+    descripcion: `Llamar a ${nombre}`,
+  })
   for (const estado of ['recolectado', 'en_ruta'])
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
   const [foto, firma] = [
     await uploadArchivo(environment, guia),
     await uploadArchivo(environment, guia, { tipo: 'firma' }),
   ]
-  const { status } = await environment.operar('POST', `/guias/${guia}/entrega`, {
+  const { status } = await environment.asOperador('POST', `/guias/${guia}/entrega`, {
     recibido_por: { nombre, documento: nombre === 'Otra Persona' ? '1' : '9988 77777 0101', relacion: 'vecino' },
     fotos: [foto.body.archivo],
     firma: firma.body.archivo,
@@ -63,7 +66,7 @@ async function deliver({ api, llave }: Comercio, guia: string, nombre: string) {
   })
 }
 
-const archivosDe = async (folder: string) =>
+const archivosOf = async (folder: string) =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((one) => one.isFile())
     .map((one) => join(one.parentPath, one.name))
@@ -108,18 +111,18 @@ const verificar = async () => {
 describe('a person', () => {
   it('gets all that is kept of her, and is forgotten everywhere; nobody else is', async () => {
     const [ceiba, other] = [await environment.createComercio(), await environment.createComercio()]
-    await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+    await ceiba.api.webhooks.crear({ url: (await openReceiver(answerWith(204))).url })
     const sentRequest = buildGuiaWithoutDestino(DE_ELLA) as ReturnType<typeof buildGuia>
     const { guia } = await ceiba.api.guias.crear(sentRequest)
     const pdf = await deliver(ceiba, guia, 'Vecino Testigo')
     const foreign = await ceiba.api.guias.crear(buildGuia())
-    const pdfAjeno = await deliver(ceiba, foreign.guia, 'Otra Persona')
-    const enCurso = await other.api.guias.crear(buildGuia(DE_ELLA))
+    const foreignPdf = await deliver(ceiba, foreign.guia, 'Otra Persona')
+    const activeGuia = await other.api.guias.crear(buildGuia(DE_ELLA))
     const onlyOwnGuia = await other.api.guias.crear(buildGuia(DE_ELLA))
     await other.api.guias.cancelar(onlyOwnGuia.guia, { razon: 'Quetzalina ya no lo quiere' })
     await environment.waitForQuiet()
     await repeatInResponses(guia)
-    await environment.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })
+    await environment.asOperador('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })
     await entrante('{"messages":[{"from":"50255557788","text":"Soy Quetzalina"}]}', true)
     await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
     expect(await verificar()).toMatchObject({ codigo: 0 })
@@ -130,7 +133,7 @@ describe('a person', () => {
     const { codigo, output } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', folder)
     const documento = json(output)
     expect(codigo).toBe(0)
-    expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia, enCurso.guia, onlyOwnGuia.guia])
+    expect(documento.guias.map((one: { guia: string }) => one.guia)).toEqual([guia, activeGuia.guia, onlyOwnGuia.guia])
     expect(Object.keys(documento.guias[0].tablas).sort()).toEqual(
       [
         ...all.filter((table) => table !== 'entrante'),
@@ -155,7 +158,7 @@ describe('a person', () => {
     expect(documento.guias[0].tablas.prueba_entrega[0].recibido_por.documento).toBe('9988 77777 0101')
     expect(documento.entrante).toHaveLength(1)
     expect(JSON.stringify(documento)).not.toMatch(/huella|Otra Persona/)
-    expect((await archivosDe(folder)).length).toBe(3)
+    expect((await archivosOf(folder)).length).toBe(3)
     const ofOne = json(
       (await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', other.comercio)).output,
     )
@@ -174,23 +177,23 @@ describe('a person', () => {
         recogidas: 0,
         entrantes: 1,
         entrantes_pendientes: 0,
-        en_curso: [enCurso.guia],
+        en_curso: [activeGuia.guia],
         repartidores: [],
       },
     ])
     expect(await tablesWith(OWN_DATA)).toEqual(['public.entrante', 'public.guia'])
-    await other.api.guias.cancelar(enCurso.guia)
+    await other.api.guias.cancelar(activeGuia.guia)
     expect((await erase('--si')).codigo).toBe(0)
     expect(json((await erase('--si')).output).guias).toBe(0)
     await environment.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
     expect(await tablesWith(OWN_DATA)).toEqual([])
 
     // Her files are gone, the other's are there.
-    const names = (await archivosDe(join(environment.dataDir, 'archivos'))).map((path) => path.split('/').at(-1))
-    const ownItem = documento.guias[0].archivos as string[]
-    expect(names.filter((name) => ownItem.includes(name!))).toEqual([])
+    const names = (await archivosOf(join(environment.dataDir, 'archivos'))).map((path) => path.split('/').at(-1))
+    const ownArchivos = documento.guias[0].archivos as string[]
+    expect(names.filter((name) => ownArchivos.includes(name!))).toEqual([])
     expect(names.filter((name) => name!.startsWith('arch_'))).toHaveLength(3)
-    for (const path of await archivosDe(environment.dataDir))
+    for (const path of await archivosOf(environment.dataDir))
       expect((await readFile(path)).toString('utf8')).not.toMatch(OWN_DATA)
 
     // What was delivered still was; whoever has her PDF is told the truth, and the other's is genuine.
@@ -204,16 +207,16 @@ describe('a person', () => {
     const comprobar = async (target: string, sha256: string) =>
       (await environment.request('POST', `/verificar/${target}/comprobar`, { body: { sha256 } })).body.resultado
     expect(await comprobar(guia, pdf.sha256)).toBe('sin_prueba')
-    expect(await comprobar(foreign.guia, pdfAjeno.sha256)).toBe('autentica')
+    expect(await comprobar(foreign.guia, foreignPdf.sha256)).toBe('autentica')
     expect(await (await fetch(`${environment.url}/verificar/${guia}`)).text()).toContain(
       'se borró a petición de la persona',
     )
     expect(await verificar()).toMatchObject({ codigo: 0 })
     const lines = json((await admin('bitacora', 'listar', '--json')).output) as { accion: string }[]
-    const ownItems = lines.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
+    const acciones = lines.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
     // What is erased has a line for each place where it was.
     const borrados = isDistributed(environment.db) ? 4 : 3
-    expect(ownItems.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(borrados).fill('olvidarPersona')])
+    expect(acciones.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(borrados).fill('olvidarPersona')])
   })
 
   it('goes on where it was when what was at it died', async () => {
@@ -228,8 +231,8 @@ describe('a person', () => {
       Number(
         (await environment.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count,
       )
-    const nuevoId = createIdGenerator(() => new Date())
-    const bitacora = new Bitacora({ db: environment.db, log: createLog('silent'), newId: nuevoId })
+    const newId = createIdGenerator(() => new Date())
+    const bitacora = new Bitacora({ db: environment.db, log: createLog('silent'), newId })
     let times = 0
     const clock = () => {
       if (++times === 2) throw new Error('died')

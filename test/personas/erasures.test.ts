@@ -30,7 +30,7 @@ const deps = (keys = [MASTER_KEY], lines: string[] = []) => ({
 const CONSOLA = { identity: null, requestId: 'x', red: '' }
 
 /** Creates a guide for that telephone that has ended. */
-async function terminada(telefono: string): Promise<string> {
+async function waitForErasure(telefono: string): Promise<string> {
   const { api } = await environment.createComercio()
   const { guia } = await api.guias.crear(buildGuia({ telefono }))
   await api.guias.cancelar(guia)
@@ -68,14 +68,14 @@ async function backUp(): Promise<() => Promise<void>> {
 describe('an erasure on request', EN_POSTGRES, () => {
   it('is carried out again before a restored service is ready, and once', async () => {
     const [one, other, third] = ['+50255550101', '+50255550102', '+50255550103']
-    await terminada(one)
-    await terminada(other)
-    const guia = await terminada(third)
+    await waitForErasure(one)
+    await waitForErasure(other)
+    const guia = await waitForErasure(third)
     const restore = await backUp()
     for (const telefono of [one, other]) expect((await erase(telefono)).codigo).toBe(0)
     await erasePersonaData(deps(), CONSOLA, { guia })
     // The restored database does not have this guide.
-    await erasePersonaData(deps(), CONSOLA, { guia: await terminada('+50255550104') })
+    await erasePersonaData(deps(), CONSOLA, { guia: await waitForErasure('+50255550104') })
     await restore()
     expect([await remaining(one), await remaining(other), await remaining(third)]).toEqual([1, 1, 1])
     await environment.reset()
@@ -90,8 +90,8 @@ describe('an erasure on request', EN_POSTGRES, () => {
 
   it('counts on after one that an interrupted call left, and carries that one out', async () => {
     const [one, other] = ['+50255550201', '+50255550202']
-    await terminada(one)
-    await terminada(other)
+    await waitForErasure(one)
+    await waitForErasure(other)
     const dyingErasure = {
       ...deps(),
       clock: () => {
@@ -108,7 +108,7 @@ describe('an erasure on request', EN_POSTGRES, () => {
 
   it('erases nothing while the file storage is unavailable, which does not stop a start', async () => {
     const telefono = '+50255550301'
-    await terminada(telefono)
+    await waitForErasure(telefono)
     const fault = () => Promise.reject(storeBusy(new Error('storage')))
     const lines: string[] = []
     const { store, ...others } = deps([MASTER_KEY], lines)

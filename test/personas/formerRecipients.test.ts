@@ -13,7 +13,7 @@ import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { findTablesWith } from './tables.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 const DE_ANA = { telefono: '+50255551111', destinatario: 'Anacleta Uno', direccion: 'Calle Primera 1' }
 const DE_LUIS = { telefono: '+50255552222', destinatario: 'Ludovico Dos', direccion: 'Calle Segunda 2' }
@@ -49,14 +49,17 @@ async function saveAnswers(guia: string) {
 }
 
 /** A guide that was Ana's, then Luis's and is Eva's, with the body of each webhook. */
-async function deTres() {
+async function ofThree() {
   const { api } = await environment.createComercio()
-  const receptor = await nuevoReceptor(answerWith(204))
+  const receptor = await openReceiver(answerWith(204))
   const { webhook } = await api.webhooks.crear({ url: receptor.url })
   const { lat, lng, ...guiaWithoutPlace } = buildGuia({ ...DE_ANA, contenido: 'Zapatos' })
   const { guia } = await api.guias.crear(guiaWithoutPlace as ReturnType<typeof buildGuia>)
   await environment.waitForQuiet()
-  await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Anacleta no contesta' })
+  await environment.asOperador('POST', `/guias/${guia}/eventos`, {
+    tipo: 'guia.nota',
+    descripcion: 'Anacleta no contesta',
+  })
   await api.guias.corregir(guia, DE_LUIS)
   await environment.waitForQuiet()
   await api.guias.corregir(guia, { indicaciones: 'Preguntar por Ludovico' })
@@ -73,7 +76,7 @@ async function deTres() {
 }
 
 /** The decrypted corrections of a guide, as text. */
-async function correccionesDe(guia: string) {
+async function correccionesOf(guia: string) {
   const { rows } = await environment.db.pool.query(
     'select guia_id, secuencia, cambios from evento where guia = $1 and cambios is not null order by secuencia',
     [guia],
@@ -83,7 +86,7 @@ async function correccionesDe(guia: string) {
 
 describe('a person whose telephone was corrected', () => {
   it('gets what was his, and nothing of the person before or after', async () => {
-    const { guia } = await deTres()
+    const { guia } = await ofThree()
     const { guias, anteriores } = await persona('exportar', DE_LUIS.telefono)
     expect(guias).toEqual([])
     expect(anteriores.map((one: { guia: string }) => one.guia)).toContain(guia)
@@ -94,12 +97,12 @@ describe('a person whose telephone was corrected', () => {
     expect(text.match(/"cuerpo": ?"Ludovico"/g)?.length).toBeGreaterThanOrEqual(3)
     expect(text).not.toMatch(OWN_DATA.ana)
     expect(text).not.toMatch(OWN_DATA.eva)
-    const deEva = JSON.stringify(await persona('exportar', DE_EVA.telefono))
-    expect(deEva).toContain('Evangelina Tres')
-    expect(deEva).toMatch(/"cuerpo": ?"Evangelina"/)
-    expect(deEva).not.toMatch(OWN_DATA.luis)
+    const ofEva = JSON.stringify(await persona('exportar', DE_EVA.telefono))
+    expect(ofEva).toContain('Evangelina Tres')
+    expect(ofEva).toMatch(/"cuerpo": ?"Evangelina"/)
+    expect(ofEva).not.toMatch(OWN_DATA.luis)
     // Nor what a note said of Ana, and the server answered to her events.
-    expect(deEva).not.toMatch(OWN_DATA.ana)
+    expect(ofEva).not.toMatch(OWN_DATA.ana)
     expect(JSON.stringify(await persona('exportar', DE_ANA.telefono))).toContain('Anacleta no contesta')
   })
 
@@ -108,23 +111,23 @@ describe('a person whose telephone was corrected', () => {
     const telefono = '+50255554444'
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255556666' }))
     const attempt = async () => {
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
       const { archivo } = (await uploadArchivo(environment, guia)).body
       const fallido = { estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [archivo] }
-      expect((await environment.operar('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
+      expect((await environment.asOperador('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
       return archivo
     }
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const anterior = await attempt()
     await api.guias.corregir(guia, { telefono })
-    const ownItem = await attempt()
+    const ownAttempt = await attempt()
     const [exportedGuia] = (await persona('exportar', telefono)).guias
     expect(exportedGuia).toMatchObject({
       guia,
-      archivos: [ownItem],
-      tablas: { prueba_intento: [{ fotos: [ownItem] }] },
+      archivos: [ownAttempt],
+      tablas: { prueba_intento: [{ fotos: [ownAttempt] }] },
     })
-    expect(exportedGuia.tablas.archivo.map(({ archivo }: { archivo: string }) => archivo)).toEqual([ownItem])
+    expect(exportedGuia.tablas.archivo.map(({ archivo }: { archivo: string }) => archivo)).toEqual([ownAttempt])
     const folder = join(environment.dataDir, 'expediente')
     const [saved] = (await persona('exportar', '+50255556666', '--carpeta', folder)).anteriores
     expect(saved.periodos).toMatchObject([
@@ -134,7 +137,7 @@ describe('a person whose telephone was corrected', () => {
     expect(await readdir(folder)).toEqual([anterior])
     await persona('olvidar', '+50255556666', '--si')
     expect(await findTablesWith(environment.db, new RegExp(anterior))).toEqual([])
-    expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([ownItem])
+    expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([ownAttempt])
   })
 
   it('gets the corrected values of the time since the telephone is his', async () => {
@@ -154,17 +157,17 @@ describe('a person whose telephone was corrected', () => {
   it('leaves the notes that were written after the correction', async () => {
     const { api } = await environment.createComercio()
     const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255557777' }))
-    const anotar = (text: string) => environment.operar('POST', `/guias/${guia}/notas`, { texto: text })
+    const anotar = (text: string) => environment.asOperador('POST', `/guias/${guia}/notas`, { texto: text })
     await anotar('El de antes no contesta')
     await api.guias.corregir(guia, { telefono: '+50255558888' })
     await anotar('La de ahora contesta')
     await persona('olvidar', '+50255557777', '--si')
-    const { body } = await environment.operar('GET', `/guias/${guia}/notas`)
+    const { body } = await environment.asOperador('GET', `/guias/${guia}/notas`)
     expect(body.datos.map(({ texto: text }: { texto: string }) => text)).toEqual(['La de ahora contesta'])
   })
 
   it('is forgotten everywhere, and the present one keeps everything', async () => {
-    const { api, guia, cuerpos, receptor } = await deTres()
+    const { api, guia, cuerpos, receptor } = await ofThree()
     const before = await cuerpos()
     expect(before.map(({ telefono }) => telefono.slice(-4))).toEqual([
       '1111',
@@ -180,7 +183,7 @@ describe('a person whose telephone was corrected', () => {
     const erasure = await persona('olvidar', DE_LUIS.telefono, '--si')
     expect([erasure.guias, erasure.anteriores > 0]).toEqual([0, true])
     expect(await findTablesWith(environment.db, OWN_DATA.luis)).toEqual([])
-    const correcciones = await correccionesDe(guia)
+    const correcciones = await correccionesOf(guia)
     expect(correcciones).not.toMatch(OWN_DATA.luis)
     expect(correcciones).toMatch(OWN_DATA.ana)
     expect(correcciones).toMatch(OWN_DATA.eva)
@@ -211,13 +214,13 @@ describe('a person whose telephone was corrected', () => {
     await api.guias.corregir(guia, { destinatario: DE_LUIS.destinatario, direccion: DE_LUIS.direccion })
     await api.guias.corregir(guia, { telefono: DE_EVA.telefono })
     await api.guias.corregir(guia, { destinatario: DE_EVA.destinatario, direccion: DE_EVA.direccion })
-    const deAna = JSON.stringify((await persona('exportar', DE_ANA.telefono)).anteriores)
-    for (const message of ['Anacleta Uno', 'Calle Primera 1']) expect(deAna).toContain(message)
-    const deLuis = JSON.stringify((await persona('exportar', DE_LUIS.telefono)).anteriores)
-    expect(deLuis).not.toMatch(OWN_DATA.ana)
+    const ofAna = JSON.stringify((await persona('exportar', DE_ANA.telefono)).anteriores)
+    for (const message of ['Anacleta Uno', 'Calle Primera 1']) expect(ofAna).toContain(message)
+    const luisGuia = JSON.stringify((await persona('exportar', DE_LUIS.telefono)).anteriores)
+    expect(luisGuia).not.toMatch(OWN_DATA.ana)
     await persona('olvidar', DE_ANA.telefono, '--si')
     expect(await findTablesWith(environment.db, OWN_DATA.ana)).toEqual([])
-    const correcciones = await correccionesDe(guia)
+    const correcciones = await correccionesOf(guia)
     expect(correcciones).not.toMatch(OWN_DATA.ana)
     expect(correcciones).toMatch(/Ludovico Dos/)
     expect(await api.guias.obtener(guia)).toMatchObject(DE_EVA)

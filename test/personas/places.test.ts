@@ -17,7 +17,7 @@ import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { listClassifiedColumns, listErasedColumns, readSchemaColumns } from './places.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 /** A person whose name, telephone and place stand nowhere else. */
 interface MarkedPersona {
@@ -73,24 +73,24 @@ async function findColumnsWith(pattern: RegExp): Promise<Map<string, string>> {
     anotar('prueba_entrega.manifiesto', Buffer.from(manifiesto.split('.')[1], 'base64url').toString())
   return findings
 }
-const nombresDe = async (persona: MarkedPersona) => [...(await findColumnsWith(patternOf(persona))).keys()].sort()
+const namesOf = async (persona: MarkedPersona) => [...(await findColumnsWith(patternOf(persona))).keys()].sort()
 
-const archivosDe = (folder: string) =>
+const archivosOf = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())
     .map((one) => join(one.parentPath, one.name))
 
 /** Expects that nothing of a person is left in tables, queues, files and logs. */
 async function expectNothingOf(persona: MarkedPersona, archivos: readonly string[] = []) {
-  expect(await nombresDe(persona)).toEqual([])
-  const guardados = archivosDe(environment.dataDir)
+  expect(await namesOf(persona)).toEqual([])
+  const guardados = archivosOf(environment.dataDir)
   expect(guardados.filter((path) => archivos.some((file) => path.endsWith(file)))).toEqual([])
   for (const path of guardados) expect(readFileSync(path, 'latin1')).not.toMatch(patternOf(persona))
   expect(environment.log.join('')).not.toMatch(patternOf(persona))
 }
 
 /** What comes from outside of the service, or from a camera: her provider's words, servers' answers, the place of a photo. */
-async function deFuera(guia: string, { nombre, telefono, lat, lng }: MarkedPersona) {
+async function outsider(guia: string, { nombre, telefono, lat, lng }: MarkedPersona) {
   const { pool } = environment.db
   await pool.query('update mensaje set motivo = $2, proveedor_id = $3 where guia = $1', [
     guia,
@@ -130,18 +130,18 @@ const received = ({ nombre, telefono }: MarkedPersona) =>
     `{"from":"${telefono.slice(1)}","name":"${nombre}7"}`,
   ])
 
-async function conWebhook(): Promise<Comercio> {
+async function createComercioWithWebhook(): Promise<Comercio> {
   const comercio = await environment.createComercio()
-  await comercio.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+  await comercio.api.webhooks.crear({ url: (await openReceiver(answerWith(204))).url })
   return comercio
 }
 
 const evento = async (guia: string, body: object, key?: string) => {
-  const response = await environment.operar('POST', `/guias/${guia}/eventos`, body, key)
+  const response = await environment.asOperador('POST', `/guias/${guia}/eventos`, body, key)
   expect([response.body.codigo, response.status]).toEqual([undefined, 201])
 }
 
-const recogidaDe = ({ nombre, telefono }: MarkedPersona, n: number) => ({
+const recogidaOf = ({ nombre, telefono }: MarkedPersona, n: number) => ({
   ...RECOGIDA,
   nombre: `Casa de ${nombre}${n}`,
   contacto: `${nombre}${n + 1}`,
@@ -160,7 +160,7 @@ async function attempt(guia: string, descripcion: string) {
 /** A delivered guide that holds its recipient in each place that can hold one. */
 async function createGuiaOfRecipient(persona: MarkedPersona): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
-  const comercio = await conWebhook()
+  const comercio = await createComercioWithWebhook()
   const { api } = comercio
   const { external_ref: _, ...sentRequest } = buildGuiaWithoutDestino({
     telefono,
@@ -169,7 +169,7 @@ async function createGuiaOfRecipient(persona: MarkedPersona): Promise<string> {
     contenido: `Caja de ${nombre}9`,
     indicaciones: `Casa de ${nombre}10`,
     metadatos: { comprador: `${nombre}11` },
-    recogida: recogidaDe(persona, 12),
+    recogida: recogidaOf(persona, 12),
   })
   const foreign = buildGuia()
   const options = { claveDeIdempotencia: `${nombre}28` }
@@ -181,7 +181,7 @@ async function createGuiaOfRecipient(persona: MarkedPersona): Promise<string> {
   await evento(guia, { estado: 'en_ruta', forzar: { razon } }, `${nombre}17`)
   await evento(guia, { tipo: 'guia.nota', descripcion: `Llamó ${nombre}18`, lat, lng })
   await attempt(guia, `No abrió ${nombre}19`)
-  await environment.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
+  await environment.asOperador('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
   const correccion = {
     indicaciones: `Dejar con un vecino: ${nombre}22`,
     lat,
@@ -197,7 +197,7 @@ async function createGuiaOfRecipient(persona: MarkedPersona): Promise<string> {
   ]
   const receivedBy = { nombre: `${nombre}26`, documento: `${nombre}27`, relacion: 'vecino' }
   const entrega = { recibido_por: receivedBy, fotos: [foto.body.archivo], firma: firma.body.archivo, lat, lng }
-  expect((await environment.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
+  expect((await environment.asOperador('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
   await waitUntil(async () => (await api.guias.pruebaEntrega(guia)).manifiesto)
   await environment.waitForQuiet()
   const findableSql =
@@ -206,14 +206,14 @@ async function createGuiaOfRecipient(persona: MarkedPersona): Promise<string> {
     await indexGuias({ db: environment.db })
     return ((await environment.db.pool.query(findableSql, [guia])).rowCount ?? 0) > 0
   })
-  await deFuera(guia, persona)
+  await outsider(guia, persona)
   return guia
 }
 
 /** A guide under way that holds a former recipient in each place that can hold one. */
-async function deAnterior(persona: MarkedPersona, next: string): Promise<string> {
+async function previousDigest(persona: MarkedPersona, next: string): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
-  const { api } = await conWebhook()
+  const { api } = await createComercioWithWebhook()
   const { guia } = await api.guias.crear(
     buildGuiaWithoutDestino({ telefono, destinatario: `${nombre} Paz`, metadatos: { comprador: `${nombre}11` } }),
   )
@@ -222,9 +222,9 @@ async function deAnterior(persona: MarkedPersona, next: string): Promise<string>
   await evento(guia, { estado: 'en_ruta', forzar: { razon: `${nombre}16 dijo dónde vive` } })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
   const foto = await attempt(guia, `No abrió ${nombre}19`)
-  await environment.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
+  await environment.asOperador('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
   await environment.waitForQuiet()
-  await deFuera(guia, persona)
+  await outsider(guia, persona)
   // As if the delivery to a neighbour was undone.
   const manifiesto = Buffer.from(JSON.stringify({ posicion: { lat, lng } })).toString('base64url')
   await environment.db.pool.query(
@@ -284,7 +284,7 @@ describe('a place that holds a person', () => {
 
   it('as a former recipient is exported, and erased by the former telephone', async () => {
     const persona = markedEntry('Befranio', 3)
-    const guia = await deAnterior(persona, '+50255556399')
+    const guia = await previousDigest(persona, '+50255556399')
     await received(persona)
     // The search forgets the former recipient once its job has read the correction.
     const before = await waitUntil(async () => {
@@ -305,23 +305,23 @@ describe('a place that holds a person', () => {
 
   it('as the contact of a pickup, present or former, is exported, and erased by the contact’s telephone', async () => {
     const persona = markedEntry('Cotulipe', 4)
-    const { api } = await conWebhook()
-    const recogida = recogidaDe(persona, 12)
-    const { guia: currentEntry } = await api.guias.crear(buildGuia({ recogida }))
-    const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaDe(persona, 32) }))
+    const { api } = await createComercioWithWebhook()
+    const recogida = recogidaOf(persona, 12)
+    const { guia: currentGuia } = await api.guias.crear(buildGuia({ recogida }))
+    const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaOf(persona, 32) }))
     const other = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
     await api.guias.corregir(anterior, { recogida: { ...other, direccion: null, indicaciones: null } })
     await environment.waitForQuiet()
     await environment.db.pool.query(
       `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
-      [`evt_${currentEntry}_%`],
+      [`evt_${currentGuia}_%`],
     )
     await environment.db.pool.query(
       `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
          url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
        select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
          'Cotulipe12', '{"x": "Cotulipe12"}', false, 'Cotulipe12' from webhook_aviso where evento = $1`,
-      [`evt_${currentEntry}_1`],
+      [`evt_${currentGuia}_1`],
     )
     const before = await findColumnsWith(patternOf(persona))
     expect([...before.keys()].sort()).toEqual(listErasedColumns('recogida'))
@@ -329,18 +329,18 @@ describe('a place that holds a person', () => {
     const messages = [...[...before.values()].join().matchAll(/Cotulipe\d+/g)].map(([message]) => message)
     expect([...new Set(messages)].filter((message) => !text.includes(message))).toEqual([])
     expect(text).not.toMatch(/Otro Contacto|31481676/)
-    expect(documento.recogidas.map(({ guia }: { guia: string }) => guia)).toEqual([currentEntry, anterior])
+    expect(documento.recogidas.map(({ guia }: { guia: string }) => guia)).toEqual([currentGuia, anterior])
 
     // The pickup of a guide under way stays, because the parcel may return there.
     const { documento: first } = await execute('olvidar', '--telefono', persona.telefono, '--si')
-    expect(first).toMatchObject({ guias: 0, recogidas: 1, en_curso: [currentEntry] })
-    expect((await api.guias.obtener(currentEntry)).recogida).toMatchObject(recogida)
-    await api.guias.cancelar(currentEntry)
+    expect(first).toMatchObject({ guias: 0, recogidas: 1, en_curso: [currentGuia] })
+    expect((await api.guias.obtener(currentGuia)).recogida).toMatchObject(recogida)
+    await api.guias.cancelar(currentGuia)
     const { documento: second } = await execute('olvidar', '--telefono', persona.telefono, '--si')
     expect(second).toMatchObject({ guias: 0, recogidas: 1, en_curso: [] })
     await expectNothingOf(persona)
     // The recipients' data stays, and so does the present contact.
-    expect(await api.guias.obtener(currentEntry)).toMatchObject({ telefono: '+50231481676', datos_borrados_en: null })
+    expect(await api.guias.obtener(currentGuia)).toMatchObject({ telefono: '+50231481676', datos_borrados_en: null })
     expect((await api.guias.obtener(anterior)).recogida).toMatchObject(other)
   })
 

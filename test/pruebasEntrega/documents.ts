@@ -15,12 +15,12 @@ export function useDocuments() {
   beforeAll(async () => {
     documentsComercio = await environment.createComercio()
   })
-  const conPdf = (guia: string, de = documentsComercio) =>
+  const waitForPdf = (guia: string, owner = documentsComercio) =>
     waitUntil(async () => {
-      const prueba = await de.api.guias.pruebaEntrega(guia)
+      const prueba = await owner.api.guias.pruebaEntrega(guia)
       return prueba.pdf !== null && (prueba as ConPdf)
     })
   const jwks = async () => (await environment.request('GET', '/.well-known/jwks.json')).body
 
-  return { environment, withoutWorkers, conPdf, jwks }
+  return { environment, withoutWorkers, waitForPdf, jwks }
 }

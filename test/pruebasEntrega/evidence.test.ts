@@ -19,7 +19,7 @@ const OPCIONAL = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' } 
 type Politica = typeof REQUIRES_EVERYTHING | typeof NO_PIDE | typeof PIDE_FIRMA | typeof OPCIONAL
 
 const request = async ({ comercio }: Comercio, evidencia: object) =>
-  expect((await environment.operar('PATCH', `/comercios/${comercio}`, { evidencia })).status).toBe(200)
+  expect((await environment.asOperador('PATCH', `/comercios/${comercio}`, { evidencia })).status).toBe(200)
 async function createComercioWith(evidencia: Politica) {
   const comercio = await environment.createComercio()
   await request(comercio, evidencia)
@@ -31,14 +31,14 @@ const DOCUMENTO = '2456 78901 0101'
 /** Ways to deliver: an operator's, and a courier's whose page knows the policy. */
 const VIAS = {
   operador: {
-    enRuta: (comercio: Comercio) => createGuiaOnRoute(environment, comercio),
+    onRoute: (comercio: Comercio) => createGuiaOnRoute(environment, comercio),
     foto: async (guia: string) => (await uploadArchivo(environment, guia)).body.archivo as string,
     firma: async (guia: string) => (await uploadArchivo(environment, guia, { tipo: 'firma' })).body.archivo as string,
     deliver: (guia: string, _evidencia: Politica, body: object) =>
-      environment.operar('POST', `/guias/${guia}/entrega`, body),
+      environment.asOperador('POST', `/guias/${guia}/entrega`, body),
   },
   repartidor: {
-    enRuta: (comercio: Comercio) => createGuiaOnRoute(environment, comercio, phone.repartidor),
+    onRoute: (comercio: Comercio) => createGuiaOnRoute(environment, comercio, phone.repartidor),
     foto: async (guia: string) => (await phone.upload(guia, 'foto', await createFoto())).body.archivo as string,
     firma: async (guia: string) => (await phone.upload(guia, 'firma', await createFirma())).body.archivo as string,
     deliver: (guia: string, evidencia: Politica, body: object) =>
@@ -50,13 +50,13 @@ const { repartidor } = VIAS
 const deliverAsBefore = (guia: string, body: object) =>
   phone.deliver(guia, { ...body, idempotencia: `evidencia-${++keys}` })
 
-const conPdf = ({ api }: Comercio, guia: string) =>
+const waitForPdf = ({ api }: Comercio, guia: string) =>
   waitUntil(async () => {
     const prueba = await api.guias.pruebaEntrega(guia)
     return prueba.pdf !== null && prueba
   })
-async function documentosDe(comercio: Comercio, guia: string) {
-  const prueba = await conPdf(comercio, guia)
+async function documentsOf(comercio: Comercio, guia: string) {
+  const prueba = await waitForPdf(comercio, guia)
   const { texto: text } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
   const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
   return { prueba, texto: text, manifiesto }
@@ -67,7 +67,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
 
   it('names each missing member with its remedy, and delivers with all of them', async () => {
     const comercio = await createComercioWith(REQUIRES_EVERYTHING)
-    const guia = await via.enRuta(comercio)
+    const guia = await via.onRoute(comercio)
     const fotos = [await via.foto(guia), await via.foto(guia)]
     const { status, body } = await via.deliver(guia, REQUIRES_EVERYTHING, {
       recibido_por: QUIEN,
@@ -108,14 +108,14 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     'takes %s in place of a required signature, and PDF and manifest say so',
     async (noFirmaReason, message) => {
       const comercio = await createComercioWith(PIDE_FIRMA)
-      const guia = await via.enRuta(comercio)
+      const guia = await via.onRoute(comercio)
       const entrega = {
         recibido_por: { ...QUIEN, documento: DOCUMENTO },
         fotos: [await via.foto(guia)],
         sin_firma: noFirmaReason,
       }
       expect((await via.deliver(guia, PIDE_FIRMA, entrega)).status).toBe(201)
-      const { prueba, texto: text, manifiesto } = await documentosDe(comercio, guia)
+      const { prueba, texto: text, manifiesto } = await documentsOf(comercio, guia)
       const evidencia = { ...PIDE_FIRMA, faltas: [], pagina_anterior: false }
       expect([prueba.sin_firma, prueba.evidencia]).toEqual([noFirmaReason, evidencia])
       expect([manifiesto.sin_firma, manifiesto.evidencia]).toEqual([noFirmaReason, evidencia])
@@ -127,7 +127,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
 
   it('refuses what the merchant does not admit, a signature with a reason, and any other reason', async () => {
     const comercio = await createComercioWith(NO_PIDE)
-    const guia = await via.enRuta(comercio)
+    const guia = await via.onRoute(comercio)
     const [fotos, firma] = [[await via.foto(guia)], await via.firma(guia)]
     const faltas = async (body: object) => {
       const { status, body: message } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...body })
@@ -164,10 +164,10 @@ describe('a courier’s delivery', () => {
 
   it('from a page that knows no policy is accepted, and marked with what it lacks', async () => {
     const comercio = await createComercioWith(REQUIRES_EVERYTHING)
-    const guia = await repartidor.enRuta(comercio)
+    const guia = await repartidor.onRoute(comercio)
     const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
     expect((await deliverAsBefore(guia, entrega)).status).toBe(201)
-    const { prueba, texto: text, manifiesto } = await documentosDe(comercio, guia)
+    const { prueba, texto: text, manifiesto } = await documentsOf(comercio, guia)
     const evidencia = { ...REQUIRES_EVERYTHING, faltas: ['fotos', 'firma', 'documento'], pagina_anterior: true }
     expect([prueba.evidencia, manifiesto.evidencia]).toEqual([evidencia, evidencia])
     expect(text).toContain(
@@ -177,18 +177,18 @@ describe('a courier’s delivery', () => {
 
   it('from such a page is marked also if it lacks nothing', async () => {
     const comercio = await createComercioWith(OPCIONAL)
-    const guia = await repartidor.enRuta(comercio)
+    const guia = await repartidor.onRoute(comercio)
     expect((await deliverAsBefore(guia, { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] })).status).toBe(
       201,
     )
-    const { prueba, texto: text } = await documentosDe(comercio, guia)
+    const { prueba, texto: text } = await documentsOf(comercio, guia)
     expect(prueba.evidencia).toEqual({ ...OPCIONAL, faltas: [], pagina_anterior: true })
     expect(text).toContain('no conocía lo que pide el comercio; falta: nada')
   })
 
   it('from such a page leaves out what the merchant does not admit', async () => {
     const comercio = await createComercioWith(NO_PIDE)
-    const guia = await repartidor.enRuta(comercio)
+    const guia = await repartidor.onRoute(comercio)
     const firma = await repartidor.firma(guia)
     const entrega = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos: [await repartidor.foto(guia)], firma }
     expect((await deliverAsBefore(guia, entrega)).status).toBe(201)
@@ -203,7 +203,7 @@ describe('a courier’s delivery', () => {
 
   it('is judged by what the page asked for at the door, if the merchant needs more since', async () => {
     const comercio = await createComercioWith(OPCIONAL)
-    const guia = await repartidor.enRuta(comercio)
+    const guia = await repartidor.onRoute(comercio)
     const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
     await request(comercio, PIDE_FIRMA)
     // A page that knew more than it brought is refused, whatever the merchant needs now.
@@ -219,18 +219,18 @@ describe('a courier’s delivery', () => {
   it('keeps what it was judged by when the policy changes, also in documents made later', async () => {
     const comercio = await createComercioWith(PIDE_FIRMA)
     const { guia } = await createDeliveredGuia(environment, comercio)
-    const before = await conPdf(comercio, guia)
+    const before = await waitForPdf(comercio, guia)
     const other = await createGuiaOnRoute(environment, comercio)
     const fotos = [(await uploadArchivo(environment, other)).body.archivo]
-    await environment.operar('POST', `/guias/${other}/entrega`, {
+    await environment.asOperador('POST', `/guias/${other}/entrega`, {
       recibido_por: QUIEN,
       fotos,
       sin_firma: 'sin_contacto',
     })
     await request(comercio, REQUIRES_EVERYTHING)
-    const after = await conPdf(comercio, guia)
+    const after = await waitForPdf(comercio, guia)
     expect([after.manifiesto, after.pdf!.sha256]).toEqual([before.manifiesto, before.pdf!.sha256])
-    const { manifiesto } = await documentosDe(comercio, other)
+    const { manifiesto } = await documentsOf(comercio, other)
     expect(manifiesto.evidencia).toMatchObject(PIDE_FIRMA)
   })
 })
@@ -240,7 +240,7 @@ describe('an operator’s delivery', () => {
     const comercio = await createComercioWith(PIDE_FIRMA)
     const guia = await createGuiaOnRoute(environment, comercio)
     const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
-    const { status, body } = await environment.operar('POST', `/guias/${guia}/entrega`, {
+    const { status, body } = await environment.asOperador('POST', `/guias/${guia}/entrega`, {
       recibido_por: QUIEN,
       fotos,
       evidencia: OPCIONAL,

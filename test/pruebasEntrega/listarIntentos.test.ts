@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 const registrar = (guia: string, body: object, key?: string) =>
-  environment.operar('POST', `/guias/${guia}/eventos`, body, key)
+  environment.asOperador('POST', `/guias/${guia}/eventos`, body, key)
 const fail = (guia: string, more: object = {}, key?: string) =>
   registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...more }, key)
 const uploadImage = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
@@ -136,7 +136,7 @@ describe('a failed attempt with photos', () => {
     expect((await fail(guia, { fotos: [foreign] })).body.codigo).toBe('transicion_invalida')
     // What an attempt holds proves no delivery.
     await registrar(guia, { estado: 'en_ruta' })
-    const entrega = await environment.operar('POST', `/guias/${guia}/entrega`, {
+    const entrega = await environment.asOperador('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'María' },
       fotos: [usedArchivo],
     })
@@ -162,12 +162,12 @@ describe('a failed attempt with photos', () => {
     for (let time = 0; time < 12; time++) {
       const guia = await createGuiaOnRoute(environment, comercio)
       const [a, b] = await Promise.all([uploadImage(guia), uploadImage(guia)])
-      const givenItems = await Promise.all([
+      const responses = await Promise.all([
         fail(guia, { fotos: [a] }),
-        environment.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'María' }, fotos: [b] }),
+        environment.asOperador('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'María' }, fotos: [b] }),
       ])
-      expect(givenItems.map(({ status }) => status).sort()).toEqual([201, 409])
-      const firstWins = givenItems[0].status === 201
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409])
+      const firstWins = responses[0].status === 201
       expect(await usedItems([a, b])).toEqual([firstWins ? a : b])
       expect([await count('prueba_intento', guia), await count('prueba_entrega', guia)]).toEqual(
         firstWins ? [1, 0] : [0, 1],

@@ -4,8 +4,8 @@ import { createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
 import { shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
-const read = (guia: string, query = '') => environment.operar('GET', `/guias/${guia}/intentos${query}`)
-const registrar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
+const read = (guia: string, query = '') => environment.asOperador('GET', `/guias/${guia}/intentos${query}`)
+const registrar = (guia: string, body: object) => environment.asOperador('POST', `/guias/${guia}/eventos`, body)
 
 describe('GET /operaciones/v1/guias/{guia}/intentos', () => {
   it('lists a guide’s failed attempts in pages, the oldest first, with photos that open', async () => {

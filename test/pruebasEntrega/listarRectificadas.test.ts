@@ -7,15 +7,15 @@ let comercio: Comercio
 beforeAll(async () => {
   comercio = await environment.createComercio()
 })
-const list = (guia: string) => environment.operar('GET', `/guias/${guia}/pruebas-rectificadas`)
+const list = (guia: string) => environment.asOperador('GET', `/guias/${guia}/pruebas-rectificadas`)
 
 describe('GET /operaciones/v1/guias/{guia}/pruebas-rectificadas', () => {
   it('shows the proof of an undone delivery, with links that open, and no valid proof', async () => {
     const { guia, foto, firma } = await createDeliveredGuia(environment, comercio)
     expect((await list(guia)).body).toEqual({ datos: [] })
-    const { body: valid } = await environment.operar('GET', `/guias/${guia}/prueba-entrega`)
+    const { body: valid } = await environment.asOperador('GET', `/guias/${guia}/prueba-entrega`)
     const { secuencia } = await comercio.api.guias.obtener(guia)
-    await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
+    await environment.asOperador('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
     const { datos } = (await list(guia)).body
     expect(datos).toMatchObject([
       {

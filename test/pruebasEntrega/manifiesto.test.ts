@@ -21,27 +21,27 @@ import { useTiles } from '../maps/tiles.ts'
 import { documentsComercio, useDocuments } from './documents.ts'
 import { parsePdf } from './readPdf.ts'
 
-const { environment, withoutWorkers, conPdf, jwks } = useDocuments()
+const { environment, withoutWorkers, waitForPdf, jwks } = useDocuments()
 const tiles = useTiles()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const downloadBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-const contenidoDe = (jws: string): ManifiestoDePrueba =>
+const contentOf = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
 const threads = createThreads(createLog('silent'))
 afterAll(() => threads.stop())
-const depsDe = (en = withoutWorkers, more: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
-  db: en.db,
+const depsOf = (service = withoutWorkers, more: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
+  db: service.db,
   log: createLog('silent'),
-  clock: en.clock,
+  clock: service.clock,
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
-  store: createLocalStore(join(en.dataDir, 'archivos')),
+  store: createLocalStore(join(service.dataDir, 'archivos')),
   threads,
   maps: undefined,
   settings: readTestSettings({ BRAND_NAME: 'Envíos' }),
   ...more,
 })
-const rowOf = async (en: typeof withoutWorkers, guia: string): Promise<PruebaWithRepartidor> => {
-  const { rows } = await en.db.pool.query(
+const rowOf = async (service: typeof withoutWorkers, guia: string): Promise<PruebaWithRepartidor> => {
+  const { rows } = await service.db.pool.query(
     `select p.*, null as repartidor from prueba_entrega p
      join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where i.guia = $1`,
     [guia],
@@ -54,7 +54,7 @@ describe('a delivery gets its document', () => {
     const { guia } = await documentsComercio.api.guias.crear(
       buildGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
     )
-    const evento = (body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
+    const evento = (body: object) => environment.asOperador('POST', `/guias/${guia}/eventos`, body)
     await evento({ estado: 'recolectado' })
     await evento({ tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
     await evento({ estado: 'en_ruta' })
@@ -63,7 +63,7 @@ describe('a delivery gets its document', () => {
     await evento({ estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 60_000).toISOString() })
     const foto = (await uploadArchivo(environment, guia)).body.archivo
     const firma = (await uploadArchivo(environment, guia, { tipo: 'firma' })).body.archivo
-    await environment.operar('POST', `/guias/${guia}/entrega`, {
+    await environment.asOperador('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Ana Lucía Xicay', documento: '2456 78901 0101', relacion: 'vecino' },
       fotos: [foto],
       firma,
@@ -71,7 +71,7 @@ describe('a delivery gets its document', () => {
       lng: -90.6442,
       precision_m: 8.5,
     })
-    const prueba = await conPdf(guia)
+    const prueba = await waitForPdf(guia)
     expect(prueba.pdf).toMatchObject({ tipo: 'pdf', mime: 'application/pdf', ancho: null, capturado_en: null })
     const bytes = await downloadBytes(prueba.pdf.url)
     expect([bytes.length, sha256(bytes)]).toEqual([prueba.pdf.bytes, prueba.pdf.sha256])
@@ -99,7 +99,7 @@ describe('a delivery gets its document', () => {
 
   it('with a signed manifest that two other implementations verify', async () => {
     const { guia, foto, firma } = await createDeliveredGuia(environment, documentsComercio)
-    const { manifiesto, sal, pdf, ...prueba } = await conPdf(guia)
+    const { manifiesto, sal, pdf, ...prueba } = await waitForPdf(guia)
     expect(decodeProtectedHeader(manifiesto)).toEqual({
       alg: 'EdDSA',
       kid: (await jwks()).keys[0].kid,
@@ -162,35 +162,38 @@ describe('a delivery gets its document', () => {
   it('without a signature and without a place, too', async () => {
     const guia = await createGuiaOnRoute(environment, documentsComercio)
     const fotos = [(await uploadArchivo(environment, guia)).body.archivo]
-    await environment.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
-    const { manifiesto, firma } = await conPdf(guia)
+    await environment.asOperador('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
+    const { manifiesto, firma } = await waitForPdf(guia)
     expect(firma).toBeNull()
-    expect(contenidoDe(manifiesto)).toMatchObject({ posicion: null, archivos: [{ tipo: 'foto' }, { tipo: 'pdf' }] })
+    expect(contentOf(manifiesto)).toMatchObject({ posicion: null, archivos: [{ tipo: 'foto' }, { tipo: 'pdf' }] })
   })
 
   it('once and for all: what comes later changes nothing', async () => {
     const { guia } = await createDeliveredGuia(environment, documentsComercio)
-    const { pdf, manifiesto } = await conPdf(guia)
+    const { pdf, manifiesto } = await waitForPdf(guia)
     const late = new Date(Date.now() - 60_000).toISOString()
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
-    await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamó la señora' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, {
+      tipo: 'guia.nota',
+      descripcion: 'Llamó la señora',
+    })
     await environment.waitForQuiet()
-    expect(await conPdf(guia)).toMatchObject({ pdf: { archivo: pdf.archivo }, manifiesto })
+    expect(await waitForPdf(guia)).toMatchObject({ pdf: { archivo: pdf.archivo }, manifiesto })
   })
 })
 
 describe('the job', () => {
-  let ownEntry: Comercio
+  let manifestComercio: Comercio
   beforeAll(async () => {
-    ownEntry = await withoutWorkers.createComercio('live')
+    manifestComercio = await withoutWorkers.createComercio('live')
   })
 
   it('makes the same bytes for the same proof on each run, also after later scans', async () => {
-    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const row = await rowOf(withoutWorkers, guia)
     const digests: string[] = []
     for (const time of [0, 1]) {
-      const deps = depsDe(withoutWorkers, { clock: () => new Date(Date.now() + time * 86_400_000) })
+      const deps = depsOf(withoutWorkers, { clock: () => new Date(Date.now() + time * 86_400_000) })
       await makePdf(deps, row)
       const { rows } = await withoutWorkers.db.pool.query(
         `select encode(a.sha256, 'hex') as sha256 from archivo a where guia_id = $1 and tipo = 'pdf' order by creado_en desc`,
@@ -199,19 +202,19 @@ describe('the job', () => {
       expect(rows).toHaveLength(time + 1)
       digests.push(rows[0].sha256)
       const late = new Date(Date.now() - 60_000).toISOString()
-      await withoutWorkers.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
+      await withoutWorkers.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: late })
     }
     expect(new Set(digests).size).toBe(1)
   })
 
   it('has one winner when several make it at once, and the sweeper takes what the others made', async () => {
-    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const row = await rowOf(withoutWorkers, guia)
-    const hechos = await Promise.all(Array.from({ length: 4 }, () => makePdf(depsDe(), row)))
+    const hechos = await Promise.all(Array.from({ length: 4 }, () => makePdf(depsOf(), row)))
     expect(hechos.filter(Boolean)).toHaveLength(1)
-    expect(await makePdf(depsDe(), row)).toBe(false)
+    expect(await makePdf(depsOf(), row)).toBe(false)
     // Run again as a job, it finds nothing to do.
-    await makePdfs(depsDe(), [toJob(row), toJob(row)])
+    await makePdfs(depsOf(), [toJob(row), toJob(row)])
     const archivos = async () =>
       (
         await withoutWorkers.db.pool.query(
@@ -220,23 +223,23 @@ describe('the job', () => {
         )
       ).rows
     const { pdf } = await rowOf(withoutWorkers, guia)
-    const foundValues = await archivos()
-    expect(foundValues).toHaveLength(5)
-    expect(foundValues.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
+    const archivosBefore = await archivos()
+    expect(archivosBefore).toHaveLength(5)
+    expect(archivosBefore.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
     const store = createLocalStore(join(withoutWorkers.dataDir, 'archivos'))
     const clock = () => new Date(Date.now() + 8 * 86_400_000)
     await sweepArchivos({ db: withoutWorkers.db, store, clock, log: createLog('silent') })
     expect((await archivos()).map(({ archivo }) => archivo)).toEqual([pdf])
     const keys = (await Array.fromAsync(store.list())).map(({ clave: key }) => key)
-    expect(foundValues.map(({ archivo }) => archivo).filter((file) => keys.includes(file))).toEqual([pdf])
-    const bytes = await downloadBytes((await conPdf(guia, ownEntry)).pdf.url)
-    expect(contenidoDe((await conPdf(guia, ownEntry)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
+    expect(archivosBefore.map(({ archivo }) => archivo).filter((file) => keys.includes(file))).toEqual([pdf])
+    const bytes = await downloadBytes((await waitForPdf(guia, manifestComercio)).pdf.url)
+    expect(contentOf((await waitForPdf(guia, manifestComercio)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
     expect(parsePdf(bytes).texto).not.toContain('Guía de prueba')
   })
 
   describe('with tiles of the operator’s own', () => {
-    const pdfCon = async (url: string, ownNames = true) => {
-      const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const pdfWith = async (url: string, ownNames = true) => {
+      const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
       const settingValues = {
         ...readTestSettings(),
         tiles: { url, selfHosted: ownNames, attribution: '© Calles de Todos' },
@@ -244,16 +247,16 @@ describe('the job', () => {
       const mapas = createMaps(settingValues, { clock: withoutWorkers.clock, log: createLog('silent') })
       expect(
         await makePdf(
-          depsDe(withoutWorkers, { settings: settingValues, maps: mapas }),
+          depsOf(withoutWorkers, { settings: settingValues, maps: mapas }),
           await rowOf(withoutWorkers, guia),
         ),
       ).toBe(true)
-      return parsePdf(await downloadBytes((await conPdf(guia, ownEntry)).pdf.url))
+      return parsePdf(await downloadBytes((await waitForPdf(guia, manifestComercio)).pdf.url))
     }
     const MAP_CREDIT = 'Mapa: © Calles de Todos'
 
     it('draws the place of the delivery', async () => {
-      const pdf = await pdfCon(tiles.url)
+      const pdf = await pdfWith(tiles.url)
       expect(pdf.texto).toContain(MAP_CREDIT)
       expect(tiles.requests.length).toBeGreaterThanOrEqual(3)
       // Photo, signature and map.
@@ -269,26 +272,26 @@ describe('the job', () => {
       ['is gone', () => tiles.goneUrl, 'bien'],
     ] as const)('goes without a map where their server %s', async (_, url, asSpecified) => {
       tiles.answerMode = asSpecified
-      const pdf = await pdfCon(url())
+      const pdf = await pdfWith(url())
       expect(pdf.texto).not.toContain('Mapa:')
       expect(pdf.dictionaries.match(/\/Subtype \/Image/g)).toHaveLength(2)
     })
 
     it('asks nobody whose tiles are not for that', async () => {
-      expect((await pdfCon(tiles.url, false)).texto).not.toContain('Mapa:')
+      expect((await pdfWith(tiles.url, false)).texto).not.toContain('Mapa:')
       expect(tiles.requests).toEqual([])
     })
   })
 
   it('waits longer and longer for a photo that can’t be read, holds up no other, and in the end does without', async () => {
-    const { guia, foto } = await createDeliveredGuia(withoutWorkers, ownEntry)
-    const other = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia, foto } = await createDeliveredGuia(withoutWorkers, manifestComercio)
+    const other = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const folder = join(withoutWorkers.dataDir, 'archivos', foto.slice(-2))
     const [name] = (await readdir(folder)).filter((one) => one === foto)
     await rename(join(folder, name!), join(folder, `${name}.perdida`))
     let now = Date.now()
     const lines: string[] = []
-    const deps = depsDe(withoutWorkers, {
+    const deps = depsOf(withoutWorkers, {
       clock: () => new Date(now),
       log: createLog('warn', { write: (line) => lines.push(line) }),
     })
@@ -319,79 +322,79 @@ describe('the job', () => {
     expect(lines.filter((line) => line.includes('proof without its PDF'))).toHaveLength(esperas.length)
     expect(now - from).toBeGreaterThan(86_400_000)
     await makePdfs(deps, (await readPendingPruebas(deps, 100)) as Parameters<typeof makePdfs>[1])
-    const { pdf, manifiesto, fotos } = await conPdf(guia, ownEntry)
+    const { pdf, manifiesto, fotos } = await waitForPdf(guia, manifestComercio)
     const { texto: text } = parsePdf(await downloadBytes(pdf.url))
     expect(text).toContain('No se pudo mostrar esta imagen')
     // What was received is still known.
     expect(text).toContain(fotos[0]!.sha256)
-    expect(contenidoDe(manifiesto).archivos[0]!.sha256).toBe(fotos[0]!.sha256)
+    expect(contentOf(manifiesto).archivos[0]!.sha256).toBe(fotos[0]!.sha256)
     expect(lines.filter((line) => line.includes('picture left out'))).toHaveLength(1)
   })
 
   it('shows no photo that isn’t the one that was kept', async () => {
-    const { guia, foto } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia, foto } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const path = join(withoutWorkers.dataDir, 'archivos', foto.slice(-2), foto)
     const bytes = await readFile(path)
     bytes[bytes.length - 3]! ^= 1
     await writeFile(path, bytes)
-    await makePdfs(depsDe(), [toJob(await rowOf(withoutWorkers, guia))])
+    await makePdfs(depsOf(), [toJob(await rowOf(withoutWorkers, guia))])
     expect(await rowOf(withoutWorkers, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
   it('tells in how many seconds to ask again, until it is there', async () => {
-    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const wait = async () => {
-      const { datos, cabeceras: headers } = await ownEntry.api.guias.pruebaEntrega(guia).conRespuesta()
+      const { datos, cabeceras: headers } = await manifestComercio.api.guias.pruebaEntrega(guia).conRespuesta()
       return [datos.pdf === null, headers.get('retry-after')]
     }
     expect(await wait()).toEqual([true, '2'])
     const in90Days = new Date(withoutWorkers.clock().getTime() + 90 * 86_400_000)
     await withoutWorkers.db.pool.query('update prueba_entrega set proximo_en = $1', [in90Days])
     expect(await wait()).toEqual([true, '86400'])
-    await makePdfs(depsDe(), [toJob(await rowOf(withoutWorkers, guia))])
+    await makePdfs(depsOf(), [toJob(await rowOf(withoutWorkers, guia))])
     expect(await wait()).toEqual([false, null])
   })
 
   it('is not put off when the database takes no writes', async () => {
-    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const pending = await rowOf(withoutWorkers, guia)
     const store = createLocalStore(join(withoutWorkers.dataDir, 'archivos'))
     for (const code of ['53100', '25006', '58030']) {
       const error = Object.assign(new Error('no writes'), { code })
       const storeWithoutWrites = { ...store, save: () => Promise.reject(error) }
-      await expect(makePdfs(depsDe(withoutWorkers, { store: storeWithoutWrites }), [toJob(pending)])).rejects.toBe(
+      await expect(makePdfs(depsOf(withoutWorkers, { store: storeWithoutWrites }), [toJob(pending)])).rejects.toBe(
         error,
       )
     }
     expect(await rowOf(withoutWorkers, guia)).toMatchObject({ id: pending.id, pdf: null, intentos: 0 })
-    await makePdfs(depsDe(), [toJob(pending)])
+    await makePdfs(depsOf(), [toJob(pending)])
     expect((await rowOf(withoutWorkers, guia)).pdf).not.toBeNull()
   })
 
   it('stops at the proof in hand when its worker lost its jobs', async () => {
-    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const job = toJob(await rowOf(withoutWorkers, guia))
-    await makePdfs(depsDe(), [{ ...job, signal: AbortSignal.abort() }])
+    await makePdfs(depsOf(), [{ ...job, signal: AbortSignal.abort() }])
     expect((await rowOf(withoutWorkers, guia)).pdf).toBeNull()
-    await makePdfs(depsDe(), [job])
+    await makePdfs(depsOf(), [job])
     expect((await rowOf(withoutWorkers, guia)).pdf).not.toBeNull()
   })
 
   it('keeps what it can’t store now for later', async () => {
-    const { guia } = await createDeliveredGuia(withoutWorkers, ownEntry)
+    const { guia } = await createDeliveredGuia(withoutWorkers, manifestComercio)
     const pending = await rowOf(withoutWorkers, guia)
     const store = createLocalStore(join(withoutWorkers.dataDir, 'archivos'))
     const fullCase = { ...store, save: () => Promise.reject(new Error('no space left')) }
-    await makePdfs(depsDe(withoutWorkers, { store: fullCase }), [toJob(pending)])
+    await makePdfs(depsOf(withoutWorkers, { store: fullCase }), [toJob(pending)])
     const row = await rowOf(withoutWorkers, guia)
     expect(row).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
     // After its ten waits it is tried every four hours.
     await withoutWorkers.db.pool.query('update prueba_entrega set intentos = 10 where id = $1', [row.id])
     const now = new Date()
-    await makePdfs(depsDe(withoutWorkers, { store: fullCase, clock: () => now }), [toJob(row)])
+    await makePdfs(depsOf(withoutWorkers, { store: fullCase, clock: () => now }), [toJob(row)])
     const repetition = await rowOf(withoutWorkers, guia)
     expect(repetition).toMatchObject({ pdf: null, intentos: 11, proximo_en: new Date(now.getTime() + 14_400_000) })
-    await makePdfs(depsDe(), [toJob(repetition)])
+    await makePdfs(depsOf(), [toJob(repetition)])
     expect((await rowOf(withoutWorkers, guia)).pdf).not.toBeNull()
   })
 })
@@ -399,7 +402,7 @@ describe('the job', () => {
 describe('when the master key changes', () => {
   it('old proofs verify as ever, even after the old key is gone', FULL_RUN_ONLY, async () => {
     const { guia } = await createDeliveredGuia(environment, documentsComercio)
-    const old = await conPdf(guia)
+    const old = await waitForPdf(guia)
     const fresh = Buffer.alloc(32, 9).toString('base64')
     for (const MASTER_KEYS of [`${fresh},${MASTER_KEY}`, fresh]) {
       await environment.reset({ MASTER_KEYS })
@@ -408,13 +411,13 @@ describe('when the master key changes', () => {
       const { kid } = decodeProtectedHeader(old.manifiesto)
       expect(keys.map((key: { kid: string }) => key.kid).indexOf(kid)).toBe(1)
       await compactVerify(old.manifiesto, createLocalJWKSet({ keys }))
-      const ownItem = new Guias({ llave: documentsComercio.llave, baseUrl: environment.url })
-      const other = await createDeliveredGuia(environment, { api: ownItem })
-      const { manifiesto } = await conPdf(other.guia, { ...documentsComercio, api: ownItem })
+      const client = new Guias({ llave: documentsComercio.llave, baseUrl: environment.url })
+      const other = await createDeliveredGuia(environment, { api: client })
+      const { manifiesto } = await waitForPdf(other.guia, { ...documentsComercio, api: client })
       expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
       await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
       expect((await jwks()).keys).toHaveLength(2)
-      expect((await ownItem.guias.pruebaEntrega(guia)).manifiesto).toBe(old.manifiesto)
+      expect((await client.guias.pruebaEntrega(guia)).manifiesto).toBe(old.manifiesto)
     }
     const { rows } = await environment.db.pool.query('select count(*)::int as n from clave_publica')
     expect(rows).toEqual([{ n: 2 }])

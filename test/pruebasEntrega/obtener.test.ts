@@ -17,7 +17,7 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
       codigo: 'prueba_no_disponible',
     })
     const guiaWithoutPrueba = await createGuiaOnRoute(environment, comercio)
-    await environment.operar('POST', `/guias/${guiaWithoutPrueba}/eventos`, buildEstadoReport('entregado'))
+    await environment.asOperador('POST', `/guias/${guiaWithoutPrueba}/eventos`, buildEstadoReport('entregado'))
     await expect(comercio.api.guias.pruebaEntrega(guiaWithoutPrueba)).rejects.toMatchObject({
       codigo: 'prueba_no_disponible',
     })

@@ -4,7 +4,7 @@ import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/images.ts'
 import { shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
-const read = (guia: string) => environment.operar('GET', `/guias/${guia}/prueba-entrega`)
+const read = (guia: string) => environment.asOperador('GET', `/guias/${guia}/prueba-entrega`)
 
 describe('GET /operaciones/v1/guias/{guia}/prueba-entrega', () => {
   it('shows any merchant’s proof as the merchant sees it, with links that open', async () => {
@@ -25,7 +25,7 @@ describe('GET /operaciones/v1/guias/{guia}/prueba-entrega', () => {
     const comercio = await environment.createComercio()
     const { guia } = await createDeliveredGuia(environment, comercio)
     const { secuencia } = await comercio.api.guias.obtener(guia)
-    await environment.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
+    await environment.asOperador('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
     for (const one of [guia, await createGuiaOnRoute(environment, comercio)]) {
       const { status, body } = await read(one)
       expect([status, body.codigo]).toEqual([404, 'prueba_no_disponible'])

@@ -15,7 +15,7 @@ let comercio: Comercio
 let repartidor: { repartidor: string; codigo: string }
 beforeAll(async () => {
   comercio = await environment.createComercio()
-  repartidor = (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
+  repartidor = (await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
 })
 
 /** Operations that deliver, each with what its deliveries leave. */
@@ -39,9 +39,9 @@ async function carryThrough(route: readonly string[]): Promise<string> {
   for (const estado of route) {
     const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor: repartidor.repartidor } : {}
     const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
-    expect((await environment.operar('POST', `/guias/${guia}/eventos`, { estado, ...toma, ...motivo })).status).toBe(
-      201,
-    )
+    expect(
+      (await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado, ...toma, ...motivo })).status,
+    ).toBe(201)
   }
   return guia
 }
@@ -51,44 +51,44 @@ interface GuiaWithPrueba {
   guia: string
   secuencia: number
   /** Picture that an operator may use. */
-  deOperador: string
+  operatorFoto: string
   /** Picture that the courier may use. */
   fromMobile: string
 }
 
 const ENTREGADO = { estado: 'entregado' }
-const conClave = (body: object) => ({ ...body, idempotencia: randomUUID() })
-const conFoto = (foto: string) => ({ recibido_por: { nombre: 'María López' }, fotos: [foto] })
+const withKey = (body: object) => ({ ...body, idempotencia: randomUUID() })
+const withFoto = (foto: string) => ({ recibido_por: { nombre: 'María López' }, fotos: [foto] })
 
 /** Bodies that an operation might take for a delivery. */
 const CUERPOS: readonly ((guiaWithPrueba: GuiaWithPrueba) => object | undefined)[] = [
   () => undefined,
   () => ({}),
   () => ENTREGADO,
-  () => conClave(ENTREGADO),
-  () => conClave({ ...ENTREGADO, ocurrido_en: new Date(Date.now() - 60_000).toISOString() }),
+  () => withKey(ENTREGADO),
+  () => withKey({ ...ENTREGADO, ocurrido_en: new Date(Date.now() - 60_000).toISOString() }),
   () => ({ ...ENTREGADO, motivo: 'otro', descripcion: 'Entregado' }),
   () => ({ ...ENTREGADO, repartidor: repartidor.repartidor }),
   () => ({ ...ENTREGADO, tipo: 'guia.entregado' }),
   () => ({ tipo: 'guia.entregado', descripcion: 'Entregado' }),
-  () => conClave({ tipo: 'guia.nota', descripcion: 'Entregado' }),
+  () => withKey({ tipo: 'guia.nota', descripcion: 'Entregado' }),
   () => ({ resultado: 'entregado', ...ENTREGADO }),
   () => ({ ...buildGuia(), ...ENTREGADO }),
   ({ guia }) => ({ guias: [{ ...buildGuia(), ...ENTREGADO }, buildGuia(), { guia, ...ENTREGADO }] }),
-  ({ guia }) => ({ eventos: [{ guia, evento: conClave(ENTREGADO) }] }),
+  ({ guia }) => ({ eventos: [{ guia, evento: withKey(ENTREGADO) }] }),
   () => ({ lat: 14.71889, lng: -90.64417, razon: 'Entregado', ...ENTREGADO }),
   () => ({ lat: 14.71889, lng: -90.64417 }),
   () => ({ ...buildGuiaWithoutDestino(), ...ENTREGADO }),
   () => ({ ...ENTREGADO, forzar: { razon: 'Entregado en papel' } }),
-  ({ deOperador }) => ({ ...ENTREGADO, ...conFoto(deOperador) }),
-  ({ deOperador }) => conFoto(deOperador),
-  ({ fromMobile }) => conClave(conFoto(fromMobile)),
+  ({ operatorFoto }) => ({ ...ENTREGADO, ...withFoto(operatorFoto) }),
+  ({ operatorFoto }) => withFoto(operatorFoto),
+  ({ fromMobile }) => withKey(withFoto(fromMobile)),
 ]
 
 const path = ({ path: pattern }: Operation, guia: string) =>
   pattern.replace(/\{(\w+)\}/g, (_match, name) => (name === 'guia' || name === 'guias' ? guia : 'x_000000000000'))
 
-const conLlave = ({ security }: Operation) => ['llaveDeComercio', 'llaveDeOperacion'].includes(security?.scheme ?? '')
+const withLlave = ({ security }: Operation) => ['llaveDeComercio', 'llaveDeOperacion'].includes(security?.scheme ?? '')
 
 function send(operacion: Operation, guia: string, body: object | undefined, phone: Mobile) {
   const method = operacion.method.toUpperCase()
@@ -125,21 +125,21 @@ const LOOKUP_SQL = `select secuencia,
 
 async function probar(route: readonly string[], phone: Mobile): Promise<GuiaWithPrueba> {
   const guia = await carryThrough(route)
-  const deOperador = (await uploadArchivo(environment, guia)).body.archivo
+  const operatorFoto = (await uploadArchivo(environment, guia)).body.archivo
   const fromMobile = (await phone.upload(guia, 'foto', await createFoto())).body.archivo
-  return { guia, secuencia: (await look(guia)).secuencia, deOperador, fromMobile }
+  return { guia, secuencia: (await look(guia)).secuencia, operatorFoto, fromMobile }
 }
 
 /** Tries every operation with every body on guides that came these ways. */
 async function tryEverything(routes: readonly (readonly string[])[]): Promise<void> {
-  const foundItem: Record<string, string> = {}
+  const foundPaths: Record<string, string> = {}
   const seen = new Set((await readDelivered()).map(({ guia }) => guia))
   const commonPart = await createMobile(environment, repartidor)
   for (const route of routes) {
     let guiaWithPrueba: GuiaWithPrueba | undefined
     for (const operacion of OPERACIONES) {
       // Signing out is one of the couriers' operations.
-      const phone = conLlave(operacion) ? commonPart : await createMobile(environment, repartidor)
+      const phone = withLlave(operacion) ? commonPart : await createMobile(environment, repartidor)
       for (const body of operacion.method === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
         guiaWithPrueba ??= await probar(route, phone)
         await send(operacion, guiaWithPrueba.guia, body(guiaWithPrueba), phone)
@@ -147,14 +147,14 @@ async function tryEverything(routes: readonly (readonly string[])[]): Promise<vo
         for (const { guia, con_prueba, razon } of deliveredGuias > seen.size ? await readDelivered() : []) {
           if (seen.has(guia)) continue
           seen.add(guia)
-          foundItem[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'
-          expect([operacion.id, foundItem[operacion.id]]).toEqual([operacion.id, DELIVERING_OPERATIONS[operacion.id]])
+          foundPaths[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'
+          expect([operacion.id, foundPaths[operacion.id]]).toEqual([operacion.id, DELIVERING_OPERATIONS[operacion.id]])
         }
         if (secuencia !== guiaWithPrueba.secuencia) guiaWithPrueba = undefined
       }
     }
   }
-  expect(foundItem).toEqual(DELIVERING_OPERATIONS)
+  expect(foundPaths).toEqual(DELIVERING_OPERATIONS)
 }
 
 describe('a guide becomes entregado only through the operations that leave a proof or a reason', () => {

@@ -33,7 +33,7 @@ const readTableRows = async (table: string, archivos: string[]) =>
 async function createWithEverything() {
   const guia = await createGuiaOnRoute(environment, comercio)
   const foto = (await uploadArchivo(environment, guia)).body.archivo as string
-  const registrar = (body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
+  const registrar = (body: object) => environment.asOperador('POST', `/guias/${guia}/eventos`, body)
   await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [foto] })
   await registrar({ estado: 'en_ruta' })
   const [a, firma] = [await uploadArchivo(environment, guia), await uploadArchivo(environment, guia, { tipo: 'firma' })]
@@ -45,7 +45,7 @@ async function createWithEverything() {
     lng: -90.6442,
   }
   const key = 'de-un-lector-sin-cobertura'
-  const deliver = () => environment.operar('POST', `/guias/${guia}/entrega`, body, key)
+  const deliver = () => environment.asOperador('POST', `/guias/${guia}/entrega`, body, key)
   const { status, body: message } = await deliver()
   if (status !== 201) throw new Error(JSON.stringify(message))
   return {
@@ -58,7 +58,7 @@ async function createWithEverything() {
 }
 
 /** A document, as its job leaves it. */
-async function conPdf(guia: string): Promise<string> {
+async function waitForPdf(guia: string): Promise<string> {
   const { rows } = await environment.db.pool.query(
     `select p.comercio_id, p.modo, p.guia_id as id from prueba_entrega p
      join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where guia = $1`,
@@ -90,7 +90,7 @@ describe('after the retention of proofs', () => {
       fotos: [foto],
       ocurrido_en: '2001-01-01T00:00:00Z',
     }
-    expect((await environment.operar('POST', `/guias/${guia}/eventos`, late)).body.aplicado).toBe(false)
+    expect((await environment.asOperador('POST', `/guias/${guia}/eventos`, late)).body.aplicado).toBe(false)
     await remove()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
     environment.advance(DIAS * DAY_MS + 1_000)
@@ -102,7 +102,7 @@ describe('after the retention of proofs', () => {
     const { guia, intento, entrega, deliver, text: acuse } = await createWithEverything()
     const all = [intento, ...entrega]
     const before = await comercio.api.guias.obtener(guia)
-    const pdf = await conPdf(guia)
+    const pdf = await waitForPdf(guia)
 
     environment.advance(DIAS * DAY_MS - 60_000)
     await remove()
@@ -151,7 +151,7 @@ describe('after the retention of proofs', () => {
       message: expect.stringContaining(message),
     })
     // The same delivery again is no delivery.
-    const other = await environment.operar('POST', `/guias/${guia}/entrega`, {
+    const other = await environment.asOperador('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Persona Irrepetible' },
       fotos: entrega.slice(0, 1),
     })
@@ -163,7 +163,7 @@ describe('after the retention of proofs', () => {
 
   it('a guide delivered without proof never had one', async () => {
     const guia = await createGuiaOnRoute(environment, comercio)
-    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
     environment.advance((DIAS + 1) * DAY_MS)
     await remove()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({

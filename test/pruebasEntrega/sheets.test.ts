@@ -30,11 +30,11 @@ const HEADING = /^(?:Fecha|Estado|Lugar|Archivo|SHA-256 del archivo guardado)$/
 /** How much stands below the last title of each page: one alone at a page's end has a table's head at most, and the foot. */
 const countLinesAfterLastTitle = ({ pageCount, chunks, images }: ParsedPdf): number[] =>
   Array.from({ length: pageCount }, (_, page) => {
-    const ownEntries = chunks.filter((one) => one.pagina === page)
-    const titles = ownEntries.filter(({ texto: text }) => TITULO.test(text))
+    const pageChunks = chunks.filter((one) => one.pagina === page)
+    const titles = pageChunks.filter(({ texto: text }) => TITULO.test(text))
     if (titles.length === 0) return Number.POSITIVE_INFINITY
     const last = Math.min(...titles.map(({ y }) => y))
-    const lines = ownEntries.filter(({ texto: text, y }) => y < last - LETTER_HEIGHT && y > 45 && !HEADING.test(text))
+    const lines = pageChunks.filter(({ texto: text, y }) => y < last - LETTER_HEIGHT && y > 45 && !HEADING.test(text))
     return lines.length + images.filter((one) => one.pagina === page && one.bottom < last).length
   })
 
@@ -60,7 +60,7 @@ const firma = await file('firma.png', await createSampleImage(600, 300))
 const alta = await file('alta.jpg', await createSampleImage(900, 1_200))
 const grande = await file('grande.jpg', await createSampleImage(1_200, 900))
 const mapa = { image: grande.image!, attribution: '© Calles de Todos' }
-const historialDe = (count: number) =>
+const historyOf = (count: number) =>
   Array.from({ length: count }, (_, i) =>
     buildMilestone(new Date(1.79e12 + i * 3.6e6).toISOString(), `Evento ${i + 1}`),
   )
@@ -87,19 +87,19 @@ async function revisar(cambios: Partial<PruebaData>, kind: string): Promise<Pars
 
 describe('the pages of a proof', () => {
   it('are filled with a long history and no photo, which shows the signature enlarged', async () => {
-    const { texto: text, pageCount } = await revisar({ fotos: [], historial: historialDe(12) }, 'twelve events')
+    const { texto: text, pageCount } = await revisar({ fotos: [], historial: historyOf(12) }, 'twelve events')
     expect(pageCount).toBe(2)
     expect(text).toContain('Firma, ampliada')
     for (let i = 1; i <= 12; i++) expect(text).toContain(`Evento ${i} `)
   })
 
   it('are filled with six photos', async () => {
-    const { texto: text } = await revisar({ fotos: FOTOS['six photos'], historial: historialDe(5) }, 'six')
+    const { texto: text } = await revisar({ fotos: FOTOS['six photos'], historial: historyOf(5) }, 'six')
     expect(text).toContain('Foto 6 · ')
   })
 
   it('are filled with long names, none of which takes the courier’s code', async () => {
-    const { texto: text } = await revisar({ ...LONG_NAMES, historial: historialDe(5) }, 'long names')
+    const { texto: text } = await revisar({ ...LONG_NAMES, historial: historyOf(5) }, 'long names')
     expect(text).toContain('rep_4T8WQ2ZK7NHB')
   })
 
@@ -109,7 +109,7 @@ describe('the pages of a proof', () => {
     async () => {
       for (let count = 2; count <= 30; count++)
         for (const fotos of [FOTOS['one photo'], FOTOS['six photos']]) {
-          const { chunks } = await revisar({ historial: historialDe(count), fotos }, `${count}`)
+          const { chunks } = await revisar({ historial: historyOf(count), fotos }, `${count}`)
           const rows = chunks.filter(({ texto: text, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(text)).length
           expect([count, rows === 0 || rows >= 4]).toEqual([count, true])
           if (count < 7) expect([count, rows]).toEqual([count, 0])
@@ -119,7 +119,7 @@ describe('the pages of a proof', () => {
 
   it('carry over no single row of the history', async () => {
     for (let count = 2; count <= 30; count++) {
-      const { chunks } = await revisar({ historial: historialDe(count), fotos: FOTOS['three high photos'] }, `${count}`)
+      const { chunks } = await revisar({ historial: historyOf(count), fotos: FOTOS['three high photos'] }, `${count}`)
       const rows = chunks.filter(({ texto: text, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(text))
       expect(rows).not.toHaveLength(1)
     }
@@ -128,10 +128,10 @@ describe('the pages of a proof', () => {
   it.each(Object.entries(FOTOS))('are filled with %s and any other content', FULL_RUN_ONLY, async (count, fotos) => {
     for (const eventos of HISTORIALES)
       for (const longItems of [{}, LONG_NAMES])
-        for (const conMapa of [null, mapa])
+        for (const withMap of [null, mapa])
           await revisar(
-            { fotos, historial: historialDe(eventos), locationMap: conMapa, ...longItems },
-            `${count}, ${eventos} events${longItems === LONG_NAMES ? ', long names' : ''}${conMapa ? ', a map' : ''}`,
+            { fotos, historial: historyOf(eventos), locationMap: withMap, ...longItems },
+            `${count}, ${eventos} events${longItems === LONG_NAMES ? ', long names' : ''}${withMap ? ', a map' : ''}`,
           )
   })
 })

@@ -3,7 +3,7 @@ import { createDeliveredGuia } from '../archivos/images.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { documentsComercio, useDocuments } from './documents.ts'
 
-const { environment, withoutWorkers, conPdf } = useDocuments()
+const { environment, withoutWorkers, waitForPdf } = useDocuments()
 
 describe('POST /verificar/{guia}/comprobar', () => {
   const comprobar = (guia: string, digest: string, ip = '198.51.100.1') =>
@@ -15,12 +15,12 @@ describe('POST /verificar/{guia}/comprobar', () => {
   it('shows the manifest only to a person who holds the PDF', async () => {
     const { guia } = await createDeliveredGuia(environment, documentsComercio)
     const other = await createDeliveredGuia(environment, documentsComercio)
-    const { pdf, manifiesto, fotos } = await conPdf(guia)
+    const { pdf, manifiesto, fotos } = await waitForPdf(guia)
     const good = await comprobar(guia, pdf.sha256)
     expect([good.status, good.body]).toEqual([200, { guia, resultado: 'autentica', manifiesto }])
     expect((await comprobar(guia.toLowerCase(), pdf.sha256.toUpperCase())).body.resultado).toBe('autentica')
     const nothing = { guia, resultado: 'no_coincide', manifiesto: null }
-    for (const bad of [(await conPdf(other.guia)).pdf.sha256, fotos[0]!.sha256, '0'.repeat(64)])
+    for (const bad of [(await waitForPdf(other.guia)).pdf.sha256, fotos[0]!.sha256, '0'.repeat(64)])
       expect((await comprobar(guia, bad)).body).toEqual(nothing)
     for (const bad of ['', 'x'.repeat(64), `${pdf.sha256}0`]) expect((await comprobar(guia, bad)).status).toBe(422)
     for (const ninguna of ['000000000000', 'nada'])

@@ -7,7 +7,7 @@ const openResources: { stop(): Promise<void> }[] = []
 afterEach(() => Promise.all(openResources.splice(0).map((one) => one.stop())))
 
 /** A feeder of one kind of work, whose rows, queue and clock do what the test says. */
-function nuevo() {
+function createFeeder() {
   const world = { clockOffset: 0, rows: [] as string[], fault: false, rondas: 0, advanceCount: 0 }
   const fedIds: string[] = []
   const boss = {
@@ -46,7 +46,7 @@ function nuevo() {
 
 describe('the feeder', () => {
   it('brings rows forward at its first round, and whenever the clock steps back, also from ahead', async () => {
-    const { world, round } = nuevo()
+    const { world, round } = createFeeder()
     await round()
     await round()
     expect(world.advanceCount).toBe(1)
@@ -62,7 +62,7 @@ describe('the feeder', () => {
   })
 
   it('feeds a row once, and again at once if the queue did not take it', async () => {
-    const { world, fedIds, round } = nuevo()
+    const { world, fedIds, round } = createFeeder()
     world.rows = ['una']
     await round()
     await round()

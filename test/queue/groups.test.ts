@@ -10,7 +10,7 @@ interface Opciones {
 }
 
 /** Groups whose work the test lets go on, and what each was given. */
-function nuevo({ max: maximo = 10, concurrency: concurrent = 1, fault = () => false }: Opciones = {}) {
+function createGroups({ max: maximo = 10, concurrency: concurrent = 1, fault = () => false }: Opciones = {}) {
   const hechos: { owners: string; datos: string[]; single: boolean }[] = []
   const waiters: (() => void)[] = []
   let isReleased = false
@@ -43,7 +43,7 @@ function nuevo({ max: maximo = 10, concurrency: concurrent = 1, fault = () => fa
 
 describe('work that is requested at the same time', () => {
   it('is done together, and each gets his own', async () => {
-    const { deliveries: hechos, request, release, turno } = nuevo()
+    const { deliveries: hechos, request, release, turno } = createGroups()
     const all = Promise.all([request('a', 'uno', 'dos'), request('b', 'tres'), request('a', 'cuatro')])
     await turno()
     release()
@@ -52,7 +52,7 @@ describe('work that is requested at the same time', () => {
   })
 
   it('waits for nobody when it is alone', async () => {
-    const { deliveries: hechos, request, release, turno } = nuevo()
+    const { deliveries: hechos, request, release, turno } = createGroups()
     const one = request('a', 'uno')
     await turno()
     expect(hechos).toEqual([{ owners: 'a', datos: ['uno'], single: true }])
@@ -61,7 +61,7 @@ describe('work that is requested at the same time', () => {
   })
 
   it('keeps to what fits, one request of each owner in turn: a flood is in the others’ way with one', async () => {
-    const { deliveries: hechos, request, release, turno } = nuevo({ max: 3 })
+    const { deliveries: hechos, request, release, turno } = createGroups({ max: 3 })
     const first = request('z', 'z')
     await turno()
     const flood = Array.from({ length: 7 }, (_, i) => request('a', `a${i}`))
@@ -73,7 +73,7 @@ describe('work that is requested at the same time', () => {
   })
 
   it('is never split, and what doesn’t fit keeps its turn while smaller ones go along', async () => {
-    const { deliveries: hechos, request, release, turno } = nuevo({ max: 3 })
+    const { deliveries: hechos, request, release, turno } = createGroups({ max: 3 })
     const first = request('z', 'z')
     await turno()
     const others = [request('a', 'a'), request('b', 'b1', 'b2', 'b3', 'b4'), request('c', 'c')]
@@ -88,7 +88,7 @@ describe('work that is requested at the same time', () => {
       deliveries: hechos,
       request,
       release,
-    } = nuevo({ fault: (datos, single) => !single && datos.includes('mala') })
+    } = createGroups({ fault: (datos, single) => !single && datos.includes('mala') })
     release()
     const concurrentResults = [request('a', 'mala'), request('b', 'buena'), request('c', 'buena')]
     expect(await Promise.all(concurrentResults)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
@@ -107,7 +107,7 @@ describe('work that is requested at the same time', () => {
       request,
       release,
       passTime,
-    } = nuevo({ fault: (datos, single) => !single && datos.includes('mala') })
+    } = createGroups({ fault: (datos, single) => !single && datos.includes('mala') })
     release()
     await Promise.all([request('a', 'mala'), request('b', 'buena')])
     const concurrentResults = async () => {
@@ -127,7 +127,7 @@ describe('work that is requested at the same time', () => {
       deliveries: hechos,
       request,
       release,
-    } = nuevo({
+    } = createGroups({
       fault: () => {
         throw new Error('the database is away')
       },

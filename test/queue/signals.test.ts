@@ -29,7 +29,7 @@ const newGuias = (count: number): SignalKey[] =>
     modo: i % 2 ? 'test' : 'live',
     webhook: `wh_${i}`,
   }))
-const porWebhook = (one: SignalKey, other: SignalKey) => (one.webhook < other.webhook ? -1 : 1)
+const byWebhook = (one: SignalKey, other: SignalKey) => (one.webhook < other.webhook ? -1 : 1)
 
 it('tells all endpoints, however many, and those of while a signal was on its way', async () => {
   // A listener begins with the signal that there may be any kind of work.
@@ -40,7 +40,7 @@ it('tells all endpoints, however many, and those of while a signal was on its wa
   send(keys.slice(0, 190))
   send(keys.slice(190))
   await expect.poll(() => receivedKeys.flatMap((unas) => unas ?? []).length).toBe(200)
-  expect(receivedKeys.flatMap((unas) => unas ?? []).toSorted(porWebhook)).toEqual(keys.toSorted(porWebhook))
+  expect(receivedKeys.flatMap((unas) => unas ?? []).toSorted(byWebhook)).toEqual(keys.toSorted(byWebhook))
   receivedKeys.length = 0
   send()
   await expect.poll(() => receivedKeys).toEqual([undefined])

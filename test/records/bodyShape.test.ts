@@ -61,8 +61,8 @@ function paths(schema: Schema, prefix: string): string[] {
 
 describe('members of webhook bodies', () => {
   it('are those of the first version, and those that DESDE gives a later one', () => {
-    const existingItems = new Set([...paths(schemas.GuiaDeAviso!, 'guia'), ...paths(schemas.Evento!, 'evento')])
-    expect([...existingItems].sort()).toEqual([...MEMBERS_OF_FIRST_VERSION, ...Object.keys(MEMBERS_SINCE)].sort())
+    const memberPaths = new Set([...paths(schemas.GuiaDeAviso!, 'guia'), ...paths(schemas.Evento!, 'evento')])
+    expect([...memberPaths].sort()).toEqual([...MEMBERS_OF_FIRST_VERSION, ...Object.keys(MEMBERS_SINCE)].sort())
   })
 
   it('are removed from an older body if they are newer, at any depth', () => {
@@ -84,9 +84,9 @@ describe('members of webhook bodies', () => {
       },
     })
     const version = (saved: number | null) => {
-      const ownEntries = datos()
-      removeNewMembers(ownEntries, saved, from)
-      return ownEntries.guia
+      const data = datos()
+      removeNewMembers(data, saved, from)
+      return data.guia
     }
     const { decision: _, ...second } = datos().guia
     expect(shapeWith(from)).toBe(3)
@@ -118,7 +118,7 @@ describe('texts of webhook bodies', () => {
       ...DESCRIPCIONES_DE_EVENTO,
       ...Object.fromEntries(presentAdvertencias(guia).map(({ codigo, mensaje }) => [codigo, mensaje])),
     }
-    const digests = Object.entries(texts).map(([de, text]) => `${de} ${hash('sha256', text).slice(0, 8)}`)
+    const digests = Object.entries(texts).map(([version, text]) => `${version} ${hash('sha256', text).slice(0, 8)}`)
     expect(digests.sort()).toEqual(TEXTS_OF_FIRST_VERSION)
   })
 })

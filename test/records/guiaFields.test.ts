@@ -24,8 +24,8 @@ it('derives every list from the table, also for a field that is added', () => {
     erasures: `${before.erasures}, notas = null`,
     correctableColumns: [...before.correctableColumns, 'notas'],
   })
-  const enFoto = derive({ ...CAMPOS, turno: { tipo: 'int4', source: 'servicio', shown: true, inEvento: 'foto' } })
-  expect(enFoto).toEqual({
+  const inFoto = derive({ ...CAMPOS, turno: { tipo: 'int4', source: 'servicio', shown: true, inEvento: 'foto' } })
+  expect(inFoto).toEqual({
     ...before,
     shownColumns: [...before.shownColumns, 'turno'],
     fotoColumns: [...before.fotoColumns, 'turno'],

@@ -24,27 +24,27 @@ describe('a guide before its corrections', () => {
     fc.assert(
       fc.property(correcciones, (all) => {
         const moments = [Object.fromEntries(CORRECTABLE_COLUMNS.map((column) => [column, `first ${column}`]))]
-        const readItems: ReadCorreccion[] = []
-        for (const [i, nuevos] of all.entries()) {
+        const readCorrecciones: ReadCorreccion[] = []
+        for (const [i, changes] of all.entries()) {
           const before = moments.at(-1)!
           const cambios = Object.fromEntries(
-            Object.entries(nuevos).map(([column, despues]) => [column, { antes: before[column], despues }]),
+            Object.entries(changes).map(([column, despues]) => [column, { antes: before[column], despues }]),
           ) as CorrectionChanges
           const secuencia = 2 * i + 5
           const cifrado = encryptChanges(secrets, { guia_id: GUIA_ID, secuencia }, cambios)
-          readItems.push([secuencia, cifrado.toString('base64')])
-          moments.push({ ...before, ...(nuevos as Record<string, string>) })
+          readCorrecciones.push([secuencia, cifrado.toString('base64')])
+          moments.push({ ...before, ...(changes as Record<string, string>) })
         }
         const now = moments.at(-1) as unknown as GuiaRow
         for (const [i, moment] of moments.entries())
-          expect(enJson(valuesBefore(secrets, now, GUIA_ID, readItems.slice(i)))).toBe(enJson(moment as object))
+          expect(toJson(valuesBefore(secrets, now, GUIA_ID, readCorrecciones.slice(i)))).toBe(toJson(moment as object))
       }),
     )
   })
 })
 
 /** Compared as JSON, because a body is JSON: it does not tell -0 from 0. */
-const enJson = (guia: object): string => JSON.stringify(guia, [...CORRECTABLE_COLUMNS].sort())
+const toJson = (guia: object): string => JSON.stringify(guia, [...CORRECTABLE_COLUMNS].sort())
 
 describe('the values of a correction', () => {
   const evento = { guia_id: GUIA_ID, secuencia: 3 }
@@ -61,8 +61,8 @@ describe('the values of a correction', () => {
     ['another guide', { ...evento, guia_id: '01990000-0000-7000-8000-000000000002' }, secrets],
     ['another event', { ...evento, secuencia: 4 }, secrets],
     ['another master key', evento, createSecrets([Buffer.alloc(32, 2)])],
-  ])('cannot be read with %s', (_description, donde, con) => {
-    expect(() => decryptChanges(con, donde, encryptChanges(secrets, evento, cambios))).toThrow()
+  ])('cannot be read with %s', (_description, place, otherSecrets) => {
+    expect(() => decryptChanges(otherSecrets, place, encryptChanges(secrets, evento, cambios))).toThrow()
   })
 
   it('cannot be read after a change', () => {

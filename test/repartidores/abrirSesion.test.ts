@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY } from '../environment.ts'
 import { FULL_RUN_ONLY, waitUntil } from '../factories.ts'
-import { cookieDe, createMobile, type Mobile, signInByMobile } from './phone.ts'
+import { cookieOf, createMobile, type Mobile, signInByMobile } from './phone.ts'
 import { fetchSesion, signInAt, useSesiones } from './sessions.ts'
 
-const { environment, otroServicio, nuevo } = useSesiones()
+const { environment, startOtherService, createRepartidor: nuevo } = useSesiones()
 
 describe('signing in', () => {
   it('opens a session for twelve hours, in a cookie that no page reads', async () => {
@@ -27,7 +27,7 @@ describe('signing in', () => {
         /^guias_dispositivo=[0-9a-f-]{36}\.[\w-]{43}; Max-Age=31536000; Path=\/repartidor; HttpOnly; SameSite=Strict$/,
       ),
     ])
-    const cookie = cookieDe(headers)
+    const cookie = cookieOf(headers)
     const view = await environment.request('GET', '/repartidor/v1/sesion', { headers: { Cookie: cookie } })
     expect([view.status, view.body]).toEqual([200, body])
     // Only its digest is kept.
@@ -38,7 +38,7 @@ describe('signing in', () => {
 
   it('is for https alone where the service is', async () => {
     const { codigo } = await nuevo()
-    const { url } = await otroServicio({ PUBLIC_URL: 'https://envios.ejemplo.com/guias' })
+    const { url } = await startOtherService({ PUBLIC_URL: 'https://envios.ejemplo.com/guias' })
     const { status, headers } = await signInAt(url, codigo, { Origin: 'https://envios.ejemplo.com' })
     expect(status).toBe(201)
     const [headerLine = ''] = headers.getSetCookie()
@@ -62,7 +62,7 @@ describe('signing in', () => {
 
   it('says the same of every code that is none', async () => {
     const { repartidor, codigo } = await nuevo()
-    await environment.operar('POST', `/repartidores/${repartidor}/desactivar`)
+    await environment.asOperador('POST', `/repartidores/${repartidor}/desactivar`)
     const seen = []
     for (const bad of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
       const { status, body, headers } = await signInByMobile(environment, bad)
@@ -74,9 +74,9 @@ describe('signing in', () => {
   })
 
   it('makes a token of its own every time, and forgets the phone that came first after ten', async () => {
-    const de = await nuevo()
+    const deviceCookieOf = await nuevo()
     const mobiles: Mobile[] = []
-    for (let i = 0; i < 11; i++) mobiles.push(await createMobile(environment, de))
+    for (let i = 0; i < 11; i++) mobiles.push(await createMobile(environment, deviceCookieOf))
     expect(new Set(mobiles.map(({ cookie }) => cookie)).size).toBe(11)
     const estados = await Promise.all(mobiles.map(async (phone) => (await fetchSesion(phone)).status))
     expect(estados).toEqual([401, ...Array(10).fill(200)])
@@ -85,9 +85,9 @@ describe('signing in', () => {
   it('moves a code to the present master key, so that the old one can go', async () => {
     const { codigo } = await nuevo()
     const llave = randomBytes(32).toString('base64')
-    const dos = await otroServicio({ MASTER_KEYS: `${llave},${MASTER_KEY}` })
+    const dos = await startOtherService({ MASTER_KEYS: `${llave},${MASTER_KEY}` })
     expect((await signInAt(dos.url, codigo, { Origin: dos.url })).status).toBe(201)
-    const one = await otroServicio({ MASTER_KEYS: llave })
+    const one = await startOtherService({ MASTER_KEYS: llave })
     expect((await signInAt(one.url, codigo, { Origin: one.url })).status).toBe(201)
   })
 })
@@ -98,10 +98,10 @@ describe('guessing codes', () => {
   it('has to wait after thirty in a minute, also with a good one; who is in stays in', async () => {
     const phone = await createMobile(environment)
     const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => signInByMobile(environment, `MALO${i}`)))
-    const deEspera = responses.filter(({ status }) => status === 429)
-    expect(deEspera.length).toBeGreaterThan(25)
-    expect(deEspera.length + responses.filter(({ status }) => status === 401).length).toBe(60)
-    for (const { body, headers } of deEspera) {
+    const ofWait = responses.filter(({ status }) => status === 429)
+    expect(ofWait.length).toBeGreaterThan(25)
+    expect(ofWait.length + responses.filter(({ status }) => status === 401).length).toBe(60)
+    for (const { body, headers } of ofWait) {
       expect(body.codigo).toBe('demasiadas_solicitudes')
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
@@ -115,7 +115,7 @@ describe('guessing codes', () => {
   })
 
   it('counts all networks of one IPv6 site together, too', async () => {
-    const { url } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
+    const { url } = await startOtherService({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
     const attempt = async (i: number) => {
       const headers = { Origin: url, 'X-Forwarded-For': `2001:db8:7:${i.toString(16)}::1` }
       return (await signInAt(url, `MALO${i}`, headers)).status
@@ -132,13 +132,13 @@ describe('guessing codes', () => {
 
   it('keeps no known phone out, nor does a known phone keep others out', async () => {
     // What a courier's phone and strangers behind the same address send, at a clock that stands.
-    const { url } = await otroServicio({}, { limitsClock: () => 0 })
+    const { url } = await startOtherService({}, { limitsClock: () => 0 })
     const { codigo } = await nuevo()
     const knownIdentity = async (Cookie: string, kind = codigo) =>
       (await signInAt(url, kind, { Origin: url, Cookie })).status
-    const de = (headers: Headers) => headers.getSetCookie()[1]!.split(';')[0]!
+    const deviceCookieOf = (headers: Headers) => headers.getSetCookie()[1]!.split(';')[0]!
     const first = await signInAt(url, codigo, { Origin: url })
-    const device = de(first.headers)
+    const device = deviceCookieOf(first.headers)
     for (let i = 0; i < 31; i++) await signInAt(url, `MALO${i}`, { Origin: url })
     expect((await signInAt(url, codigo, { Origin: url })).status).toBe(429)
     expect(await knownIdentity(device)).toBe(201)
@@ -155,22 +155,22 @@ describe('guessing codes', () => {
       expect([fake, await knownIdentity(`${name}=${fake}`)]).toEqual([fake, 429])
     expect(await knownIdentity(`${device}; ${device}`)).toBe(429)
     // A known one has as many wrong ones, and no more by signing in anew; another phone there isn't held up by them.
-    const { url: porProxy } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
-    const fromThere = { Origin: porProxy, 'X-Forwarded-For': '203.0.113.7' }
-    const renewedCookie = de((await signInAt(porProxy, codigo, { ...fromThere, Cookie: device })).headers)
+    const { url: byProxy } = await startOtherService({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
+    const fromThere = { Origin: byProxy, 'X-Forwarded-For': '203.0.113.7' }
+    const renewedCookie = deviceCookieOf((await signInAt(byProxy, codigo, { ...fromThere, Cookie: device })).headers)
     const estados: number[] = []
     for (let i = 0; i < 31; i++)
       estados.push(
-        (await signInAt(porProxy, `MALO${i}`, { ...fromThere, Cookie: i % 2 ? renewedCookie : device })).status,
+        (await signInAt(byProxy, `MALO${i}`, { ...fromThere, Cookie: i % 2 ? renewedCookie : device })).status,
       )
     expect([estados[0], estados.at(-1)]).toEqual([401, 429])
-    expect((await signInAt(porProxy, codigo, { ...fromThere, Cookie: renewedCookie })).status).toBe(429)
-    expect((await signInAt(porProxy, codigo, fromThere)).status).toBe(201)
+    expect((await signInAt(byProxy, codigo, { ...fromThere, Cookie: renewedCookie })).status).toBe(429)
+    expect((await signInAt(byProxy, codigo, fromThere)).status).toBe(201)
   })
 
   it('from elsewhere keeps nobody out, however much of it there is', FULL_RUN_ONLY, async () => {
     // A proxy that is believed: each request seems to come from somewhere else.
-    const { url } = await otroServicio({ TRUST_PROXY: '1' })
+    const { url } = await startOtherService({ TRUST_PROXY: '1' })
     const from = (n: number) => ({ Origin: url, 'X-Forwarded-For': `198.51.${Math.floor(n / 250)}.${n % 250}` })
     for (let i = 0; i < 1_000; i += 100) {
       const tanda = Array.from({ length: 100 }, (_, n) => signInAt(url, 'MALO', from(i + n)))

@@ -29,7 +29,7 @@ const PERSONAL_DATA = {
 const fresh = async (more: object = {}) =>
   (await comercio.api.guias.crear(buildGuia({ ...PERSONAL_DATA, ...more }))).guia
 const asignar = (guias: string[], { repartidor }: Mobile, fecha?: string) =>
-  environment.operar('POST', '/asignaciones', { guias, repartidor, fecha })
+  environment.asOperador('POST', '/asignaciones', { guias, repartidor, fecha })
 const today = () => environment.clock().toISOString().slice(0, 10)
 const asignadas = async (caller: Mobile) => (await caller.request('GET', '/guias')).body.asignadas
 const UNASSIGNED_REFUSAL = [403, 'sin_asignacion', expect.stringContaining('Pida a la central que se la asigne')]
@@ -141,7 +141,7 @@ describe('COURIER_REACH=asignado', () => {
     await denial(ownMobile.request('GET', `/guias/${free}`))
     expect((await ownMobile.request('GET', '/guias')).body.datos[0]).toMatchObject({ guia: tomada, ...PERSONAL_DATA })
     expect(new Set((await asignadas(other)).map(({ guia }: { guia: string }) => guia))).toEqual(new Set([free, tomada]))
-    await environment.operar('POST', '/asignaciones/retirar', { guias: [free, tomada] })
+    await environment.asOperador('POST', '/asignaciones/retirar', { guias: [free, tomada] })
     await denial(other.registrar(free, { estado: 'recolectado', idempotencia: key() }))
     await ownMobile.registrar(tomada, { estado: 'en_bodega', idempotencia: key() })
   })
@@ -159,22 +159,22 @@ describe('COURIER_REACH=asignado', () => {
   })
 
   it('lists the guides of today and of seven days before, by municipality', async () => {
-    const thirdOne = await createMobile(environment)
+    const thirdMobile = await createMobile(environment)
     const [mixco, oldCapital, chinautla, manana] = [
       await fresh(),
       await fresh(),
       await fresh({ municipio: 'Chinautla' }),
       await fresh(),
     ]
-    await asignar([mixco, oldCapital, chinautla], thirdOne)
-    await asignar([manana], thirdOne, addDays(today(), 1))
-    const ownItems = async () =>
-      (await asignadas(await createMobile(environment, thirdOne))).map(({ guia }: { guia: string }) => guia)
-    expect(await ownItems()).toEqual([chinautla, ...[mixco, oldCapital].sort()])
+    await asignar([mixco, oldCapital, chinautla], thirdMobile)
+    await asignar([manana], thirdMobile, addDays(today(), 1))
+    const listAsignadas = async () =>
+      (await asignadas(await createMobile(environment, thirdMobile))).map(({ guia }: { guia: string }) => guia)
+    expect(await listAsignadas()).toEqual([chinautla, ...[mixco, oldCapital].sort()])
     await comercio.api.guias.cancelar(oldCapital)
     environment.advance(7 * 24 * HOUR_MS)
-    expect(await ownItems()).toEqual([chinautla, ...[mixco, manana].sort()])
+    expect(await listAsignadas()).toEqual([chinautla, ...[mixco, manana].sort()])
     environment.advance(24 * HOUR_MS)
-    expect(await ownItems()).toEqual([manana])
+    expect(await listAsignadas()).toEqual([manana])
   })
 })

@@ -17,9 +17,9 @@ describe('couriers, for operators', () => {
       creado_en: expect.stringMatching(/Z$/),
       codigo: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/),
     })
-    const { codigo, ...ownEntry } = body
-    const list = await environment.operar('GET', '/repartidores?limite=1')
-    expect(list.body.datos).toEqual([ownEntry])
+    const { codigo, ...shown } = body
+    const list = await environment.asOperador('GET', '/repartidores?limite=1')
+    expect(list.body.datos).toEqual([shown])
     // Nor does it stand in the database in a form that could be guessed at without the server's key.
     const { rows } = await environment.db.pool.query('select * from repartidor')
     expect(JSON.stringify(rows)).not.toContain(codigo.replace('-', ''))

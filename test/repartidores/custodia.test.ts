@@ -10,18 +10,18 @@ const { environment, ago: hace, ver, eventos, foto } = useDispatch()
 type Estado = keyof typeof STATE_MACHINE.transiciones
 
 /** What whoever doesn't carry a guide may report of it. */
-const TOMAS: Record<Estado, { nadie: Estado[]; otro: Estado[] }> = {
-  aceptado: { nadie: ['recolectado'], otro: ['recolectado'] },
-  recolectado: { nadie: ['en_bodega', 'en_ruta'], otro: ['en_ruta'] },
-  en_bodega: { nadie: ['en_ruta'], otro: ['en_ruta'] },
-  en_transito: { nadie: ['en_bodega', 'en_ruta'], otro: ['en_bodega', 'en_ruta'] },
-  en_ruta: { nadie: ['en_bodega'], otro: [] },
-  intento_fallido: { nadie: ['en_ruta', 'en_bodega'], otro: ['en_ruta'] },
-  en_devolucion: { nadie: [], otro: [] },
-  extraviado: { nadie: ['en_bodega'], otro: [] },
-  entregado: { nadie: [], otro: [] },
-  devuelto: { nadie: [], otro: [] },
-  cancelado: { nadie: [], otro: [] },
+const TOMAS: Record<Estado, { nadie: Estado[]; other: Estado[] }> = {
+  aceptado: { nadie: ['recolectado'], other: ['recolectado'] },
+  recolectado: { nadie: ['en_bodega', 'en_ruta'], other: ['en_ruta'] },
+  en_bodega: { nadie: ['en_ruta'], other: ['en_ruta'] },
+  en_transito: { nadie: ['en_bodega', 'en_ruta'], other: ['en_bodega', 'en_ruta'] },
+  en_ruta: { nadie: ['en_bodega'], other: [] },
+  intento_fallido: { nadie: ['en_ruta', 'en_bodega'], other: ['en_ruta'] },
+  en_devolucion: { nadie: [], other: [] },
+  extraviado: { nadie: ['en_bodega'], other: [] },
+  entregado: { nadie: [], other: [] },
+  devuelto: { nadie: [], other: [] },
+  cancelado: { nadie: [], other: [] },
 }
 const ESTADOS = Object.keys(TOMAS) as Estado[]
 const REPORTABLE_ESTADOS = ESTADOS.filter((estado) => !['aceptado', 'entregado', 'cancelado'].includes(estado))
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 
 /** A guide in that state and those hands, however it got there. */
-async function en(estado: Estado, custodio: string | null) {
+async function createGuiaIn(estado: Estado, custodio: string | null) {
   const { guia } = await comercio.api.guias.crear(buildGuia({ ...PERSONA, contenido: 'Zapatos' }))
   await environment.db.pool.query('update guia set estado = $1, custodio = $2 where guia = $3', [
     estado,
@@ -52,19 +52,19 @@ const report = (caller: Mobile, guia: string, estado: Estado) => {
   const [motivo] = Object.keys((MOTIVOS as Record<string, object>)[estado] ?? {})
   return caller.registrar(guia, { estado, ...(motivo ? { motivo } : {}), idempotencia: key() })
 }
-const custodioDe = async (guia: string) =>
+const custodioOf = async (guia: string) =>
   (await environment.db.pool.query('select custodio from guia where guia = $1', [guia])).rows[0].custodio
 const tomar = (caller: Mobile, guia: string) => report(caller, guia, 'recolectado')
 
 describe.each(ESTADOS)('a guide in %s', (estado) => {
-  it.each(['nadie', 'otro'] as const)('is seen and moved as its custody lets, carried by: %s', async (de) => {
+  it.each(['nadie', 'other'] as const)('is seen and moved as its custody lets, carried by: %s', async (origin) => {
     const ownMobile = await createMobile(environment)
-    const custodio = de === 'otro' ? other.repartidor : null
-    const guia = await en(estado, custodio)
+    const custodio = origin === 'other' ? other.repartidor : null
+    const guia = await createGuiaIn(estado, custodio)
     const { body } = await ownMobile.request('GET', `/guias/${guia}`)
     const text = JSON.stringify(body)
     for (const datum of Object.values(PERSONA)) expect(text).not.toContain(datum)
-    const foreign = de === 'otro' && !['en_bodega', 'en_transito'].includes(estado)
+    const foreign = origin === 'other' && !['en_bodega', 'en_transito'].includes(estado)
     expect(body).toMatchObject({
       estado,
       custodia: foreign ? 'ajena' : 'ninguna',
@@ -76,7 +76,7 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
       recogida: foreign ? null : { nombre: 'Bodega Zona 12', lat: 14.583611 },
       ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: null, referencia: null },
     })
-    const possibleEstados = TOMAS[estado][de]
+    const possibleEstados = TOMAS[estado][origin]
     expect(body.siguientes.map((one: { estado: string }) => one.estado)).toEqual(possibleEstados)
 
     const denial = async (response: ReturnType<Mobile['request']>) => {
@@ -99,19 +99,19 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
       if (!machineEstados.includes(nuevo)) await denial(report(ownMobile, guia, nuevo))
       else expect((await report(ownMobile, guia, nuevo)).body.codigo).toBe('transicion_invalida')
     }
-    expect(await custodioDe(guia)).toBe(custodio)
+    expect(await custodioOf(guia)).toBe(custodio)
     expect(await eventos(guia)).toHaveLength(1)
 
     for (const nuevo of possibleEstados) {
-      const other = await en(estado, custodio)
+      const other = await createGuiaIn(estado, custodio)
       const { status, body } = await report(ownMobile, other, nuevo)
       expect([nuevo, status, body.aplicado]).toEqual([nuevo, 201, true])
-      expect(await custodioDe(other)).toBe(nuevo === 'en_bodega' ? custodio : ownMobile.repartidor)
+      expect(await custodioOf(other)).toBe(nuevo === 'en_bodega' ? custodio : ownMobile.repartidor)
     }
   })
 
   it('is seen whole, and moved as the state machine allows, by the courier who carries it', async () => {
-    const guia = await en(estado, mobile.repartidor)
+    const guia = await createGuiaIn(estado, mobile.repartidor)
     const possibleEstados = STATE_MACHINE.transiciones[estado].filter((one) => one !== 'cancelado')
     const view = await ver(guia)
     expect(view).toMatchObject({ custodia: 'propia', contenido: 'Zapatos', recogida: { nombre: 'Bodega Zona 12' } })
@@ -121,13 +121,13 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
     else for (const datum of Object.values(PERSONA)) expect(JSON.stringify(view)).not.toContain(datum)
     expect((await ver(guia)).siguientes.map((one: { estado: string }) => one.estado)).toEqual(possibleEstados)
     for (const nuevo of possibleEstados) {
-      const other = await en(estado, mobile.repartidor)
+      const other = await createGuiaIn(estado, mobile.repartidor)
       const { status } =
         nuevo === 'entregado'
           ? await mobile.deliver(other, { recibido_por: receivedBy, fotos: [await foto(other)], idempotencia: key() })
           : await report(mobile, other, nuevo)
       expect([nuevo, status]).toEqual([nuevo, 201])
-      expect(await custodioDe(other)).toBe(mobile.repartidor)
+      expect(await custodioOf(other)).toBe(mobile.repartidor)
     }
   })
 })
@@ -161,7 +161,7 @@ describe('custody', () => {
       ['intento_fallido', 'en_ruta'],
     ] as const) {
       for (let time = 0; time < 5; time++) {
-        const guia = await en(from, from === 'aceptado' ? null : other.repartidor)
+        const guia = await createGuiaIn(from, from === 'aceptado' ? null : other.repartidor)
         const seen = await Promise.all(severalItems.map((one) => report(one, guia, toma)))
         const winner = seen.findIndex(({ status }) => status === 201)
         expect(seen.map(({ body }) => body.codigo ?? 'tomada').sort()).toEqual([
@@ -170,35 +170,35 @@ describe('custody', () => {
           'sin_custodia',
           'tomada',
         ])
-        expect(await custodioDe(guia)).toBe(severalItems[winner]!.repartidor)
+        expect(await custodioOf(guia)).toBe(severalItems[winner]!.repartidor)
         expect(await eventos(guia)).toHaveLength(2)
       }
     }
   })
 
   it('is given by the central, which needs none itself', async () => {
-    const operar = (guia: string, body: object) => environment.operar('POST', `/guias/${guia}/eventos`, body)
+    const asOperador = (guia: string, body: object) => environment.asOperador('POST', `/guias/${guia}/eventos`, body)
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await tomar(mobile, guia)
     // The courier stays the same where the central names none: it forces a parcel out that he has with him.
-    await operar(guia, { estado: 'en_ruta', forzar: { razon: 'El cliente llamó' } })
-    expect(await custodioDe(guia)).toBe(mobile.repartidor)
-    await operar(guia, { estado: 'en_bodega' })
-    const givenOne = await operar(guia, {
+    await asOperador(guia, { estado: 'en_ruta', forzar: { razon: 'El cliente llamó' } })
+    expect(await custodioOf(guia)).toBe(mobile.repartidor)
+    await asOperador(guia, { estado: 'en_bodega' })
+    const response = await asOperador(guia, {
       estado: 'en_ruta',
       repartidor: other.repartidor,
       forzar: { razon: 'El cliente llamó' },
     })
-    expect([givenOne.status, await custodioDe(guia)]).toEqual([201, other.repartidor])
+    expect([response.status, await custodioOf(guia)]).toEqual([201, other.repartidor])
     // The message to the recipient writes an event too, at any moment.
     const output = (await eventos(guia)).findLast(({ tipo }) => tipo === 'guia.en_ruta')
     expect(output).toMatchObject({ custodio: other.repartidor })
-    const { body: detalle } = await environment.operar('GET', `/guias/${guia}`)
-    const { body: list } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
+    const { body: detalle } = await environment.asOperador('GET', `/guias/${guia}`)
+    const { body: list } = await environment.asOperador('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
     const caller = { repartidor: other.repartidor, nombre: 'Carlos Méndez' }
     expect([detalle.repartidor, list.datos[0].repartidor]).toEqual([caller, caller])
     expect((await ver(guia)).custodia).toBe('ajena')
-    const missing = async (body: object) => (await operar(guia, body)).body.errores
+    const missing = async (body: object) => (await asOperador(guia, body)).body.errores
     expect(await missing({ estado: 'en_bodega', repartidor: other.repartidor })).toMatchObject([
       { campo: '/repartidor', codigo: 'incompatible' },
     ])
@@ -206,12 +206,12 @@ describe('custody', () => {
       { campo: '/repartidor', codigo: 'valor_no_admitido' },
     ])
     const inactivo = await createMobile(environment)
-    await environment.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
+    await environment.asOperador('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
     expect(await missing({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
       { campo: '/repartidor' },
     ])
-    const ownItem = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: key() }
-    expect((await mobile.registrar(guia, ownItem)).body.errores).toMatchObject([{ campo: '/repartidor' }])
+    const ownEvento = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: key() }
+    expect((await mobile.registrar(guia, ownEvento)).body.errores).toMatchObject([{ campo: '/repartidor' }])
   })
 
   it('follows events without coverage in their order, despite scans in the meantime', async () => {
@@ -220,11 +220,11 @@ describe('custody', () => {
     await report(other, guia, 'en_bodega')
     environment.advance(60 * 60_000)
     // The depot scans the parcel again by mistake, while it is on its way already.
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const output = { estado: 'en_ruta', ocurrido_en: hace(30), idempotencia: key() }
     expect((await mobile.registrar(guia, output)).body).toMatchObject({ aplicado: false, estado: 'en_bodega' })
-    expect(await custodioDe(guia)).toBe(mobile.repartidor)
+    expect(await custodioOf(guia)).toBe(mobile.repartidor)
     const entrega = { recibido_por: receivedBy, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: key() }
     expect((await mobile.deliver(guia, entrega)).body).toMatchObject({ estado: 'entregado', tardio: true })
   })
@@ -233,29 +233,29 @@ describe('custody', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const earlyReport = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
     environment.advance(20 * 60_000)
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     expect((await mobile.registrar(guia, { ...earlyReport, idempotencia: key() })).body.aplicado).toBe(false)
-    expect(await custodioDe(guia)).toBeNull()
+    expect(await custodioOf(guia)).toBeNull()
     // Of two who tell late, the later one has it, whoever tells first.
     const takeCustodia = (caller: Mobile, minutes: number) =>
       caller.registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(minutes), idempotencia: key() })
     await takeCustodia(other, 10)
-    expect(await custodioDe(guia)).toBe(other.repartidor)
+    expect(await custodioOf(guia)).toBe(other.repartidor)
     for (const minutes of [15, 11]) expect((await takeCustodia(mobile, minutes)).body.aplicado).toBe(false)
     expect((await mobile.registrar(guia, { ...earlyReport, idempotencia: key() })).body.aplicado).toBe(false)
-    expect(await custodioDe(guia)).toBe(other.repartidor)
+    expect(await custodioOf(guia)).toBe(other.repartidor)
     await takeCustodia(mobile, 5)
-    expect(await custodioDe(guia)).toBe(mobile.repartidor)
+    expect(await custodioOf(guia)).toBe(mobile.repartidor)
   })
 
   it('stays with the courier who reported first when two report a taking of the same instant', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     environment.advance(20 * 60_000)
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const ocurrido_en = hace(10)
     for (const caller of [other, mobile])
       await caller.registrar(guia, { estado: 'en_ruta', ocurrido_en, idempotencia: key() })
-    expect(await custodioDe(guia)).toBe(other.repartidor)
+    expect(await custodioOf(guia)).toBe(other.repartidor)
   })
 
   it('is not had by telling of it once all is over', async () => {
@@ -265,7 +265,7 @@ describe('custody', () => {
     // The scan is after the guide's creation, so only the guide's end keeps custody from the courier.
     const late = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: key() }
     expect((await mobile.registrar(guia, late)).body).toMatchObject({ aplicado: false, estado: 'cancelado' })
-    expect(await custodioDe(guia)).toBeNull()
+    expect(await custodioOf(guia)).toBeNull()
   })
 
   it('is not had by telling late of setting out to a place that is not confirmed', async () => {
@@ -277,7 +277,7 @@ describe('custody', () => {
     // The late scan is after the other courier's, so only the unconfirmed place keeps custody from this courier.
     const late = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: key() }
     expect((await mobile.registrar(guia, late)).body.aplicado).toBe(false)
-    expect(await custodioDe(guia)).toBe(other.repartidor)
+    expect(await custodioOf(guia)).toBe(other.repartidor)
   })
 
   it('answers what comes again as it did, though another carries the guide by then', async () => {

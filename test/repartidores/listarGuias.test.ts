@@ -24,16 +24,16 @@ describe('GET /repartidor/v1/guias', () => {
 
   it('gives what the courier has with him when he asks for none, the last that changed first', async () => {
     const ownMobile = await createMobile(environment)
-    const ownItems = async () =>
+    const listOwnGuias = async () =>
       (await ownMobile.request('GET', '/guias')).body.datos.map(({ guia }: { guia: string }) => guia) as string[]
-    expect(await ownItems()).toEqual([])
+    expect(await listOwnGuias()).toEqual([])
     const [one, other] = [
       await createGuiaOnRoute(environment, comercio, ownMobile.repartidor),
       await createGuiaOnRoute(environment, comercio, ownMobile.repartidor),
     ]
     await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     await createGuiaOnRoute(environment, comercio)
-    expect(await ownItems()).toEqual([other, one])
+    expect(await listOwnGuias()).toEqual([other, one])
     const { datos, desconocidas } = (await ownMobile.request('GET', '/guias')).body
     expect(desconocidas).toEqual([])
     // The phone tells by these which parcels go to one door.
@@ -46,12 +46,12 @@ describe('GET /repartidor/v1/guias', () => {
     })
     const motivo = 'destinatario_ausente'
     await ownMobile.registrar(one, { estado: 'intento_fallido', motivo, idempotencia: key() })
-    expect(await ownItems()).toEqual([one, other])
+    expect(await listOwnGuias()).toEqual([one, other])
     await ownMobile.registrar(one, { estado: 'en_bodega', idempotencia: key() })
-    expect(await ownItems()).toEqual([other])
-    await environment.operar('POST', `/guias/${other}/eventos`, { estado: 'en_devolucion' })
-    await environment.operar('POST', `/guias/${other}/eventos`, { estado: 'devuelto' })
-    expect(await ownItems()).toEqual([])
+    expect(await listOwnGuias()).toEqual([other])
+    await environment.asOperador('POST', `/guias/${other}/eventos`, { estado: 'en_devolucion' })
+    await environment.asOperador('POST', `/guias/${other}/eventos`, { estado: 'devuelto' })
+    expect(await listOwnGuias()).toEqual([])
   })
 
   it('says what the courier delivered or returned on the company’s day, and nothing of the day before', async () => {
@@ -71,7 +71,7 @@ describe('GET /repartidor/v1/guias', () => {
       idempotencia: key(),
     })
     for (const estado of ['en_devolucion', 'devuelto'])
-      await environment.operar('POST', `/guias/${other}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${other}/eventos`, { estado })
     await ownMobile.registrar(third!, { estado: 'intento_fallido', motivo: 'otro', idempotencia: key() })
     expect((await today()).terminadas).toEqual([other, one])
     // Of somebody else, and of guides that were asked for, it says nothing.

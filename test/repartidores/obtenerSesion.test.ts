@@ -13,14 +13,14 @@ describe('a session', () => {
     const comercio = await environment.createComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const llave of [comercio.llave, environment.llaveDeOperacion]) {
-      const conLlave = await environment.request('GET', `/repartidor/v1/guias/${guia}`, { llave })
-      expect([conLlave.status, conLlave.body.codigo]).toEqual([401, 'sesion_invalida'])
-      expect(conLlave.headers.get('www-authenticate')).toBe('Cookie realm="repartidor"')
+      const withLlave = await environment.request('GET', `/repartidor/v1/guias/${guia}`, { llave })
+      expect([withLlave.status, withLlave.body.codigo]).toEqual([401, 'sesion_invalida'])
+      expect(withLlave.headers.get('www-authenticate')).toBe('Cookie realm="repartidor"')
     }
     const [, token = ''] = phone.cookie.split('=')
     for (const path of [`/api/v1/guias/${guia}`, `/operaciones/v1/guias/${guia}`, '/operaciones/v1/repartidores']) {
-      const conCookie = await environment.request('GET', path, { headers: { Cookie: phone.cookie } })
-      expect([path, conCookie.body.codigo]).toEqual([path, 'no_autenticado'])
+      const requestWithCookie = await environment.request('GET', path, { headers: { Cookie: phone.cookie } })
+      expect([path, requestWithCookie.body.codigo]).toEqual([path, 'no_autenticado'])
       expect((await environment.request('GET', path, { llave: token })).body.codigo).toBe('no_autenticado')
       expect((await environment.request('GET', path, { llave: phone.codigo })).body.codigo).toBe('no_autenticado')
     }

@@ -28,17 +28,17 @@ export const signInByMobile = (environment: TestEnvironment, codigo: string, opt
   })
 
 /** From `Set-Cookie` to what a browser sends back. */
-export const cookieDe = (headers: Headers) => (headers.getSetCookie()[0] ?? '').split(';')[0]!
+export const cookieOf = (headers: Headers) => (headers.getSetCookie()[0] ?? '').split(';')[0]!
 
 export async function createMobile(
   environment: TestEnvironment,
-  de?: { repartidor: string; codigo: string },
+  owner?: { repartidor: string; codigo: string },
 ): Promise<Mobile> {
   const { repartidor, codigo } =
-    de ?? (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
+    owner ?? (await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
   const sesion = await signInByMobile(environment, codigo)
   if (sesion.status !== 201) throw new Error(`signing in was answered ${sesion.status}`)
-  const cookie = cookieDe(sesion.headers)
+  const cookie = cookieOf(sesion.headers)
   const request: Mobile['request'] = (method, path, body, options = {}) =>
     environment.request(method, `/repartidor/v1${path}`, {
       body,
@@ -62,5 +62,5 @@ export async function createMobile(
 
 /** Makes couriers, as operators do. */
 export const useRepartidorSignUps = (environment: TestEnvironment) => ({
-  create: (body: object = { nombre: 'Carlos Méndez' }) => environment.operar('POST', '/repartidores', body),
+  create: (body: object = { nombre: 'Carlos Méndez' }) => environment.asOperador('POST', '/repartidores', body),
 })

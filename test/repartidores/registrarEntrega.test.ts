@@ -47,7 +47,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     const fotos = [await foto(guia)]
     environment.advance(60 * MINUTE_MS)
     // Meanwhile somebody scanned the parcel at the depot.
-    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const ocurrido_en = hace(20)
     const { status, body } = await mobile.deliver(guia, {
       recibido_por: receivedBy,
@@ -74,7 +74,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       { campo: '/idempotencia' },
     ])
     for (const estado of ['en_devolucion', 'devuelto'])
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
     const late = await mobile.deliver(guia, {
       recibido_por: receivedBy,
       fotos,
@@ -92,9 +92,9 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     // Handed over on the way, with what the first courier had photographed.
     await mobile.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() })
     await other.registrar(guia, { estado: 'en_ruta', idempotencia: key() })
-    const ownItem = (await other.upload(guia, 'foto', await createFoto())).body.archivo
+    const ownArchivo = (await other.upload(guia, 'foto', await createFoto())).body.archivo
     const faults = async (body: object) => (await other.deliver(guia, { ...body, idempotencia: key() })).body.errores
-    expect(await faults({ recibido_por: receivedBy, fotos: [ownItem, foreign], firma })).toMatchObject([
+    expect(await faults({ recibido_por: receivedBy, fotos: [ownArchivo, foreign], firma })).toMatchObject([
       { campo: '/fotos/1', codigo: 'valor_no_admitido' },
       { campo: '/firma', codigo: 'valor_no_admitido' },
     ])
@@ -103,8 +103,8 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       { campo: '/fotos/0' },
     ])
     expect(await eventos(guia)).toHaveLength(6)
-    const deCentral = { recibido_por: receivedBy, fotos: [ownItem, foreign], firma }
-    expect((await environment.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
+    const ofCentral = { recibido_por: receivedBy, fotos: [ownArchivo, foreign], firma }
+    expect((await environment.asOperador('POST', `/guias/${guia}/entrega`, ofCentral)).status).toBe(201)
   })
 
   it('names the courier, and how far off he was told to be: in the event, the proof, its PDF and its manifest, and to operators', async () => {
@@ -122,8 +122,8 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     // The operator gave him the parcel (`createGuiaOnRoute`): those are his, too.
     expect(eventos.map(({ repartidor }) => repartidor)).toEqual([null, caller, caller, caller])
     const prueba = await waitUntil(async () => {
-      const givenOne = await comercio.api.guias.pruebaEntrega(guia)
-      return givenOne.pdf !== null && givenOne
+      const prueba = await comercio.api.guias.pruebaEntrega(guia)
+      return prueba.pdf !== null && prueba
     })
     expect(prueba.repartidor).toEqual(caller)
     const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
@@ -133,8 +133,8 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     const { texto: text } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
     expect(text).toContain(`Carlos Méndez · ${mobile.repartidor}`)
     expect(text).toContain('tras un aviso')
-    expect((await environment.operar('GET', `/guias/${guia}`)).body.repartidor).toEqual(caller)
-    const { datos } = (await environment.operar('GET', '/guias?estado=entregado')).body
+    expect((await environment.asOperador('GET', `/guias/${guia}`)).body.repartidor).toEqual(caller)
+    const { datos } = (await environment.asOperador('GET', '/guias?estado=entregado')).body
     expect(datos.find((one: { guia: string }) => one.guia === guia).repartidor).toEqual(caller)
   })
 
@@ -160,7 +160,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       const fotos = [await foto(guia)]
       const [entrega, other] = await Promise.all([
         mobile.deliver(guia, { recibido_por: receivedBy, fotos, idempotencia: key() }),
-        environment.operar('POST', `/guias/${guia}/eventos`, { estado: time % 2 ? 'extraviado' : 'en_devolucion' }),
+        environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: time % 2 ? 'extraviado' : 'en_devolucion' }),
       ])
       const end = (await ver(guia)).estado
       const entregaWon = entrega.status === 201

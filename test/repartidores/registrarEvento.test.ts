@@ -78,7 +78,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   it('notes down what comes late, and moves nothing back', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_transito'])
-      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado })
     const { status, body } = await mobile.registrar(guia, {
       estado: 'en_bodega',
       ocurrido_en: hace(30),

@@ -8,7 +8,7 @@ const { create } = useRepartidorSignUps(environment)
 describe('couriers, for operators', () => {
   it('get another code, which ends the old one', async () => {
     const { repartidor, codigo } = (await create()).body
-    const { status, body } = await environment.operar('POST', `/repartidores/${repartidor}/codigo`)
+    const { status, body } = await environment.asOperador('POST', `/repartidores/${repartidor}/codigo`)
     expect([status, body.repartidor, body.activo]).toEqual([201, repartidor, true])
     expect(body.codigo).not.toBe(codigo)
     expect((await signInByMobile(environment, codigo)).status).toBe(401)
@@ -18,7 +18,7 @@ describe('couriers, for operators', () => {
   it('are unknown by any other name', async () => {
     for (const name of ['rep_000000000000', 'x', encodeURIComponent("'; drop table repartidor")]) {
       for (const kind of ['codigo', 'desactivar']) {
-        const { status, body } = await environment.operar('POST', `/repartidores/${name}/${kind}`)
+        const { status, body } = await environment.asOperador('POST', `/repartidores/${name}/${kind}`)
         expect([name, kind, status, body.codigo]).toEqual([name, kind, 404, 'repartidor_desconocido'])
       }
     }

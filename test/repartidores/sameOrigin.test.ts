@@ -64,7 +64,7 @@ describe('a request from a page of another site', () => {
     })
     expect([status, headers.getSetCookie()]).toEqual([403, []])
     expect((await environment.db.pool.query('select from sesion_repartidor')).rowCount).toBe(before)
-    expect((await environment.operar('GET', `/guias/${guia}`)).body.secuencia).toBe(1)
+    expect((await environment.asOperador('GET', `/guias/${guia}`)).body.secuencia).toBe(1)
   })
 
   it('cannot be the type that a form sends, nor be read where it may only read', async () => {
@@ -84,12 +84,12 @@ describe('a request from a page of another site', () => {
     const port = new URL(environment.url).port
     const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
     await phone.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
-    const ownValues: Record<string, string>[] = [
+    const sameOriginHeaders: Record<string, string>[] = [
       { Origin: environment.url },
       { Origin: environment.url, 'Sec-Fetch-Site': 'same-origin' },
       { 'Sec-Fetch-Site': 'same-origin' },
     ]
-    for (const [n, headers] of ownValues.entries()) {
+    for (const [n, headers] of sameOriginHeaders.entries()) {
       const { status } = await environment.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
         body: nota(n),
         headers: { Cookie: phone.cookie, ...headers },

@@ -2,22 +2,22 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { purgeRepartidorSesiones } from '../../server/domain/identities/repartidor.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
-import { cookieDe, createMobile, signInByMobile } from './phone.ts'
+import { cookieOf, createMobile, signInByMobile } from './phone.ts'
 import { fetchSesion, useSesiones } from './sessions.ts'
 
-const { environment, otroServicio, nuevo } = useSesiones()
+const { environment, startOtherService, createRepartidor: nuevo } = useSesiones()
 
 describe('a session', () => {
   beforeAll(() => environment.reset())
 
   it.each(['codigo', 'desactivar'])('ends everywhere after %s', async (kind) => {
     const phone = await createMobile(environment)
-    const servicios = [environment.url, (await otroServicio()).url]
+    const servicios = [environment.url, (await startOtherService()).url]
     const vale = async (url: string) =>
       (await fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie: phone.cookie } })).status === 200
     // It is in use all the while, so that it has just been looked up when it ends.
     for (const url of servicios) expect(await vale(url)).toBe(true)
-    expect((await environment.operar('POST', `/repartidores/${phone.repartidor}/${kind}`)).status).toBeLessThan(300)
+    expect((await environment.asOperador('POST', `/repartidores/${phone.repartidor}/${kind}`)).status).toBeLessThan(300)
     for (const url of servicios) await waitUntil(async () => !(await vale(url)))
   })
 
@@ -28,9 +28,9 @@ describe('a session', () => {
         const { repartidor, codigo } = await nuevo()
         const [sesion] = await Promise.all([
           signInByMobile(environment, codigo),
-          environment.operar('POST', `/repartidores/${repartidor}/codigo`),
+          environment.asOperador('POST', `/repartidores/${repartidor}/codigo`),
         ])
-        return cookieDe(sesion.headers)
+        return cookieOf(sesion.headers)
       }),
     )
     for (const Cookie of initialCookies)

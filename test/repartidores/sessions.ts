@@ -28,7 +28,7 @@ export function useSesiones() {
     expect(contractErrors).toEqual([])
   })
   /** Another process over the same database, with other settings. */
-  async function otroServicio(env: Record<string, string> = {}, overrides: ServiceOverrides = {}) {
+  async function startOtherService(env: Record<string, string> = {}, overrides: ServiceOverrides = {}) {
     const base = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: environment.dataDir }
     const PORT = `${await findFreePort()}`
     const config = readConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
@@ -42,7 +42,8 @@ export function useSesiones() {
     )
     return { url: `http://127.0.0.1:${PORT}` }
   }
-  const nuevo = async () => (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
+  const createRepartidor = async () =>
+    (await environment.asOperador('POST', '/repartidores', { nombre: 'Carlos Méndez' })).body
 
-  return { environment, otroServicio, nuevo }
+  return { environment, startOtherService, createRepartidor }
 }

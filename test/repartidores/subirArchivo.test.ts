@@ -30,11 +30,11 @@ describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
       .toBuffer()
     expect(await subir(hour, fotoWithoutTime)).toMatchObject({ capturado_en: hour })
     const IFD2 = { DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-06:00' }
-    const conHora = await sharp(await createFoto())
+    const withHour = await sharp(await createFoto())
       .withExif({ IFD2 })
       .jpeg()
       .toBuffer()
-    expect(await subir(hour, conHora)).toMatchObject({ capturado_en: '2026-11-20T14:00:00.000Z' })
+    expect(await subir(hour, withHour)).toMatchObject({ capturado_en: '2026-11-20T14:00:00.000Z' })
     expect(await subir('ayer', await createFoto())).toMatchObject({ errores: [{ campo: 'capturado_en' }] })
   })
 

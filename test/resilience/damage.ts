@@ -29,7 +29,7 @@ export const apiDeath: Scenario['run'] = ({ times }) =>
     for (let i = 0; mustRepeat(i); i++) {
       await sleep(randomBetween(200, 600))
       // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
-      await harness.conCliente(async (client) => {
+      await harness.withClient(async (client) => {
         const caller = `guias pid=${apis[0]!.pid}`
         await client.query('begin')
         await client.query('lock table guia in exclusive mode')
@@ -195,7 +195,7 @@ export const chaos: Scenario['run'] = ({ times }) =>
       'PostgreSQL immediate': () => harness.restartPostgres('immediate'),
       'PostgreSQL fast': () => harness.restartPostgres('fast'),
       connections: () => harness.cutConnections(),
-      cola: () => harness.conCliente((client) => client.query('delete from pgboss.job')),
+      cola: () => harness.withClient((client) => client.query('delete from pgboss.job')),
     }
     const load = startLoads(harness, { apis: () => apis })
     const doneFaults: string[] = []

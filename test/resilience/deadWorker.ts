@@ -50,7 +50,7 @@ export const deathAfterAnswer: Scenario['run'] = ({ times }) =>
     // The ones that stood between answer and settling came again, soon after their worker's death.
     const delays = [...victims].map(([key, killedAt]) => {
       const secondReception = receptor.receptions.get(key)?.[1]
-      return secondReception ? (secondReception.en - killedAt) / 1000 : undefined
+      return secondReception ? (secondReception.receivedAt - killedAt) / 1000 : undefined
     })
     const repetidas = delays.filter((delay) => delay !== undefined)
     const slowestSeconds = Math.max(0, ...repetidas)

@@ -14,7 +14,7 @@ export function createFleet(apis: ScenarioProcess[], workers: ScenarioProcess[],
   const replaceOldest = async (
     fleet: ScenarioProcess[],
     signal: NodeJS.Signals,
-    nuevo: () => Promise<ScenarioProcess>,
+    startNext: () => Promise<ScenarioProcess>,
   ) => {
     const oldProcess = fleet.shift()!
     const startedAt = performance.now()
@@ -23,7 +23,7 @@ export function createFleet(apis: ScenarioProcess[], workers: ScenarioProcess[],
     const seconds = (performance.now() - startedAt) / 1000
     if (signal === 'SIGTERM' && (end.codigo !== 0 || seconds > 30))
       harness.complaints.push(`${oldProcess.nombre}: ${JSON.stringify(end)} ${seconds.toFixed(1)} s after SIGTERM`)
-    fleet.push(await nuevo())
+    fleet.push(await startNext())
     return seconds
   }
   return {

@@ -22,8 +22,8 @@ const ROOT_FOLDER = join(import.meta.dirname, '..', '..')
 /** As `npm start` and `npm run worker` run them. */
 const PROGRAM_ARGS: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT_FOLDER, 'package.json'), 'utf8'))
-  const argsDe = (command: string) => command.split(' ').slice(1)
-  return { main: argsDe(scripts.start), worker: argsDe(scripts.worker) }
+  const argsOf = (command: string) => command.split(' ').slice(1)
+  return { main: argsOf(scripts.start), worker: argsOf(scripts.worker) }
 })()
 
 export interface Harness {
@@ -38,7 +38,7 @@ export interface Harness {
   api(env?: Readonly<Record<string, string>>): Promise<ScenarioProcess>
   worker(options?: { databaseUrl?: string }): Promise<ScenarioProcess>
   /** A connection of its own, for what a pool can't do. */
-  conCliente<T>(action: (client: pg.Client) => Promise<T>): Promise<T>
+  withClient<T>(action: (client: pg.Client) => Promise<T>): Promise<T>
   restartPostgres(modo: 'fast' | 'immediate'): Promise<void>
   /** Fills what is left of the disk, in an installation with one of its own; returns what makes room again. */
   fillFreeSpace(): () => void
@@ -96,7 +96,7 @@ async function open(steps: Paso[], { postgres: ownSettings, disco }: HarnessOpti
       onComplaint: (complaint) => complaints.push(complaint),
       onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
-  const conCliente: Harness['conCliente'] = async (action) => {
+  const withClient: Harness['withClient'] = async (action) => {
     const client = new pg.Client(postgres.url)
     client.on('error', () => {})
     await client.connect()
@@ -116,7 +116,7 @@ async function open(steps: Paso[], { postgres: ownSettings, disco }: HarnessOpti
     avisos,
     api: (moreVariables) => startProcess('main', { PORT: '0', WORKERS: '0', ...moreVariables }),
     worker: ({ databaseUrl } = {}) => startProcess('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
-    conCliente,
+    withClient,
     restartPostgres: postgres.reset,
     fillFreeSpace() {
       const ballastPath = join(postgres.folder, 'lastre')
@@ -124,7 +124,7 @@ async function open(steps: Paso[], { postgres: ownSettings, disco }: HarnessOpti
       return () => rmSync(ballastPath)
     },
     cutConnections: () =>
-      conCliente(async (client) => {
+      withClient(async (client) => {
         const { rowCount } = await client.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
@@ -146,10 +146,10 @@ async function open(steps: Paso[], { postgres: ownSettings, disco }: HarnessOpti
 }
 
 async function insertComercio(db: Db) {
-  const nuevoId = createIdGenerator(() => new Date())
+  const newId = createIdGenerator(() => new Date())
   const comercioRow = await db.prisma.comercio.create({
     data: {
-      ...nuevoId(),
+      ...newId(),
       comercio: newComercioCode(),
       ...columnsOf({ nombre: 'Tienda La Ceiba', ritmos: { solicitudes: 100_000, guias: 100_000 } }),
     },

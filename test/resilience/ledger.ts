@@ -63,7 +63,7 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
   } = expectations
   const faults: string[] = []
   const notas = expectations.notas ?? []
-  const checkThat = (bien: boolean, fault: string) => void (bien || faults.push(fault))
+  const checkThat = (isRight: boolean, fault: string) => void (isRight || faults.push(fault))
   const query = async <Row extends object>(text: string, values: unknown[] = []) =>
     (await db.pool.query<Row>(text, values)).rows
   const countRows = async (text: string, values: unknown[] = []) => (await query<{ n: number }>(text, values))[0]!.n
@@ -83,21 +83,21 @@ export async function closeLedger(testimony: Testimony, expectations: LedgerExpe
     'select external_ref, guia, secuencia, estado from guia where comercio_id = $1',
     [testimony.comercioId],
   )
-  const porRef = Map.groupBy(guias, ({ external_ref }) => external_ref)
+  const byRef = Map.groupBy(guias, ({ external_ref }) => external_ref)
   const acknowledgedGuias = [...(load?.guias ?? [])]
-  const lostGuias = acknowledgedGuias.filter(([ref, guia]) => porRef.get(ref)?.[0]?.guia !== guia)
+  const lostGuias = acknowledgedGuias.filter(([ref, guia]) => byRef.get(ref)?.[0]?.guia !== guia)
   checkThat(
     lostGuias.length === 0,
     `${lostGuias.length} acknowledged guides are gone or others: ${lostGuias.slice(0, 3)}`,
   )
-  checkThat(guias.length === porRef.size, 'a reference has two guides')
+  checkThat(guias.length === byRef.size, 'a reference has two guides')
   if (load)
     checkThat(
       guias.length === acknowledgedGuias.length,
       `${guias.length} guides, ${acknowledgedGuias.length} acknowledged`,
     )
-  const porCodigo = new Map(guias.map((row) => [row.guia, row]))
-  const notCancelled = [...(load?.cancelledGuias ?? [])].filter((guia) => porCodigo.get(guia)?.estado !== 'cancelado')
+  const byCodigo = new Map(guias.map((row) => [row.guia, row]))
+  const notCancelled = [...(load?.cancelledGuias ?? [])].filter((guia) => byCodigo.get(guia)?.estado !== 'cancelado')
   checkThat(notCancelled.length === 0, `acknowledged cancellings that are none: ${notCancelled.slice(0, 3)}`)
 
   // Events: gap-free, and each with one delivery per endpoint that wants it.

@@ -60,13 +60,13 @@ export async function startDurablePostgres(
       processOptions(usuario, pgdata),
     )
   await pgCtl('start', '-o', settings.map((setting) => `-c ${setting}`).join(' '))
-  const en = (base: string) => `postgres://guias:${key}@127.0.0.1:${port}/${base}`
-  const client = new pg.Client(en('postgres'))
+  const urlOf = (base: string) => `postgres://guias:${key}@127.0.0.1:${port}/${base}`
+  const client = new pg.Client(urlOf('postgres'))
   await client.connect()
   await client.query('create database guias')
   await client.end()
   return {
-    url: en('guias'),
+    url: urlOf('guias'),
     clave: key,
     port,
     folder,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Paso } from './steps.ts'
 
 export interface ScenarioReception {
-  en: number
+  receivedAt: number
   status: number | null
   huella: string
 }
@@ -37,7 +37,7 @@ export async function openScenarioReceiver(steps: Paso[]): Promise<ScenarioRecei
       const ownReceptions = receptor.receptions.get(`${path} ${id}`) ?? []
       receptor.receptions.set(`${path} ${id}`, ownReceptions)
       const reception: ScenarioReception = {
-        en: Date.now(),
+        receivedAt: Date.now(),
         status: null,
         huella: createHash('sha1').update(body).digest('hex'),
       }

@@ -35,20 +35,20 @@ export const isolation: Scenario['run'] = ({ times, size: waitingCount = 1_000 }
       )
       const entregaRows = rows.filter(({ evento }) => eventos.has(evento))
       const receptionTimes = (evento: string) =>
-        paths.flatMap((path) => receptor.receptions.get(`${path} ${evento}`)?.[0]?.en ?? [])
+        paths.flatMap((path) => receptor.receptions.get(`${path} ${evento}`)?.[0]?.receivedAt ?? [])
       await wait(
         async () => entregaRows.every(({ evento }) => receptionTimes(evento).length === HEALTHY_ENDPOINTS),
         60_000,
         100,
       )
       return entregaRows
-        .flatMap(({ evento, en }) => receptionTimes(evento).map((r) => r - en.getTime()))
+        .flatMap(({ evento, en: occurredAt }) => receptionTimes(evento).map((r) => r - occurredAt.getTime()))
         .sort((a, b) => a - b)
     }
     await measureDelays(Math.ceil(times / 5))
     const delaysAlone = await measureDelays(times)
     const hangingWebhook = await harness.registrar(apis[0]!, '/colgado')
-    await harness.conCliente((client) =>
+    await harness.withClient((client) =>
       client.query(
         `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
            datos, creado_en)

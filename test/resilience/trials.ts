@@ -22,7 +22,7 @@ async function callApi({ llave }: Harness, api: ScenarioProcess, path: string, b
 }
 
 /** Makes guides that are out for delivery. */
-const enRuta = (harness: Harness, api: ScenarioProcess, guiaCount: number) =>
+const onRoute = (harness: Harness, api: ScenarioProcess, guiaCount: number) =>
   Promise.all(
     Array.from({ length: guiaCount }, async () => {
       const { guia } = await callApi(harness, api, '/guias', buildGuia())
@@ -33,7 +33,7 @@ const enRuta = (harness: Harness, api: ScenarioProcess, guiaCount: number) =>
   )
 
 /** Counts the proofs that have their PDF. */
-const conPdf = async ({ db }: Harness): Promise<number> =>
+const waitForPdf = async ({ db }: Harness): Promise<number> =>
   (await db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is not null')).rows[0]!.n
 
 /** PostgreSQL dies while proofs are made: their PDFs are there soon after it is back. */
@@ -41,12 +41,12 @@ export const documentsWithoutPostgres: Scenario['run'] = ({ times }) =>
   withHarness(async (harness) => {
     const api = await harness.api()
     await harness.worker()
-    const countMade = () => conPdf(harness)
+    const countMade = () => waitForPdf(harness)
     const recoveryTimes: number[] = []
     const faults: string[] = []
     let interruptedCount = 0
     for (let i = 0; i < times; i++) {
-      const guias = await enRuta(harness, api, PRUEBAS_PER_RESTART)
+      const guias = await onRoute(harness, api, PRUEBAS_PER_RESTART)
       for (const guia of guias) await callApi(harness, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
       const madeBefore = PRUEBAS_PER_RESTART * i
       const madeAtFault = madeBefore + Math.floor(randomBetween(0, PRUEBAS_PER_RESTART - 2))
@@ -102,16 +102,17 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
     // A worker that dies between two claims holds nothing.
     for (let i = 0; i < times || (takenOverCount === 0 && i < 5 * times); i++) {
       const other = await harness.worker()
-      const guias = await enRuta(harness, api, guiaCount)
-      const before = await conPdf(harness)
+      const guias = await onRoute(harness, api, guiaCount)
+      const before = await waitForPdf(harness)
       const expectedPruebas = before + guiaCount
       for (const guia of guias) await callApi(harness, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
-      await wait(async () => (await conPdf(harness)) >= before + ANTES, 60_000, 5)
+      await wait(async () => (await waitForPdf(harness)) >= before + ANTES, 60_000, 5)
       victim.kill('SIGKILL')
       await victim.fin
       const killedAt = await now()
-      const allMade = await wait(async () => (await conPdf(harness)) === expectedPruebas, 240_000)
-      if (!allMade) faults.push(`kill ${i + 1}: ${expectedPruebas - (await conPdf(harness))} proofs are without PDF`)
+      const allMade = await wait(async () => (await waitForPdf(harness)) === expectedPruebas, 240_000)
+      if (!allMade)
+        faults.push(`kill ${i + 1}: ${expectedPruebas - (await waitForPdf(harness))} proofs are without PDF`)
       const { rows } = await pool.query<{ count: number; segundos: number }>(TAKEN_OVER_SQL, [killedAt])
       takenOverCount += rows[0]!.count
       takeoverTimes.push(rows[0]!.segundos)
@@ -119,8 +120,8 @@ export const documentsWithDeadWorker: Scenario['run'] = ({ times, size: guiaCoun
         `select creado_en as en from archivo where tipo = 'pdf' and creado_en >= $1 order by 1`,
         [killedAt],
       )
-      const instants = [killedAt, ...archivos.map(({ en }) => en)].map((en) => en.getTime())
-      pauses.push(Math.max(0, ...instants.slice(1).map((en, n) => en - instants[n]!)) / 1_000)
+      const instants = [killedAt, ...archivos.map(({ en: triedAt }) => triedAt)].map((triedAt) => triedAt.getTime())
+      pauses.push(Math.max(0, ...instants.slice(1).map((triedAt, n) => triedAt - instants[n]!)) / 1_000)
       victim = other
     }
     const recoverySeconds = Math.max(0, ...takeoverTimes)

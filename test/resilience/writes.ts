@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Agent, request } from 'undici'
 import { buildGuia } from '../factories.ts'
-import { scrapeMetrics, valorDe } from '../observability/scrape.ts'
+import { scrapeMetrics, valueIn } from '../observability/scrape.ts'
 import { findFreePort } from '../ports.ts'
 import { type Harness, withHarness } from './harness.ts'
 import { closeLedger } from './ledger.ts'
@@ -121,7 +121,7 @@ export const readOnlyDatabase = withoutWrites({
   isReported: true,
   async causeFault(harness) {
     const setReadOnly = (value: 'on' | 'off') =>
-      harness.conCliente(async (client) => {
+      harness.withClient(async (client) => {
         await client.query('set default_transaction_read_only = off')
         await client.query(`alter database guias set default_transaction_read_only = ${value}`)
         await harness.cutConnections()
@@ -179,15 +179,15 @@ async function createDuring(
   { llave }: Harness,
   { url }: ScenarioProcess,
   seconds: number,
-  { concurrency, perSecond: porSegundo }: { concurrency: number; perSecond?: number },
+  { concurrency, perSecond }: { concurrency: number; perSecond?: number },
 ) {
   const agent = new Agent({ connections: concurrency, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
   const estados = new Map<number, number>()
   const end = performance.now() + seconds * 1_000
-  let enCurso = 0
+  let running = 0
   let skippedCount = 0
   const create = async () => {
-    enCurso++
+    running++
     const status = await request(`${url}/api/v1/guias`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
@@ -200,10 +200,10 @@ async function createDuring(
       },
       () => 0,
     )
-    enCurso--
+    running--
     estados.set(status, (estados.get(status) ?? 0) + 1)
   }
-  if (porSegundo === undefined) {
+  if (perSecond === undefined) {
     const keepCreating = async () => {
       while (performance.now() < end) await create()
     }
@@ -211,13 +211,13 @@ async function createDuring(
   } else {
     const startedAt = performance.now()
     for (let sentCount = 0; performance.now() < end; await sleep(5)) {
-      const dueCount = Math.floor(((performance.now() - startedAt) / 1_000) * porSegundo)
+      const dueCount = Math.floor(((performance.now() - startedAt) / 1_000) * perSecond)
       for (; sentCount < dueCount; sentCount++) {
-        if (enCurso < EN_CURSO) void create()
+        if (running < EN_CURSO) void create()
         else skippedCount++
       }
     }
-    while (enCurso > 0) await sleep(20)
+    while (running > 0) await sleep(20)
   }
   await agent.close()
   return { estados, skippedCount, perSecond: (estados.get(201) ?? 0) / seconds }
@@ -240,20 +240,20 @@ export const saturatedService: Scenario['run'] = ({ times, size: seconds = 10 })
     // On a busy machine the measured capacity may be too low: then twice as much is asked the next time.
     let factor = 2
     for (let saturatedRounds = 0, round = 0; saturatedRounds < times && round < 3 * times; round++) {
-      const porSegundo = factor * capacity
+      const perSecond = factor * capacity
       const {
         estados,
         skippedCount,
         perSecond: created,
-      } = await createDuring(harness, api, seconds, { concurrency: EN_CURSO, perSecond: porSegundo })
+      } = await createDuring(harness, api, seconds, { concurrency: EN_CURSO, perSecond })
       const statusSummary = [...estados].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
       notas.push(
-        `${porSegundo.toFixed(0)}/s asked, ${created.toFixed(0)}/s created: ${statusSummary}, ${skippedCount} not sent`,
+        `${perSecond.toFixed(0)}/s asked, ${created.toFixed(0)}/s created: ${statusSummary}, ${skippedCount} not sent`,
       )
       for (const status of estados.keys()) if (![201, 503].includes(status)) faults.push(`answers: ${status}`)
       refusedCount += estados.get(503) ?? 0
       capacity = Math.max(capacity, created)
-      if (created < 0.75 * porSegundo) saturatedRounds++
+      if (created < 0.75 * perSecond) saturatedRounds++
       else if (round === 3 * times - 1) faults.push('it was never asked for twice as much as it can')
       else factor *= 2
     }
@@ -262,7 +262,7 @@ export const saturatedService: Scenario['run'] = ({ times, size: seconds = 10 })
     notas.push(`/readyz ${seenStatuses}`)
     if (readinessWatch.seen.size !== 1 || !readinessWatch.seen.has(200))
       faults.push(`/readyz changed under load: ${seenStatuses}`)
-    const countedRefusals = valorDe(
+    const countedRefusals = valueIn(
       await scrapeMetrics(metricsPort),
       'guias_solicitudes_total{operacion="saturada",status="503"}',
     )

@@ -7,7 +7,7 @@ import { waitUntil } from '../factories.ts'
 import { PROMISE_FAULTS } from '../observability/promises.ts'
 
 const environment = useEnvironment()
-const read = async () => (await environment.operar('GET', '/servicio')).body
+const read = async () => (await environment.asOperador('GET', '/servicio')).body
 const measure = async (name: string) =>
   (await read()).medidas.find((one: { nombre: string }) => one.nombre === name) as Record<string, unknown>
 const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(environment))
@@ -15,8 +15,8 @@ const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(envir
 describe('GET /operaciones/v1/servicio', () => {
   it('says that all is well at rest, and names every measure', async () => {
     await environment.waitForQuiet()
-    const { bien, listo, medidas } = await read()
-    expect({ bien, listo }).toEqual({ bien: true, listo: true })
+    const { bien: isHealthy, listo, medidas } = await read()
+    expect({ bien: isHealthy, listo }).toEqual({ bien: true, listo: true })
     const names = measuresOf({}).map(({ nombre }) => nombre)
     expect(medidas.map(({ nombre }: { nombre: string }) => nombre)).toEqual(names)
     expect(measuresOf({ backup: '/respaldos' })).toEqual(MEASURES)
@@ -54,7 +54,7 @@ describe('GET /operaciones/v1/servicio', () => {
   it('says that no worker has started yet while the queue has no tables', async () => {
     await environment.db.pool.query('alter schema pgboss rename to aparte')
     try {
-      expect(await environment.operar('GET', '/servicio')).toMatchObject({
+      expect(await environment.asOperador('GET', '/servicio')).toMatchObject({
         status: 503,
         body: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) },
       })
@@ -73,10 +73,10 @@ describe('GET /operaciones/v1/servicio', () => {
 
 describe('npm run admin -- estado', () => {
   it('shows it on one screen, and ends with 1 if something is wrong', async () => {
-    const bien = await admin('estado')
-    expect(bien.codigo, bien.output).toBe(0)
-    expect(bien.output).toContain('Todo está bien.')
-    expect(bien.output.split('\n').length).toBeLessThan(24)
+    const isHealthy = await admin('estado')
+    expect(isHealthy.codigo, isHealthy.output).toBe(0)
+    expect(isHealthy.output).toContain('Todo está bien.')
+    expect(isHealthy.output.split('\n').length).toBeLessThan(24)
     const repair = await PROMISE_FAULTS.guias_decisiones_vencidas!(environment)
     const bad = await admin('estado')
     expect(bad.codigo).toBe(1)

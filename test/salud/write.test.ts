@@ -6,7 +6,7 @@ import { admin } from '../postgres.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 const base = () => new URL(environment.databaseUrl).pathname.slice(1)
 /** @param renovar whether sessions end, as at a failover: a setting of the database counts for new sessions */
@@ -71,7 +71,7 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
 
   it('is told by 503 with Retry-After and by /readyz, and everything goes on once it takes them again', async () => {
     const { llave, api } = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await api.webhooks.crear({ url: receptor.url })
     await environment.waitForQuiet()
     const before = await create(llave)

@@ -41,7 +41,7 @@ const runInOwnProcess: Run = async (args, env = {}) => {
 const here: Run = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir, ...env })
 
 /** As its help says. */
-const porNpm: Run = async (args) => {
+const byNpm: Run = async (args) => {
   const child = processes.runCommand(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
   const { codigo } = await child.waitForEnd()
   return { codigo, output: child.output, errores: child.errores.replace(/^Generando.*\n/gm, '') }
@@ -213,8 +213,8 @@ function describeEachCommand(runCommand: Run) {
   })
 
   it('bitacora verificar', async () => {
-    const foundItem = await runForJson('bitacora', 'verificar', '--desde', '2026-01-01T00:00:00Z')
-    expect(foundItem).toMatchObject({ faltas: [], seals: expect.any(Number) })
+    const verification = await runForJson('bitacora', 'verificar', '--desde', '2026-01-01T00:00:00Z')
+    expect(verification).toMatchObject({ faltas: [], seals: expect.any(Number) })
   })
 
   it('llaves listar, without the secrets', async () => {
@@ -279,9 +279,18 @@ function describeEachCommand(runCommand: Run) {
 
   it('operadores listar and revocar; llaves crear, listar, rotar and revocar of an operator', async () => {
     const vence = new Date(Date.now() + 3_600_000).toISOString()
-    const nuevo = await runForJson('operadores', 'crear', '--nombre', 'Bodega', '--alcances', 'ver', '--vence', vence)
-    expect(nuevo).toMatchObject({ alcances: ['ver'], vence_en: vence })
-    const { operador } = nuevo
+    const newOperador = await runForJson(
+      'operadores',
+      'crear',
+      '--nombre',
+      'Bodega',
+      '--alcances',
+      'ver',
+      '--vence',
+      vence,
+    )
+    expect(newOperador).toMatchObject({ alcances: ['ver'], vence_en: vence })
+    const { operador } = newOperador
     const other = await runForJson(
       'llaves',
       'crear',
@@ -298,7 +307,7 @@ function describeEachCommand(runCommand: Run) {
     expect(rotation).toMatchObject({ operador, alcances: ['ver', 'operar'] })
     expect(await runForJson('llaves', 'revocar', rotation.id)).toMatchObject({ operador, revocado_en: INSTANT })
     const list = await runForJson('llaves', 'listar', '--operador', operador)
-    expect(list.map(({ id }: Llave) => id)).toEqual([rotation.id, other.id, nuevo.id])
+    expect(list.map(({ id }: Llave) => id)).toEqual([rotation.id, other.id, newOperador.id])
     const revocado = await runForJson('operadores', 'revocar', operador)
     expect(revocado).toEqual({ operador, nombre: 'Bodega', creado_en: INSTANT, revocado_en: INSTANT })
     expect((await runForJson('operadores', 'listar'))[0]).toEqual(revocado)
@@ -349,7 +358,7 @@ describe('while the service does not run, before it ever did', () => {
 
   it('does the same through npm', async () => {
     const listar = ['comercios', 'listar']
-    expect(await json(porNpm, ...listar)).toEqual(await json(here, ...listar))
+    expect(await json(byNpm, ...listar)).toEqual(await json(here, ...listar))
   })
 
   it('leaves nothing running', () => {

@@ -28,9 +28,9 @@ const git = (...args: string[]) =>
   execute('git', ['-c', 'user.name=x', '-c', 'user.email=x@ejemplo.com', ...args], { cwd: folder })
 const change = async (file: string, before: string | RegExp, after: string) => {
   const text = await readFile(join(folder, file), 'utf8')
-  const nuevo = text.replace(before, after)
-  expect(nuevo, `${file} no longer has ${before}`).not.toBe(text)
-  await writeFile(join(folder, file), nuevo)
+  const changedText = text.replace(before, after)
+  expect(changedText, `${file} no longer has ${before}`).not.toBe(text)
+  await writeFile(join(folder, file), changedText)
 }
 const add = async (version: string) => {
   for (const place of LUGARES) await change(place, actual, version)
@@ -75,8 +75,8 @@ describe('before the first release', () => {
   })
   it.each(LUGARES)('finds that %s says another version', async (place) => {
     await change(place, '1.4.2', '1.4.3')
-    const { bien, output } = await revisar()
-    expect(bien).toBe(false)
+    const { bien: isGreen, output } = await revisar()
+    expect(isGreen).toBe(false)
     expect(output).toContain(`1.4.3  ${place}`)
   })
   it('publishes under the tag of the version, once its changes have a date', async () => {
@@ -180,8 +180,8 @@ describe('since the last release', FULL_RUN_ONLY, () => {
     ['other words', `${SCHEMAS_FOLDER}/catalogo.yaml`, 'Pueden añadirse países.', 'Habrá más.', '1.4.3'],
   ])('%s is refused without its version', async (_, file, before, after, version) => {
     await change(file, before, after)
-    const { bien, output } = await revisar()
-    expect(bien).toBe(false)
+    const { bien: isGreen, output } = await revisar()
+    expect(isGreen).toBe(false)
     expect(output).toContain(`need ${version} at least`)
   })
 

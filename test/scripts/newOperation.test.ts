@@ -16,29 +16,32 @@ const COPIED_FOLDERS = ['openapi', 'prisma', 'scripts', 'sdk', 'server', 'test',
 const ARCHIVOS = ['biome.json', 'redocly.yaml', 'tsconfig.json', 'package.json', 'LICENSE', 'README.md', 'CHANGELOG.md']
 const CONFIGURATION_FILES = ['.gitignore', 'vitest.config.ts', 'prisma.config.ts']
 
-let copia: string
+let copyFolder: string
 beforeAll(async () => {
-  copia = await mkdtemp(join(tmpdir(), 'guias-nueva-'))
+  copyFolder = await mkdtemp(join(tmpdir(), 'guias-nueva-'))
   for (const path of [...COPIED_FOLDERS, ...ARCHIVOS, ...CONFIGURATION_FILES])
-    await cp(join(root, path), join(copia, path), { recursive: true, filter: (one) => !one.endsWith('node_modules') })
-  const packagesFolder = join(copia, 'node_modules')
+    await cp(join(root, path), join(copyFolder, path), {
+      recursive: true,
+      filter: (one) => !one.endsWith('node_modules'),
+    })
+  const packagesFolder = join(copyFolder, 'node_modules')
   await mkdir(join(packagesFolder, '@guias'), { recursive: true })
   for (const packageName of readdirSync(join(root, 'node_modules')))
     if (packageName !== '@guias')
       await symlink(join(root, 'node_modules', packageName), join(packagesFolder, packageName))
-  await symlink(join(copia, 'sdk'), join(packagesFolder, '@guias/sdk'))
-  await execute('git', ['init', '--quiet'], { cwd: copia })
+  await symlink(join(copyFolder, 'sdk'), join(packagesFolder, '@guias/sdk'))
+  await execute('git', ['init', '--quiet'], { cwd: copyFolder })
 })
-afterAll(() => rm(copia, { recursive: true, force: true }))
+afterAll(() => rm(copyFolder, { recursive: true, force: true }))
 
-const read = (file: string) => readFileSync(join(copia, file), 'utf8')
+const read = (file: string) => readFileSync(join(copyFolder, file), 'utf8')
 const fresh = (...args: string[]) =>
-  execute(process.execPath, [join(copia, 'scripts/newOperation.ts'), ...args], { cwd: copia }).then(
+  execute(process.execPath, [join(copyFolder, 'scripts/newOperation.ts'), ...args], { cwd: copyFolder }).then(
     ({ stdout }) => ({ bien: true, output: stdout }),
     ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
 /** Paths that the command says it wrote. */
-const escritos = (output: string) => [...output.matchAll(/^ {2}(\S+\.\w+)$/gm)].map(([, file]) => file)
+const writtenPaths = (output: string) => [...output.matchAll(/^ {2}(\S+\.\w+)$/gm)].map(([, file]) => file)
 
 describe('npm run new', () => {
   it.each([
@@ -52,28 +55,28 @@ describe('npm run new', () => {
     ['a path below no other', ['comercios', 'crearCobro', 'post', '/api/v1/cobros'], 'No operation is below'],
   ])('writes nothing with %s', async (_case, args, mensaje) => {
     const before = read('server/startup/handlers.ts')
-    const { bien, output } = await fresh(...args)
-    expect([bien, output]).toEqual([false, expect.stringContaining(mensaje)])
+    const { bien: isDone, output } = await fresh(...args)
+    expect([isDone, output]).toEqual([false, expect.stringContaining(mensaje)])
     expect(read('server/startup/handlers.ts')).toBe(before)
-    expect(existsSync(join(copia, 'server/domain/guias/pausar.ts'))).toBe(false)
+    expect(existsSync(join(copyFolder, 'server/domain/guias/pausar.ts'))).toBe(false)
   })
 
   describe('writes', () => {
-    let deComercios: string[]
-    let deOperaciones: string[]
+    let comercioTables: string[]
+    let ofOperaciones: string[]
     beforeAll(async () => {
       const write = async (...args: string[]) => {
-        const { bien, output } = await fresh(...args)
-        expect(bien, output).toBe(true)
-        return escritos(output) as string[]
+        const { bien: isDone, output } = await fresh(...args)
+        expect(isDone, output).toBe(true)
+        return writtenPaths(output) as string[]
       }
-      deComercios = await write('comercios', 'pausarGuia', 'post', '/api/v1/guias/{guia}/pausar')
-      deOperaciones = await write('operaciones', 'revisarGuia', 'get', '/operaciones/v1/guias/{guia}/revision')
+      comercioTables = await write('comercios', 'pausarGuia', 'post', '/api/v1/guias/{guia}/pausar')
+      ofOperaciones = await write('operaciones', 'revisarGuia', 'get', '/operaciones/v1/guias/{guia}/revision')
       await write('operaciones', 'pausarPersona', 'post', '/operaciones/v1/personas/{persona}/pausar')
     })
 
     it('all pieces of a merchants’ operation', () => {
-      expect(deComercios).toEqual([
+      expect(comercioTables).toEqual([
         'openapi/comercios/muestras/pausarGuia.ts',
         'openapi/comercios/openapi.yaml',
         'openapi/comercios/paths/guias_guia_pausar.yaml',
@@ -95,7 +98,7 @@ describe('npm run new', () => {
     })
 
     it('all pieces of an operators’ operation, and none of the SDK', () => {
-      expect(deOperaciones).toEqual([
+      expect(ofOperaciones).toEqual([
         'openapi/componentes/schemas/revisarGuia.yaml',
         'openapi/operaciones/openapi.yaml',
         'openapi/operaciones/paths/guias_guia_revision.yaml',
@@ -113,8 +116,8 @@ describe('npm run new', () => {
     })
 
     it('files that the contract’s linter accepts, and that compile after the generator', FULL_RUN_ONLY, async () => {
-      const program = join(copia, 'generate.mjs')
-      const steps = ['contract.ts', 'sdk.ts'].map((one) => join(copia, 'scripts/generate', one))
+      const program = join(copyFolder, 'generate.mjs')
+      const steps = ['contract.ts', 'sdk.ts'].map((one) => join(copyFolder, 'scripts/generate', one))
       await writeFile(
         program,
         `const [contrato, sdk] = await Promise.all(${JSON.stringify(steps)}.map((uno) => import(uno)))
@@ -122,7 +125,7 @@ await contrato.generateContract()
 await sdk.generateSdk()`,
       )
       const runCommand = async (file: string, ...args: string[]) => {
-        const options = { cwd: copia, env: { ...process.env, REDOCLY_TELEMETRY: 'off' }, maxBuffer: 1 << 26 }
+        const options = { cwd: copyFolder, env: { ...process.env, REDOCLY_TELEMETRY: 'off' }, maxBuffer: 1 << 26 }
         const { stdout } = await execute(process.execPath, [file, ...args], options).catch((error) => {
           throw new Error(`${dirname(file)}: ${error.stdout}${error.stderr}`)
         })

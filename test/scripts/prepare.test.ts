@@ -16,10 +16,10 @@ const exists = (path: string) =>
 
 describe('scripts/prepare.mjs', () => {
   let project: string
-  const en = (path: string) => join(project, path)
+  const pathOf = (path: string) => join(project, path)
   const write = async (path: string, text: string, mode = 0o644) => {
-    await mkdir(dirname(en(path)), { recursive: true })
-    await writeFile(en(path), text, { mode })
+    await mkdir(dirname(pathOf(path)), { recursive: true })
+    await writeFile(pathOf(path), text, { mode })
   }
   const npm = async (...args: string[]) => {
     const { codigo, errores } = await runProgram(['npm', ...args, '--offline'], { cwd: project })
@@ -50,7 +50,7 @@ describe('scripts/prepare.mjs', () => {
     return { codigo, text: errores.replace(/\d+ s/g, 'n s').trim().split('\n').filter(Boolean) }
   }
   const readGenerated = () =>
-    readFile(en('veces.txt'), 'utf8').then(
+    readFile(pathOf('veces.txt'), 'utf8').then(
       (text) => text.length,
       () => 0,
     )
@@ -76,8 +76,8 @@ describe('scripts/prepare.mjs', () => {
       }`,
     )
     await write('sdk/package.json', '{ "name": "@x/sdk" }')
-    const dePruebas = { name: '@x/test', devDependencies: { vitest: 'file:../paquetes/vitest-1.0.0.tgz' } }
-    await write('test/package.json', JSON.stringify(dePruebas))
+    const ofPruebas = { name: '@x/test', devDependencies: { vitest: 'file:../paquetes/vitest-1.0.0.tgz' } }
+    await write('test/package.json', JSON.stringify(ofPruebas))
     await packPackage('node', '1.0.0', `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
     for (const [name, version] of [
       ['generador', '1.0.0'],
@@ -101,8 +101,8 @@ describe('scripts/prepare.mjs', () => {
         'Preparado en n s',
       ],
     })
-    expect(await exists(en('node_modules/generador'))).toBe(true)
-    expect(await exists(en('node_modules/vitest'))).toBe(false)
+    expect(await exists(pathOf('node_modules/generador'))).toBe(true)
+    expect(await exists(pathOf('node_modules/vitest'))).toBe(false)
     expect(await readGenerated()).toBe(1)
   })
 
@@ -112,12 +112,12 @@ describe('scripts/prepare.mjs', () => {
 
   it('adds what the tests need, leaves the rest as it was and generates nothing again', async () => {
     await write('node_modules/generador/testigo', '')
-    const lockFile = await readFile(en('package-lock.json'), 'utf8')
+    const lockFile = await readFile(pathOf('package-lock.json'), 'utf8')
     expect((await prepare('all')).text.at(-2)).toBe('Instalando lo que hace falta para arrancar y probar: hecho en n s')
-    expect(await exists(en('node_modules/vitest'))).toBe(true)
-    expect(await exists(en('node_modules/generador/testigo'))).toBe(true)
+    expect(await exists(pathOf('node_modules/vitest'))).toBe(true)
+    expect(await exists(pathOf('node_modules/generador/testigo'))).toBe(true)
     expect(await readGenerated()).toBe(1)
-    expect(await readFile(en('package-lock.json'), 'utf8')).toBe(lockFile)
+    expect(await readFile(pathOf('package-lock.json'), 'utf8')).toBe(lockFile)
   })
 
   it('is content with it, whichever of the two comes next', async () => {
@@ -127,23 +127,23 @@ describe('scripts/prepare.mjs', () => {
   it('puts only what another lock changes, the tests’ tools still there, and generates with it', async () => {
     await manifiesto('2.0.0')
     await npm('install', '--package-lock-only')
-    expect(await readFile(en('package-lock.json'), 'utf8')).toContain('generador-2.0.0.tgz')
+    expect(await readFile(pathOf('package-lock.json'), 'utf8')).toContain('generador-2.0.0.tgz')
     await write('node_modules/vitest/testigo', '')
     expect(await prepare()).toMatchObject({
       codigo: 0,
       text: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
     })
-    expect(await readJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
-    expect(await exists(en('node_modules/vitest/testigo'))).toBe(true)
+    expect(await readJson(pathOf('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
+    expect(await exists(pathOf('node_modules/vitest/testigo'))).toBe(true)
     expect(await readGenerated()).toBe(2)
   })
 
   it('installs from nothing what was interrupted', async () => {
     await write('node_modules/.cache/guias/prepared.json', '{ "installing": true }')
-    await rm(en('node_modules/generador/package.json'))
+    await rm(pathOf('node_modules/generador/package.json'))
     expect((await prepare()).codigo).toBe(0)
-    expect(await exists(en('node_modules/generador/package.json'))).toBe(true)
-    expect(await exists(en('node_modules/vitest/testigo'))).toBe(false)
+    expect(await exists(pathOf('node_modules/generador/package.json'))).toBe(true)
+    expect(await exists(pathOf('node_modules/vitest/testigo'))).toBe(false)
   })
 
   it('generates everything anew when asked to', async () => {
@@ -155,7 +155,7 @@ describe('scripts/prepare.mjs', () => {
   })
 
   it('ends with what the failed program said', async () => {
-    await cp(en('scripts/generate.ts'), en('bien.ts'))
+    await cp(pathOf('scripts/generate.ts'), pathOf('bien.ts'))
     await write('scripts/generate.ts', "console.log('se oyó'); throw new Error('el contrato no vale')")
     const { codigo, text: message } = await prepare()
     expect(codigo).toBe(1)
@@ -163,12 +163,12 @@ describe('scripts/prepare.mjs', () => {
     expect(message).toContain('se oyó')
     expect(message.join('\n')).toContain('el contrato no vale')
     expect(message.at(-1)).toMatch(/^Falló «.*generate\.ts»\.$/)
-    await cp(en('bien.ts'), en('scripts/generate.ts'))
+    await cp(pathOf('bien.ts'), pathOf('scripts/generate.ts'))
     expect((await prepare()).codigo).toBe(0)
   })
 
   it('lets two first starts at once install one after the other', async () => {
-    await rm(en('node_modules'), { recursive: true })
+    await rm(pathOf('node_modules'), { recursive: true })
     const before = await readGenerated()
     const dos = await Promise.all([prepare(), prepare()])
     expect(dos.map(({ codigo }) => codigo)).toEqual([0, 0])

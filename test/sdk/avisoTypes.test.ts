@@ -61,7 +61,7 @@ describe('types', () => {
         return `otro ${aviso.tipo}`
     }
   }
-  const porForma = (aviso: CuerpoDeAviso) => {
+  const byForma = (aviso: CuerpoDeAviso) => {
     if ('guia' in aviso.datos) {
       expectTypeOf(aviso.datos.guia).toEqualTypeOf<GuiaDeAviso>()
       return aviso.datos.evento.secuencia
@@ -86,11 +86,7 @@ describe('types', () => {
     expect(read(await receive('webhook.prueba', webhook))).toBe('W')
     expect(read(await receive('webhook.deshabilitado', webhook))).toBe('U')
     expect(read(await receive('comercio.nuevo', {}))).toBe('otro comercio.nuevo')
-    expect([guia, webhook, {}].map((datos) => porForma({ tipo: 'x', datos } as never))).toEqual([
-      3,
-      'activo',
-      undefined,
-    ])
+    expect([guia, webhook, {}].map((datos) => byForma({ tipo: 'x', datos } as never))).toEqual([3, 'activo', undefined])
   })
 
   it('match the arguments and results of the methods (this compiles)', () => {
@@ -102,9 +98,9 @@ describe('types', () => {
     expectTypeOf(api.webhooks.ensayarRecuperacion).returns.toEqualTypeOf<Solicitud<EnsayoDeRecuperacion>>()
     expectTypeOf(api.webhooks.avisos).returns.toExtend<Listado<AvisoDeWebhook>>()
     expectTypeOf(api.webhooks.obtenerAviso).returns.toEqualTypeOf<Solicitud<AvisoDeWebhookConIntentos>>()
-    const conEnsayo = { desde: '2026-11-20T15:00:00Z', ensayo: true }
+    const withTrial = { desde: '2026-11-20T15:00:00Z', ensayo: true }
     // @ts-expect-error a rehearsal is asked for by name, also when the data come in a variable
-    const bad: RecuperacionParaCrear = conEnsayo
+    const bad: RecuperacionParaCrear = withTrial
     // @ts-expect-error the parsed body is not the body
     const body: Parameters<typeof verificarWebhook>[0] = AVISO
     expectTypeOf<IncomingMessage['headers']>().toExtend<CabecerasRecibidas>()

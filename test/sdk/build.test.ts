@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { GUIA, json, LLAVE, respondProblema, text, useFakeServer } from './server.ts'
 
 const server = useFakeServer()
-const servicioAjeno = 'https://guias.ejemplo.com'
-const { client, respondWith: answer, fallaCon, capturedRequests: received } = server
+const foreignService = 'https://guias.ejemplo.com'
+const { client, respondWith: answer, faultWith, capturedRequests: received } = server
 
 describe('construction', () => {
   it.each([
@@ -38,9 +38,9 @@ describe('construction', () => {
   it('never shows the key', async () => {
     const api = client()
     const errores = [
-      await fallaCon(ErrorConexion, (res) => res.destroy()),
-      await fallaCon(ErrorRespuesta, text(200, '<html>')),
-      await fallaCon(ErrorNoAutenticado, respondProblema(401, 'no_autenticado')),
+      await faultWith(ErrorConexion, (res) => res.destroy()),
+      await faultWith(ErrorRespuesta, text(200, '<html>')),
+      await faultWith(ErrorNoAutenticado, respondProblema(401, 'no_autenticado')),
     ]
     for (const value of [api, api.guias, ...errores]) {
       expect(inspect(value, { depth: 10, showHidden: true })).not.toContain('secreto')
@@ -76,7 +76,7 @@ describe('the environment', () => {
         expect(() => new Guias({ llave })).toThrow('Falta la dirección del servicio: new Guias({ baseUrl })')
         vi.stubEnv('GUIAS_LLAVE', llave)
         expect(() => new Guias()).toThrow('GUIAS_URL')
-        expect(new Guias({ baseUrl: servicioAjeno })).toBeInstanceOf(Guias)
+        expect(new Guias({ baseUrl: foreignService })).toBeInstanceOf(Guias)
       }
     } finally {
       vi.unstubAllEnvs()
@@ -87,8 +87,8 @@ describe('the environment', () => {
     vi.stubGlobal('document', {})
     try {
       expect(() => new Guias({ llave: 'guia_live_abc_secreto' })).toThrow('permitirNavegador')
-      const conPermiso = { llave: 'guia_live_abc_secreto', baseUrl: servicioAjeno, permitirNavegador: true }
-      expect(new Guias(conPermiso)).toBeInstanceOf(Guias)
+      const withPermission = { llave: 'guia_live_abc_secreto', baseUrl: foreignService, permitirNavegador: true }
+      expect(new Guias(withPermission)).toBeInstanceOf(Guias)
       expect(new Guias({ llave: LLAVE })).toBeInstanceOf(Guias)
     } finally {
       vi.unstubAllGlobals()

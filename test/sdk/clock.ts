@@ -12,10 +12,10 @@ export const ENDLESS_HEADER = { 'X-Sin-Fin': '1' }
 class ManualClock {
   now = 0
   #lastTimerId = 0
-  readonly #pending = new Map<number, { en: number; perform: () => void }>()
+  readonly #pending = new Map<number, { dueAt: number; perform: () => void }>()
 
   readonly add = (callback: () => void, ms: number) => {
-    this.#pending.set(++this.#lastTimerId, { en: this.now + ms, perform: callback })
+    this.#pending.set(++this.#lastTimerId, { dueAt: this.now + ms, perform: callback })
     return this.#lastTimerId
   }
 
@@ -23,18 +23,18 @@ class ManualClock {
 
   /** To the next thing that is due, which is done. */
   readonly jumpToNext = () => {
-    const [first] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
+    const [first] = [...this.#pending].sort(([, a], [, b]) => a.dueAt - b.dueAt)
     if (!first) throw new Error('nothing is due')
-    const [timerId, { en, perform: callback }] = first
+    const [timerId, { dueAt, perform: callback }] = first
     this.#pending.delete(timerId)
-    this.now = Math.max(this.now, en)
+    this.now = Math.max(this.now, dueAt)
     callback()
   }
 
   /** By so much; what is due by then is done in its time. */
   avanzar(ms: number) {
     const end = this.now + ms
-    while ([...this.#pending.values()].some(({ en }) => en <= end)) this.jumpToNext()
+    while ([...this.#pending.values()].some(({ dueAt }) => dueAt <= end)) this.jumpToNext()
     this.now = end
   }
 }

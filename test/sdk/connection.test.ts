@@ -6,16 +6,16 @@ import { describe, expect, it } from 'vitest'
 import { createCertificate, encodeIpName } from '../certificate.ts'
 import { findFreePort } from '../ports.ts'
 import { ENDLESS_HEADER, useSdkWithClock } from './clock.ts'
-import { aMedias, GUIA, json, useFakeServer } from './server.ts'
+import { GUIA, json, partialSignIn, useFakeServer } from './server.ts'
 
 const { sdk, clock, fetch } = useSdkWithClock()
 const { ErrorConexion, ErrorTiempo } = sdk
 const server = useFakeServer({ fetch }, sdk)
-const { client, respondWith: answer, fallaCon } = server
+const { client, respondWith: answer, faultWith } = server
 
 describe('connection and time', () => {
   it('cut before the answer', async () => {
-    const error = await fallaCon(ErrorConexion, (res) => res.destroy())
+    const error = await faultWith(ErrorConexion, (res) => res.destroy())
     expect(error.name).toBe('ErrorConexion')
     expect(error.message).toContain(server.baseUrl)
     expect(error.message).toContain('external_ref')
@@ -24,21 +24,21 @@ describe('connection and time', () => {
   })
 
   it.each([201, 404])('cut in the middle of a %i', async (status) => {
-    const error = await fallaCon(ErrorConexion, aMedias(status))
+    const error = await faultWith(ErrorConexion, partialSignIn(status))
     expect(error.name).toBe('ErrorConexion')
   })
 
   const nobody = async () => `http://127.0.0.1:${await findFreePort()}`
-  const deCifrado = () => server.baseUrl.replace('http:', 'https:')
+  const ofCipher = () => server.baseUrl.replace('http:', 'https:')
   it.each([
     ['nobody listens', nobody, 'ECONNREFUSED'],
     ['nobody listens at any address of a name', async () => `http://localhost:${await findFreePort()}`, 'ECONNREFUSED'],
     ['a name that nobody has', () => 'http://no-existe.invalid', /ENOTFOUND|EAI_AGAIN/],
     ['a port that fetch leaves alone', () => 'http://127.0.0.1:22', 'bad port'],
-    ['https where http is spoken', deCifrado, 'wrong version number'],
-  ])('%s: it says where and why, and that nothing was received', async (_, donde, explanation) => {
-    const baseUrl = await donde()
-    const error = await fallaCon(ErrorConexion, () => {}, { baseUrl })
+    ['https where http is spoken', ofCipher, 'wrong version number'],
+  ])('%s: it says where and why, and that nothing was received', async (_, place, explanation) => {
+    const baseUrl = await place()
+    const error = await faultWith(ErrorConexion, () => {}, { baseUrl })
     expect(error.pudoLlegar).toBe(false)
     expect(error.message).toContain(`No se pudo conectar con ${baseUrl}: `)
     expect(error.message).toMatch(explanation)
@@ -54,7 +54,7 @@ describe('connection and time', () => {
     await new Promise<void>((listo) => listener.listen(0, '127.0.0.1', listo))
     try {
       const { port } = listener.address() as AddressInfo
-      const error = await fallaCon(ErrorConexion, () => {}, { baseUrl: `https://127.0.0.1:${port}` })
+      const error = await faultWith(ErrorConexion, () => {}, { baseUrl: `https://127.0.0.1:${port}` })
       expect([error.pudoLlegar, received]).toEqual([false, []])
     } finally {
       listener.close()
@@ -90,7 +90,7 @@ describe('connection and time', () => {
       ),
     ],
   ])('knows that nothing was received by the words of %s', async (_, causa) => {
-    const error = await fallaCon(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
+    const error = await faultWith(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
     expect(error.pudoLlegar).toBe(false)
   })
 
@@ -109,7 +109,7 @@ describe('connection and time', () => {
       }),
     ],
   ])('believes nothing of the sort of %s', async (_, causa) => {
-    const error = await fallaCon(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
+    const error = await faultWith(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
     expect(error.pudoLlegar).toBe(true)
   })
 
@@ -123,7 +123,7 @@ describe('connection and time', () => {
   ])('gives up on %s, and hangs up', async (_, response) => {
     let hangingRequest: Promise<unknown> | undefined
     const start = clock.now
-    const error = await fallaCon(
+    const error = await faultWith(
       ErrorTiempo,
       (res) => {
         hangingRequest = once(res, 'close')
@@ -142,7 +142,7 @@ describe('connection and time', () => {
       setImmediate(clock.jumpToNext)
       return new Promise<never>(() => {})
     }
-    await fallaCon(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: hangForever })
+    await faultWith(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: hangForever })
   })
 
   it.each([5000, Infinity, 2 ** 40])('waits for a slow answer within the time: %s', async (tiempoLimite) => {

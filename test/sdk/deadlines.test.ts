@@ -6,7 +6,7 @@ import { fault, GUIA, json, NEW_GUIA, type Responder, respondHtml, respondProble
 
 const { sdk, clock, server } = useRetries()
 const { client, respondWith: answer, capturedRequests: received } = server
-const bien = json(200, GUIA)
+const success = json(200, GUIA)
 const hang: Responder = () => clock.jumpToNext()
 
 describe('time', () => {
@@ -81,7 +81,7 @@ describe('signal', () => {
       derivedSignals.push(derivedSignal)
       return derivedSignal
     })
-    answer(respondHtml, bien)
+    answer(respondHtml, success)
     await client().guias.obtener('A', { signal: cut.signal })
     expect(derivedSignals.length).toBeGreaterThan(0)
     for (const one of [cut.signal, ...derivedSignals]) expect(getEventListeners(one, 'abort')).toEqual([])

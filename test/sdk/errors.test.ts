@@ -16,7 +16,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { fault, GUIA, json, problema, respondProblema, text, useFakeServer } from './server.ts'
 
-const { client, respondWith: answer, fallaCon } = useFakeServer()
+const { client, respondWith: answer, faultWith } = useFakeServer()
 
 describe('errors of the API', () => {
   it.each([
@@ -33,7 +33,7 @@ describe('errors of the API', () => {
     [500, 'error_interno', ErrorServicio],
     [503, 'codigo_de_manana', ErrorServicio],
   ])('%i %s', async (status, codigo, Clase) => {
-    const error = await fallaCon(Clase, respondProblema(status, codigo))
+    const error = await faultWith(Clase, respondProblema(status, codigo))
     expect(error.constructor).toBe(Clase)
     expect(error).toBeInstanceOf(ErrorApi)
     expect(error).toMatchObject({
@@ -53,7 +53,7 @@ describe('errors of the API', () => {
       codigo: 'codigo_de_manana',
       mensaje: `falta ${i}`,
     }))
-    const error = await fallaCon(
+    const error = await faultWith(
       ErrorValidacion,
       json(422, problema(422, 'validacion', { errores, errores_omitidos: 5 })),
     )
@@ -70,7 +70,7 @@ describe('errors of the API', () => {
     answer(json(422, problema(422, 'validacion', { mensaje, errores: faults })))
     const errores = [
       await fault(client().guias.obtener('A')),
-      await fallaCon(ErrorRespuesta, text(200, '<html>\n\n<body>\n')),
+      await faultWith(ErrorRespuesta, text(200, '<html>\n\n<body>\n')),
       await fault(client({ fetch: () => Promise.reject(new Error('una\notra')) }).guias.obtener('A')),
     ]
     expect(errores.map(({ message }) => message)).toEqual([
@@ -82,9 +82,12 @@ describe('errors of the API', () => {
   })
 
   it('carries what conflicts', async () => {
-    const other = await fallaCon(ErrorConflicto, json(409, problema(409, 'external_ref_en_conflicto', { guia: 'ABC' })))
+    const other = await faultWith(
+      ErrorConflicto,
+      json(409, problema(409, 'external_ref_en_conflicto', { guia: 'ABC' })),
+    )
     expect(other).toMatchObject({ guia: 'ABC', estado: null, transiciones: [] })
-    const late = await fallaCon(
+    const late = await faultWith(
       ErrorConflicto,
       json(409, problema(409, 'transicion_invalida', { estado: 'en_luna', transiciones: ['en_ruta'] })),
     )
@@ -95,7 +98,7 @@ describe('errors of the API', () => {
       ['decision_no_admitida', { opciones: ['devolver'] }],
       ['decision_tomada', { decision: { estado: 'tomada', accion: 'devolver' } }],
     ] as const) {
-      const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, message)))
+      const error = await faultWith(ErrorConflicto, json(409, problema(409, codigo, message)))
       expect(error).toMatchObject({
         transiciones: [],
         admitidaEn: [],
@@ -107,7 +110,7 @@ describe('errors of the API', () => {
   })
 
   it('carries how long to wait, and members it does not know', async () => {
-    const error = await fallaCon(
+    const error = await faultWith(
       ErrorServicio,
       json(503, problema(503, 'no_disponible', { nuevo: 1 }), { 'Retry-After': '2' }),
     )
@@ -120,7 +123,7 @@ describe('errors of the API', () => {
   })
 
   it('manages with a problem that lacks everything but its code', async () => {
-    const error = await fallaCon(ErrorApi, json(418, { codigo: 'x' }))
+    const error = await faultWith(ErrorApi, json(418, { codigo: 'x' }))
     expect(error).toMatchObject({
       estadoHttp: 418,
       codigo: 'x',
@@ -138,7 +141,7 @@ describe('errors of the API', () => {
   })
 
   it('narrows by class (this compiles)', async () => {
-    const error = await fallaCon(ErrorApi, respondProblema(404, 'guia_desconocida'))
+    const error = await faultWith(ErrorApi, respondProblema(404, 'guia_desconocida'))
     const read = (e: Error) => {
       if (e instanceof ErrorValidacion) return e.errores.length
       if (e instanceof ErrorApi) return e.codigo

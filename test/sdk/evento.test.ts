@@ -98,11 +98,11 @@ describe('an event', () => {
       ...(await api.guias.eventos(guia).primeros(100)),
       ...(await api.guias.eventos(guiaWithoutPlace.guia).primeros(100)),
     ]
-    const deTipo = <T extends string>(...tipos: T[]) => tipos as readonly string[]
+    const ofTipo = <T extends string>(...tipos: T[]) => tipos as readonly string[]
     for (const evento of eventos) {
       const { tipo } = evento
-      const conMotivo = deTipo('guia.intento_fallido', 'guia.extraviado', 'guia.en_devolucion').includes(tipo)
-      expect([tipo, evento.motivo !== null]).toEqual([tipo, conMotivo])
+      const withMotivo = ofTipo('guia.intento_fallido', 'guia.extraviado', 'guia.en_devolucion').includes(tipo)
+      expect([tipo, evento.motivo !== null]).toEqual([tipo, withMotivo])
       expect([tipo, evento.estado_anterior === null]).toEqual([tipo, tipo === 'guia.aceptado'])
       expect([tipo, evento.numero_intento !== null, evento.requiere_accion !== null]).toEqual([
         tipo,
@@ -111,7 +111,7 @@ describe('an event', () => {
       expect([tipo, evento.estado_reportado !== null]).toEqual([tipo, tipo === 'guia.escaneo_tardio'])
       if (`guia.${evento.estado}` !== tipo)
         expect(
-          deTipo(
+          ofTipo(
             'guia.nota',
             'guia.escaneo_tardio',
             'ubicacion.solicitada',

@@ -23,11 +23,11 @@ describe.each([
     const cwd = mkdtempSync(join(folder, 'tienda-'))
     const file = fileURLToPath(new URL(`../../sdk/ejemplos/${program}`, import.meta.url))
     const env = { ...process.env, GUIAS_URL: environment.url, GUIAS_LLAVE: llave }
-    const readItems: string[] = []
+    const readLines: string[] = []
     const read = async () => {
       const { stdout } = await promisify(execFile)(interpreter!, [file], { cwd, env })
-      readItems.push(...stdout.split('\n').filter(Boolean))
-      return readItems.length
+      readLines.push(...stdout.split('\n').filter(Boolean))
+      return readLines.length
     }
     const created: string[] = []
     for (const count of [70, 50]) {
@@ -37,6 +37,6 @@ describe.each([
     }
     const { guia } = await api.guias.crear(buildGuia())
     await waitUntil(async () => (await read()) >= 121)
-    expect(readItems.toSorted()).toEqual([...created, `${guia} guia.aceptado`].toSorted())
+    expect(readLines.toSorted()).toEqual([...created, `${guia} guia.aceptado`].toSorted())
   })
 })

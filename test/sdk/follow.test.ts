@@ -7,7 +7,7 @@ const { client, respondWith: answer, capturedRequests: received } = useFakeServe
 const CODIGO = '7K3M9QX2A1B4'
 const SHORT_INTERVAL = { intervalo: 1 }
 
-const en = (estado: string, etag?: string) => json(200, { ...GUIA, estado }, etag ? { ETag: etag } : {})
+const answerIn = (estado: string, etag?: string) => json(200, { ...GUIA, estado }, etag ? { ETag: etag } : {})
 const same = (etag: string) => text(304, '', { ETag: etag })
 const estados = async (guias: AsyncIterable<Guia>) => {
   const seen: string[] = []
@@ -18,7 +18,14 @@ const conditions = () => received.map(({ headers }) => headers['if-none-match'])
 
 describe('guias.seguir', () => {
   it('gives a guide whenever it changed, and asks for no more of it', async () => {
-    answer(en('aceptado', '"a"'), same('"a"'), same('"a"'), en('en_ruta', '"b"'), same('"b"'), en('entregado'))
+    answer(
+      answerIn('aceptado', '"a"'),
+      same('"a"'),
+      same('"a"'),
+      answerIn('en_ruta', '"b"'),
+      same('"b"'),
+      answerIn('entregado'),
+    )
     const followedStates = client().guias.seguir(CODIGO, { ...SHORT_INTERVAL, limite: 3, cabeceras: { 'X-Mia': '1' } })
     expect(await estados(followedStates)).toEqual(['aceptado', 'en_ruta', 'entregado'])
     expect(conditions()).toEqual([undefined, '"a"', '"a"', '"a"', '"b"', '"b"'])
@@ -28,7 +35,7 @@ describe('guias.seguir', () => {
   })
 
   it('gives the same again where a proxy took the tag away', async () => {
-    answer(en('aceptado'), en('aceptado'), en('cancelado'))
+    answer(answerIn('aceptado'), answerIn('aceptado'), answerIn('cancelado'))
     expect(await estados(client().guias.seguir(CODIGO, SHORT_INTERVAL))).toEqual(['aceptado', 'aceptado', 'cancelado'])
     expect(conditions()).toEqual([undefined, undefined, undefined])
   })
@@ -39,7 +46,7 @@ describe('guias.seguir', () => {
       'x-transiciones': { finales: string[] }
     }
     for (const estado of all) {
-      answer(en(estado, `"${estado}"`), en('devuelto'))
+      answer(answerIn(estado, `"${estado}"`), answerIn('devuelto'))
       const seen = await estados(client().guias.seguir(CODIGO, SHORT_INTERVAL))
       expect(seen).toEqual(rules.finales.includes(estado) ? [estado] : [estado, 'devuelto'])
     }
@@ -51,7 +58,7 @@ describe('guias.seguir', () => {
     // Nobody asked whether anything changed.
     answer(same('"a"'))
     expect(await fault(client().guias.obtener(CODIGO))).toBeInstanceOf(ErrorRespuesta)
-    answer(en('aceptado', '"a"'))
+    answer(answerIn('aceptado', '"a"'))
     const cut = new AbortController()
     const followedStates = client().guias.seguir(CODIGO, { intervalo: 60_000, signal: cut.signal })
     await followedStates.next()

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Guias } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Comercio, conClave, useEnvironment } from '../environment.ts'
+import { type Comercio, useEnvironment, withKey } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 /** The service sends nothing, so nothing changes but by what a test asks. */
@@ -16,7 +16,7 @@ const proxy = createServer(async (req, res) => {
   const { authorization = '', 'content-type': tipo = '', 'idempotency-key': key } = req.headers
   const response = await fetch(`${environment.url}${req.url}`, {
     method: req.method!,
-    headers: { authorization, ...(tipo && { 'content-type': tipo }), ...conClave(key as string | undefined) },
+    headers: { authorization, ...(tipo && { 'content-type': tipo }), ...withKey(key as string | undefined) },
     body: chunks.length > 0 ? Buffer.concat(chunks) : null,
   })
   const body = await response.text()
@@ -54,8 +54,8 @@ it.each<[string, string, () => Promise<() => ReturnType<Guias['webhooks']['crear
     'rotarSecreto',
     'webhook_secreto',
     async () => {
-      const ownEntry = await webhook()
-      return () => api.webhooks.rotarSecreto(ownEntry)
+      const ownWebhook = await webhook()
+      return () => api.webhooks.rotarSecreto(ownWebhook)
     },
   ],
 ])('%s: a lost answer comes again with the same secret, and exactly one %s exists', async (_, table, prepare) => {
@@ -72,21 +72,21 @@ it.each<[string, string, () => Promise<() => ReturnType<Guias['webhooks']['crear
 })
 
 it('probar, reenviar, recuperar: a lost answer causes nothing twice', async () => {
-  const ownEntry = await webhook()
+  const ownWebhook = await webhook()
   const { guia } = await comercio.api.guias.crear(buildGuia())
   await send()
   const entregas = await count('webhook_aviso')
   lostCount = 1
-  const guiaWithPrueba = await api.webhooks.probar(ownEntry).conRespuesta()
+  const guiaWithPrueba = await api.webhooks.probar(ownWebhook).conRespuesta()
   expect([guiaWithPrueba.repetida, guiaWithPrueba.datos.causa]).toEqual([true, 'prueba'])
   expect(await count('webhook_aviso')).toBe(entregas + 1)
   await send()
   lostCount = 1
-  const resentAviso = await api.webhooks.reenviar(ownEntry, `avi_${ownEntry.slice(3)}_${guia}_1`).conRespuesta()
+  const resentAviso = await api.webhooks.reenviar(ownWebhook, `avi_${ownWebhook.slice(3)}_${guia}_1`).conRespuesta()
   expect([resentAviso.repetida, resentAviso.datos.causa]).toEqual([true, 'manual'])
   lostCount = 1
   const from = new Date(environment.clock().getTime() - 60_000)
-  const recovery = await api.webhooks.recuperar(ownEntry, { desde: from.toISOString() }).conRespuesta()
+  const recovery = await api.webhooks.recuperar(ownWebhook, { desde: from.toISOString() }).conRespuesta()
   expect([recovery.repetida, recovery.datos.estado]).toEqual([true, 'en_curso'])
   expect(await count('recuperacion')).toBe(1)
 })
@@ -123,17 +123,17 @@ it('crear, crearLote: a lost answer creates no guide twice, with a reference or 
 })
 
 it('two calls without a key of the caller are two requests', async () => {
-  const ownEntry = await webhook()
-  const one = await api.webhooks.rotarSecreto(ownEntry)
-  const other = await api.webhooks.rotarSecreto(ownEntry)
+  const ownWebhook = await webhook()
+  const one = await api.webhooks.rotarSecreto(ownWebhook)
+  const other = await api.webhooks.rotarSecreto(ownWebhook)
   expect(one.secreto).not.toBe(other.secreto)
 })
 
 it('a call with the caller’s key is repeated by another process', async () => {
-  const ownEntry = await webhook()
+  const ownWebhook = await webhook()
   const options = { claveDeIdempotencia: 'rotacion-2026-11' }
-  const one = await api.webhooks.rotarSecreto(ownEntry, undefined, options)
-  const otroProceso = new Guias({ llave: comercio.llave, baseUrl: environment.url })
-  const other = await otroProceso.webhooks.rotarSecreto(ownEntry, undefined, options).conRespuesta()
+  const one = await api.webhooks.rotarSecreto(ownWebhook, undefined, options)
+  const startOtherProcess = new Guias({ llave: comercio.llave, baseUrl: environment.url })
+  const other = await startOtherProcess.webhooks.rotarSecreto(ownWebhook, undefined, options).conRespuesta()
   expect([other.repetida, other.datos.secreto]).toEqual([true, one.secreto])
 })

@@ -75,10 +75,10 @@ describe('lists', () => {
     [0, [], 0],
     [Infinity, [0, 1, 2, 3, 4], 3],
     [99, [0, 1, 2, 3, 4], 3],
-  ])('gives the first %d in an array, and asks for no page more', async (count, ownEntries, times) => {
+  ])('gives the first %d in an array, and asks for no page more', async (count, expectedItems, times) => {
     answer(pages(5))
-    const firstEntries = await client().guias.listar().primeros(count)
-    expect([firstEntries, received.length]).toEqual([ownEntries.map((id) => ({ id })), times])
+    const first = await client().guias.listar().primeros(count)
+    expect([first, received.length]).toEqual([expectedItems.map((id) => ({ id })), times])
   })
 
   it('gives the first of the feed up to now, and none for what is no number', async () => {

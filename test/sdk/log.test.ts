@@ -5,7 +5,7 @@ import { fault, GUIA, json, NEW_GUIA, respondHtml, respondProblema } from './ser
 
 const { server, sucesos } = useRetries()
 const { client, respondWith: answer } = server
-const bien = json(200, GUIA)
+const success = json(200, GUIA)
 
 describe('registro', () => {
   it('gets each attempt, and nothing that is secret or of a person', async () => {
@@ -53,7 +53,7 @@ describe('registro', () => {
   })
 
   it('that throws disturbs nobody, and that is no function is refused', async () => {
-    answer(bien)
+    answer(success)
     const api = client({
       registro: () => {
         throw new Error('no')

@@ -42,13 +42,12 @@ const server = createServer(async (req, res) => {
   const body = Buffer.concat(chunks)
   const sent = { guias: JSON.parse(body.toString()).guias as GuiaParaCrear[], bytes: body.length }
   enviados.push(sent)
-  const givenValue = await answer(sent)
+  const reply = await answer(sent)
   concurrent.now--
-  const [status, datos] =
-    typeof givenValue === 'number' ? [givenValue, { codigo: 'x', mensaje: 'No.' }] : [200, givenValue]
+  const [status, datos] = typeof reply === 'number' ? [reply, { codigo: 'x', mensaje: 'No.' }] : [200, reply]
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(datos))
 })
-const bien: Answer = ({ guias }) => ({
+const allCreated: Answer = ({ guias }) => ({
   ok: true,
   creadas: guias.length,
   repetidas: 0,
@@ -71,7 +70,7 @@ beforeAll(async () => {
 beforeEach(() => {
   enviados = []
   concurrent = { now: 0, tope: 0 }
-  answer = bien
+  answer = allCreated
 })
 afterAll(() => {
   server.closeAllConnections()
@@ -208,7 +207,7 @@ describe('crearMuchas', () => {
   })
 
   it('divides what somebody in between finds too large', async () => {
-    answer = (sent) => (sent.guias.length > 30 ? 413 : bien(sent))
+    answer = (sent) => (sent.guias.length > 30 ? 413 : allCreated(sent))
     const results = await all(client().guias.crearMuchas(buildNumberedGuias(100)))
     expect(results.map((r) => r.ok && [r.posicion, r.guia])).toEqual(
       buildNumberedGuias(100).map((guia, i) => [i, `G-${guia.external_ref}`]),
@@ -229,12 +228,12 @@ describe('crearMuchas', () => {
         for (const release of heldResponses) release()
         heldResponses = []
       })
-      return bien(sent)
+      return allCreated(sent)
     }
-    let readItems = 0
+    let readCount = 0
     async function* source() {
       for (const guia of buildNumberedGuias(1_000)) {
-        readItems++
+        readCount++
         yield guia
       }
     }
@@ -242,14 +241,14 @@ describe('crearMuchas', () => {
     for await (const _ of client().guias.crearMuchas(source(), { tamano: 10, concurrencia: 3 })) {
       tomadas++
       if (tomadas % 50 === 0) await turns()
-      expect(readItems - tomadas).toBeLessThanOrEqual(10 * 4)
+      expect(readCount - tomadas).toBeLessThanOrEqual(10 * 4)
     }
-    expect([tomadas, readItems, concurrent.tope]).toEqual([1_000, 1_000, 3])
+    expect([tomadas, readCount, concurrent.tope]).toEqual([1_000, 1_000, 3])
   })
 
   it('nothing is missing: a request that fails is a failure of each of its guides', async () => {
     let n = 0
-    answer = (sent) => (n++ === 1 ? 503 : bien(sent))
+    answer = (sent) => (n++ === 1 ? 503 : allCreated(sent))
     const creation = client().guias.crearMuchas(buildNumberedGuias(25), { tamano: 10, concurrencia: 1 })
     const results = await all(creation)
     expect(results.map(({ ok }) => (ok ? 1 : 0)).join('')).toBe('1111111111000000000011111')
@@ -267,22 +266,22 @@ describe('crearMuchas', () => {
   })
 
   it('nor one of which the answer says nothing', async () => {
-    answer = ({ guias }) => ({ ...(bien({ guias: guias.slice(1), bytes: 0 }) as object) })
+    answer = ({ guias }) => ({ ...(allCreated({ guias: guias.slice(1), bytes: 0 }) as object) })
     const results = await all(client().guias.crearMuchas(buildNumberedGuias(3)))
     expect(results.map(({ ok }) => ok)).toEqual([true, true, false])
     expect(!results[2]!.ok && results[2]!.error.message).toContain('no dijo')
   })
 
   it('refuses a guide without a reference, alone', async () => {
-    const [con, caseWithout] = [
+    const [withReference, caseWithout] = [
       buildNumberedGuias(2)[0]!,
       { ...buildNumberedGuias(1)[0]!, external_ref: undefined } as unknown as GuiaParaCrear,
     ]
-    const emptyCase = { ...con, external_ref: '' }
-    const results = await all(client().guias.crearMuchas([caseWithout, con, null as never, emptyCase]))
+    const emptyCase = { ...withReference, external_ref: '' }
+    const results = await all(client().guias.crearMuchas([caseWithout, withReference, null as never, emptyCase]))
     expect(results.map(({ ok }) => ok)).toEqual([false, true, false, false])
     for (const r of [results[0]!, results[3]!]) expect(!r.ok && r.error.message).toContain('ponga su número de pedido')
-    expect(enviados.map(({ guias }) => guias)).toEqual([[con]])
+    expect(enviados.map(({ guias }) => guias)).toEqual([[withReference]])
   })
 
   it('makes the guide of what is none', async () => {
@@ -364,10 +363,10 @@ describe('crearMuchas', () => {
 
   it('aborted while the source makes wait: what was not sent gives no result', async () => {
     const cut = new AbortController()
-    let readItems = 0
+    let readCount = 0
     async function* source() {
       for (const guia of buildNumberedGuias(5)) {
-        readItems++
+        readCount++
         yield guia
       }
       setImmediate(() => cut.abort('ya no'))
@@ -380,7 +379,7 @@ describe('crearMuchas', () => {
     })().catch((causa) => causa)
     expect(error).toBeInstanceOf(ErrorAbortado)
     expect(error.cause).toBe('ya no')
-    expect([results.length, readItems]).toEqual([4, 5])
+    expect([results.length, readCount]).toEqual([4, 5])
   })
 
   it('aborted in mid-request: its guides are told of', async () => {
@@ -402,9 +401,9 @@ describe('crearMuchas', () => {
     const listenerCounts = new Set<number>()
     const count = () => listenerCounts.add(getEventListeners(cut.signal, 'abort').length)
     const responder = answer
-    answer = (...givenValues) => {
+    answer = (...args) => {
       count()
-      return responder(...givenValues)
+      return responder(...args)
     }
     function* source() {
       for (const guia of buildNumberedGuias(4)) {
@@ -420,11 +419,11 @@ describe('crearMuchas', () => {
 
   it('left early: the source is closed and no more is read', async () => {
     let cerrada = false
-    let readItems = 0
+    let readCount = 0
     function* source() {
       try {
         for (const guia of buildNumberedGuias(1_000)) {
-          readItems++
+          readCount++
           yield guia
         }
       } finally {
@@ -433,7 +432,7 @@ describe('crearMuchas', () => {
     }
     for await (const { posicion } of client().guias.crearMuchas(source(), { tamano: 10 })) if (posicion === 5) break
     await waitUntil(async () => cerrada)
-    expect(readItems).toBeLessThanOrEqual(40)
+    expect(readCount).toBeLessThanOrEqual(40)
   })
 
   it('is of one use, looks at its options, and survives a callback that throws', async () => {

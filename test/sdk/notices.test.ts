@@ -7,7 +7,7 @@ import { GUIA, json, NEW_GUIA, useFakeServer } from './server.ts'
 const environment = shareEnvironment()
 const { client, respondWith: answer, capturedRequests: received } = useFakeServer()
 
-const conAvisos = (options: OpcionesDeGuias = {}) => {
+const withAvisos = (options: OpcionesDeGuias = {}) => {
   const avisos: string[] = []
   return { api: client({ alAvisar: (aviso) => avisos.push(aviso), ...options }), avisos }
 }
@@ -16,7 +16,7 @@ describe('Deprecation and Sunset', () => {
   const RETIREMENT_HEADERS = { Deprecation: '@1795000000', Sunset: 'Sun, 21 Nov 2027 00:00:00 GMT' }
 
   it('are told once for each operation, not for each guide', async () => {
-    const { api, avisos } = conAvisos()
+    const { api, avisos } = withAvisos()
     answer(json(200, GUIA, RETIREMENT_HEADERS))
     for (const codigo of ['A', 'B', 'B']) await api.guias.obtener(codigo)
     await api.post('/api/v1/guias/C/cancelar?a=1')
@@ -70,7 +70,7 @@ describe('crear', () => {
   })
 
   it('says nothing of a guide that is new, or not cancelled', async () => {
-    const { api, avisos } = conAvisos()
+    const { api, avisos } = withAvisos()
     for (const [estado, headers] of [
       ['cancelado', {}],
       ['aceptado', { 'Idempotent-Replayed': 'true' }],

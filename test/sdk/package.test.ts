@@ -82,8 +82,8 @@ describe('the published package', () => {
       'package.json',
     ])
     const equalOnes = { LICENSE: 'LICENSE', 'CHANGELOG.md': 'openapi/comercios/guia/15-cambios.md' }
-    for (const [ownEntry, projectResult] of Object.entries(equalOnes))
-      expect(await readFile(join(packageName, ownEntry), 'utf8')).toBe(
+    for (const [packedFile, projectResult] of Object.entries(equalOnes))
+      expect(await readFile(join(packageName, packedFile), 'utf8')).toBe(
         await readFile(join(root, projectResult), 'utf8'),
       )
     expect(archivos).toEqual(
@@ -142,7 +142,7 @@ describe('the published package', () => {
     async () => {
       const readme = await readFile(join(packageName, 'README.md'), 'utf8')
       const manifiesto = JSON.parse(await readFile(join(packageName, 'package.json'), 'utf8'))
-      const [command = '', porRegistro = ''] = readme.match(/\bnpm install [^`\n]+/g) ?? []
+      const [command = '', byRegistro = ''] = readme.match(/\bnpm install [^`\n]+/g) ?? []
       const [, npmrc = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(readme) ?? []
       const registro = createServer((req, res) => {
         if (req.url === '/paquete.tgz') return void readFile(tarball).then((bytes) => res.end(bytes))
@@ -157,7 +157,7 @@ describe('the published package', () => {
       const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' }
       for (const [asSpecified, invocation] of [
         ['archivo', command],
-        ['registro', porRegistro],
+        ['registro', byRegistro],
       ] as const) {
         const cwd = join(project, asSpecified)
         await mkdir(cwd)
@@ -291,19 +291,19 @@ describe('the package runs in', () => {
     expect(JSON.parse(await node([await file(name, codigo)], { cwd: project, env: env() }))).toEqual(EXPECTED)
   })
 
-  const enPath = (program: string) =>
+  const isInPath = (program: string) =>
     (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)))
   // Their npm packages weigh 100 MB each: whoever starts the service must not have to fetch them.
   for (const program of ['deno', 'bun']) {
-    if (!enPath(program))
+    if (!isInPath(program))
       console.warn(`\n*** There is no ${program} on the PATH: the SDK is NOT tested in it here. ***\n`)
   }
-  it.skipIf(!enPath('deno'))('Deno', async () => {
+  it.skipIf(!isInPath('deno'))('Deno', async () => {
     const args = ['run', '--no-lock', '--node-modules-dir=manual', '--allow-env', '--allow-net', '--allow-read']
     const output = await runCommand('deno', [...args, await file('uso.mjs', ESM)], { cwd: project, env: env() })
     expect(JSON.parse(output)).toEqual(EXPECTED)
   })
-  it.skipIf(!enPath('bun'))('Bun', async () => {
+  it.skipIf(!isInPath('bun'))('Bun', async () => {
     const output = await runCommand('bun', ['run', await file('uso.mjs', ESM)], { cwd: project, env: env() })
     expect(JSON.parse(output)).toEqual(EXPECTED)
   })

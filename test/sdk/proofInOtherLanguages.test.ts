@@ -70,16 +70,16 @@ describe.each([
     const contenido = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
     const header = JSON.parse(Buffer.from(head, 'base64url').toString()) as Record<string, unknown>
     const foreign = generateKeyPairSync('ed25519')
-    const deOtro = `${head}.${body}`
+    const ofOther = `${head}.${body}`
     const cases: [Parameters<typeof dice>[0], string][] = [
       [{ archivos: [archivos[0]!, Uint8Array.from([...archivos[1]!, 0])] }, 'el archivo 2 no es de esta prueba'],
       [{ de: '2Q9ZT4C7XK0Y' }, `la prueba es de la guía ${guia}`],
       [{ jws: `${head}.${base64url({ ...contenido, entregado_en: 'ayer' })}.${firma}` }, 'la firma no corresponde'],
       [
-        { jws: `${deOtro}.${sign(null, Buffer.from(deOtro), foreign.privateKey).toString('base64url')}` },
+        { jws: `${ofOther}.${sign(null, Buffer.from(ofOther), foreign.privateKey).toString('base64url')}` },
         'la firma no corresponde',
       ],
-      [{ jws: `${deOtro}.${firma.slice(0, 40)}` }, 'la firma no corresponde'],
+      [{ jws: `${ofOther}.${firma.slice(0, 40)}` }, 'la firma no corresponde'],
       [{ jws: `${base64url({ ...header, alg: 'none' })}.${body}.${firma}` }, 'no es una prueba de entrega'],
       [{ jws: `${base64url({ ...header, typ: 'JWT' })}.${body}.${firma}` }, 'no es una prueba de entrega'],
       [{ claves: { keys: [] } }, 'la clave que firmó no está'],

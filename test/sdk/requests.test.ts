@@ -64,8 +64,8 @@ describe('requests', () => {
   it('sends the object as it was at the call', async () => {
     answer((res, { body }) => json(201, { ...GUIA, external_ref: JSON.parse(body).external_ref })(res))
     const one = { ...NEW_GUIA }
-    const enCurso = ['A', 'B', 'C'].map((external_ref) => client().guias.crear(Object.assign(one, { external_ref })))
-    expect((await Promise.all(enCurso)).map((guia) => guia.external_ref)).toEqual(['A', 'B', 'C'])
+    const requests = ['A', 'B', 'C'].map((external_ref) => client().guias.crear(Object.assign(one, { external_ref })))
+    expect((await Promise.all(requests)).map((guia) => guia.external_ref)).toEqual(['A', 'B', 'C'])
   })
 
   it('creates a batch in which some fail', async () => {

@@ -2,7 +2,7 @@ import { type ErrorGuias, ErrorRespuesta } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { fault, GUIA, json, NEW_GUIA, text, useFakeServer } from './server.ts'
 
-const { client, respondWith: answer, fallaCon, capturedRequests: received } = useFakeServer()
+const { client, respondWith: answer, faultWith, capturedRequests: received } = useFakeServer()
 
 describe('answers that are not the API’s', () => {
   it.each([
@@ -17,14 +17,14 @@ describe('answers that are not the API’s', () => {
     ['an error of a gateway in JSON', json(403, { message: 'Forbidden' }), 403, 'Forbidden'],
     ['a JSON text cut short', text(200, '{"guia": "7K3', { 'Content-Type': 'application/json' }), 200, '{"guia": "7K3'],
   ])('%s', async (_, response, status, dice) => {
-    const error = await fallaCon(ErrorRespuesta, response)
+    const error = await faultWith(ErrorRespuesta, response)
     expect(error).toMatchObject({ name: 'ErrorRespuesta', estadoHttp: status })
     expect(error.message).toContain(`HTTP ${status}`)
     expect(error.message).toContain(dice)
   })
 
   it('keeps the first 200 characters and the id', async () => {
-    const error = await fallaCon(ErrorRespuesta, text(500, 'x'.repeat(5000), { 'X-Request-Id': 'sol-9' }))
+    const error = await faultWith(ErrorRespuesta, text(500, 'x'.repeat(5000), { 'X-Request-Id': 'sol-9' }))
     expect(error).toMatchObject({
       texto: 'x'.repeat(200),
       idSolicitud: 'sol-9',
@@ -44,7 +44,7 @@ describe('answers that are not the API’s', () => {
       [503, { 'Retry-After': 'Fri, 20 Nov 2026 10:01:30 GMT', Date: 'Fri, 20 Nov 2026 10:00:00 GMT' }, 90],
       [429, {}, null],
     ])('with %i keeps how long to wait: %j', async (status, headers, seconds) => {
-      const error: ErrorGuias = await fallaCon(ErrorRespuesta, text(status, body, headers))
+      const error: ErrorGuias = await faultWith(ErrorRespuesta, text(status, body, headers))
       expect(error.esperarSegundos).toBe(seconds)
       expect(error.message).toContain(`Intente de nuevo en ${seconds ?? 'unos'} segundos`)
     })

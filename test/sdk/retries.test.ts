@@ -4,13 +4,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { findFreePort } from '../ports.ts'
 import { ENDLESS_HEADER, useRetries } from './clock.ts'
 import {
-  aMedias,
   type CapturedRequest,
   cutConnection,
   fault,
   GUIA,
   json,
   NEW_GUIA,
+  partialSignIn,
   type Responder,
   respondHtml,
   respondProblema,
@@ -21,7 +21,7 @@ const { client, respondWith: answer, capturedRequests: received } = server
 
 const CON = NEW_GUIA
 const { external_ref: _, ...GUIA_WITHOUT_REFERENCIA } = CON
-const bien = json(200, GUIA)
+const success = json(200, GUIA)
 const hang: Responder = () => clock.jumpToNext()
 const slow: Responder = (res) =>
   res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{')
@@ -29,7 +29,7 @@ const slow: Responder = (res) =>
 /** What happens · answer · is what is safe to repeat repeated · is what isn't · what the caller gets in the end. */
 const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => ErrorGuias][] = [
   ['the connection reset', cutConnection, true, false, sdk.ErrorConexion],
-  ['half a body', aMedias(), true, false, sdk.ErrorConexion],
+  ['half a body', partialSignIn(), true, false, sdk.ErrorConexion],
   ['no answer', hang, true, false, sdk.ErrorTiempo],
   ['a body that never ends', slow, true, false, sdk.ErrorTiempo],
   ['408', respondProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
@@ -185,7 +185,7 @@ describe('the repetition of a request', () => {
     ['refused for its rate', respondProblema(429, 'demasiadas_solicitudes'), false],
     ['refused, too', undefined, false],
   ])('refused after an attempt that was %s tells what that attempt may have done', async (_, first, mayHaveArrived) => {
-    answer(first ?? bien)
+    answer(first ?? success)
     const fetchQueue = first ? [fetch] : []
     const rechazar = async () => {
       throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
@@ -223,10 +223,10 @@ describe('the repetition of a request', () => {
       answer(cutConnection, respondHtml, cutConnection)
       received.length = 0
       await fault(request(client()))
-      const ownItems = received.map(({ headers }) => headers['idempotency-key'])
-      expect(ownItems).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
-      expect(new Set(ownItems).size).toBe(1)
-      keys.push(ownItems[0])
+      const sentKeys = received.map(({ headers }) => headers['idempotency-key'])
+      expect(sentKeys).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
+      expect(new Set(sentKeys).size).toBe(1)
+      keys.push(sentKeys[0])
     }
     expect(new Set(keys).size).toBe(2)
   })
@@ -295,7 +295,7 @@ describe('the pause', () => {
       arrivals.push(clock.now)
       response(res, receivedRequest)
     }
-    answer(recordArrival(respondProblema(503, 'no_disponible', headers)), recordArrival(bien))
+    answer(recordArrival(respondProblema(503, 'no_disponible', headers)), recordArrival(success))
     await client().guias.obtener('A')
     expect(sucesos[0]!.esperaMs).toBe(1000)
     expect(arrivals[1]! - arrivals[0]!).toBe(1000)
@@ -313,7 +313,7 @@ describe('the pause', () => {
   it.each(['-1', 'pronto', '1.5', '2027-01-01', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
     'is the usual one for Retry-After: %s',
     async (wait) => {
-      answer(respondProblema(503, 'no_disponible', { 'Retry-After': wait }), bien)
+      answer(respondProblema(503, 'no_disponible', { 'Retry-After': wait }), success)
       await client().guias.obtener('A')
       expect(sucesos[0]!.esperaMs).toBe(0)
     },

@@ -57,7 +57,7 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: SdkParts 
     client: (options: OpcionesDeGuias = {}) =>
       new sdk.Guias({ llave: LLAVE, baseUrl: server.baseUrl, reintentos: 0, ...givenOptions, ...options }),
     /** What the SDK makes of that answer: an error, of that class. */
-    async fallaCon<T extends ErrorGuias>(
+    async faultWith<T extends ErrorGuias>(
       errorClass: new (...args: never[]) => T,
       response: Responder,
       options?: OpcionesDeGuias,
@@ -108,7 +108,7 @@ export const respondHtml = text(502, '<html>\n<h1>502 Bad Gateway</h1>')
 export const cutConnection: Responder = (res) => res.destroy()
 
 /** The connection cut in the middle of a body. */
-export const aMedias =
+export const partialSignIn =
   (status = 200): Responder =>
   (res) =>
     res

@@ -61,18 +61,19 @@ async function runScenario({ api, waitUntilQuiet, passTime, url, recibidos, rece
   await anotar('crear, otros datos', api.guias.crear({ ...GUIA_REQUEST, destinatario: 'Ana' } as never))
   await anotar('crear, nada', api.guias.crear({ telefono: '1' } as never))
   const { external_ref: _, ...guiaWithoutReferencia } = GUIA_REQUEST
-  const conClave = (datos: object) => api.guias.crear(datos as never, { claveDeIdempotencia: 'caja-1' }).conRespuesta()
+  const withKey = (datos: object) => api.guias.crear(datos as never, { claveDeIdempotencia: 'caja-1' }).conRespuesta()
   await anotar(
     'crear, con clave',
-    conClave(guiaWithoutReferencia).then(({ estadoHttp, repetida }) => [estadoHttp, repetida]),
+    withKey(guiaWithoutReferencia).then(({ estadoHttp, repetida }) => [estadoHttp, repetida]),
   )
   await anotar(
     'crear, con clave, otra vez',
-    conClave(guiaWithoutReferencia).then(({ estadoHttp, repetida }) => [estadoHttp, repetida]),
+    withKey(guiaWithoutReferencia).then(({ estadoHttp, repetida }) => [estadoHttp, repetida]),
   )
-  const resultWithOther = conClave({ ...guiaWithoutReferencia, destinatario: 'Ana' }).catch(
-    ({ estadoHttp, codigo }) => [estadoHttp, codigo],
-  )
+  const resultWithOther = withKey({ ...guiaWithoutReferencia, destinatario: 'Ana' }).catch(({ estadoHttp, codigo }) => [
+    estadoHttp,
+    codigo,
+  ])
   await anotar('crear, con la clave de otra cosa', resultWithOther)
   const { guia: caseWithout } = await anotar(
     'crear, sin lugar',
@@ -184,11 +185,11 @@ afterAll(() => {
 })
 
 function createDouble(): ServiceSide & { service: ServicioDePruebas } {
-  const ownEntries: ServiceSide['recibidos'] = []
+  const received: ServiceSide['recibidos'] = []
   const receiverReply = { status: 204 }
   const service = new ServicioDePruebas({
     recibir: async (solicitud) => {
-      ownEntries.push({ body: await solicitud.text(), headers: Object.fromEntries(solicitud.headers) })
+      received.push({ body: await solicitud.text(), headers: Object.fromEntries(solicitud.headers) })
       return new Response(null, { status: receiverReply.status })
     },
   })
@@ -198,7 +199,7 @@ function createDouble(): ServiceSide & { service: ServicioDePruebas } {
     waitUntilQuiet: async () => {},
     passTime: (horas) => service.avanzar({ horas }),
     url: 'http://127.0.0.1:4000/guias',
-    recibidos: ownEntries,
+    recibidos: received,
     receiverAnswer: receiverReply,
   }
 }
@@ -217,12 +218,13 @@ describe('@guias/sdk/pruebas', () => {
       recibidos,
       receiverAnswer,
     }
-    const [expectedItems, givenItems] = [await runScenario(real), await runScenario(createDouble())]
-    const [ownItems, actualSteps] = [normalizar(expectedItems), normalizar(givenItems)] as [
+    const [realSteps, doubleSteps] = [await runScenario(real), await runScenario(createDouble())]
+    const [expectedSteps, actualSteps] = [normalizar(realSteps), normalizar(doubleSteps)] as [
       [string, unknown][],
       [string, unknown][],
     ]
-    for (const [i, expected] of ownItems.entries()) expect.soft(actualSteps[i], `step ${expected[0]}`).toEqual(expected)
+    for (const [i, expected] of expectedSteps.entries())
+      expect.soft(actualSteps[i], `step ${expected[0]}`).toEqual(expected)
   })
 
   it('has the contract’s transitions, and its waits between two attempts', async () => {
@@ -258,9 +260,9 @@ describe('@guias/sdk/pruebas', () => {
   })
 
   it('repeats failed webhooks at the times of the service, also while a receiver calls it', async () => {
-    const { api, service, receiverAnswer: ownItem } = createDouble()
+    const { api, service, receiverAnswer: receiverStatus } = createDouble()
     await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.aceptado'] })
-    ownItem.status = 500
+    receiverStatus.status = 500
     await api.guias.crear(GUIA_REQUEST as never)
     const intentos = async (seconds: number) => {
       await service.avanzar({ segundos: seconds })
@@ -269,14 +271,14 @@ describe('@guias/sdk/pruebas', () => {
     expect([await intentos(0), await intentos(4), await intentos(1), await intentos(59), await intentos(1)]).toEqual([
       1, 1, 2, 2, 3,
     ])
-    ownItem.status = 204
+    receiverStatus.status = 204
     await service.avanzar({ dias: 1 })
     expect(service.envios).toMatchObject([{ intentos: 4, estados: [500, 500, 500, 204], entregado: true }])
 
     // A webhook that is deleted gets nothing more, and the others keep their times.
     const { webhook } = await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.cancelado'] })
     await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/otro', tipos: ['guia.cancelado'] })
-    ownItem.status = 500
+    receiverStatus.status = 500
     await api.guias.cancelar(service.envios[0]!.evento.split('_')[1]!)
     await api.webhooks.eliminar(webhook)
     await service.avanzar({ minutos: 10 })

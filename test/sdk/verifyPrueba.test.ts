@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
 })
 
-const codigoDe = async (cambios: Partial<Record<keyof PruebaPorVerificar, unknown>>) => {
+const codigoOf = async (cambios: Partial<Record<keyof PruebaPorVerificar, unknown>>) => {
   const error = await verificarPrueba({ manifiesto, claves: keys, ...cambios } as PruebaPorVerificar).then(
     () => 'nothing was thrown',
     (motivo: unknown) => motivo,
@@ -61,12 +61,12 @@ describe('verificarPrueba()', () => {
   it('says what was signed, and which file is which', async () => {
     const {
       manifiesto: contenido,
-      archivos: ownEntries,
+      archivos: verifiedArchivos,
       kid,
     } = await verificarPrueba({ guia, manifiesto, claves: keys, archivos })
     expect(contenido).toMatchObject({ version: 1, guia, modo: 'test', emisor: environment.url })
-    expect(ownEntries.map(({ tipo }) => tipo)).toEqual(['foto', 'firma', 'pdf'])
-    expect(ownEntries.map(({ sha256 }) => sha256)).toEqual(
+    expect(verifiedArchivos.map(({ tipo }) => tipo)).toEqual(['foto', 'firma', 'pdf'])
+    expect(verifiedArchivos.map(({ sha256 }) => sha256)).toEqual(
       archivos.map((bytes) => createHash('sha256').update(bytes).digest('hex')),
     )
     expect(kid).toBe(keys.keys[0]!.kid)
@@ -103,44 +103,44 @@ describe('verificarPrueba()', () => {
       const letter = manifiesto[i]!
       const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
       const other = letter === '.' ? 'A' : ALPHABET[ALPHABET.indexOf(letter) ^ 1]!
-      const codigo = await codigoDe({ manifiesto: manifiesto.slice(0, i) + other + manifiesto.slice(i + 1) })
+      const codigo = await codigoOf({ manifiesto: manifiesto.slice(0, i) + other + manifiesto.slice(i + 1) })
       seen.set(codigo, (seen.get(codigo) ?? 0) + 1)
-      if (i % 7 === 0) await codigoDe({ manifiesto: manifiesto.slice(0, i) + manifiesto.slice(i + 1) })
+      if (i % 7 === 0) await codigoOf({ manifiesto: manifiesto.slice(0, i) + manifiesto.slice(i + 1) })
     }
     expect([...seen.values()].reduce((a, b) => a + b)).toBe(manifiesto.length)
     expect(seen.get('firma')).toBeGreaterThan(500)
-    for (const more of ['=', '==', ' ', '\n', 'A', '.', '.AAAA']) await codigoDe({ manifiesto: manifiesto + more })
-    for (const more of [' ', '\uFEFF', 'A', '.']) await codigoDe({ manifiesto: more + manifiesto })
+    for (const more of ['=', '==', ' ', '\n', 'A', '.', '.AAAA']) await codigoOf({ manifiesto: manifiesto + more })
+    for (const more of [' ', '\uFEFF', 'A', '.']) await codigoOf({ manifiesto: more + manifiesto })
   })
 
   it('refuses files that were altered, cut, or are another proof’s', async () => {
     for (const [i, bytes] of archivos.entries()) {
-      for (const donde of [0, bytes.length >> 1, bytes.length - 1]) {
+      for (const place of [0, bytes.length >> 1, bytes.length - 1]) {
         const other = bytes.slice()
-        other[donde]! ^= 1
+        other[place]! ^= 1
         const all = archivos.with(i, other)
-        expect(await codigoDe({ archivos: all })).toBe('archivo')
+        expect(await codigoOf({ archivos: all })).toBe('archivo')
       }
-      expect(await codigoDe({ archivos: [bytes.slice(0, -1)] })).toBe('archivo')
-      expect(await codigoDe({ archivos: [Buffer.concat([bytes, Buffer.from('\n')])] })).toBe('archivo')
+      expect(await codigoOf({ archivos: [bytes.slice(0, -1)] })).toBe('archivo')
+      expect(await codigoOf({ archivos: [Buffer.concat([bytes, Buffer.from('\n')])] })).toBe('archivo')
     }
     for (const nothing of [new Uint8Array(), 'texto', null, {}])
-      expect(await codigoDe({ archivos: [nothing] })).toBe('archivo')
-    expect(await codigoDe({ guia: '000000000000' })).toBe('guia')
+      expect(await codigoOf({ archivos: [nothing] })).toBe('archivo')
+    expect(await codigoOf({ guia: '000000000000' })).toBe('guia')
   })
 
   it('believes no key but the ones it is given', async () => {
     const foreign = await firmado()
     // What they signed is good for their key and for no other.
     expect((await verificarPrueba(foreign)).manifiesto.guia).toBe(guia)
-    expect(await codigoDe({ manifiesto: foreign.manifiesto })).toBe('clave_desconocida')
-    expect(await codigoDe({ claves: foreign.claves })).toBe('clave_desconocida')
-    const [ownItem] = foreign.claves.keys
+    expect(await codigoOf({ manifiesto: foreign.manifiesto })).toBe('clave_desconocida')
+    expect(await codigoOf({ claves: foreign.claves })).toBe('clave_desconocida')
+    const [foreignKey] = foreign.claves.keys
     const { kid } = keys.keys[0]!
-    expect(await codigoDe({ claves: { keys: [{ ...ownItem, kid }] } })).toBe('firma')
-    expect(await codigoDe({ ...(await firmado({ jwsHeader: { kid } })), claves: keys })).toBe('firma')
+    expect(await codigoOf({ claves: { keys: [{ ...foreignKey, kid }] } })).toBe('firma')
+    expect(await codigoOf({ ...(await firmado({ jwsHeader: { kid } })), claves: keys })).toBe('firma')
     for (const badCases of [undefined, null, {}, [], 'x', { keys: {} }])
-      expect(await codigoDe({ claves: badCases })).toBe('claves')
+      expect(await codigoOf({ claves: badCases })).toBe('claves')
     for (const bad of [
       { kty: 'EC' },
       { crv: 'X25519' },
@@ -149,8 +149,8 @@ describe('verificarPrueba()', () => {
       { x: 7 },
       { x: `${keys.keys[0]!.x}=` },
     ])
-      expect(await codigoDe({ claves: { keys: [{ ...keys.keys[0], ...bad }] } })).toBe('claves')
-    expect(await codigoDe({ claves: { keys: [null, 'x'] } })).toBe('clave_desconocida')
+      expect(await codigoOf({ claves: { keys: [{ ...keys.keys[0], ...bad }] } })).toBe('claves')
+    expect(await codigoOf({ claves: { keys: [null, 'x'] } })).toBe('clave_desconocida')
   })
 
   it('lets the manifest choose neither algorithm nor meaning', async () => {
@@ -159,18 +159,18 @@ describe('verificarPrueba()', () => {
       ...['JWT', 'prueba-entrega+jwt', '', null, undefined].map((typ) => ({ typ })),
       { crit: ['b64'], b64: false },
     ])
-      expect([jwsHeader, await codigoDe(await firmado({ jwsHeader }))]).toEqual([jwsHeader, 'algoritmo'])
+      expect([jwsHeader, await codigoOf(await firmado({ jwsHeader }))]).toEqual([jwsHeader, 'algoritmo'])
     // The public key as the secret of an HMAC: the oldest of these tricks.
     const secret = Buffer.from(keys.keys[0]!.x, 'base64url')
     const hmac = await new CompactSign(Buffer.from(manifiesto.split('.')[1]!, 'base64url'))
       .setProtectedHeader({ alg: 'HS256', kid: keys.keys[0]!.kid, typ: 'prueba-entrega+jws' })
       .sign(secret)
-    expect(await codigoDe({ manifiesto: hmac })).toBe('algoritmo')
+    expect(await codigoOf({ manifiesto: hmac })).toBe('algoritmo')
     const [head, body] = manifiesto.split('.')
-    expect(await codigoDe({ manifiesto: `${head}.${body}.` })).toBe('manifiesto_ilegible')
-    expect(await codigoDe({ manifiesto: `${head}.${body}.${'A'.repeat(86)}` })).toBe('firma')
+    expect(await codigoOf({ manifiesto: `${head}.${body}.` })).toBe('manifiesto_ilegible')
+    expect(await codigoOf({ manifiesto: `${head}.${body}.${'A'.repeat(86)}` })).toBe('firma')
     for (const kid of [undefined, '', 7, null])
-      expect(await codigoDe(await firmado({ jwsHeader: { kid } }))).toBe('manifiesto_ilegible')
+      expect(await codigoOf(await firmado({ jwsHeader: { kid } }))).toBe('manifiesto_ilegible')
     // The newer name of the same algorithm is good, so that the service may go over to it.
     await verificarPrueba(await firmado({ jwsHeader: { alg: 'Ed25519' } }))
   })
@@ -188,24 +188,24 @@ describe('verificarPrueba()', () => {
       { ...good, archivos: [null] },
       { ...good, archivos: [{ ...good.archivos[0], sha256: null }] },
     ])
-      expect([contenido, await codigoDe(await firmado({ contenido: contenido ?? 'null' }))]).toEqual([
+      expect([contenido, await codigoOf(await firmado({ contenido: contenido ?? 'null' }))]).toEqual([
         contenido,
         'contenido',
       ])
     // It may grow.
     await verificarPrueba(await firmado({ contenido: { ...good, nuevo: true } }))
     for (const bad of [null, undefined, 7, '', 'x', 'a.b', 'a.b.c', '..', '{}'])
-      expect([bad, await codigoDe({ manifiesto: bad })]).toEqual([bad, 'manifiesto_ilegible'])
+      expect([bad, await codigoOf({ manifiesto: bad })]).toEqual([bad, 'manifiesto_ilegible'])
   })
 
   it('says what the environment lacks', async () => {
     const { subtle } = globalThis.crypto
     vi.stubGlobal('crypto', {})
-    expect(await codigoDe({})).toBe('entorno')
+    expect(await codigoOf({})).toBe('entorno')
     vi.stubGlobal('crypto', {
       subtle: { importKey: () => Promise.reject(new DOMException('Unrecognized name', 'NotSupportedError')) },
     })
-    expect(await codigoDe({})).toBe('entorno')
+    expect(await codigoOf({})).toBe('entorno')
     vi.unstubAllGlobals()
     expect(globalThis.crypto.subtle).toBe(subtle)
   })

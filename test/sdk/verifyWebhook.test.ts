@@ -50,13 +50,13 @@ describe('the signature', () => {
       fc.asyncProperty(llave, id, datos, fc.integer({ min: -290, max: 290 }), async (secreto, id, datos, hace) => {
         const body = JSON.stringify(datos)
         const timestamp = now() - hace
-        const ownValues = await firmarWebhook(body, { id, timestamp, secreto })
+        const signedHeaders = await firmarWebhook(body, { id, timestamp, secreto })
         for (const OtherLibrary of [StandardWebhook, Svix]) {
           const other = new OtherLibrary(secreto)
-          expect(other.sign(id, new Date(timestamp * 1000), body)).toBe(ownValues['webhook-signature'])
-          expect(other.verify(body, ownValues)).toEqual(JSON.parse(body))
+          expect(other.sign(id, new Date(timestamp * 1000), body)).toBe(signedHeaders['webhook-signature'])
+          expect(other.verify(body, signedHeaders)).toEqual(JSON.parse(body))
         }
-        expect(await verificarWebhook(body, ownValues, secreto)).toEqual(JSON.parse(body))
+        expect(await verificarWebhook(body, signedHeaders, secreto)).toEqual(JSON.parse(body))
       }),
       { numRuns: 150 },
     )
@@ -73,14 +73,14 @@ describe('the signature', () => {
         fc.boolean(),
         async (secret, firmas, hace, altered) => {
           const timestamp = now() - hace
-          const goodOne = mac(secret, ID, timestamp, SIGNED_BODY)
+          const goodSignature = mac(secret, ID, timestamp, SIGNED_BODY)
           const asSpecified: Record<string, string> = {
-            buena: goodOne,
+            buena: goodSignature,
             'de otro': mac(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, ID, timestamp, SIGNED_BODY),
-            v1a: goodOne.replace('v1,', 'v1a,'),
-            'sin versión': goodOne.slice(3),
+            v1a: goodSignature.replace('v1,', 'v1a,'),
+            'sin versión': goodSignature.slice(3),
             vacía: 'v1,',
-            cortada: goodOne.slice(0, -2),
+            cortada: goodSignature.slice(0, -2),
             basura: 'v1,ñ=,=',
           }
           const all = headers({ 'webhook-signature': firmas.map((f) => asSpecified[f]).join(' ') }, timestamp)
@@ -104,46 +104,46 @@ describe('the signature', () => {
   })
 
   it('fails with one bit of the body changed, wherever', async () => {
-    const goodOnes = headers()
+    const goodHeaders = headers()
     const bytes = Buffer.from(SIGNED_BODY)
     for (let i = 0; i < bytes.length; i++) {
       const altered = Buffer.from(bytes)
       altered[i]! ^= 1 << (i % 8)
-      expect(await motivo(altered, goodOnes, SECRETO), `byte ${i}`).toBe('firma')
+      expect(await motivo(altered, goodHeaders, SECRETO), `byte ${i}`).toBe('firma')
     }
     for (const other of [bytes.subarray(1), bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.from(' ')])]) {
-      expect(await motivo(other, goodOnes, SECRETO)).toBe('firma')
+      expect(await motivo(other, goodHeaders, SECRETO)).toBe('firma')
     }
   })
 
   it('fails with one character of the signature, the id or the time changed, wherever', async () => {
     const timestamp = now() - 10
-    const goodOnes = headers({}, timestamp)
+    const goodHeaders = headers({}, timestamp)
     for (const name of ['webhook-signature', 'webhook-id', 'webhook-timestamp'] as const) {
-      for (let i = 0; i < goodOnes[name].length; i++) {
-        const letter = goodOnes[name][i] as string
+      for (let i = 0; i < goodHeaders[name].length; i++) {
+        const letter = goodHeaders[name][i] as string
         // Also the last character before `=`, of whose bits base64 ignores two.
         const other = /\d/.test(letter) ? String((Number(letter) + 1) % 10) : letter === 'B' ? 'A' : 'B'
-        const alteredText = goodOnes[name].slice(0, i) + other + goodOnes[name].slice(i + 1)
+        const alteredText = goodHeaders[name].slice(0, i) + other + goodHeaders[name].slice(i + 1)
         expect(['firma', 'marca_de_tiempo']).toContain(
-          await motivo(SIGNED_BODY, { ...goodOnes, [name]: alteredText }, SECRETO),
+          await motivo(SIGNED_BODY, { ...goodHeaders, [name]: alteredText }, SECRETO),
         )
       }
     }
-    const canonicalFirma = goodOnes['webhook-signature']
+    const canonicalFirma = goodHeaders['webhook-signature']
     for (const other of [
       `${canonicalFirma}=`,
       canonicalFirma.slice(0, -1),
       canonicalFirma.replace(/\+/g, '-').replace(/\//g, '_').slice(0, -1),
       `${canonicalFirma},`,
     ]) {
-      expect(await motivo(SIGNED_BODY, { ...goodOnes, 'webhook-signature': other }, SECRETO)).toBe('firma')
+      expect(await motivo(SIGNED_BODY, { ...goodHeaders, 'webhook-signature': other }, SECRETO)).toBe('firma')
     }
   })
 
   it('may be one of several, and only of version v1', async () => {
     const timestamp = now()
-    const con = (firma: string) => headers({ 'webhook-signature': firma }, timestamp)
+    const headersWith = (firma: string) => headers({ 'webhook-signature': firma }, timestamp)
     const [good, foreign] = [mac(SECRETO, ID, timestamp, SIGNED_BODY), mac(OTHER_SECRETO, ID, timestamp, SIGNED_BODY)]
     for (const firma of [
       `${foreign} ${good}`,
@@ -153,11 +153,11 @@ describe('the signature', () => {
       `${foreign}, ${good}`,
       `${good}, ${foreign}`,
     ]) {
-      expect(await verificarWebhook(SIGNED_BODY, con(firma), SECRETO), firma).toEqual(AVISO)
+      expect(await verificarWebhook(SIGNED_BODY, headersWith(firma), SECRETO), firma).toEqual(AVISO)
     }
     const loneSignatures = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => good.replace('v1,', v))
     for (const firma of [foreign, ...loneSignatures, ' '])
-      expect(await motivo(SIGNED_BODY, con(firma), SECRETO), firma).toBe('firma')
+      expect(await motivo(SIGNED_BODY, headersWith(firma), SECRETO), firma).toBe('firma')
   })
 
   it('takes several secrets, and signs with several, as in a rotation', async () => {
@@ -176,16 +176,16 @@ describe('the signature', () => {
 describe('the time', () => {
   it('may differ by 300 s either way, or by what is said', async () => {
     const t = 1_795_187_045
-    const con = (seconds: number, options = {}) =>
+    const headersWith = (seconds: number, options = {}) =>
       [SIGNED_BODY, headers({}, t), SECRETO, { ahora: new Date((t + seconds) * 1000), ...options }] as const
-    for (const seconds of [-300, -1, 0, 1, 300]) expect(await verificarWebhook(...con(seconds))).toEqual(AVISO)
-    for (const seconds of [-301, 301, 86_400]) expect(await motivo(...con(seconds))).toBe('marca_de_tiempo')
-    expect(await verificarWebhook(...con(1000, { toleranciaSegundos: 1000 }))).toEqual(AVISO)
-    expect(await verificarWebhook(...con(1e9, { toleranciaSegundos: Infinity }))).toEqual(AVISO)
-    expect(await verificarWebhook(...con(0, { toleranciaSegundos: 0 }))).toEqual(AVISO)
-    expect(await motivo(...con(1, { toleranciaSegundos: 0 }))).toBe('marca_de_tiempo')
-    expect((await fault<ErrorFirma>(verificarWebhook(...con(600)))).message).toContain('hace 600 s')
-    expect((await fault<ErrorFirma>(verificarWebhook(...con(-600)))).message).toContain('600 s en el futuro')
+    for (const seconds of [-300, -1, 0, 1, 300]) expect(await verificarWebhook(...headersWith(seconds))).toEqual(AVISO)
+    for (const seconds of [-301, 301, 86_400]) expect(await motivo(...headersWith(seconds))).toBe('marca_de_tiempo')
+    expect(await verificarWebhook(...headersWith(1000, { toleranciaSegundos: 1000 }))).toEqual(AVISO)
+    expect(await verificarWebhook(...headersWith(1e9, { toleranciaSegundos: Infinity }))).toEqual(AVISO)
+    expect(await verificarWebhook(...headersWith(0, { toleranciaSegundos: 0 }))).toEqual(AVISO)
+    expect(await motivo(...headersWith(1, { toleranciaSegundos: 0 }))).toBe('marca_de_tiempo')
+    expect((await fault<ErrorFirma>(verificarWebhook(...headersWith(600)))).message).toContain('hace 600 s')
+    expect((await fault<ErrorFirma>(verificarWebhook(...headersWith(-600)))).message).toContain('600 s en el futuro')
   })
 
   it.each([
@@ -220,15 +220,15 @@ describe('the time', () => {
 })
 
 describe('the headers', () => {
-  const goodOnes = headers()
+  const goodHeaders = headers()
   const {
     'webhook-id': webhookId,
     'webhook-timestamp': webhookTimestamp,
     'webhook-signature': webhookSignature,
-  } = goodOnes
-  const pairs = Object.entries(goodOnes) as [string, string][]
+  } = goodHeaders
+  const pairs = Object.entries(goodHeaders) as [string, string][]
   it.each<[string, CabecerasRecibidas]>([
-    ['Headers', new Headers(goodOnes)],
+    ['Headers', new Headers(goodHeaders)],
     ['a Map', new Map(pairs)],
     ['pairs', pairs],
     [
@@ -243,8 +243,8 @@ describe('the headers', () => {
         'webhook-signature': ['v1,x', webhookSignature],
       },
     ],
-    ['others that are undefined', { ...goodOnes, host: undefined, 'set-cookie': ['a', 'b'] }],
-    ['no prototype', Object.assign(Object.create(null), goodOnes)],
+    ['others that are undefined', { ...goodHeaders, host: undefined, 'set-cookie': ['a', 'b'] }],
+    ['no prototype', Object.assign(Object.create(null), goodHeaders)],
     ['pairs of a signature that came twice', [...pairs, ['Webhook-Signature', 'v1,x']]],
   ])('come as %s', async (_, asSpecified) => {
     expect(await verificarWebhook(SIGNED_BODY, asSpecified, SECRETO)).toEqual(AVISO)
@@ -261,16 +261,16 @@ describe('the headers', () => {
           port,
           host: '127.0.0.1',
           method: 'POST',
-          headers: { ...goodOnes, 'webhook-signature': ['v1,x', webhookSignature] },
+          headers: { ...goodHeaders, 'webhook-signature': ['v1,x', webhookSignature] },
         }).end()
       })
     })
     expect(await verificarWebhook(SIGNED_BODY, arrivals.headers, SECRETO)).toEqual(AVISO)
   })
 
-  it.each(Object.keys(goodOnes))('fail without %s', async (name) => {
+  it.each(Object.keys(goodHeaders))('fail without %s', async (name) => {
     for (const value of [undefined, '']) {
-      const error = await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...goodOnes, [name]: value }, SECRETO))
+      const error = await fault<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...goodHeaders, [name]: value }, SECRETO))
       expect([error.motivo, error.message.includes(name)]).toEqual(['cabecera_ausente', true])
     }
   })

@@ -19,10 +19,10 @@ import {
 } from './simulate.ts'
 
 const environment = shareEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const DE_REPARTO = Object.entries(MOTIVOS).filter(([estado]) => estado !== 'cancelado')
-const MOTIVO_CASES = DE_REPARTO.flatMap(([estado, ownEntries]) =>
-  Object.entries<{ requiere_accion: boolean }>(ownEntries).map(
+const MOTIVO_CASES = DE_REPARTO.flatMap(([estado, motivos]) =>
+  Object.entries<{ requiere_accion: boolean }>(motivos).map(
     ([motivo, { requiere_accion }]) => [estado as Estado, motivo as never, requiere_accion] as const,
   ),
 )
@@ -60,7 +60,7 @@ describe('avanzar', () => {
 
   it('writes what an operator’s scan would, and the webhooks arrive', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await comercio.api.webhooks.crear({ url: receptor.url })
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado })
@@ -92,8 +92,8 @@ describe('avanzar', () => {
     ].map((e) => `guia.${e}`)
     expect(datos.map(({ tipo }) => tipo)).toEqual(tipos)
     const recibidos = await waitUntil(async () => receptor.receivedWebhooks.length >= 7 && receptor.receivedWebhooks)
-    const porSecuencia = recibidos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
-    expect(porSecuencia).toEqual(datos)
+    const bySecuencia = recibidos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
+    expect(bySecuencia).toEqual(datos)
   })
 
   it.each(MOTIVO_CASES)('%s for %s: with what the merchant has to do', async (estado, motivo, requiere_accion) => {
@@ -154,7 +154,7 @@ describe('avanzar', () => {
     'delivers without a signature, and the proof says %s',
     async (noFirmaReason) => {
       const comercio = await environment.createComercio()
-      await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
+      await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
       const { guia } = await comercio.api.guias.crear(buildGuia())
       await moveGuiaTo(comercio, guia, 'en_ruta')
       const fault = await catchProblema(
@@ -173,7 +173,7 @@ describe('avanzar', () => {
 
   it('gives no reason for a signature that the merchant does not admit', async () => {
     const comercio = await environment.createComercio()
-    await environment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'no' } })
+    await environment.asOperador('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'no' } })
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await moveGuiaTo(comercio, guia, 'en_ruta')
     const fault = await catchProblema(
@@ -208,7 +208,7 @@ describe('avanzar', () => {
 
   it('writes a note where the guide is, and its webhook arrives', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.nota'] })
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const descripcion = 'El destinatario pide que llamen antes'

@@ -11,14 +11,14 @@ import { readEventoTypes } from './simulate.ts'
 const environment = shareEnvironment()
 const secrets = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 /** The link that the guide's newest message carries. */
-const enlaceDe = async (guia: string) => {
+const linkOf = async (guia: string) => {
   const { rows } = await environment.db.pool.query(
     `select id, kid from mensaje where guia = $1 order by numero desc limit 1`,
     [guia],
   )
   return `${environment.url}/u/${tokenOf(secrets, rows[0].id, rows[0].kid)!.token}`
 }
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 describe('confirmar-ubicacion', () => {
   it('without a body is the middle of the declared municipality, as the recipient’s word', async () => {
@@ -35,7 +35,7 @@ describe('confirmar-ubicacion', () => {
       'ubicacion.solicitada',
       'ubicacion.confirmada',
     ])
-    expect(await (await fetch(await enlaceDe(guia))).text()).toContain('Gracias')
+    expect(await (await fetch(await linkOf(guia))).text()).toContain('Gracias')
   })
 
   it('is where the recipient says, far or near', async () => {
@@ -70,7 +70,7 @@ describe('confirmar-ubicacion', () => {
     'drives %s the same every time, at once, and its webhook arrives',
     async (resultado) => {
       const comercio = await environment.createComercio()
-      const receptor = await nuevoReceptor()
+      const receptor = await openReceiver()
       await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
       const guias = await Promise.all(
         Array.from({ length: 6 }, async () => {
@@ -86,11 +86,11 @@ describe('confirmar-ubicacion', () => {
       for (const guia of guias) {
         expect(await readEventoTypes(comercio, guia)).toEqual(tipos)
         expect((await comercio.api.guias.obtener(guia)).ubicacion.estado).toBe(resultado)
-        const ownEntries = await waitUntil(async () => {
+        const ubicacionAvisos = await waitUntil(async () => {
           const recibidos = receptor.receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia)
           return recibidos.length >= 2 && recibidos
         })
-        expect(ownEntries.map(({ json }) => json.tipo).sort()).toEqual(tipos.slice(1).sort())
+        expect(ubicacionAvisos.map(({ json }) => json.tipo).sort()).toEqual(tipos.slice(1).sort())
       }
     },
   )
@@ -102,7 +102,7 @@ describe('confirmar-ubicacion', () => {
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50230001234' }))
     const expired = await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     expect(Date.parse(expired.ubicacion.solicitud!.vence_en!)).toBeLessThanOrEqual(Date.now())
-    expect((await fetch(await enlaceDe(guia))).status).toBe(410)
+    expect((await fetch(await linkOf(guia))).status).toBe(410)
     expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(expired)
     const impossibleProblema = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
     expect([impossibleProblema.estadoHttp, impossibleProblema.codigo]).toEqual([409, 'transicion_invalida'])

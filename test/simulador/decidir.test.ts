@@ -9,8 +9,8 @@ import { useReceivers } from '../webhooks/receiver.ts'
 import { moveGuiaTo } from './simulate.ts'
 
 const environment = shareEnvironment()
-const nuevoReceptor = useReceivers()
-const { createComercio: shop, politica, enlaceDe, ver, send, mensajes } = useQuestions(environment)
+const openReceiver = useReceivers()
+const { createComercio: shop, politica, linkOf, ver, send, mensajes } = useQuestions(environment)
 const BY_DESTINATARIO = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
 
@@ -57,7 +57,7 @@ describe('decidir', () => {
     const [simulada, realOne] = [await fallida(comercio), await fallida(comercio)]
     await simulada.api.simulador.decidir(simulada.guia, { eleccion: 'vecino', vecino: ROSA })
     await environment.waitForQuiet(comercio)
-    expect((await send(await enlaceDe(realOne.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
+    expect((await send(await linkOf(realOne.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
     const [one, other] = [await simulada.read(), await realOne.read()]
     const message = ({ datos }: typeof one.eventos) =>
       datos.map(({ tipo, descripcion, motivo, campos: fields, decision }) => [
@@ -72,7 +72,7 @@ describe('decidir', () => {
     expect(one.indicaciones).toBe('Dejar con un vecino: Rosa Caal, casa verde de enfrente')
     // The message left before, so the mailbox has it.
     expect((await mensajes(simulada.guia)).map(({ estado }) => estado)).toEqual(['enviado'])
-    expect((await ver(await enlaceDe(simulada.guia))).html).toContain('Lo dejamos con su vecino')
+    expect((await ver(await linkOf(simulada.guia))).html).toContain('Lo dejamos con su vecino')
   })
 
   it.each([
@@ -98,7 +98,7 @@ describe('decidir', () => {
 
   it('refuses the parcel, which returns, and the webhooks arrive', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada', 'guia.en_devolucion'] })
     const { api, guia } = await fallida(comercio)
     expect(await api.simulador.decidir(guia, { eleccion: 'rechazo' })).toMatchObject({
@@ -224,7 +224,7 @@ describe('decidir, if nobody does', () => {
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(returningGuia)
     await environment.waitForQuiet(comercio)
     expect((await read()).secuencia).toBe(returningGuia.secuencia)
-    expect((await ver(await enlaceDe(guia))).html).toContain('Nadie decidió a tiempo')
+    expect((await ver(await linkOf(guia))).html).toContain('Nadie decidió a tiempo')
   })
 
   it('waits with a policy that waits: the link ends, and the merchant may still decide', async () => {
@@ -234,7 +234,7 @@ describe('decidir, if nobody does', () => {
     expect(expired).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', por: null } })
     expect(await read()).toMatchObject({ decision: expired.decision })
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(expired)
-    expect((await ver(await enlaceDe(guia))).status).toBe(410)
+    expect((await ver(await linkOf(guia))).status).toBe(410)
     const { rows } = await environment.db.pool.query(
       'select l.vence_en from enlace_ubicacion l join guia g on g.id = l.guia_id where g.guia = $1',
       [guia],

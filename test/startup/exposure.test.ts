@@ -41,7 +41,7 @@ let child: TestProcess
 let url: string
 let demo: Demo
 /** Keys that somebody made for the demo merchant. */
-let ownValues: { test: string; live: string }
+let llaves: { test: string; live: string }
 /** The cookie of a session that was opened on this machine. */
 let sesion: string
 
@@ -84,8 +84,8 @@ async function search(base: string, headers: Record<string, string> = {}, cookie
     codigo: (await entrar(base, headers)).status,
     sesion: (await requestSeparately(`${base}/repartidor/v1/sesion`, { headers: { ...headers, Cookie: cookie } }))
       .status,
-    webhook: (await registrar(base, ownValues.test, headers)).status,
-    propia: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: ownValues.live })).status,
+    webhook: (await registrar(base, llaves.test, headers)).status,
+    propia: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: llaves.live })).status,
   }
 }
 const OPEN_ACCESS = {
@@ -118,10 +118,10 @@ beforeAll(async () => {
     const command = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
     return JSON.parse((await processes.admin(command, env)).output).llave as string
   }
-  ownValues = { test: await create('test'), live: await create('live') }
+  llaves = { test: await create('test'), live: await create('live') }
   for (const [llave, telefono] of [
-    [ownValues.test, DE_PRUEBA],
-    [ownValues.live, REAL],
+    [llaves.test, DE_PRUEBA],
+    [llaves.live, REAL],
   ] as const) {
     const created = await requestSeparately(`${url}/api/v1/guias`, {
       method: 'POST',
@@ -131,8 +131,8 @@ beforeAll(async () => {
     expect(created.status).toBe(201)
   }
   await waitUntil(async () => (await requestSeparately(`${url}/buzon`)).texto.includes(written(DE_PRUEBA)))
-  const abierta = await entrar(url)
-  sesion = [abierta.headers['set-cookie']].flat()[0]!.split(';')[0]!
+  const signedIn = await entrar(url)
+  sesion = [signedIn.headers['set-cookie']].flat()[0]!.split(';')[0]!
 })
 
 describe('on this machine alone', () => {
@@ -140,7 +140,7 @@ describe('on this machine alone', () => {
     expect(await search(url)).toEqual(OPEN_ACCESS)
     expect(child.output).toContain(demo.llave)
     expect(child.output).not.toContain('Apagado')
-    const { body } = await requestSeparately(`${url}/api/v1/guias`, { llave: ownValues.live })
+    const { body } = await requestSeparately(`${url}/api/v1/guias`, { llave: llaves.live })
     expect(body.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
   })
 })
@@ -173,7 +173,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
       codigo: 'codigo_incorrecto',
       mensaje: expect.stringMatching(NO_VALE),
     })
-    expect((await registrar(proxy, ownValues.test)).body.codigo).toBe('url_no_permitida')
+    expect((await registrar(proxy, llaves.test)).body.codigo).toBe('url_no_permitida')
     // Whoever asks directly isn't locked out by it.
     expect(await search(url)).toEqual(OPEN_ACCESS)
   })
@@ -215,7 +215,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
     }
     expect(await ask('/buzon')).toContain(' 404 ')
     expect(await ask('/api/v1/cuenta', `Authorization: Bearer ${demo.llave}`)).toContain(' 401 ')
-    expect(await ask('/api/v1/cuenta', `Authorization: Bearer ${ownValues.test}`)).toContain(' 200 ')
+    expect(await ask('/api/v1/cuenta', `Authorization: Bearer ${llaves.test}`)).toContain(' 200 ')
   })
 
   it.skipIf(!HAS_CADDY)('nothing of it is there behind Caddy', async () => {
@@ -288,12 +288,12 @@ it('a courier of the demo whose code somebody renewed is anybody’s', async () 
 })
 
 it('a first start with TRUST_PROXY makes no demo', async () => {
-  const ownItem = processes.nextFolder()
-  const first = processes.startService({ DATA_DIR: ownItem, TRUST_PROXY: '1' })
+  const dataDir = processes.nextFolder()
+  const first = processes.startService({ DATA_DIR: dataDir, TRUST_PROXY: '1' })
   const base = await listo(first)
-  expect(existsSync(join(ownItem, 'demo.json'))).toBe(false)
+  expect(existsSync(join(dataDir, 'demo.json'))).toBe(false)
   expect(first.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
-  const { output } = await processes.admin(['comercios', 'listar', '--json'], { DATA_DIR: ownItem })
+  const { output } = await processes.admin(['comercios', 'listar', '--json'], { DATA_DIR: dataDir })
   expect(JSON.parse(output)).toEqual([])
   expect((await requestSeparately(`${base}/buzon`)).status).toBe(404)
   first.signalAll('SIGTERM')

@@ -18,10 +18,10 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
 
   /** What a merchant's system does all day; the codes of the guides that it made. */
   async function runDay({ api }: Comercio): Promise<string[]> {
-    const ownItems = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(buildGuia())))
+    const singles = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(buildGuia())))
     const lote = await api.guias.crearLote({ guias: Array.from({ length: 10 }, () => buildGuia()) })
-    const deLote = lote.resultados.flatMap((one) => (one.ok ? [one.guia] : []))
-    const codigos = [...ownItems.map(({ guia }) => guia), ...deLote]
+    const ofLote = lote.resultados.flatMap((one) => (one.ok ? [one.guia] : []))
+    const codigos = [...singles.map(({ guia }) => guia), ...ofLote]
     await Promise.all(codigos.map((guia) => api.guias.obtener(guia)))
     for (const estado of ['recolectado', 'en_ruta'] as const) await api.simulador.avanzar(codigos[0]!, { estado })
     return codigos

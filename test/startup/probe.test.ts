@@ -74,7 +74,7 @@ it('gives everybody the same result for a second', async () => {
 it('connects again after its connection was cut', async () => {
   const probe = fresh(environment.databaseUrl)
   await probe.look()
-  const ownItems = () =>
+  const endConnections = () =>
     admin(async (client) => {
       const { rows } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
@@ -83,8 +83,8 @@ it('connects again after its connection was cut', async () => {
       )
       return rows.length
     })
-  expect(await ownItems()).toBeGreaterThan(0)
-  await waitUntil(async () => (await ownItems()) === 0)
+  expect(await endConnections()).toBeGreaterThan(0)
+  await waitUntil(async () => (await endConnections()) === 0)
   pool.rejectedAt = performance.now()
   expect(await probe.look()).toEqual({ base_de_datos: true, escritura: true })
 })
@@ -129,6 +129,6 @@ it('takes a server that goes away during the check for no database', async () =>
 it('takes no answer within three seconds for no database', async () => {
   const result = probeFakeServer().look()
   await waitUntil(async () => connections === 1)
-  deadlines.vencer()
+  deadlines.expireAll()
   expect(await result).toEqual({ base_de_datos: false, escritura: false })
 })

@@ -48,13 +48,13 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
   afterAll(() => collector.close())
 
   /** Those that serve, without the one that looks after them. */
-  const deApi = () =>
+  const ofApi = () =>
     [...findProcesses(dataDir)]
       .filter(([pid, command]) => command.includes('server/generated/main.mjs') && pid !== principal.pid)
       .map(([pid]) => pid)
   const turns = () => principal.output.match(/"msg":"rolling restart finished"/g)?.length ?? 0
   const waitForAllProcesses = () =>
-    waitUntil(async () => deApi().length === COUNT && (await requestSeparately(`${metrics}/readyz`)).status === 200)
+    waitUntil(async () => ofApi().length === COUNT && (await requestSeparately(`${metrics}/readyz`)).status === 200)
 
   /** Creates guides over kept connections while something happens; what each was answered. */
   async function createDuring(act: () => Promise<unknown>): Promise<number[]> {
@@ -103,8 +103,8 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
       'm',
     )
     const read = () => requestSeparately(`${metrics}/metrics`)
-    const { texto: text, headers: ownItems } = await read()
-    expect(ownItems['content-type']).toContain('application/openmetrics-text')
+    const { texto: text, headers: metricsHeaders } = await read()
+    expect(metricsHeaders['content-type']).toContain('application/openmetrics-text')
     expect(text).toMatch(IN_ITS_BUCKET)
     expect(text).toMatch(/^guias_solicitudes_total\{operacion="obtenerCuenta",status="200"\} 1$/m)
     process.kill(principal.pid, 'SIGHUP')
@@ -121,7 +121,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
       body: { ritmos: { solicitudes: 1_000, guias: 1_000 } },
     })
     expect(changedResult.status, changedResult.texto).toBe(200)
-    const before = deApi()
+    const before = ofApi()
     const responses = await createDuring(async () => {
       const before = turns()
       process.kill(principal.pid, 'SIGHUP')
@@ -130,17 +130,17 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
     expect(responses.length).toBeGreaterThan(50)
     expect(new Set(responses)).toEqual(new Set([201]))
     await waitForAllProcesses()
-    for (const pid of before) expect(deApi()).not.toContain(pid)
+    for (const pid of before) expect(ofApi()).not.toContain(pid)
   })
 
   it('are replaced when they die', async () => {
     await waitForAllProcesses()
-    const [one, other] = deApi() as [number, number]
+    const [one, other] = ofApi() as [number, number]
     process.kill(one, 'SIGKILL')
     await waitUntil(async () => principal.output.includes('API process exited unexpectedly'))
     expect((await requestSeparately(`${url}/readyz`)).status).toBe(200)
     await waitForAllProcesses()
-    expect(deApi()).toContain(other)
+    expect(ofApi()).toContain(other)
   })
 
   it('know within a second that a key was revoked, all of them', async () => {
@@ -175,7 +175,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
     await waitUntil(async () => findProcesses(dataDir).size === 0)
     await start()
     principal.child.kill('SIGKILL')
-    await waitUntil(async () => deApi().length === 0)
+    await waitUntil(async () => ofApi().length === 0)
   })
 })
 

@@ -19,7 +19,7 @@ describe('a replica', FULL_RUN_ONLY, () => {
   const close: (() => unknown)[] = []
   let standby: StandbyServer
   let url: string
-  let deReplica: string
+  let ofReplica: string
   let llave: string
   let operador: string
 
@@ -37,7 +37,7 @@ describe('a replica', FULL_RUN_ONLY, () => {
 
     const read = new URL(primary.url)
     read.port = new URL(standby.url).port
-    deReplica = read.href
+    ofReplica = read.href
     const env = { DATABASE_URL: primary.url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: dataDir }
     const service = processes.startService({
       ...env,
@@ -143,7 +143,7 @@ describe('a replica', FULL_RUN_ONLY, () => {
 
   // Last: it is none afterwards.
   it('takes no writes until it is promoted, as a probe of /readyz says', async () => {
-    const probe = new Probe(deReplica, [], createLog('silent'))
+    const probe = new Probe(ofReplica, [], createLog('silent'))
     try {
       expect(await probe.look()).toEqual({ base_de_datos: true, escritura: false })
       await standby.request('select pg_promote()')

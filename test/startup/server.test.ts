@@ -10,22 +10,22 @@ import { ApiServer } from '../../server/startup/server.ts'
 import { SlowReaders } from '../../server/startup/slowReaders.ts'
 import { waitUntil } from '../factories.ts'
 
-const porCerrar: (() => unknown)[] = []
+const toClose: (() => unknown)[] = []
 afterEach(async () => {
-  for (const close of porCerrar.splice(0).reverse()) await close()
+  for (const close of toClose.splice(0).reverse()) await close()
 })
 
 async function serve({ proxies = 0, conexionesPorRed = 500 } = {}) {
   const server = new ApiServer({ publicUrl: undefined, proxies, connectionsPerNetwork: conexionesPorRed })
   await server.listen(0, '127.0.0.1')
-  porCerrar.push(() => server.close())
+  toClose.push(() => server.close())
   return server
 }
 
 async function connectSocket(url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {})
-  porCerrar.push(() => socket.destroy())
+  toClose.push(() => socket.destroy())
   await once(socket, 'connect')
   return socket
 }
@@ -157,10 +157,10 @@ describe('the server', () => {
 
   it('refuses new connections of a network while told so, but not behind a proxy', async () => {
     const server = await serve()
-    const abierta = await connectSocket(server.url)
+    const openSocket = await connectSocket(server.url)
     server.isBanned = () => true
     expect(await ask(await connectSocket(server.url))).toBeUndefined()
-    expect(await ask(abierta)).toBe(200)
+    expect(await ask(openSocket)).toBe(200)
     const proxiedServer = await serve({ proxies: 1 })
     proxiedServer.isBanned = () => true
     expect(await ask(await connectSocket(proxiedServer.url))).toBe(200)
@@ -207,7 +207,7 @@ describe('a reader', () => {
     server.on('connection', (socket) => socket.once('close', () => seen.closed++))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    porCerrar.push(
+    toClose.push(
       () => server.close(),
       () => readers.stop(),
     )
@@ -245,7 +245,7 @@ describe('a reader', () => {
     }
     const responses = [reading('slow', 100), reading('fast', 5_000)] as unknown as ServerResponse[]
     const readers = new SlowReaders(new Set(responses), { interval: 100 })
-    porCerrar.push(() => readers.stop())
+    toClose.push(() => readers.stop())
     await waitUntil(async () => dropped.length > 0 || performance.now() > begin + 6_000)
     expect(new Set(dropped)).toEqual(new Set(['slow']))
   })

@@ -234,14 +234,14 @@ describe('a start that must fail', () => {
     const silentServer = createServer(() => {}).listen(0, '127.0.0.1')
     try {
       await new Promise((resolve) => silentServer.once('listening', resolve))
-      const bien = new URL(inject('postgres'))
-      const con = (cambios: Partial<URL>) => Object.assign(new URL(bien), cambios).href
+      const databaseUrl = new URL(inject('postgres'))
+      const urlWith = (cambios: Partial<URL>) => Object.assign(new URL(databaseUrl), cambios).href
       const cases = {
-        'nobody listens': con({ port: `${await findFreePort()}` }),
-        'no such server': con({ hostname: 'no-existe.invalid' }),
-        'a wrong password': con({ password: 'equivocada' }),
-        'no such database': con({ pathname: '/no_existe' }),
-        'a server that never answers': con({ port: `${(silentServer.address() as { port: number }).port}` }),
+        'nobody listens': urlWith({ port: `${await findFreePort()}` }),
+        'no such server': urlWith({ hostname: 'no-existe.invalid' }),
+        'a wrong password': urlWith({ password: 'equivocada' }),
+        'no such database': urlWith({ pathname: '/no_existe' }),
+        'a server that never answers': urlWith({ port: `${(silentServer.address() as { port: number }).port}` }),
       }
       const seen: Record<string, unknown> = {}
       // One after the other, but for the one that only waits.
@@ -258,7 +258,7 @@ describe('a start that must fail', () => {
           codigo,
           clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(bad.errores),
           pila: STACK.test(bad.errores),
-          clave: bad.errores.includes('equivocada') || bad.errores.includes(bien.password),
+          clave: bad.errores.includes('equivocada') || bad.errores.includes(databaseUrl.password),
           queda: findProcesses(dataDir).size,
           carpeta: existsSync(dataDir),
         }

@@ -19,11 +19,11 @@ const bucketPattern = (le: string) =>
 
 describe('the sum of the metrics of processes', () => {
   it('keeps the newest exemplar of each bucket, in any order of the processes', async () => {
-    const nuevo = await child(true, 0, [0.004, 'a'])
+    const restarted = await child(true, 0, [0.004, 'a'])
     const old = await child(true, 60, [0.003, 'b'], [2, 'c'])
     for (const processes of [
-      [nuevo, old],
-      [old, nuevo],
+      [restarted, old],
+      [old, restarted],
     ]) {
       const text = await (await sumMetrics(processes, true)).metrics()
       expect(bucketPattern('0.005').exec(text)![0]).toMatch(/\} 2 # \{trace_id="a"\} 0\.004 /)

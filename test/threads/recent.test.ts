@@ -6,16 +6,16 @@ import { useDeadlines } from '../deadlines.ts'
 const TTL_MS = 1_013
 const deadlines = useDeadlines(TTL_MS)
 const nobody = new AbortController().signal
-const de = (bytes: number) => Promise.resolve(Buffer.alloc(bytes))
-const nuevos = (rules = {}) => new RecentDocuments({ count: 2, bytes: 100, ttl: TTL_MS, ...rules })
+const bytesOf = (bytes: number) => Promise.resolve(Buffer.alloc(bytes))
+const createRecentDocuments = (rules = {}) => new RecentDocuments({ count: 2, bytes: 100, ttl: TTL_MS, ...rules })
 
 describe('documents made lately', () => {
   it('are made once for all who ask, and given up when all of them went away', async () => {
-    const recentDocuments = nuevos()
+    const recentDocuments = createRecentDocuments()
     const listo = Promise.withResolvers<Buffer>()
     let abortSignal = nobody
-    const act = vi.fn((ownItem: AbortSignal) => {
-      abortSignal = ownItem
+    const act = vi.fn((signal: AbortSignal) => {
+      abortSignal = signal
       return listo.promise
     })
     const [one, other] = [new AbortController(), new AbortController()]
@@ -28,41 +28,41 @@ describe('documents made lately', () => {
     expect([abortSignal.aborted, act.mock.calls.length]).toEqual([true, 1])
     // Who comes after that doesn't wait for what was given up, and who has gone starts nothing.
     await expect(recentDocuments.get('a', act, one.signal)).rejects.toMatchObject({ codigo: 'no_disponible' })
-    const nuevo = recentDocuments.get('a', act, nobody)
+    const fresh = recentDocuments.get('a', act, nobody)
     listo.resolve(Buffer.from('x'))
-    expect([String(await nuevo), act.mock.calls.length]).toEqual(['x', 2])
+    expect([String(await fresh), act.mock.calls.length]).toEqual(['x', 2])
   })
 
   it('count once when the same document is stored twice', async () => {
-    const recentDocuments = nuevos()
+    const recentDocuments = createRecentDocuments()
     const abandonedResult = Promise.withResolvers<Buffer>()
     const first = new AbortController()
     const requestData = recentDocuments.get('a', () => abandonedResult.promise, first.signal)
     first.abort()
     await expect(requestData).rejects.toMatchObject({ codigo: 'no_disponible' })
-    await recentDocuments.get('a', () => de(40), nobody)
+    await recentDocuments.get('a', () => bytesOf(40), nobody)
     // The first preparation did not stop, and ends after the second.
     abandonedResult.resolve(Buffer.alloc(40))
     await abandonedResult.promise
-    await recentDocuments.get('b', () => de(60), nobody)
+    await recentDocuments.get('b', () => bytesOf(60), nobody)
     expect(['a', 'b'].map((key) => recentDocuments.find(key)?.length)).toEqual([40, 60])
   })
 
   it('are kept for a while, within bounds, the newest of them; what fails is made again', async () => {
-    const recentDocuments = nuevos()
-    for (const key of ['a', 'b', 'c']) await recentDocuments.get(key, () => de(40), nobody)
+    const recentDocuments = createRecentDocuments()
+    for (const key of ['a', 'b', 'c']) await recentDocuments.get(key, () => bytesOf(40), nobody)
     expect(['a', 'b', 'c'].map((key) => recentDocuments.find(key)?.length)).toEqual([undefined, 40, 40])
-    await recentDocuments.get('d', () => de(90), nobody)
-    await recentDocuments.get('e', () => de(101), nobody)
+    await recentDocuments.get('d', () => bytesOf(90), nobody)
+    await recentDocuments.get('e', () => bytesOf(101), nobody)
     expect(['b', 'c', 'd', 'e'].map((key) => recentDocuments.find(key)?.length)).toEqual([
       undefined,
       undefined,
       90,
       undefined,
     ])
-    deadlines.vencer()
+    deadlines.expireAll()
     expect(recentDocuments.find('d')).toBeUndefined()
     await expect(recentDocuments.get('d', () => Promise.reject(new Error('no')), nobody)).rejects.toThrow('no')
-    expect((await recentDocuments.get('d', () => de(100), nobody)).length).toBe(100)
+    expect((await recentDocuments.get('d', () => bytesOf(100), nobody)).length).toBe(100)
   })
 })

@@ -32,6 +32,6 @@ test('names the zone as people do', () => {
 
 test('tells the hour of an instant', () => {
   const { hora: hour } = createClock('America/Guatemala')
-  const readItems = ['18:05', '05:59', '06:05'].map((utc) => hour(`2026-11-21T${utc}:00Z`))
-  expect(readItems).toEqual(['12:05', '23:59', '00:05'])
+  const hours = ['18:05', '05:59', '06:05'].map((utc) => hour(`2026-11-21T${utc}:00Z`))
+  expect(hours).toEqual(['12:05', '23:59', '00:05'])
 })

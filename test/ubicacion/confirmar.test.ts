@@ -6,7 +6,7 @@ import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const { enlaceDe, send, read, esperar, createGuia: fresh, scanEstados, rows } = useUbicacionRequests(environment)
+const { linkOf, send, read, esperar, createGuia: fresh, scanEstados, rows } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -20,35 +20,35 @@ describe('the merchant', () => {
   it('confirms with coordinates, a link, a short link, or both', async () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
-    const porPunto = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), {
+    const byPoint = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), {
       ...PUNTO,
       referencia: 'Portón verde',
     })
-    expect(porPunto.ubicacion).toMatchObject({
+    expect(byPoint.ubicacion).toMatchObject({
       ...PUNTO,
       estado: 'confirmada',
       origen: 'comercio',
       maps_url: null,
       precision_m: null,
       referencia: 'Portón verde',
-      confirmado_en: porPunto.actualizado_en,
+      confirmado_en: byPoint.actualizado_en,
       solicitud: { numero: 1, estado: 'enviado' },
     })
-    const porEnlace = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: ENLACE })
-    expect(porEnlace.ubicacion).toMatchObject({ origen: 'comercio', lat: 14.6341, lng: -90.6055, maps_url: ENLACE })
+    const byLink = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: ENLACE })
+    expect(byLink.ubicacion).toMatchObject({ origen: 'comercio', lat: 14.6341, lng: -90.6055, maps_url: ENLACE })
     const shortLinkResult = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), { maps_url: SHORT_LINK })
     expect(shortLinkResult).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }],
       ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: SHORT_LINK },
     })
-    const porAmbos = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), {
+    const byAmbos = await api.guias.confirmarUbicacion(await fresh(comercio, MIXCO), {
       ...PUNTO,
       maps_url: SHORT_LINK,
     })
-    expect(porAmbos).toMatchObject({ advertencias: [], ubicacion: { ...PUNTO } })
-    expect((await rows(porAmbos.guia)).enlace_corto).toEqual([])
-    const { ubicacion } = await read(comercio, porAmbos.guia)
-    expect(ubicacion).toEqual(porAmbos.ubicacion)
+    expect(byAmbos).toMatchObject({ advertencias: [], ubicacion: { ...PUNTO } })
+    expect((await rows(byAmbos.guia)).enlace_corto).toEqual([])
+    const { ubicacion } = await read(comercio, byAmbos.guia)
+    expect(ubicacion).toEqual(byAmbos.ubicacion)
   })
 
   it('says the same again without an event, even when it is too late to say something else', async () => {
@@ -164,7 +164,7 @@ describe('the merchant', () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio)
     await scanEstados(guia, 'recolectado')
-    const leave = () => environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+    const leave = () => environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
     expect(await leave()).toMatchObject({ status: 409, body: { codigo: 'ubicacion_sin_confirmar' } })
     environment.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
@@ -175,8 +175,8 @@ describe('the merchant', () => {
     const forcedOne = await fresh(comercio)
     await scanEstados(forcedOne, 'recolectado')
     const forzar = { estado: 'en_ruta', forzar: { razon: 'El repartidor conoce la casa' } }
-    expect((await environment.operar('POST', `/guias/${forcedOne}/eventos`, forzar)).status).toBe(201)
-    expect((await send(await enlaceDe(forcedOne), THERE)).status).toBe(303)
+    expect((await environment.asOperador('POST', `/guias/${forcedOne}/eventos`, forzar)).status).toBe(201)
+    expect((await send(await linkOf(forcedOne), THERE)).status).toBe(303)
     await expect(comercio.api.guias.confirmarUbicacion(forcedOne, PUNTO)).rejects.toMatchObject(
       conflicto('ubicacion_cerrada'),
     )

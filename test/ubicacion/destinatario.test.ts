@@ -8,9 +8,9 @@ import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const {
-  enlaceDe,
+  linkOf,
   ver,
   send,
   read,
@@ -31,10 +31,10 @@ const telefono = () => `+5023${String(3_000_000 + ++seriesId)}`
 describe('the recipient says the place anew', () => {
   it('by the same link until the courier is on his way: an event each, as of any correction', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.confirmada'] })
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     await send(path, THERE)
     // The link's own time doesn't end it.
     environment.advance(80 * HOUR_MS)
@@ -66,17 +66,17 @@ describe('the recipient says the place anew', () => {
     await comercio.api.guias.reenviarSolicitud(guia)
     await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
     // Both links are his, and each has its own rhythm of ten a minute.
-    const paths = [...Array(10).fill(await enlaceDe(guia, 1)), await enlaceDe(guia, 2)]
+    const paths = [...Array(10).fill(await linkOf(guia, 1)), await linkOf(guia, 2)]
     const estados: number[] = []
     for (const [i, path] of paths.entries())
       estados.push((await send(path, { ...OVER_THERE, lat: String(14.64 + i / 10_000) })).status)
     expect(estados).toEqual([...Array(10).fill(303), 409])
     expect((await read(comercio, guia)).secuencia).toBe(13)
     const other = await fresh(comercio, MIXCO)
-    const ownItem = await enlaceDe(other)
+    const ownEnlace = await linkOf(other)
     await comercio.api.guias.confirmarUbicacion(other, { lat: 14.7, lng: -90.6 })
     const before = await rows(other)
-    expect(await (await send(ownItem, OVER_THERE)).text()).toContain('Ya no hace falta')
+    expect(await (await send(ownEnlace, OVER_THERE)).text()).toContain('Ya no hace falta')
     expect(await rows(other)).toEqual(before)
   })
 })
@@ -85,7 +85,7 @@ describe('a place in words', () => {
   it('is confirmed without a point, which the guide warns of until there is one', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
     expect((await send(path, { metodo: 'descripcion', referencia })).status).toBe(303)
     const describedPlace = await read(comercio, guia)
@@ -109,7 +109,7 @@ describe('a short link', () => {
   it('is said to be read, then not to answer, and asked about again if it leads nowhere', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const enlace = 'https://maps.app.goo.gl/abc123'
     expect((await send(path, { enlace })).status).toBe(303)
     await waitUntil(async () => (await rows(guia)).enlace_corto[0].intentos === 1)
@@ -137,16 +137,16 @@ describe('words beside a confirmed place', () => {
   it('keep its point, and are an event; the same again is none', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     expect((await send(path, DOOR_HINTS)).status).toBe(422)
     await send(path, { ...THERE, referencia: '' })
     expect(await (await ver(path)).text()).toContain('¿Cómo se reconoce la puerta?')
     for (const _round of [1, 2]) expect((await send(path, DOOR_HINTS)).status).toBe(303)
-    const con = await read(comercio, guia)
-    checkHistory(con)
-    expect(con.secuencia).toBe(4)
-    expect(con.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 12, referencia: 'Portón negro' })
-    expect(con.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.6333, lng: -90.6064 })
+    const shown = await read(comercio, guia)
+    checkHistory(shown)
+    expect(shown.secuencia).toBe(4)
+    expect(shown.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 12, referencia: 'Portón negro' })
+    expect(shown.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.6333, lng: -90.6064 })
     expect((await send(path, { ...DOOR_HINTS, referencia: 'x'.repeat(201) })).status).toBe(422)
     expect((await send(path, { ...DOOR_HINTS, referencia: '' })).status).toBe(303)
     expect((await read(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, referencia: null })
@@ -162,7 +162,7 @@ describe('words beside a confirmed place', () => {
     const describeText = { metodo: 'descripcion', cambiar: '1', referencia }
     for (const place of [THERE, { enlace: 'https://maps.app.goo.gl/abc123' }] as Record<string, string>[]) {
       const guia = await fresh(comercio, MIXCO)
-      const path = await enlaceDe(guia)
+      const path = await linkOf(guia)
       await send(path, place)
       const { secuencia } = await read(comercio, guia)
       const askedQuestion = await send(path, describeText)
@@ -182,7 +182,7 @@ describe('a position that is no door', () => {
   it('is taken if the recipient says so, and the courier is told how inexact it is', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const lejana = { ...THERE, precision_m: '1800' }
     expect((await send(path, lejana)).status).toBe(422)
     expect((await read(comercio, guia)).ubicacion.estado).toBe('solicitada')
@@ -206,7 +206,7 @@ describe('another link in the place of one whose time is over', () => {
   it('goes to the guide’s own telephone, of which the answer tells two digits', async () => {
     const comercio = await environment.createComercio()
     const guia = await expired(comercio)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const [row] = (await rows(guia)).guia
     const page = await (await ver(path)).text()
     const response = await send(path, { accion: 'otro', referencia: '+50255555555' })
@@ -223,14 +223,14 @@ describe('another link in the place of one whose time is over', () => {
     // While that one is good, nothing more is sent, neither is the old link good again.
     expect(await (await send(path, { accion: 'otro' })).text()).toContain('Ya le mandamos otro enlace')
     expect(await mensajes(comercio)).toHaveLength(2)
-    expect([(await ver(path)).status, (await ver(await enlaceDe(guia, 2))).status]).toEqual([410, 200])
-    expect((await send(await enlaceDe(guia, 2), THERE)).status).toBe(303)
+    expect([(await ver(path)).status, (await ver(await linkOf(guia, 2))).status]).toEqual([410, 200])
+    expect((await send(await linkOf(guia, 2), THERE)).status).toBe(303)
   })
 
   it('is one, though it is asked for several times at once', async () => {
     const comercio = await environment.createComercio()
     const guia = await expired(comercio)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const texts = await Promise.all(
       Array.from({ length: 3 }, async () => (await send(path, { accion: 'otro' })).text()),
     )
@@ -241,7 +241,7 @@ describe('another link in the place of one whose time is over', () => {
   it('is sent at most three times for one guide, counting recipient and merchant together', async () => {
     const comercio = await environment.createComercio()
     const guia = await expired(comercio)
-    const path = await enlaceDe(guia, 1)
+    const path = await linkOf(guia, 1)
     for (let number = 2; number <= 4; number++) {
       expect((await send(path, { accion: 'otro' })).status).toBe(200)
       await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
@@ -257,11 +257,11 @@ describe('another link in the place of one whose time is over', () => {
 
   it('is for nobody whose link is good, over or unknown', async () => {
     const comercio = await environment.createComercio()
-    const [abierta, cancelled] = [await fresh(comercio), await fresh(comercio)]
+    const [openGuia, cancelled] = [await fresh(comercio), await fresh(comercio)]
     await comercio.api.guias.cancelar(cancelled)
     const paths: [string, string][] = [
-      [await enlaceDe(abierta), '¿Dónde le entregamos'],
-      [await enlaceDe(cancelled), 'Ya no hace falta'],
+      [await linkOf(openGuia), '¿Dónde le entregamos'],
+      [await linkOf(cancelled), 'Ya no hace falta'],
       ['/u/AAAAAAAAAAAAAAAAAAAAAA', 'No encontramos'],
     ]
     const before = await mensajes(comercio)

@@ -4,7 +4,7 @@ import { buildGuia } from '../factories.ts'
 import { useUbicacionRequests } from './requests.ts'
 
 const environment = shareEnvironment()
-const { enlaceDe, ver, send, read, createGuia: fresh } = useUbicacionRequests(environment)
+const { linkOf, ver, send, read, createGuia: fresh } = useUbicacionRequests(environment)
 const IN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 
 describe('the catalogue', () => {
@@ -36,7 +36,7 @@ describe('the catalogue', () => {
     expect(resultados[0]).toMatchObject({ ok: true, advertencias: [marsWarning] })
     // It is asked for all the same, and confirmed without a question.
     const guia = await fresh(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     expect(await (await ver(path)).text()).toContain('Olimpo, Marte')
     expect((await send(path, IN_PETEN)).status).toBe(303)
     expect(await read(comercio, guia)).toMatchObject({
@@ -60,9 +60,9 @@ describe('the catalogue', () => {
 
   it('notices coordinates in the wrong order', async () => {
     const comercio = await environment.createComercio()
-    const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
-    const derecha = await comercio.api.guias.crear(buildGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
-    const reversedOrder = await comercio.api.guias.crear(buildGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
+    const destino = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
+    const derecha = await comercio.api.guias.crear(buildGuia({ ...destino, lat: 13.6929, lng: -89.2182 }))
+    const reversedOrder = await comercio.api.guias.crear(buildGuia({ ...destino, lat: -89.2182, lng: 13.6929 }))
     expect(derecha.advertencias).toEqual([])
     expect(reversedOrder.ubicacion.distancia_km).toBeGreaterThan(9_000)
     const mensaje = expect.stringContaining(` ${reversedOrder.ubicacion.distancia_km} km `)

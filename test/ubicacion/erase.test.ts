@@ -15,9 +15,9 @@ import { SECRETOS, useUbicacionRequests } from './requests.ts'
 const DIAS = 30
 const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
 const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const {
-  enlaceDe,
+  linkOf,
   ver,
   send,
   read: leer,
@@ -45,7 +45,7 @@ async function all(): Promise<string[]> {
   }
   return texts
 }
-const donde = async (mark: RegExp) =>
+const tablesWith = async (mark: RegExp) =>
   [...new Set((await all()).filter((text) => mark.test(text)).map((text) => text.split(' ')[0]))].sort()
 
 const ON_THE_WAY = ['recolectado', 'en_ruta', 'entregado']
@@ -56,19 +56,19 @@ describe('after the retention', () => {
   it('places, links and phones are gone from every table; what remains still answers', async () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
-    const receptor = await nuevoReceptor(answerWith(204))
+    const receptor = await openReceiver(answerWith(204))
     const webhook = await api.webhooks.crear({ url: receptor.url })
     const { lat: _lat, lng: _lng, ...base } = buildGuia({ departamento: 'Guatemala', municipio: 'Mixco' })
     let n = 0
-    const de = (cambios: Partial<GuiaIndividual>) =>
+    const buildData = (cambios: Partial<GuiaIndividual>) =>
       ({ ...base, telefono: `+5023777000${++n}`, external_ref: `OLVIDO-${n}`, ...cambios }) as GuiaIndividual
     const requests = {
-      coordenadas: de({ lat: 14.6155552, lng: -90.6155552 }),
-      enlace: de({ maps_url: ENLACE }),
-      corto: de({ maps_url: 'https://maps.app.goo.gl/corto61' }),
-      recipiente: de({}),
-      comercio: de({}),
-      cancelada: de({}),
+      coordenadas: buildData({ lat: 14.6155552, lng: -90.6155552 }),
+      enlace: buildData({ maps_url: ENLACE }),
+      corto: buildData({ maps_url: 'https://maps.app.goo.gl/corto61' }),
+      recipiente: buildData({}),
+      comercio: buildData({}),
+      cancelada: buildData({}),
     }
     const guias: Record<string, string> = {}
     for (const [name, requestData] of Object.entries(requests)) guias[name] = (await api.guias.crear(requestData)).guia
@@ -76,8 +76,8 @@ describe('after the retention', () => {
     await waitUntil(async () =>
       (await Promise.all(pendientes.map((g) => leer(comercio, g)))).every((g) => g.secuencia === 2),
     )
-    const path = await enlaceDe(guias.recipiente!)
-    const ownItem = {
+    const path = await linkOf(guias.recipiente!)
+    const confirmation = {
       lat: '14.6155553',
       lng: '-90.6155553',
       precision_m: '61555',
@@ -85,7 +85,7 @@ describe('after the retention', () => {
       metodo: 'gps',
       referencia: 'Portón verde',
     }
-    expect((await send(path, ownItem)).status).toBe(303)
+    expect((await send(path, confirmation)).status).toBe(303)
     await api.guias.confirmarUbicacion(guias.comercio!, { maps_url: ENLACE, referencia: 'Portón azul' })
     for (const [name, guia] of Object.entries(guias)) {
       if (name === 'cancelada') await api.guias.cancelar(guia)
@@ -95,7 +95,7 @@ describe('after the retention', () => {
     advance(24 * HOUR_MS)
     const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
     await scanEstados(posterior.guia, ...ON_THE_WAY)
-    const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
+    const openGuia = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
     await waitUntil(async () => {
       const { rows } = await environment.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
       return rows.length === 0
@@ -122,12 +122,12 @@ describe('after the retention', () => {
     advance(61_000)
     await Promise.all([erase(), erase()])
 
-    for (const guia of [posterior, abierta]) {
+    for (const guia of [posterior, openGuia]) {
       const { eventos: _eventos, ...read } = await leer(comercio, guia.guia)
       expect(read.ubicacion).toEqual(guia.ubicacion)
       expect(read.lat).toBe(guia.lat)
     }
-    const rest = (await all()).filter((text) => !text.includes(posterior.guia) && !text.includes(abierta.guia))
+    const rest = (await all()).filter((text) => !text.includes(posterior.guia) && !text.includes(openGuia.guia))
     expect(rest.filter((text) => MARKS.test(text)).map((text) => text.slice(0, 400))).toEqual([])
     for (const [name, guia] of Object.entries(guias)) {
       const { eventos, ubicacion, ...read } = await leer(comercio, guia)
@@ -161,7 +161,7 @@ describe('after the retention', () => {
       expect(eventos.datos).toEqual(old.eventos.datos.map((evento) => ({ ...evento, lat: null, lng: null })))
     }
     expect((await ver(path)).status).toBe(404)
-    expect((await send(path, ownItem)).status).toBe(404)
+    expect((await send(path, confirmation)).status).toBe(404)
 
     // Once is enough.
     const after = await Promise.all(Object.values(guias).map(readTableRows))
@@ -193,15 +193,15 @@ describe('after the retention', () => {
     receptor.receivedWebhooks.length = 0
     for (const { aviso } of entregas) await api.webhooks.reenviar(webhook.webhook, aviso)
     await waitUntil(async () => receptor.receivedWebhooks.length >= entregas.length)
-    const ownItems = receptor.receivedWebhooks.filter(({ body }) =>
+    const ownWebhooks = receptor.receivedWebhooks.filter(({ body }) =>
       Object.values(guias).some((guia) => body.includes(guia)),
     )
-    expect(ownItems.length).toBeGreaterThan(20)
-    for (const { json, body } of ownItems) {
+    expect(ownWebhooks.length).toBeGreaterThan(20)
+    for (const { json, body } of ownWebhooks) {
       expect(json.datos.guia.telefono).toMatch(/^\+5023777000\d$/)
       expect(body.replaceAll(json.datos.guia.telefono, '')).not.toMatch(MARKS)
     }
-    expect(await donde(/Portón|corto61|502377700/)).toEqual([])
+    expect(await tablesWith(/Portón|corto61|502377700/)).toEqual([])
   })
 
   it('late news of a message brings nothing back', async () => {
@@ -210,7 +210,7 @@ describe('after the retention', () => {
     await comercio.api.guias.cancelar(guia)
     advance((DIAS + 1) * 24 * HOUR_MS)
     await erase()
-    const [ownEntry] = (await readTableRows(guia)).mensaje as [MensajeKey]
+    const [ownMensaje] = (await readTableRows(guia)).mensaje as [MensajeKey]
     const deps = {
       db: environment.db,
       clock,
@@ -218,17 +218,17 @@ describe('after the retention', () => {
       notifyJobs: () => {},
       settings: readTestSettings(),
     }
-    await recordStatus(deps, ownEntry, 'leido', clock(), 'wamid.x')
-    await sendToMailbox(deps, [ownEntry])
-    await expireRequests(deps, [ownEntry])
+    await recordStatus(deps, ownMensaje, 'leido', clock(), 'wamid.x')
+    await sendToMailbox(deps, [ownMensaje])
+    await expireRequests(deps, [ownMensaje])
     const read = await leer(comercio, guia)
     expect([read.ubicacion.solicitud, read.secuencia]).toEqual([null, 3])
-    expect((await environment.operar('GET', `/guias/${guia}`)).status).toBe(200)
+    expect((await environment.asOperador('GET', `/guias/${guia}`)).status).toBe(200)
     // The provider tells that it did send a message without an answer.
     await environment.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [
-      ownEntry.id,
+      ownMensaje.id,
     ])
-    await markSent(deps, 'whatsapp', ['dudoso'], [{ ...ownEntry, proveedor_id: 'wamid.x' }])
+    await markSent(deps, 'whatsapp', ['dudoso'], [{ ...ownMensaje, proveedor_id: 'wamid.x' }])
     expect((await readTableRows(guia)).mensaje).toMatchObject([
       { estado: 'enviado', telefono: null, proveedor_id: null },
     ])
@@ -237,7 +237,7 @@ describe('after the retention', () => {
   it('links that expired a month ago are gone in any state of their guide, and newer links stay', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     advance(72 * HOUR_MS + 29 * 24 * HOUR_MS)
     await erase()
     expect((await ver(path)).status).toBe(410)
@@ -256,15 +256,15 @@ describe('after the retention', () => {
       new Date(clock().getTime() - (DIAS + 1) * 24 * HOUR_MS),
       comercio.id,
     ])
-    const con = async () =>
+    const countMensajes = async () =>
       (
         await environment.db.pool.query(
           'select count(*)::int as n from mensaje where comercio_id = $1 and telefono is not null',
           [comercio.id],
         )
       ).rows[0].n
-    expect(await con()).toBe(1_100)
+    expect(await countMensajes()).toBe(1_100)
     expect([await erase(), await erase()]).toEqual([true, false])
-    expect(await con()).toBe(0)
+    expect(await countMensajes()).toBe(0)
   })
 })

@@ -19,10 +19,10 @@ import { checkHistory, SECRETOS, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const {
   tokens,
-  enlaceDe,
+  linkOf,
   ver,
   send,
   read: leer,
@@ -42,7 +42,7 @@ const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 describe('a guide without a place', () => {
   it('is one message, one event, and says in every answer how it goes', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await comercio.api.webhooks.crear({ url: receptor.url })
     const created = await comercio.api.guias.crear(buildGuiaWithoutDestino(MIXCO))
     const { guia } = created
@@ -95,8 +95,8 @@ describe('a guide without a place', () => {
   it('sends none if it has coordinates or a link, or fails', async () => {
     const comercio = await environment.createComercio()
     await comercio.api.guias.crear(buildGuia())
-    const { lat: _lat, lng: _lng, ...conEnlace } = buildGuia({ maps_url: ENLACE })
-    expect((await comercio.api.guias.crear(conEnlace)).ubicacion.solicitud).toBeNull()
+    const { lat: _lat, lng: _lng, ...withMapLink } = buildGuia({ maps_url: ENLACE })
+    expect((await comercio.api.guias.crear(withMapLink)).ubicacion.solicitud).toBeNull()
     await comercio.api.guias.crearLote({ guias: [buildGuiaWithoutDestino({ telefono: 'ninguno' })] })
     await environment.waitForQuiet()
     expect(await mensajes(comercio)).toEqual([])
@@ -149,7 +149,7 @@ describe('the recipient’s page', () => {
   it('has no effect when it is opened, 50 times over', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const before = await rows(guia)
     const pages = await Promise.all(
       Array.from({ length: 50 }, (_, i) => ver(path, i % 2 ? 'HEAD' : 'GET').then((r) => r.status)),
@@ -163,7 +163,7 @@ describe('the recipient’s page', () => {
   it('confirms where the recipient stands', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const before = await leer(comercio, guia)
     const response = await send(path, THERE)
     expect(response.status).toBe(303)
@@ -199,7 +199,7 @@ describe('the recipient’s page', () => {
   it('confirms with a link, and with a short one whose place comes later', async () => {
     const comercio = await environment.createComercio()
     const [longOne, shortOne] = [await fresh(comercio, MIXCO), await fresh(comercio, MIXCO)]
-    expect((await send(await enlaceDe(longOne), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
+    expect((await send(await linkOf(longOne), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
     expect((await leer(comercio, longOne)).ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
@@ -208,7 +208,7 @@ describe('the recipient’s page', () => {
       maps_url: ENLACE,
       precision_m: null,
     })
-    expect((await send(await enlaceDe(shortOne), { enlace: SHORT_LINK })).status).toBe(303)
+    expect((await send(await linkOf(shortOne), { enlace: SHORT_LINK })).status).toBe(303)
     const guia = await leer(comercio, shortOne)
     expect(guia.ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: SHORT_LINK })
     expect(guia.advertencias).toMatchObject([{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }])
@@ -218,7 +218,7 @@ describe('the recipient’s page', () => {
   it('refuses what names no place, and keeps what was filled in', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const before = await rows(guia)
     const bad: Record<string, string>[] = [
       {},
@@ -240,7 +240,7 @@ describe('the recipient’s page', () => {
   it('asks whether a place far away is meant, and flags it', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const before = await rows(guia)
     const askedQuestion = await send(path, IN_PETEN)
     expect(askedQuestion.status).toBe(422)
@@ -260,7 +260,7 @@ describe('the recipient’s page', () => {
   it('takes the same answer twice, over a bad line or at once', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const severalResults = await Promise.all(Array.from({ length: 5 }, () => send(path, THERE)))
     expect(severalResults.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303])
     expect((await send(path, THERE)).status).toBe(303)
@@ -274,18 +274,18 @@ describe('the recipient’s page', () => {
     const comercio = await environment.createComercio()
     const cancelled = await fresh(comercio)
     await comercio.api.guias.cancelar(cancelled)
-    const enRuta = await fresh(comercio)
-    await comercio.api.guias.confirmarUbicacion(enRuta, { lat: 14.7, lng: -90.6 })
-    await scanEstados(enRuta, 'recolectado', 'en_ruta')
+    const onRoute = await fresh(comercio)
+    await comercio.api.guias.confirmarUbicacion(onRoute, { lat: 14.7, lng: -90.6 })
+    await scanEstados(onRoute, 'recolectado', 'en_ruta')
     const confirmedByComercio = await fresh(comercio)
     await comercio.api.guias.confirmarUbicacion(confirmedByComercio, { lat: 14.7, lng: -90.6 })
     const paths: [string, number, number, string, string?][] = [
       ['/u/AAAAAAAAAAAAAAAAAAAAAA', 404, 404, 'No encontramos'],
       ['/u/corto', 404, 404, 'No encontramos'],
       ['/u/', 404, 404, 'No encontramos'],
-      [await enlaceDe(cancelled), 200, 200, 'Ya no hace falta', cancelled],
-      [await enlaceDe(enRuta), 200, 200, 'Ya no hace falta', enRuta],
-      [await enlaceDe(confirmedByComercio), 200, 200, 'Ya no hace falta', confirmedByComercio],
+      [await linkOf(cancelled), 200, 200, 'Ya no hace falta', cancelled],
+      [await linkOf(onRoute), 200, 200, 'Ya no hace falta', onRoute],
+      [await linkOf(confirmedByComercio), 200, 200, 'Ya no hace falta', confirmedByComercio],
     ]
     for (const [path, onView, statusOnSubmit, text, guia] of paths) {
       const before = guia && (await rows(guia))
@@ -302,7 +302,7 @@ describe('the recipient’s page', () => {
 
   it('is private and strict in every answer of the service', async () => {
     const comercio = await environment.createComercio()
-    const path = await enlaceDe(await fresh(comercio))
+    const path = await linkOf(await fresh(comercio))
     const responses = [
       await ver(path),
       await ver(path, 'HEAD'),
@@ -352,7 +352,7 @@ describe('a request’s end', () => {
   it('comes after 72 hours, not before: an event, a link that is gone, a place that may still be said', async () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, MIXCO)
-    const path = await enlaceDe(guia)
+    const path = await linkOf(guia)
     const sentRequest = (await leer(comercio, guia)).ubicacion.solicitud!
     environment.advance(71 * HOUR_MS)
     await environment.waitForQuiet()
@@ -379,10 +379,10 @@ describe('a request’s end', () => {
 
   it('expires one guide after another guide of the merchant is confirmed', async () => {
     const comercio = await environment.createComercio()
-    const [abierta, confirmed] = [await fresh(comercio), await fresh(comercio)]
+    const [openGuia, confirmed] = [await fresh(comercio), await fresh(comercio)]
     await comercio.api.guias.confirmarUbicacion(confirmed, { lat: 14.6333, lng: -90.6064 })
     environment.advance(73 * HOUR_MS)
-    await esperar(comercio, abierta, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    await esperar(comercio, openGuia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect((await leer(comercio, confirmed)).ubicacion.estado).toBe('confirmada')
   })
 
@@ -390,9 +390,9 @@ describe('a request’s end', () => {
     const comercio = await environment.createComercio()
     const [cancelled, confirmed] = [await fresh(comercio), await fresh(comercio)]
     await comercio.api.guias.cancelar(cancelled)
-    await send(await enlaceDe(confirmed), THERE)
+    await send(await linkOf(confirmed), THERE)
     environment.advance(73 * HOUR_MS)
-    await waitUntil(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
+    await waitUntil(async () => (await mensajes(comercio)).every(({ abierta: openGuia }) => !openGuia))
     for (const guia of [cancelled, confirmed]) expect((await leer(comercio, guia)).secuencia).toBe(3)
     checkHistory(await leer(comercio, cancelled))
   })
@@ -400,7 +400,7 @@ describe('a request’s end', () => {
   it('done twice at once is one event', async () => {
     const comercio = await environment.createComercio()
     const guias = await Promise.all(Array.from({ length: 20 }, () => fresh(comercio)))
-    const ownEntries = (await mensajes(comercio)) as unknown as MensajeKey[]
+    const storedMensajes = (await mensajes(comercio)) as unknown as MensajeKey[]
     const lastExpiry = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
     const deps = {
       db: environment.db,
@@ -409,8 +409,8 @@ describe('a request’s end', () => {
       notifyJobs: () => {},
       settings: readTestSettings(),
     }
-    await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, ownEntries)))
-    await expireRequests(deps, ownEntries)
+    await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, storedMensajes)))
+    await expireRequests(deps, storedMensajes)
     for (const guia of guias) {
       const read = await leer(comercio, guia)
       checkHistory(read)
@@ -422,7 +422,7 @@ describe('a request’s end', () => {
 describe('location events', () => {
   it('reach webhooks with the guide as it was, history and feed', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const webhook = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
     await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'pausado' })
     const fotos = new Map<string, object>()
@@ -444,7 +444,7 @@ describe('location events', () => {
     await comercio.api.guias.reenviarSolicitud(guia)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
     await anotar(guia)
-    await send(await enlaceDe(guia), { ...IN_PETEN, seguro: '1' })
+    await send(await linkOf(guia), { ...IN_PETEN, seguro: '1' })
     await anotar(guia)
     await comercio.api.guias.confirmarUbicacion(guia, { maps_url: ENLACE, referencia: 'Casa «3»' })
     await anotar(guia)

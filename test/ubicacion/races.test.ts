@@ -15,7 +15,7 @@ import { checkHistory, SECRETOS, useUbicacionRequests } from './requests.ts'
 
 // Jobs are done by hand here, so that they meet the requests.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
-const { enlaceDe, send, read: leer, mensajes } = useUbicacionRequests(environment)
+const { linkOf, send, read: leer, mensajes } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const THERE = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -39,11 +39,11 @@ async function create(comercio: Comercio, count: number) {
   return { guias, own: guias.map((guia) => rows.find((row) => row.guia === guia)! as MensajeKey) }
 }
 async function sentRequests(comercio: Comercio, count: number) {
-  const { guias, own: ownEntries } = await create(comercio, count)
-  await sendToMailbox(deps(), ownEntries)
-  return { guias, own: ownEntries }
+  const { guias, own: ownMensajes } = await create(comercio, count)
+  await sendToMailbox(deps(), ownMensajes)
+  return { guias, own: ownMensajes }
 }
-const codigoDe = (promise: Promise<unknown>) =>
+const codigoOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'si',
     (error) => error.codigo as string,
@@ -55,13 +55,13 @@ describe('at the same time', () => {
     const seen = new Set<string>()
     for (let tanda = 0; tanda < 5; tanda++) {
       const guias = (await sentRequests(comercio, 20)).guias
-      const paths = await Promise.all(guias.map((guia) => enlaceDe(guia)))
+      const paths = await Promise.all(guias.map((guia) => linkOf(guia)))
       const finales = await Promise.all(
         guias.map(async (guia, i) => {
           const actions = [
             () => send(paths[i]!, THERE).then(({ status }) => String(status)),
-            () => codigoDe(comercio.api.guias.confirmarUbicacion(guia, OVER_THERE)),
-            () => codigoDe(comercio.api.guias.cancelar(guia)),
+            () => codigoOf(comercio.api.guias.confirmarUbicacion(guia, OVER_THERE)),
+            () => codigoOf(comercio.api.guias.cancelar(guia)),
           ]
           const command = [0, 1, 2].map((n) => (n + i) % 3)
           const responses: string[] = []
@@ -97,7 +97,7 @@ describe('at the same time', () => {
     'a message handed over while its guide is being %s comes too late',
     async (asSpecified) => {
       const comercio = await environment.createComercio()
-      const { guias, own: ownEntries } = await create(comercio, 1)
+      const { guias, own: ownMensajes } = await create(comercio, 1)
       const guia = guias[0]!
       const row = await findGuia(environment.db, 'todos', guia)
       const now = new Date()
@@ -111,7 +111,7 @@ describe('at the same time', () => {
             ? placeStep(row, place, now)
             : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: now, registrado_en: now },
         )
-        submission = sendToMailbox(deps(), ownEntries)
+        submission = sendToMailbox(deps(), ownMensajes)
         await waitForLock(environment.db)
       })
       await submission
@@ -127,16 +127,16 @@ describe('at the same time', () => {
     const comercio = await environment.createComercio()
     await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, own: ownEntries } = await create(comercio, 60)
-      const reversedOrder = ownEntries.toReversed()
+      const { guias, own: ownMensajes } = await create(comercio, 60)
+      const reversedOrder = ownMensajes.toReversed()
       const hechos = await Promise.all([
         ...guias.map((guia, i) =>
-          codigoDe(
+          codigoOf(
             i % 4 === 3 ? comercio.api.guias.cancelar(guia) : comercio.api.guias.confirmarUbicacion(guia, OVER_THERE),
           ),
         ),
-        ...[ownEntries, reversedOrder, ownEntries.slice(20), reversedOrder.slice(20)].map((items) =>
-          codigoDe(sendToMailbox(deps(), items)),
+        ...[ownMensajes, reversedOrder, ownMensajes.slice(20), reversedOrder.slice(20)].map((items) =>
+          codigoOf(sendToMailbox(deps(), items)),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
@@ -149,19 +149,19 @@ describe('at the same time', () => {
       }
     }
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, own: ownEntries } = await sentRequests(comercio, 60)
-      const paths = await Promise.all(guias.map((guia) => enlaceDe(guia)))
-      const reversedOrder = ownEntries.toReversed()
+      const { guias, own: ownMensajes } = await sentRequests(comercio, 60)
+      const paths = await Promise.all(guias.map((guia) => linkOf(guia)))
+      const reversedOrder = ownMensajes.toReversed()
       const hechos = await Promise.all([
         ...guias.map(async (guia, i) => {
-          if (i % 3 === 0) return codigoDe(comercio.api.guias.confirmarUbicacion(guia, OVER_THERE))
+          if (i % 3 === 0) return codigoOf(comercio.api.guias.confirmarUbicacion(guia, OVER_THERE))
           if (i % 3 === 1) return (await send(paths[i]!, THERE)).status === 303 ? 'si' : 'no'
-          return codigoDe(comercio.api.guias.reenviarSolicitud(guia)).then((codigo) =>
+          return codigoOf(comercio.api.guias.reenviarSolicitud(guia)).then((codigo) =>
             codigo === 'limite_de_solicitudes' ? 'si' : codigo,
           )
         }),
-        ...[ownEntries, reversedOrder, ownEntries.slice(20), reversedOrder.slice(20)].map((items) =>
-          codigoDe(expireRequests(deps(days(3.01)), items)),
+        ...[ownMensajes, reversedOrder, ownMensajes.slice(20), reversedOrder.slice(20)].map((items) =>
+          codigoOf(expireRequests(deps(days(3.01)), items)),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
@@ -177,11 +177,11 @@ describe('at the same time', () => {
 describe('a guide of before the migration', () => {
   it('says of its request what is known', async () => {
     const comercio = await environment.createComercio()
-    const { guias, own: ownEntries } = await create(comercio, 2)
+    const { guias, own: ownMensajes } = await create(comercio, 2)
     await environment.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
     await comercio.api.guias.cancelar(guias[1]!)
     expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
-    await sendToMailbox(deps(), ownEntries)
+    await sendToMailbox(deps(), ownMensajes)
     const [sentRequest, cancelled] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
     checkHistory(sentRequest)
     const commonPart = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }

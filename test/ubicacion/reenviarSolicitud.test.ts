@@ -7,12 +7,12 @@ import { type TestProvider, useProviders } from '../mensajeria/provider.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { checkHistory, useUbicacionRequests } from './requests.ts'
 
-const nuevoProveedor = useProviders()
-const nuevoReceptor = useReceivers()
+const openProvider = useProviders()
+const openReceiver = useReceivers()
 let provider: TestProvider
 /** Live guides go out over WhatsApp, test guides into the mailbox. */
 const environment = useEnvironment({}, async () => {
-  provider = await nuevoProveedor()
+  provider = await openProvider()
   const { baseUrl, phoneNumberId, token, appSecret, verifyToken } = provider.config
   return {
     MESSAGING: 'whatsapp',
@@ -24,7 +24,7 @@ const environment = useEnvironment({}, async () => {
   }
 })
 const {
-  enlaceDe,
+  linkOf,
   ver,
   send,
   read: leer,
@@ -42,11 +42,11 @@ let seriesId = 0
 const telefono = () => `+5023${String(2_000_000 + ++seriesId)}`
 const sent = ({ ubicacion }: Guia) => ubicacion.solicitud?.estado === 'enviado'
 const limite = { estadoHttp: 409, codigo: 'limite_de_solicitudes' }
-const vencer = async (comercio: Comercio, guia: string) => {
+const expireAll = async (comercio: Comercio, guia: string) => {
   environment.advance(73 * HOUR_MS)
   return esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
 }
-const codigoDe = (promise: Promise<unknown>) =>
+const codigoOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'si',
     (error) => error.codigo as string,
@@ -55,11 +55,11 @@ const codigoDe = (promise: Promise<unknown>) =>
 describe('a request is made again', () => {
   it('after it expired: another message, and the guide asks again once it has left', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
     const guia = await fresh(comercio, { telefono: telefono() })
-    const old = await enlaceDe(guia)
-    const expired = await vencer(comercio, guia)
+    const old = await linkOf(guia)
+    const expired = await expireAll(comercio, guia)
     const response = await comercio.api.guias.reenviarSolicitud(guia).conRespuesta()
     expect(response.estadoHttp).toBe(202)
     const { ubicacion, secuencia } = response.datos
@@ -77,10 +77,10 @@ describe('a request is made again', () => {
     const { enviado_en, vence_en } = sentRequest.ubicacion.solicitud!
     expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HOUR_MS)
     checkHistory(sentRequest)
-    const nuevo = await enlaceDe(guia)
-    expect(nuevo).not.toBe(old)
-    expect([(await ver(old)).status, (await ver(nuevo)).status]).toEqual([410, 200])
-    expect((await send(nuevo, THERE)).status).toBe(303)
+    const newLink = await linkOf(guia)
+    expect(newLink).not.toBe(old)
+    expect([(await ver(old)).status, (await ver(newLink)).status]).toEqual([410, 200])
+    expect((await send(newLink, THERE)).status).toBe(303)
     const confirmed = await leer(comercio, guia)
     checkHistory(confirmed)
     expect(confirmed.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
@@ -100,12 +100,12 @@ describe('a request is made again', () => {
     await comercio.api.guias.reenviarSolicitud(guia)
     const sentRequest = await esperar(comercio, guia, (one) => one.secuencia === 3 && sent(one))
     expect(sentRequest.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
-    const [old, nuevo] = [await enlaceDe(guia, 1), await enlaceDe(guia, 2)]
-    expect([(await ver(old)).status, (await ver(nuevo)).status]).toEqual([200, 200])
+    const [old, newLink] = [await linkOf(guia, 1), await linkOf(guia, 2)]
+    expect([(await ver(old)).status, (await ver(newLink)).status]).toEqual([200, 200])
     // The first one's time is over, the guide's isn't.
     environment.advance(40 * HOUR_MS)
     await waitUntil(async () => (await mensajes(comercio))[0].abierta === false)
-    expect([(await ver(old)).status, (await ver(nuevo)).status]).toEqual([410, 200])
+    expect([(await ver(old)).status, (await ver(newLink)).status]).toEqual([410, 200])
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
     environment.advance(33 * HOUR_MS)
     const expired = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
@@ -118,8 +118,8 @@ describe('a request is made again', () => {
     const guia = await fresh(comercio, { telefono: telefono() })
     await comercio.api.guias.reenviarSolicitud(guia)
     await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
-    expect((await send(await enlaceDe(guia, 1), THERE)).status).toBe(303)
-    expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
+    expect((await send(await linkOf(guia, 1), THERE)).status).toBe(303)
+    expect((await (await ver(await linkOf(guia, 2))).text()).includes('Gracias')).toBe(true)
     checkHistory(await leer(comercio, guia))
     environment.advance(73 * HOUR_MS)
     await environment.waitForQuiet()
@@ -129,13 +129,13 @@ describe('a request is made again', () => {
   it('after it failed, with a reason that goes with it', async () => {
     const comercio = await environment.createComercio('live')
     const number = telefono()
-    provider.porTelefono.set(number.slice(1), { tipo: 'error', status: 400, error: { code: 131026 } })
+    provider.byTelefono.set(number.slice(1), { tipo: 'error', status: 400, error: { code: 131026 } })
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: number }))
     const fallida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'fallida')
     expect(fallida.eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     expect(fallida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'fallido', numero: 1 })
     expect(fallida.ubicacion.solicitud!.motivo).toMatch(/\w/)
-    provider.porTelefono.delete(number.slice(1))
+    provider.byTelefono.delete(number.slice(1))
     const other = await comercio.api.guias.reenviarSolicitud(guia)
     expect(other.ubicacion).toMatchObject({
       estado: 'fallida',
@@ -145,7 +145,7 @@ describe('a request is made again', () => {
     checkHistory(sentRequest)
     expect(sentRequest.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, motivo: null } })
     expect(provider.acceptedMensajes.filter(({ recipient }) => recipient === number.slice(1))).toHaveLength(1)
-    expect((await send(await enlaceDe(guia), THERE)).status).toBe(303)
+    expect((await send(await linkOf(guia), THERE)).status).toBe(303)
     checkHistory(await leer(comercio, guia))
   })
 
@@ -171,12 +171,12 @@ describe('nothing is asked', () => {
     await scanEstados(deliveredGuia, 'recolectado', 'en_ruta', 'entregado')
     const devuelta = await fresh(comercio, { telefono: telefono() })
     await scanEstados(devuelta, 'recolectado', 'en_devolucion')
-    const ownItem = await fresh(comercio, { telefono: telefono() })
-    await send(await enlaceDe(ownItem), THERE)
+    const ownGuia = await fresh(comercio, { telefono: telefono() })
+    await send(await linkOf(ownGuia), THERE)
     for (const [guia, codigo] of [
       [confirmed, 'ubicacion_ya_confirmada'],
       [deliveredGuia, 'ubicacion_ya_confirmada'],
-      [ownItem, 'ubicacion_ya_confirmada'],
+      [ownGuia, 'ubicacion_ya_confirmada'],
       [cancelled, 'ubicacion_cerrada'],
       [devuelta, 'ubicacion_cerrada'],
     ] as const) {
@@ -224,8 +224,8 @@ describe('nothing is asked', () => {
     await expect(other.api.guias.reenviarSolicitud(d)).rejects.toMatchObject(limite)
     environment.advance(24 * HOUR_MS + 1_000)
     await other.api.guias.reenviarSolicitud(d)
-    const porLlave = async (comercio: Comercio) => (await mensajes(comercio)).length
-    expect([await porLlave(one), await porLlave(other), await porLlave(liveEntry)]).toEqual([3, 4, 2])
+    const byLlave = async (comercio: Comercio) => (await mensajes(comercio)).length
+    expect([await byLlave(one), await byLlave(other), await byLlave(liveEntry)]).toEqual([3, 4, 2])
   })
 })
 
@@ -248,7 +248,7 @@ describe('at once', () => {
     const comercio = await environment.createComercio()
     const guia = await fresh(comercio, { telefono: telefono() })
     const codigos = await Promise.all(
-      Array.from({ length: 10 }, () => codigoDe(comercio.api.guias.reenviarSolicitud(guia))),
+      Array.from({ length: 10 }, () => codigoOf(comercio.api.guias.reenviarSolicitud(guia))),
     )
     const acceptedResults = codigos.filter((codigo) => codigo === 'si').length
     expect(new Set(codigos)).toEqual(new Set(['si', 'limite_de_solicitudes']))
@@ -270,7 +270,7 @@ describe('at once', () => {
       )
       const codigos = await Promise.all(
         [...pairs, ...pairs, ...pairs, ...pairs].map(({ comercio, guia }) =>
-          codigoDe(comercio.api.guias.reenviarSolicitud(guia)),
+          codigoOf(comercio.api.guias.reenviarSolicitud(guia)),
         ),
       )
       expect(codigos.filter((codigo) => codigo === 'si')).toHaveLength(2)
@@ -286,8 +286,8 @@ describe('at once', () => {
       const guias = await Promise.all(Array.from({ length: 20 }, () => fresh(comercio, { telefono: telefono() })))
       const codigos = await Promise.all(
         guias.flatMap((guia) => [
-          codigoDe(comercio.api.guias.reenviarSolicitud(guia)),
-          codigoDe(comercio.api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.6 })),
+          codigoOf(comercio.api.guias.reenviarSolicitud(guia)),
+          codigoOf(comercio.api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.6 })),
         ]),
       )
       for (const codigo of new Set(codigos)) expect(['si', 'ubicacion_ya_confirmada']).toContain(codigo)

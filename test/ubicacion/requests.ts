@@ -14,7 +14,7 @@ export function useUbicacionRequests(environment: TestEnvironment) {
   const helpers = {
     tokens,
     /** The link that a guide's newest request carries, or that of an earlier one. */
-    async enlaceDe(guia: string, number?: number) {
+    async linkOf(guia: string, number?: number) {
       const { rows } = await environment.db.pool.query(
         `select id, kid from mensaje where guia = $1 and tipo = 'solicitud_ubicacion' and ($2::int is null or numero = $2)
          order by numero desc limit 1`,
@@ -48,7 +48,11 @@ export function useUbicacionRequests(environment: TestEnvironment) {
     },
     async scanEstados(guia: string, ...estados: string[]) {
       for (const estado of estados) {
-        const { status, body } = await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+        const { status, body } = await environment.asOperador(
+          'POST',
+          `/guias/${guia}/eventos`,
+          buildEstadoReport(estado),
+        )
         expect([estado, status, body.codigo]).toEqual([estado, 201, undefined])
       }
     },
@@ -94,10 +98,10 @@ export function checkHistory(guia: Guia & { eventos: { datos: Evento[] } }, init
   ).toEqual(eventos.map((_, i) => i + 1))
   let place = initialEstado
   for (const { tipo } of eventos) {
-    const [axis, nuevo = ''] = tipo.split('.')
+    const [axis, newState = ''] = tipo.split('.')
     if (axis !== 'ubicacion') continue
-    expect(DESDE[nuevo], eventSummary).toContain(place)
-    place = nuevo
+    expect(DESDE[newState], eventSummary).toContain(place)
+    place = newState
   }
   expect(guia.ubicacion.estado, eventSummary).toBe(place)
   expect(guia.secuencia, eventSummary).toBe(eventos.length)

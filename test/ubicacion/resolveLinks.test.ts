@@ -17,7 +17,7 @@ const environment = useEnvironment(
   { resolver: () => Promise.reject(new Error('the service itself looks nothing up')) },
   () => ({ WORKERS: '0' }),
 )
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 const { read: leer, rows: readTableRows, scanEstados } = useUbicacionRequests(environment)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
@@ -85,7 +85,7 @@ async function round() {
   return jobs.length
 }
 const advance = (ms: number) => environment.advance(ms)
-async function conEnlace(comercio: Comercio, maps_url: string) {
+async function withMapLink(comercio: Comercio, maps_url: string) {
   const { lat: _lat, lng: _lng, ...caseWithout } = buildGuia({ ...MIXCO, maps_url })
   return comercio.api.guias.crear(caseWithout)
 }
@@ -93,8 +93,8 @@ async function conEnlace(comercio: Comercio, maps_url: string) {
 describe('a guide with a short link', () => {
   it('gets its coordinates later, as an event that webhooks tell', async () => {
     const comercio = await environment.createComercio()
-    await comercio.api.webhooks.crear({ url: (await nuevoReceptor()).url, tipos: ['ubicacion.*'] })
-    const created = await conEnlace(comercio, SHORT_LINK)
+    await comercio.api.webhooks.crear({ url: (await openReceiver()).url, tipos: ['ubicacion.*'] })
+    const created = await withMapLink(comercio, SHORT_LINK)
     expect(created).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
       maps_url: SHORT_LINK,
@@ -150,7 +150,7 @@ describe('a guide with a short link', () => {
 
   it('that leads far away is flagged', async () => {
     const comercio = await environment.createComercio()
-    const { guia } = await conEnlace(comercio, SHORT_LINK)
+    const { guia } = await withMapLink(comercio, SHORT_LINK)
     paths.set(SHORT_LINK, 'https://www.google.com/maps?q=16.93,-89.89')
     await round()
     expect(await leer(comercio, guia)).toMatchObject({
@@ -165,7 +165,7 @@ describe('a guide with a short link', () => {
     ['leaves the maps', () => paths.set(SHORT_LINK, 'https://evil.example/maps')],
   ])('that %s keeps the link, and is left alone', async (_case, prepare) => {
     const comercio = await environment.createComercio()
-    const created = await conEnlace(comercio, SHORT_LINK)
+    const created = await withMapLink(comercio, SHORT_LINK)
     prepare()
     expect(await round()).toBe(1)
     const { eventos: _eventos, ...guia } = await leer(comercio, created.guia)
@@ -176,7 +176,7 @@ describe('a guide with a short link', () => {
 
   it('that fails for now is tried again, later and later, for two days, and then no more', async () => {
     const comercio = await environment.createComercio()
-    const created = await conEnlace(comercio, SHORT_LINK)
+    const created = await withMapLink(comercio, SHORT_LINK)
     paths.set(SHORT_LINK, 503)
     const esperas: number[] = []
     for (let intentos = 1; ; intentos++) {
@@ -199,7 +199,7 @@ describe('a guide with a short link', () => {
 
   it('that fails once gets its coordinates at the second try', async () => {
     const comercio = await environment.createComercio()
-    const { guia } = await conEnlace(comercio, SHORT_LINK)
+    const { guia } = await withMapLink(comercio, SHORT_LINK)
     paths.set(SHORT_LINK, 503)
     await round()
     paths.set(SHORT_LINK, PUNTO)
@@ -210,7 +210,7 @@ describe('a guide with a short link', () => {
 
   it('followed twice at once is one event', async () => {
     const comercio = await environment.createComercio()
-    const guias = await Promise.all(Array.from({ length: 20 }, () => conEnlace(comercio, SHORT_LINK)))
+    const guias = await Promise.all(Array.from({ length: 20 }, () => withMapLink(comercio, SHORT_LINK)))
     paths.set(SHORT_LINK, PUNTO)
     await Promise.allSettled([round(), round(), round()])
     // On a busy machine some of the 60 exchanges run into their deadline, and are tried again later.
@@ -228,10 +228,10 @@ describe('a newer answer in the meantime wins', () => {
   it('with coordinates, before or while the link is followed', async () => {
     const comercio = await environment.createComercio()
     paths.set(SHORT_LINK, PUNTO)
-    const { guia: before } = await conEnlace(comercio, SHORT_LINK)
+    const { guia: before } = await withMapLink(comercio, SHORT_LINK)
     await comercio.api.guias.confirmarUbicacion(before, { lat: 14.7, lng: -90.6 })
     await round()
-    const { guia: duringGuia } = await conEnlace(comercio, SHORT_LINK)
+    const { guia: duringGuia } = await withMapLink(comercio, SHORT_LINK)
     onView = () => comercio.api.guias.confirmarUbicacion(duringGuia, { lat: 14.7, lng: -90.6 })
     await round().catch(() => {})
     onView = async () => {}
@@ -248,10 +248,10 @@ describe('a newer answer in the meantime wins', () => {
     const comercio = await environment.createComercio()
     paths.set(SHORT_LINK, 'https://www.google.com/maps?q=14.1,-90.1')
     paths.set(OTRO, PUNTO)
-    const { guia: before } = await conEnlace(comercio, SHORT_LINK)
+    const { guia: before } = await withMapLink(comercio, SHORT_LINK)
     await comercio.api.guias.confirmarUbicacion(before, { maps_url: OTRO })
     await round()
-    const { guia: duringGuia } = await conEnlace(comercio, SHORT_LINK)
+    const { guia: duringGuia } = await withMapLink(comercio, SHORT_LINK)
     onView = async () => {
       onView = async () => {}
       await comercio.api.guias.confirmarUbicacion(duringGuia, { maps_url: OTRO })
@@ -268,7 +268,7 @@ describe('a newer answer in the meantime wins', () => {
   it('with a link that has no point', async () => {
     const comercio = await environment.createComercio()
     paths.set(SHORT_LINK, 503)
-    const { guia } = await conEnlace(comercio, SHORT_LINK)
+    const { guia } = await withMapLink(comercio, SHORT_LINK)
     await round()
     await comercio.api.guias.confirmarUbicacion(guia, { maps_url: LINK_WITHOUT_POINT })
     paths.set(SHORT_LINK, PUNTO)
@@ -285,17 +285,17 @@ describe('a newer answer in the meantime wins', () => {
   it('and a guide that is over is left alone; one on its way is not', async () => {
     const comercio = await environment.createComercio()
     paths.set(SHORT_LINK, PUNTO)
-    const [{ guia: cancelled }, { guia: enRuta }] = [
-      await conEnlace(comercio, SHORT_LINK),
-      await conEnlace(comercio, SHORT_LINK),
+    const [{ guia: cancelled }, { guia: onRoute }] = [
+      await withMapLink(comercio, SHORT_LINK),
+      await withMapLink(comercio, SHORT_LINK),
     ]
     await comercio.api.guias.cancelar(cancelled)
-    await scanEstados(enRuta, 'recolectado', 'en_ruta')
+    await scanEstados(onRoute, 'recolectado', 'en_ruta')
     await round()
     const read = await leer(comercio, cancelled)
     checkHistory(read, 'confirmada')
     expect([read.secuencia, read.ubicacion.lat]).toEqual([2, null])
-    expect((await leer(comercio, enRuta)).ubicacion.lat).toBe(14.6349)
+    expect((await leer(comercio, onRoute)).ubicacion.lat).toBe(14.6349)
     expect((await readTableRows(cancelled)).enlace_corto).toEqual([])
   })
 })

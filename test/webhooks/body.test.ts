@@ -9,7 +9,7 @@ const { environment } = useWebhooks()
 beforeAll(() => environment.freezeClock())
 
 /** A live merchant's endpoint for everything, paused, so that its deliveries stay where they are. */
-async function conEndpoint() {
+async function withEndpoint() {
   const { id, comercio, api } = await environment.createComercio('live')
   const webhook = `wh_${comercio.slice(4)}`
   await environment.db.pool.query(
@@ -28,7 +28,7 @@ async function markMensajesSent(guia: string) {
 
 describe('the body of an event of a version without `sin_mensajeria`', () => {
   it.each(['pendiente', 'enviado'] as const)('is the same today, byte for byte (%s)', async (estado) => {
-    const { api, webhook } = await conEndpoint()
+    const { api, webhook } = await withEndpoint()
     const { guia, external_ref, telefono, creado_en: createdAt } = await api.guias.crear(buildGuiaWithoutDestino())
     if (estado === 'enviado') await markMensajesSent(guia)
     await api.guias.cancelar(guia)

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_WAITING_PER_WEBHOOK } from '../../server/domain/webhooks/sending/limits.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
-import { type Api, buildAvisoCode, fallaDeApi, nobody, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { type Api, apiFault, buildAvisoCode, nobody, useWebhooks, waitForAviso, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevoReceptor, advance, create, nuevo } = useWebhooks()
+const { environment, openReceiver, advance, create, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -14,7 +14,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const { comercio: _c, receptor: _r, secreto: _s, ...before } = created
     advance(1_000)
     let previousState: object = { webhook, ...before }
-    const other = await nuevoReceptor()
+    const other = await openReceiver()
     for (const cambio of [
       { descripcion: 'Otra' },
       { tipos: ['*', 'guia.nota'] },
@@ -34,14 +34,14 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const { api, webhook, receptor } = await nuevo(answerWith(500))
     const { guia } = await api.guias.crear(buildGuia())
     await waitForIntentos(api, webhook, buildAvisoCode(webhook, guia), 1)
-    const other = await nuevoReceptor()
+    const other = await openReceiver()
     await api.webhooks.cambiar(webhook, { url: other.url, tipos: ['guia.cancelado'] })
     advance(6_000)
-    const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia), 2)
+    const aviso = await waitForAviso(api, webhook, buildAvisoCode(webhook, guia), 2)
     expect(aviso.historial.map(({ url }) => url)).toEqual([other.url, receptor.url])
     const { guia: second } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(second)
-    await terminada(api, webhook, buildAvisoCode(webhook, second, 2))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, second, 2))
     expect(other.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
     expect(receptor.receivedWebhooks).toHaveLength(1)
   })
@@ -58,7 +58,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     await environment.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [vence, webhook])
     await api.webhooks.cambiar(webhook, { descripcion: 'Otra' })
     expect(await freno()).toEqual(vence)
-    await api.webhooks.cambiar(webhook, { url: (await nuevoReceptor()).url })
+    await api.webhooks.cambiar(webhook, { url: (await openReceiver()).url })
     expect(await freno()).toBeNull()
   })
 
@@ -82,7 +82,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       [{ id: 'wh_000000000000' }, 422, 'validacion'],
     ]
     for (const [cambio, status, codigo] of cases) {
-      const error = await fallaDeApi(api.webhooks.cambiar(webhook, cambio as never))
+      const error = await apiFault(api.webhooks.cambiar(webhook, cambio as never))
       expect([cambio, error.estadoHttp, error.codigo]).toEqual([cambio, status, codigo])
     }
     expect(await api.webhooks.obtener(webhook)).toEqual(before)

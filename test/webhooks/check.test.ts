@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso } from './webhooks.ts'
 
 // Live endpoints are public addresses, which no test has: what is sent is looked at on endpoints of this machine that are
 // made to be like them.
 
-const { environment, advance, nuevo } = useWebhooks()
+const { environment, advance, createEndpoint: nuevo } = useWebhooks()
 
 const markUnchecked = (webhook: string) =>
   environment.db.pool.query('update webhook set comprobado_en = null where webhook = $1', [webhook])
@@ -55,7 +55,7 @@ describe('an endpoint that has not proved itself', () => {
     await waitUntil(async () => (await api.webhooks.obtener(webhook)).estado === 'por_comprobar')
     const guias = []
     for (let n = 0; n < 3; n++) guias.push((await api.guias.crear(buildGuia())).guia)
-    await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
+    await waitForAviso(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     advance(60_000)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['webhook.prueba'])
@@ -65,8 +65,8 @@ describe('an endpoint that has not proved itself', () => {
     })
 
     receptor.responder = answerWith(204)
-    await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
-    for (const guia of guias) await terminada(api, webhook, buildAvisoCode(webhook, guia))
+    await waitForAviso(api, webhook, (await api.webhooks.probar(webhook)).aviso)
+    for (const guia of guias) await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
     expect(receptor.receivedWebhooks.slice(2).map(({ json }) => json.datos.guia.guia)).toEqual(guias)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })
   })

@@ -8,22 +8,22 @@ import { MASTER_KEY } from '../environment.ts'
 import { buildGuia, RECOGIDA } from '../factories.ts'
 import { correctColumns } from '../guias/corregir.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { type Api, buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+import { type Api, buildAvisoCode, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 beforeAll(() => environment.freezeClock())
 
-const cuerpoDe = async (api: Api, webhook: string, guia: string, secuencia: number) =>
+const bodyOf = async (api: Api, webhook: string, guia: string, secuencia: number) =>
   (await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))).cuerpo
 
 /** A guide of which the service sent two events before it was corrected twice. */
 async function corrected() {
   const { comercio, api, webhook, receptor } = await nuevo()
   const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' }))
-  await terminada(api, webhook, buildAvisoCode(webhook, guia, 1))
+  await waitForAviso(api, webhook, buildAvisoCode(webhook, guia, 1))
   await correctColumns(environment.db, guia, { telefono: '+50255550002', destinatario: 'Luis Ajú' })
-  await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-  await terminada(api, webhook, buildAvisoCode(webhook, guia, 3))
+  await environment.asOperador('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+  await waitForAviso(api, webhook, buildAvisoCode(webhook, guia, 3))
   await correctColumns(environment.db, guia, {
     telefono: '+50255550003',
     municipio: 'Mixco',
@@ -39,9 +39,9 @@ describe('a body of an event before corrections', () => {
     const { api, webhook, receptor, guia, sent: enviados } = await corrected()
     for (const [i, secuencia] of [1, 3].entries()) {
       const entrega = buildAvisoCode(webhook, guia, secuencia)
-      expect(await cuerpoDe(api, webhook, guia, secuencia)).toBe(enviados[i])
+      expect(await bodyOf(api, webhook, guia, secuencia)).toBe(enviados[i])
       await api.webhooks.reenviar(webhook, entrega)
-      await terminada(api, webhook, entrega, 2)
+      await waitForAviso(api, webhook, entrega, 2)
       expect(receptor.receivedWebhooks.at(-1)!.body).toBe(enviados[i])
     }
     expect(JSON.parse(enviados[0]!).datos.guia).toMatchObject({
@@ -63,7 +63,7 @@ describe('a body of an event before corrections', () => {
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock })
     const { rows } = await environment.db.pool.query('select cambios from evento where guia = $1', [guia])
     expect(rows.map(({ cambios }) => cambios)).toEqual([null, null, null, null])
-    expect(await cuerpoDe(api, webhook, guia, 1)).not.toMatch(/\bAna\b|5025555/)
+    expect(await bodyOf(api, webhook, guia, 1)).not.toMatch(/\bAna\b|5025555/)
   })
 
   it('is the same with another master key, once its corrections are encrypted with it', async () => {
@@ -74,14 +74,14 @@ describe('a body of an event before corrections', () => {
     const read = async () =>
       (await environment.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia]))
         .rows
-    const firstEntries = await read()
+    const firstRead = await read()
     // Without the old key they stay as they are.
     await reencrypt(fresh)
-    expect(await read()).toEqual(firstEntries)
+    expect(await read()).toEqual(firstRead)
     await reencrypt(fresh, old)
-    expect(await read()).not.toEqual(firstEntries)
+    expect(await read()).not.toEqual(firstRead)
     await reencrypt(old, fresh)
-    expect(await cuerpoDe(api, webhook, guia, 1)).toBe(enviados[0])
+    expect(await bodyOf(api, webhook, guia, 1)).toBe(enviados[0])
   })
 
   it('has the present values, and the log an error, if no master key decrypts a correction', async () => {

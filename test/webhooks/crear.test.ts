@@ -1,13 +1,13 @@
 import { ErrorConflicto, ErrorValidacion, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { collectCodes, fallaDeApi, nobody, readFailureCode, useWebhooks, type WebhookCreationData } from './webhooks.ts'
+import { apiFault, collectCodes, nobody, readFailureCode, useWebhooks, type WebhookCreationData } from './webhooks.ts'
 
-const { environment, nuevoReceptor, create, secretos } = useWebhooks()
+const { environment, openReceiver, create, secretos } = useWebhooks()
 
 describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint for every type of event and shows its secret once', async () => {
     const comercio = await environment.createComercio()
-    const { url } = await nuevoReceptor()
+    const { url } = await openReceiver()
     const {
       datos: created,
       estadoHttp: status,
@@ -61,7 +61,7 @@ describe('POST /api/v1/webhooks', () => {
     const comercio = await environment.createComercio()
     const destino = nobody()
     const { webhook } = await create(comercio, destino)
-    const error = await fallaDeApi(comercio.api.webhooks.crear(destino))
+    const error = await apiFault(comercio.api.webhooks.crear(destino))
     expect(error).toBeInstanceOf(ErrorConflicto)
     expect([error.estadoHttp, error.codigo, error.message]).toEqual([
       409,
@@ -95,7 +95,7 @@ describe('POST /api/v1/webhooks', () => {
     const comercio = await environment.createComercio()
     const { api } = comercio
     for (let i = 0; i < 20; i++) await create(comercio, nobody())
-    const error = await fallaDeApi(api.webhooks.crear(nobody()))
+    const error = await apiFault(api.webhooks.crear(nobody()))
     expect([error.estadoHttp, error.codigo]).toEqual([409, 'limite_de_webhooks'])
     const alive = new Guias({
       llave: await environment.createLlave(comercio, { modo: 'live' }),
@@ -203,7 +203,7 @@ describe('POST /api/v1/webhooks', () => {
     secretos.push(before.secreto)
     for (const url of HOSTILES) {
       for (const request of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(webhook, { url })]) {
-        const error = await fallaDeApi(request())
+        const error = await apiFault(request())
         expect([url, error.estadoHttp, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
         expect(error.errores).toMatchObject([{ campo: '/url', codigo: 'valor_no_admitido' }])
       }
@@ -213,7 +213,7 @@ describe('POST /api/v1/webhooks', () => {
 
   it('refuses a name that does not resolve', async () => {
     const { api } = await environment.createComercio()
-    const error = await fallaDeApi(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
+    const error = await apiFault(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect([error.estadoHttp, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
     expect(error.message).toContain('no-existe.ejemplo.com')
@@ -232,7 +232,7 @@ describe('POST /api/v1/webhooks', () => {
     }
     const { api: alive } = await environment.createComercio('live')
     for (const url of ['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'https://localhost/']) {
-      const error = await fallaDeApi(alive.webhooks.crear({ url }))
+      const error = await apiFault(alive.webhooks.crear({ url }))
       expect([url, error.estadoHttp, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
     }
     expect((await alive.webhooks.listar()).datos).toEqual([])
@@ -256,7 +256,7 @@ describe('POST /api/v1/webhooks', () => {
     ['no address', { url: undefined }, '/url'],
   ])('refuses %s', async (_description, datos, field) => {
     const { api } = await environment.createComercio()
-    const error = await fallaDeApi(api.webhooks.crear({ ...nobody(), ...datos } as never))
+    const error = await apiFault(api.webhooks.crear({ ...nobody(), ...datos } as never))
     expect([error.estadoHttp, error.codigo]).toEqual([422, 'validacion'])
     expect(error.errores.map((one: { campo: string }) => one.campo)).toContain(field)
     expect((await api.webhooks.listar()).datos).toEqual([])

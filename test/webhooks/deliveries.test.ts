@@ -10,23 +10,23 @@ import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, lote100, waitUnt
 import { answerWith, type ReceivedWebhook, type TestReceiver, useReceivers } from './receiver.ts'
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 type Nodo = { [key: string]: unknown }
 const isNode = (value: unknown): value is Nodo => value !== null && typeof value === 'object' && !Array.isArray(value)
 /** The contract's objects are open, for what may come; here they are closed, so that nothing is sent that it doesn't tell. */
-function close(node: unknown, enAllOf = false): unknown {
-  if (Array.isArray(node)) return node.map((child) => close(child, enAllOf))
+function close(node: unknown, inAllOf = false): unknown {
+  if (Array.isArray(node)) return node.map((child) => close(child, inAllOf))
   if (!isNode(node)) return node
-  const copia: Nodo = {}
+  const closed: Nodo = {}
   for (const [key, value] of Object.entries(node)) {
     // Among properties any name may be a property's.
     if (key === 'properties')
-      copia[key] = Object.fromEntries(Object.entries(value as Nodo).map(([name, child]) => [name, close(child)]))
-    else copia[key] = close(value, key === 'allOf')
+      closed[key] = Object.fromEntries(Object.entries(value as Nodo).map(([name, child]) => [name, close(child)]))
+    else closed[key] = close(value, key === 'allOf')
   }
-  const closes = !enAllOf && ('properties' in node || 'allOf' in node)
-  return closes && !('additionalProperties' in node) ? { ...copia, unevaluatedProperties: false } : copia
+  const closes = !inAllOf && ('properties' in node || 'allOf' in node)
+  return closes && !('additionalProperties' in node) ? { ...closed, unevaluatedProperties: false } : closed
 }
 const contract = JSON.parse(
   readFileSync(new URL('../../server/generated/contract/comercios.json', import.meta.url), 'utf8'),
@@ -44,7 +44,7 @@ type Datos = Partial<Parameters<Comercio['api']['webhooks']['crear']>[0]>
 const registrar = ({ api }: Comercio, { url }: Pick<TestReceiver, 'url'>, more: Datos = {}) =>
   api.webhooks.crear({ url, ...more })
 const scan = async (guia: string, body: object) => {
-  const { status, body: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, body)
+  const { status, body: evento } = await environment.asOperador('POST', `/guias/${guia}/eventos`, body)
   expect([body, status]).toEqual([body, 201])
   return evento as { id: string; tipo: string }
 }
@@ -58,7 +58,7 @@ const waitUntilQuiet = () =>
 describe('a webhook', () => {
   it('reaches its receiver, signed so that two independent libraries agree', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { secreto } = await registrar(comercio, receptor)
     const { url_rastreo: _, zona_horaria: __, ...guia } = await comercio.api.guias.crear(buildGuia())
     const received = await waitUntil(async () => receptor.receivedWebhooks[0])
@@ -78,7 +78,7 @@ describe('a webhook', () => {
 
   it('is tried again until it is taken, with the same id and body', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor(answerWith(500, {}, 'ay'))
+    const receptor = await openReceiver(answerWith(500, {}, 'ay'))
     const { webhook } = await registrar(comercio, receptor)
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const key = `avi_${webhook.slice(3)}_${guia}_1`
@@ -115,10 +115,10 @@ class Journal {
     // A webhook has nothing that depends on the service's settings.
     const read = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
     const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = read
-    const nuevos = eventos.datos.filter(({ id }) => !this.fotos.has(id))
-    const last = nuevos.at(-1)!
+    const fresh = eventos.datos.filter(({ id }) => !this.fotos.has(id))
+    const last = fresh.at(-1)!
     // A failed attempt is followed by its decision in one transaction, so nobody can read the guide in between.
-    const intento = nuevos.slice(0, -1)
+    const intento = fresh.slice(0, -1)
     expect(intento.map(({ tipo }) => tipo)).toEqual(
       last.tipo === 'guia.decision_pendiente' ? ['guia.intento_fallido'] : [],
     )
@@ -209,7 +209,7 @@ const TIPOS = [
 describe('every event', () => {
   it('is delivered once, with its guide as it was then, and as the contract says', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await registrar(comercio, receptor)
     const journal = new Journal(comercio)
     await runLifecycle(comercio, journal)
@@ -229,7 +229,7 @@ describe('every event', () => {
 
   it('that is tried again later tells of its guide as it was then, all the same', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor(answerWith(500))
+    const receptor = await openReceiver(answerWith(500))
     const { webhook } = await registrar(comercio, receptor)
     const journal = new Journal(comercio)
     await runLifecycle(comercio, journal)
@@ -252,7 +252,7 @@ describe('every event', () => {
 
   it('that the endpoint itself causes is as the contract says, too', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { webhook, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
     const { evento } = await comercio.api.webhooks.probar(webhook)
     await waitUntil(async () => receptor.receivedWebhooks.length > 0)
@@ -271,7 +271,7 @@ describe('every event', () => {
 describe('batches', () => {
   it('with 100 guides for 3 endpoints make 300 deliveries, even when they are sent repeatedly', async () => {
     const comercio = await environment.createComercio()
-    const receivers = await Promise.all([nuevoReceptor(), nuevoReceptor(), nuevoReceptor()])
+    const receivers = await Promise.all([openReceiver(), openReceiver(), openReceiver()])
     for (const receptor of receivers) await registrar(comercio, receptor, { tipos: ['guia.*'] })
     const lote = lote100()
     const { resultados } = await comercio.api.guias.crearLote(lote)
@@ -305,16 +305,16 @@ describe('batches', () => {
 
   it('and single guides replayed at once are one event, and one delivery', async () => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     await registrar(comercio, receptor)
     const guia = buildGuia()
     const created = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
     const codigo = created[0]!.guia
     const collect = () =>
-      environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')
+      environment.asOperador('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')
     await Promise.all(Array.from({ length: 10 }, collect))
     // A refused step sends nothing.
-    expect((await environment.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
+    expect((await environment.asOperador('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
     await waitUntilQuiet()
     await environment.waitForQuiet()
     expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])

@@ -9,7 +9,7 @@ const UNHURRIED_SIGNAL = new AbortController().signal
 const EXACTO = { eventos: 1_100, avisos: 1_100, exacto: true }
 
 /** A merchant with 1,100 events, more than one step looks at, and what a dry run of his is asked about. */
-async function manyItems() {
+async function createManyGuias() {
   const comercio = await environment.createComercio()
   const desde = new Date(environment.clock().getTime() - 1_000)
   for (let lote = 0; lote < 11; lote++)
@@ -23,23 +23,23 @@ async function manyItems() {
 
 /** The database, with what is asked of it counted: the most at once in all, and of one merchant. */
 function createCountingDb() {
-  const enCurso = new Map<string, number>()
+  const running = new Map<string, number>()
   const seen = { todas: 0, ownItems: 0, queries: 0 }
   const db: object = {
     asRole: () => db,
     async query(sql: unknown, values: { comercio_id: string }) {
       const { comercio_id } = values
-      enCurso.set(comercio_id, (enCurso.get(comercio_id) ?? 0) + 1)
+      running.set(comercio_id, (running.get(comercio_id) ?? 0) + 1)
       seen.queries++
-      seen.ownItems = Math.max(seen.ownItems, enCurso.get(comercio_id)!)
+      seen.ownItems = Math.max(seen.ownItems, running.get(comercio_id)!)
       seen.todas = Math.max(
         seen.todas,
-        [...enCurso.values()].reduce((sum, n) => sum + n, 0),
+        [...running.values()].reduce((sum, n) => sum + n, 0),
       )
       try {
         return await (environment.db.query as (...all: unknown[]) => Promise<unknown>)(sql, values)
       } finally {
-        enCurso.set(comercio_id, enCurso.get(comercio_id)! - 1)
+        running.set(comercio_id, running.get(comercio_id)! - 1)
       }
     },
   }
@@ -48,11 +48,11 @@ function createCountingDb() {
 
 describe('a dry run', () => {
   it('counts in steps, one at a time for a merchant and two for all, and stops when it takes too long', async () => {
-    const [one, other, thirdOne] = [await manyItems(), await manyItems(), await manyItems()]
+    const [one, other, third] = [await createManyGuias(), await createManyGuias(), await createManyGuias()]
     const { db, seen } = createCountingDb()
     const runDry = createDryRuns(db)
     const all = await Promise.all(
-      [one, other, thirdOne].flatMap(({ requested: sentRequest }) =>
+      [one, other, third].flatMap(({ requested: sentRequest }) =>
         Array.from({ length: 5 }, () => runDry(sentRequest, UNHURRIED_SIGNAL)),
       ),
     )
@@ -67,20 +67,20 @@ describe('a dry run', () => {
   })
 
   it('counts what is there, although a transaction that began before it is still open', async () => {
-    const abierta = await environment.db.pool.connect()
+    const openTransaction = await environment.db.pool.connect()
     try {
-      await abierta.query('begin')
-      await abierta.query('select pg_current_xact_id()')
-      const { requested: sentRequest } = await manyItems()
+      await openTransaction.query('begin')
+      await openTransaction.query('select pg_current_xact_id()')
+      const { requested: sentRequest } = await createManyGuias()
       expect(await createDryRuns(environment.db)(sentRequest, UNHURRIED_SIGNAL)).toEqual(EXACTO)
     } finally {
-      await abierta.query('rollback')
-      abierta.release()
+      await openTransaction.query('rollback')
+      openTransaction.release()
     }
   })
 
   it('is never begun for who went away', async () => {
-    const { requested: sentRequest } = await manyItems()
+    const { requested: sentRequest } = await createManyGuias()
     const { db, seen } = createCountingDb()
     await expect(createDryRuns(db)(sentRequest, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect(seen.queries).toBe(0)

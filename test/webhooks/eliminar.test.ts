@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
-import { buildAvisoCode, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { buildAvisoCode, readFailureCode, useWebhooks, waitForAviso, waitForIntentos } from './webhooks.ts'
 
-const { environment, advance, cleanUp, create, nuevo } = useWebhooks()
+const { environment, advance, cleanUp, create, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -27,18 +27,18 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     }
     expect(await count()).toMatchObject({ secretos: 0 })
     receptor.responder = answerWith(204)
-    const nuevoId = (await create(comercio, { url })).webhook
-    expect(nuevoId).not.toBe(webhook)
+    const newId = (await create(comercio, { url })).webhook
+    expect(newId).not.toBe(webhook)
     advance(6_000)
     const { guia: other } = await api.guias.crear(buildGuia())
-    await terminada(api, nuevoId, buildAvisoCode(nuevoId, other))
+    await waitForAviso(api, newId, buildAvisoCode(newId, other))
     expect(receptor.receivedWebhooks.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${other}_1`])
     await cleanUp()
     expect(await count()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
     advance(11 * 60_000)
     await cleanUp()
     expect(await count()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
-    expect((await api.webhooks.obtenerAviso(nuevoId, buildAvisoCode(nuevoId, other))).estado).toBe('entregado')
-    expect(await api.webhooks.obtener(nuevoId)).toMatchObject({ estado: 'activo' })
+    expect((await api.webhooks.obtenerAviso(newId, buildAvisoCode(newId, other))).estado).toBe('entregado')
+    expect(await api.webhooks.obtener(newId)).toMatchObject({ estado: 'activo' })
   })
 })

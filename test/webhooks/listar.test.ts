@@ -9,17 +9,17 @@ describe('GET /api/v1/webhooks', () => {
     const { api } = comercio
     const creados: string[] = []
     for (let i = 0; i < 10; i++) creados.push((await create(comercio, nobody())).webhook)
-    const readValues: string[] = []
+    const listed: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const { datos, cursor_siguiente } = await api.webhooks.listar({ limite: 3, ...(cursor ? { cursor } : {}) })
-      readValues.push(...datos.map(({ webhook }) => webhook))
+      listed.push(...datos.map(({ webhook }) => webhook))
       cursor = cursor_siguiente
-      if (readValues.length === 3) {
+      if (listed.length === 3) {
         creados.push((await create(comercio, nobody())).webhook)
         await api.webhooks.eliminar(creados[0]!)
       }
     }
-    expect(readValues).toEqual(creados)
+    expect(listed).toEqual(creados)
     // Neither another merchant's cursor nor another operation's.
     const other = await environment.createComercio()
     const { cursor_siguiente } = await api.webhooks.listar({ limite: 1 })

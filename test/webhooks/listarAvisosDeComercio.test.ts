@@ -6,7 +6,7 @@ import { buildAvisoCode, nobody } from './webhooks.ts'
 const environment = shareEnvironment()
 
 const listar = (comercio: string, webhook: string, query = '') =>
-  environment.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos${query}`)
+  environment.asOperador('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos${query}`)
 
 describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos', () => {
   it('lists the deliveries of an endpoint in pages, also by guide', async () => {

@@ -13,10 +13,10 @@ interface View {
   webhook: string
   desde: string
 }
-const listar = async (query = '?modo=test') => (await environment.operar('GET', `/webhooks${query}`)).body
+const listar = async (query = '?modo=test') => (await environment.asOperador('GET', `/webhooks${query}`)).body
 const names = ({ datos }: { datos: View[] }) => datos.map(({ webhook }) => webhook)
 /** An endpoint where nobody listens, once it has failed. */
-async function conFalla(): Promise<string> {
+async function createFailedAviso(): Promise<string> {
   const { webhook } = await comercio.api.webhooks.crear(nobody())
   await comercio.api.guias.crear(buildGuia())
   await waitUntil(async () => (await comercio.api.webhooks.obtener(webhook)).fallas)
@@ -27,7 +27,7 @@ const add = (webhook: string, cambio: string) =>
 
 describe('GET /operaciones/v1/webhooks', () => {
   it('lists the endpoints that fail, of all merchants of a mode, with their last fault and what waits', async () => {
-    const webhook = await conFalla()
+    const webhook = await createFailedAviso()
     await comercio.api.webhooks.crear({ ...nobody(), tipos: ['guia.entregado'] })
     const { datos, hay_mas: hasMore } = await listar()
     const { primera_falla_en, intentos } = (await comercio.api.webhooks.obtener(webhook)).fallas!
@@ -53,7 +53,11 @@ describe('GET /operaciones/v1/webhooks', () => {
   })
 
   it('lists those that fail longest first, and tells the disabled ones apart', async () => {
-    const [one, other, deshabilitado] = [await conFalla(), await conFalla(), await conFalla()]
+    const [one, other, deshabilitado] = [
+      await createFailedAviso(),
+      await createFailedAviso(),
+      await createFailedAviso(),
+    ]
     await add(other, `primera_falla_en = now() - interval '2 days'`)
     await add(deshabilitado, `estado = 'deshabilitado', motivo = 'respondio_410', primera_falla_en = null`)
     expect(names(await listar())).toEqual([other, one, deshabilitado])
@@ -64,7 +68,7 @@ describe('GET /operaciones/v1/webhooks', () => {
   })
 
   it('says what failed last of an endpoint whose deliveries have all ended', async () => {
-    const webhook = await conFalla()
+    const webhook = await createFailedAviso()
     await environment.db.pool.query(
       `update webhook_aviso set estado = 'fallido', terminado_en = now(), ultimo_error = 'http', ultimo_status = 503,
          turno = turno + 1 where webhook = $1`,

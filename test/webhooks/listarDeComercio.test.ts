@@ -3,7 +3,8 @@ import { shareEnvironment } from '../environment.ts'
 import { nobody } from './webhooks.ts'
 
 const environment = shareEnvironment()
-const listar = (comercio: string, query = '') => environment.operar('GET', `/comercios/${comercio}/webhooks${query}`)
+const listar = (comercio: string, query = '') =>
+  environment.asOperador('GET', `/comercios/${comercio}/webhooks${query}`)
 
 describe('GET /operaciones/v1/comercios/{comercio}/webhooks', () => {
   it('lists a merchant’s own endpoints of a mode in pages, without secrets', async () => {

@@ -4,9 +4,9 @@ import { MEMBERS_SINCE } from '../../server/domain/records/bodyShape.ts'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
-import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 beforeAll(() => environment.freezeClock())
 
 /** Neither the order of the keys nor that of jsonb, which puts short keys first. */
@@ -17,7 +17,7 @@ async function sent() {
   const { api, webhook, receptor } = await nuevo()
   const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
   const entrega = buildAvisoCode(webhook, guia)
-  await terminada(api, webhook, entrega)
+  await waitForAviso(api, webhook, entrega)
   const body = async () => (await api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
   return { api, webhook, receptor, guia, aviso: entrega, body }
 }
@@ -32,7 +32,7 @@ describe('metadata in the body of a webhook', () => {
     // The first sending may come from memory, in the order of the request.
     expect(Object.keys(guia.metadatos)).toEqual(['9', '10', 'campaña', 'canal', 'tienda', 'z'])
     await api.webhooks.reenviar(webhook, entrega)
-    await terminada(api, webhook, entrega, 2)
+    await waitForAviso(api, webhook, entrega, 2)
     expect([await body(), receptor.receivedWebhooks[1]!.body]).toEqual([first!.body, first!.body])
   })
 

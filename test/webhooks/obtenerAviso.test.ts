@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
-import { buildAvisoCode, DNS_NAMES, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { buildAvisoCode, DNS_NAMES, readFailureCode, useWebhooks, waitForAviso, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevoReceptor, advance, create, nuevo } = useWebhooks()
+const { environment, openReceiver, advance, create, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -27,7 +27,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
     await waitForIntentos(api, webhook, key, 1)
     receptor.responder = answerWith(200, {}, 'ok')
     advance(6_000)
-    const aviso = await terminada(api, webhook, key, 2)
+    const aviso = await waitForAviso(api, webhook, key, 2)
     const { rows } = await environment.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
     expect(JSON.stringify([aviso, rows])).not.toContain('SECRETISIMO')
     expect(JSON.stringify(aviso)).not.toContain(secreto.slice(6))
@@ -86,7 +86,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   })
 
   it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
-    const trap = await nuevoReceptor()
+    const trap = await openReceiver()
     DNS_NAMES['cambia.ejemplo.com'] = ['8.8.8.8']
     const comercio = await environment.createComercio('live')
     const { port } = new URL(trap.url)
@@ -115,7 +115,7 @@ describe('the code of a delivery', () => {
   it('names a delivery in one way alone', async () => {
     const { api, webhook } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
-    await terminada(api, webhook, buildAvisoCode(webhook, guia))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
     expect(
       await readFailureCode(api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia).replace(/_1$/, '_01'))),
     ).toBe('aviso_desconocido')

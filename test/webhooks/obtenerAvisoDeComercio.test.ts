@@ -6,7 +6,7 @@ import { buildAvisoCode, nobody } from './webhooks.ts'
 const environment = shareEnvironment()
 
 const obtener = (comercio: string, webhook: string, aviso: string) =>
-  environment.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}`)
+  environment.asOperador('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}`)
 
 describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{aviso}', () => {
   it('gives what the merchant gets, and the merchant sees in its record that it was looked at', async () => {

@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, waitUntil } from '../factories.ts'
 import { answerWith } from './receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso, waitForRecovery, waitUntilVisible } from './webhooks.ts'
 
-const { environment, nuevoReceptor, now, create, nuevo } = useWebhooks()
+const { environment, openReceiver, now, create, createEndpoint: nuevo } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
   it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
     const { api, webhook, receptor } = await nuevo()
     const desde = new Date(now() - HOUR_MS).toISOString()
     // As long as somebody's transaction is open, a recovery sees nothing of what came after it, and waits.
-    const abierta = await environment.db.pool.connect()
+    const openTransaction = await environment.db.pool.connect()
     try {
-      await abierta.query('begin')
-      await abierta.query('select pg_current_xact_id()')
+      await openTransaction.query('begin')
+      await openTransaction.query('select pg_current_xact_id()')
       const { guia } = await api.guias.crear(buildGuia())
-      await terminada(api, webhook, buildAvisoCode(webhook, guia))
+      await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
       const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
       receptor.responder = answerWith(410)
       await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
@@ -29,8 +29,8 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
         terminado_en: expect.any(String),
       })
     } finally {
-      await abierta.query('rollback')
-      abierta.release()
+      await openTransaction.query('rollback')
+      openTransaction.release()
     }
     // The next one may begin.
     receptor.responder = answerWith(204)
@@ -56,7 +56,7 @@ describe('a recovery', () => {
         }
       }),
     )
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { webhook } = await create(comercio, receptor)
     const total = BATCHES * 100
     await waitUntilVisible(comercio.api, webhook, desde, total)

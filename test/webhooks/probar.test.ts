@@ -4,9 +4,9 @@ import { createMetrics } from '../../server/startup/metrics.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
-import { buildAvisoCode, collectCodes, nobody, terminada, useWebhooks } from './webhooks.ts'
+import { buildAvisoCode, collectCodes, nobody, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, advance, create, nuevo } = useWebhooks()
+const { environment, advance, create, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** A service that sends nothing. */
@@ -26,7 +26,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
       intentos: 0,
       proximo_intento_en: aviso.creado_en,
     })
-    expect(await terminada(api, webhook, aviso.aviso)).toMatchObject({ estado: 'entregado', intentos: 1 })
+    expect(await waitForAviso(api, webhook, aviso.aviso)).toMatchObject({ estado: 'entregado', intentos: 1 })
     expect(receptor.receivedWebhooks[0]!.json).toEqual({
       id: aviso.evento,
       tipo: 'webhook.prueba',
@@ -35,14 +35,14 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     })
 
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
+    expect(await waitForAviso(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
       estado: 'entregado',
     })
 
     // It may fail as often as it wants.
     receptor.responder = answerWith(500)
     for (let n = 0; n < 5; n++) {
-      expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
+      expect(await waitForAviso(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
         estado: 'fallido',
         intentos: 1,
         proximo_intento_en: null,
@@ -50,7 +50,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
       })
     }
     receptor.responder = answerWith(410)
-    await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
+    await waitForAviso(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     advance(6_000)
     await environment.waitForQuiet(comercio)
@@ -58,10 +58,10 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
 
     await api.webhooks.cambiar(webhook, { estado: 'activo', tipos: ['*'] })
     const { guia } = await api.guias.crear(buildGuia())
-    await terminada(api, webhook, buildAvisoCode(webhook, guia))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
     receptor.responder = answerWith(204)
-    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
+    expect(await waitForAviso(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
       estado: 'entregado',
     })
     // A test that goes well brings nothing back by itself.

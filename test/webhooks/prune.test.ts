@@ -6,11 +6,11 @@ import { answerWith, useReceivers } from './receiver.ts'
 
 // Its own housekeeping does nothing meanwhile.
 const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
   const { api, comercio } = await environment.createComercio()
-  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+  const { webhook } = await api.webhooks.crear({ url: (await openReceiver(answerWith(204))).url })
   const add = (days: number, count: number, terminadas = days) =>
     environment.db.pool.query(
       `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
@@ -41,15 +41,15 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
 
 it('housekeeping ends the waiting deliveries of a disabled endpoint, and neither its tests nor its resends', async () => {
   const { api } = await environment.createComercio()
-  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+  const { webhook } = await api.webhooks.crear({ url: (await openReceiver(answerWith(204))).url })
   const [wait, sentRequest] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
-  const entregaDe = ({ guia }: { guia: string }) => `avi_${webhook.slice(3)}_${guia}_1`
-  await api.webhooks.reenviar(webhook, entregaDe(sentRequest))
+  const entregaOf = ({ guia }: { guia: string }) => `avi_${webhook.slice(3)}_${guia}_1`
+  await api.webhooks.reenviar(webhook, entregaOf(sentRequest))
   const { aviso: prueba } = await api.webhooks.probar(webhook)
   await environment.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
   await cleanUpNow(environment)
   const estados = await Promise.all(
-    [entregaDe(wait), entregaDe(sentRequest), prueba].map((one) => api.webhooks.obtenerAviso(webhook, one)),
+    [entregaOf(wait), entregaOf(sentRequest), prueba].map((one) => api.webhooks.obtenerAviso(webhook, one)),
   )
   expect(estados.map(({ estado, ultimo_error }) => [estado, ultimo_error])).toEqual([
     ['fallido', 'webhook_deshabilitado'],

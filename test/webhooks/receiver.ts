@@ -9,7 +9,7 @@ export interface ReceivedWebhook {
   body: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
   json: any
-  en: number
+  receivedAt: number
 }
 
 /** A merchant's server: a real one, that keeps a ledger and answers as it is told. */
@@ -21,7 +21,7 @@ export interface TestReceiver {
   close(): Promise<void>
 }
 
-const cuerpoDe = async (req: IncomingMessage) => {
+const bodyOf = async (req: IncomingMessage) => {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()
@@ -58,13 +58,13 @@ export async function openReceiver(responder: TestReceiver['responder'] = answer
   const receptor = { receivedWebhooks: [], responder } as unknown as TestReceiver
   const server = createServer(async (req, res) => {
     try {
-      const body = await cuerpoDe(req)
+      const body = await bodyOf(req)
       const received: ReceivedWebhook = {
         id: String(req.headers['webhook-id']),
         headers: req.headers,
         body,
         json: JSON.parse(body),
-        en: Date.now(),
+        receivedAt: Date.now(),
       }
       receptor.receivedWebhooks.push(received)
       receptor.responder(received, res, req)

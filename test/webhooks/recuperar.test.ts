@@ -4,19 +4,19 @@ import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
 import { withOpenTransaction } from '../postgres.ts'
 import { answerWith } from './receiver.ts'
 import {
+  apiFault,
   buildAvisoCode,
-  fallaDeApi,
   nobody,
   readFailureCode,
-  terminada,
   useWebhooks,
   type WebhookCreationData,
+  waitForAviso,
   waitForIntentos,
   waitForRecovery,
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { environment, nuevoReceptor, now, advance, create, nuevo } = useWebhooks()
+const { environment, openReceiver, now, advance, create, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** What happens in the same instant isn't before it. */
@@ -30,7 +30,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const guias: string[] = []
     for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(buildGuia())).guia)
     advanceInstant()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { webhook } = await create(comercio, receptor)
     await waitUntilVisible(api, webhook, desde, 5)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
@@ -95,7 +95,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const { api, webhook, receptor } = await nuevo(answerWith(410))
     const desde = new Date(now() - 1_000).toISOString()
     const { guia: fallida } = await api.guias.crear(buildGuia())
-    await terminada(api, webhook, buildAvisoCode(webhook, fallida))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, fallida))
     const { guia: lost } = await api.guias.crear(buildGuia())
     advanceInstant()
     expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
@@ -112,7 +112,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, avisos: 2 })
     const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
     expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({ eventos: 3, avisos: 2 })
-    expect(await terminada(api, webhook, buildAvisoCode(webhook, fallida), 2)).toMatchObject({
+    expect(await waitForAviso(api, webhook, buildAvisoCode(webhook, fallida), 2)).toMatchObject({
       estado: 'entregado',
       causa: 'recuperacion',
     })
@@ -163,11 +163,11 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [['webhook.*'], 0],
       [['guia.*', '*'], 5],
     ] as [NonNullable<WebhookCreationData['tipos']>, number][]) {
-      const receptor = await nuevoReceptor()
-      const ownEntry = await create(comercio, receptor, { tipos })
-      expect([tipos, await eventos(ownEntry.webhook, tA)]).toEqual([tipos, count])
-      const { recuperacion } = await api.webhooks.recuperar(ownEntry.webhook, { desde: tA })
-      expect(await waitForRecovery(api, ownEntry.webhook, recuperacion)).toMatchObject({
+      const receptor = await openReceiver()
+      const ownWebhook = await create(comercio, receptor, { tipos })
+      expect([tipos, await eventos(ownWebhook.webhook, tA)]).toEqual([tipos, count])
+      const { recuperacion } = await api.webhooks.recuperar(ownWebhook.webhook, { desde: tA })
+      expect(await waitForRecovery(api, ownWebhook.webhook, recuperacion)).toMatchObject({
         eventos: count,
         avisos: count,
       })
@@ -220,7 +220,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
         () => api.webhooks.recuperar(webhook, body as never),
         () => api.webhooks.ensayarRecuperacion(webhook, body as never),
       ]) {
-        const error = await fallaDeApi(request())
+        const error = await apiFault(request())
         expect([body, error.estadoHttp, error.codigo]).toEqual([body, 422, 'validacion'])
         expect(error.errores.map((one: { campo: string }) => one.campo)).toEqual([field])
       }

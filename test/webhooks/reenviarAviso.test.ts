@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia, waitUntil } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso, waitForIntentos } from './webhooks.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 
@@ -12,14 +12,14 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     const { api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
     const key = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, key)
+    await waitForAviso(api, webhook, key)
     // Delivered, and the guide has gone on since.
     await api.guias.cancelar(guia)
-    await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, guia, 2))
     const { datos, estadoHttp: status } = await api.webhooks.reenviar(webhook, key).conRespuesta()
     expect(status).toBe(202)
     expect(datos).toMatchObject({ aviso: key, estado: 'pendiente', causa: 'manual', terminado_en: null })
-    expect(await terminada(api, webhook, key, 2)).toMatchObject({
+    expect(await waitForAviso(api, webhook, key, 2)).toMatchObject({
       estado: 'entregado',
       causa: 'manual',
       historial: [
@@ -27,39 +27,39 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
         { numero: 1, causa: 'automatica' },
       ],
     })
-    const ownEntries = receptor.receivedWebhooks.filter((one) => one.id === `evt_${guia}_1`)
-    expect(ownEntries).toHaveLength(2)
-    expect(ownEntries[0]!.body).toBe(ownEntries[1]!.body)
+    const receivedAvisos = receptor.receivedWebhooks.filter((one) => one.id === `evt_${guia}_1`)
+    expect(receivedAvisos).toHaveLength(2)
+    expect(receivedAvisos[0]!.body).toBe(receivedAvisos[1]!.body)
 
     // Failed: it begins anew, with the schedule of always.
     receptor.responder = answerWith(500)
     const { aviso: prueba, evento } = await api.webhooks.probar(webhook)
-    await terminada(api, webhook, prueba)
+    await waitForAviso(api, webhook, prueba)
     await api.webhooks.reenviar(webhook, prueba)
     expect(await waitForIntentos(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
     // Waiting: now.
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, prueba)
-    expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregado', causa: 'manual' })
+    expect(await waitForAviso(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregado', causa: 'manual' })
     expect(receptor.receivedWebhooks.filter((one) => one.id === evento)).toHaveLength(3)
     // And paused.
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.webhooks.reenviar(webhook, key)
-    expect(await terminada(api, webhook, key, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
+    expect(await waitForAviso(api, webhook, key, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
     const guias = await api.guias.crear(buildGuia())
     const stop = buildAvisoCode(webhook, guias.guia)
     expect(await api.webhooks.obtenerAviso(webhook, stop)).toMatchObject({ estado: 'pendiente', intentos: 0 })
     await api.webhooks.reenviar(webhook, stop)
-    expect(await terminada(api, webhook, stop)).toMatchObject({ estado: 'entregado', intentos: 1 })
+    expect(await waitForAviso(api, webhook, stop)).toMatchObject({ estado: 'entregado', intentos: 1 })
   })
 
   it('sends once or more, and never loses it, when asked many times at once', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
     const key = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, key)
+    await waitForAviso(api, webhook, key)
     await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, key)))
-    const { intentos } = await terminada(api, webhook, key, 2)
+    const { intentos } = await waitForAviso(api, webhook, key, 2)
     await environment.waitForQuiet(comercio)
     expect(receptor.receivedWebhooks.length).toBeGreaterThanOrEqual(intentos)
     expect(receptor.receivedWebhooks.length).toBeLessThanOrEqual(11)
@@ -75,7 +75,7 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
     answerHolder.release(status)
     await waitUntil(async () => receptor.receivedWebhooks.length === 2)
-    expect(await terminada(api, webhook, buildAvisoCode(webhook, guia))).toMatchObject({
+    expect(await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))).toMatchObject({
       estado: 'entregado',
       causa: 'manual',
     })

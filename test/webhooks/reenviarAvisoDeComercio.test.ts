@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { Comercio } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
-import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 const reenviar = ({ comercio }: Comercio, webhook: string, aviso: string, key?: string) =>
-  environment.operar('POST', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`, undefined, key)
+  environment.asOperador('POST', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`, undefined, key)
 
 describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends the same event once more, and once for a key', async () => {
     const { api, comercio, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
-    await terminada(api, webhook, aviso)
+    await waitForAviso(api, webhook, aviso)
     const { status, body } = await reenviar(comercio, webhook, aviso, 'otra-vez')
     expect([status, body]).toMatchObject([202, { aviso, estado: 'pendiente', causa: 'manual' }])
-    await terminada(api, webhook, aviso, 2)
+    await waitForAviso(api, webhook, aviso, 2)
     const repeated = await reenviar(comercio, webhook, aviso, 'otra-vez')
     expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([202, 'true'])
     expect(repeated.body).toMatchObject({ aviso, estado: 'entregado', intentos: 2 })

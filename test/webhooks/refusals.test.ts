@@ -1,8 +1,8 @@
 import { ErrorNoEncontrado, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { type Api, collectCodes, fallaDeApi, nobody, readFailureCode, terminada, useWebhooks } from './webhooks.ts'
+import { type Api, apiFault, collectCodes, nobody, readFailureCode, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, create, nuevo } = useWebhooks()
+const { environment, create, createEndpoint: nuevo } = useWebhooks()
 
 describe('a request that cannot be read', () => {
   it('is 400 in every operation, and changes nothing', async () => {
@@ -11,7 +11,7 @@ describe('a request that cannot be read', () => {
     const { body: prueba } = await environment.request('POST', `/api/v1/webhooks/${webhook}/probar`, {
       llave: comercio.llave,
     })
-    await terminada(api, webhook, prueba.aviso)
+    await waitForAviso(api, webhook, prueba.aviso)
     const request = async (method: string, path: string, raw?: string) => {
       const { status, body } = await environment.request(method, `/api/v1/webhooks${path}`, {
         llave: comercio.llave,
@@ -57,7 +57,7 @@ describe('a request that cannot be read', () => {
 describe('an unknown object', () => {
   it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
     const { api, webhook: own } = await nuevo()
-    const { aviso: ownItem } = await api.webhooks.probar(own)
+    const { aviso: ownAviso } = await api.webhooks.probar(own)
     const deletedWebhook = await nuevo()
     const { aviso: prueba } = await deletedWebhook.api.webhooks.probar(deletedWebhook.webhook)
     const { recuperacion } = await deletedWebhook.api.webhooks.recuperar(deletedWebhook.webhook, {
@@ -70,50 +70,50 @@ describe('an unknown object', () => {
     })
     const cases: [Api, string, string, string][] = [
       [deletedWebhook.api, deletedWebhook.webhook, prueba, recuperacion],
-      [deletedWebhook.api, own, ownItem, recuperacion],
+      [deletedWebhook.api, own, ownAviso, recuperacion],
       [alive, deletedWebhook.webhook, prueba, recuperacion],
       [api, 'wh_000000000000', 'avi_000000000000_000000000000_1', 'rec_000000000000'],
       [api, 'ñ%00/../x', '¿?', '%'],
       [api, 'x'.repeat(64), 'x'.repeat(80), 'x'.repeat(64)],
     ]
-    for (const [ownEntry, webhook, aviso, recoveryId] of cases) {
+    for (const [client, webhook, aviso, recoveryId] of cases) {
       const requests: [string, () => PromiseLike<unknown>][] = [
-        ['webhook_desconocido', () => ownEntry.webhooks.obtener(webhook)],
-        ['webhook_desconocido', () => ownEntry.webhooks.cambiar(webhook, { descripcion: 'x' })],
+        ['webhook_desconocido', () => client.webhooks.obtener(webhook)],
+        ['webhook_desconocido', () => client.webhooks.cambiar(webhook, { descripcion: 'x' })],
         // Nobody learns from the answer about an address whether the endpoint exists.
-        ['webhook_desconocido', () => ownEntry.webhooks.cambiar(webhook, { url: 'https://no-existe.ejemplo.com/' })],
-        ['webhook_desconocido', () => ownEntry.webhooks.eliminar(webhook)],
-        ['webhook_desconocido', () => ownEntry.webhooks.rotarSecreto(webhook)],
-        ['webhook_desconocido', () => ownEntry.webhooks.probar(webhook)],
-        ['webhook_desconocido', () => ownEntry.webhooks.avisos(webhook)],
+        ['webhook_desconocido', () => client.webhooks.cambiar(webhook, { url: 'https://no-existe.ejemplo.com/' })],
+        ['webhook_desconocido', () => client.webhooks.eliminar(webhook)],
+        ['webhook_desconocido', () => client.webhooks.rotarSecreto(webhook)],
+        ['webhook_desconocido', () => client.webhooks.probar(webhook)],
+        ['webhook_desconocido', () => client.webhooks.avisos(webhook)],
         [
           'webhook_desconocido',
-          () => ownEntry.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
+          () => client.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
         ],
         [
           'webhook_desconocido',
           () =>
-            ownEntry.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
+            client.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
         ],
-        ['aviso_desconocido', () => ownEntry.webhooks.obtenerAviso(webhook, aviso)],
-        ['aviso_desconocido', () => ownEntry.webhooks.reenviar(webhook, aviso)],
-        ['recuperacion_desconocida', () => ownEntry.webhooks.obtenerRecuperacion(webhook, recoveryId)],
+        ['aviso_desconocido', () => client.webhooks.obtenerAviso(webhook, aviso)],
+        ['aviso_desconocido', () => client.webhooks.reenviar(webhook, aviso)],
+        ['recuperacion_desconocida', () => client.webhooks.obtenerRecuperacion(webhook, recoveryId)],
       ]
       for (const [codigo, request] of requests) {
-        const error = await fallaDeApi(request())
+        const error = await apiFault(request())
         expect(error, `${webhook} ${codigo} ${error}`).toBeInstanceOf(ErrorNoEncontrado)
         expect([webhook, error.codigo]).toEqual([webhook, codigo])
       }
     }
     // A delivery is its endpoint's alone.
     const vecino = await create({ api }, nobody())
-    expect(await readFailureCode(api.webhooks.obtenerAviso(vecino.webhook, ownItem))).toBe('aviso_desconocido')
-    expect(await readFailureCode(api.webhooks.reenviar(vecino.webhook, ownItem))).toBe('aviso_desconocido')
+    expect(await readFailureCode(api.webhooks.obtenerAviso(vecino.webhook, ownAviso))).toBe('aviso_desconocido')
+    expect(await readFailureCode(api.webhooks.reenviar(vecino.webhook, ownAviso))).toBe('aviso_desconocido')
     for (const malformedCodigo of [
-      `${ownItem}1`,
-      ownItem.toLowerCase(),
-      `${ownItem} `,
-      ownItem.replace('avi_', 'evt_'),
+      `${ownAviso}1`,
+      ownAviso.toLowerCase(),
+      `${ownAviso} `,
+      ownAviso.replace('avi_', 'evt_'),
     ])
       expect(await readFailureCode(api.webhooks.obtenerAviso(own, malformedCodigo))).toBe('aviso_desconocido')
   })

@@ -3,9 +3,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../server/platform/time/units.ts'
 import type { ReceivedWebhook, TestReceiver } from './receiver.ts'
-import { type Api, fallaDeApi, firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
+import { type Api, apiFault, firmaOf, readSignatures, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, now, advance, cleanUp, rotar, nuevo } = useWebhooks()
+const { environment, now, advance, cleanUp, rotar, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 /** The library's own judgement; it looks at the clock, so the time is made the present. */
@@ -23,7 +23,7 @@ const verifyWithLibrary = (secret: string, received: ReceivedWebhook) => {
 describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
   const probar = async (api: Api, webhook: string, receptor: TestReceiver) => {
     const { aviso, evento } = await api.webhooks.probar(webhook)
-    const { historial } = await terminada(api, webhook, aviso)
+    const { historial } = await waitForAviso(api, webhook, aviso)
     const receivedWebhook = receptor.receivedWebhooks.find((one) => one.id === evento)!
     return { receivedWebhook, firmado_con: historial[0]!.firmado_con }
   }
@@ -42,8 +42,8 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     const { receivedWebhook, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2, 1])
     expect(readSignatures(receivedWebhook)).toEqual([
-      firmaDe(rotationResult.secreto, receivedWebhook),
-      firmaDe(secreto, receivedWebhook),
+      firmaOf(rotationResult.secreto, receivedWebhook),
+      firmaOf(secreto, receivedWebhook),
     ])
     for (const target of [secreto, rotationResult.secreto])
       expect(verifyWithLibrary(target, receivedWebhook)).toEqual(receivedWebhook.json)
@@ -54,7 +54,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     advance(5_001)
     const after = await probar(api, webhook, receptor)
     expect(after.firmado_con).toEqual([2])
-    expect(readSignatures(after.receivedWebhook)).toEqual([firmaDe(rotationResult.secreto, after.receivedWebhook)])
+    expect(readSignatures(after.receivedWebhook)).toEqual([firmaOf(rotationResult.secreto, after.receivedWebhook)])
     expect(() => verifyWithLibrary(secreto, after.receivedWebhook)).toThrow()
     expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
     // Housekeeping forgets it a day later, and versions go on.
@@ -73,27 +73,27 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(rotationResult.secretos.map(({ version, vence_en }) => [version, vence_en])).toEqual([[2, null]])
     const { receivedWebhook, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2])
-    expect(readSignatures(receivedWebhook)).toEqual([firmaDe(rotationResult.secreto, receivedWebhook)])
+    expect(readSignatures(receivedWebhook)).toEqual([firmaOf(rotationResult.secreto, receivedWebhook)])
     expect(() => verifyWithLibrary(secreto, receivedWebhook)).toThrow()
   })
 
   it('never signs with more than two, however often it is asked', async () => {
     const { api, webhook, receptor } = await nuevo()
-    const givenValues: string[] = []
+    const signatures: string[] = []
     for (let n = 2; n <= 6; n++) {
       const rotationResult = await rotar(api, webhook, n % 2 === 0 ? 168 : 1)
-      givenValues.push(rotationResult.secreto)
+      signatures.push(rotationResult.secreto)
       expect(rotationResult.secretos.map(({ version }) => version)).toEqual([n, n - 1])
     }
     const { receivedWebhook, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([6, 5])
     expect(readSignatures(receivedWebhook)).toEqual(
-      givenValues
+      signatures
         .slice(-2)
-        .map((secret) => firmaDe(secret, receivedWebhook))
+        .map((secret) => firmaOf(secret, receivedWebhook))
         .reverse(),
     )
-    expect(new Set(givenValues).size).toBe(5)
+    expect(new Set(signatures).size).toBe(5)
   })
 
   it('gives a version to each of many at once, and the last two sign', async () => {
@@ -115,7 +115,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     ['a list', []],
   ])('refuses %s', async (_description, body) => {
     const { api, webhook } = await nuevo()
-    const error = await fallaDeApi(api.webhooks.rotarSecreto(webhook, body as never))
+    const error = await apiFault(api.webhooks.rotarSecreto(webhook, body as never))
     expect([error.estadoHttp, error.codigo]).toEqual([422, 'validacion'])
     expect((await api.webhooks.obtener(webhook)).secretos).toHaveLength(1)
   })

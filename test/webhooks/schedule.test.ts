@@ -122,7 +122,7 @@ describe('the schedule', () => {
 })
 
 const environment = useEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 beforeAll(() => environment.freezeClock())
 
 const now = () => environment.clock().getTime()
@@ -130,15 +130,15 @@ const advance = (ms: number) => environment.advance(ms)
 const cleanUp = () => cleanUpNow(environment)
 
 const create = async (responder?: TestReceiver['responder'], comercio?: Comercio) => {
-  const ownEntry = comercio ?? (await environment.createComercio())
-  const receptor = await nuevoReceptor(responder)
-  const { webhook } = await ownEntry.api.webhooks.crear({ url: receptor.url })
-  return { comercio: ownEntry, api: ownEntry.api, receptor, webhook }
+  const ownComercio = comercio ?? (await environment.createComercio())
+  const receptor = await openReceiver(responder)
+  const { webhook } = await ownComercio.api.webhooks.crear({ url: receptor.url })
+  return { comercio: ownComercio, api: ownComercio.api, receptor, webhook }
 }
 type CreatedWebhook = Awaited<ReturnType<typeof create>>
-const entregaDe = ({ webhook }: Pick<CreatedWebhook, 'webhook'>, guia: string) => `avi_${webhook.slice(3)}_${guia}_1`
+const entregaOf = ({ webhook }: Pick<CreatedWebhook, 'webhook'>, guia: string) => `avi_${webhook.slice(3)}_${guia}_1`
 const createGuia = async (created: CreatedWebhook) =>
-  entregaDe(created, (await created.api.guias.crear(buildGuia())).guia)
+  entregaOf(created, (await created.api.guias.crear(buildGuia())).guia)
 /** The delivery once that many attempts are settled. */
 const afterStep = ({ api, webhook }: CreatedWebhook, aviso: string, intentos: number) =>
   waitUntil(async () => {
@@ -146,7 +146,7 @@ const afterStep = ({ api, webhook }: CreatedWebhook, aviso: string, intentos: nu
     return read.intentos >= intentos && read
   })
 /** How long its next attempt waits, from the end of the last one. */
-const esperaDe = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof afterStep>>) =>
+const waitOf = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof afterStep>>) =>
   new Date(proximo_intento_en!).getTime() - new Date(historial[0]!.iniciado_en).getTime()
 const failTimes = async (created: CreatedWebhook, aviso: string, times: number) => {
   const { intentos } = await created.api.webhooks.obtenerAviso(created.webhook, aviso)
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     for (let n = 1; n <= 10; n++) {
       const read = await afterStep(created, aviso, n)
       expect([read.intentos, read.estado, read.terminado_en]).toEqual([n, 'pendiente', null])
-      const wait = esperaDe(read)
+      const wait = waitOf(read)
       expect(wait).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
       expect(wait).toBeLessThanOrEqual(RETRY_WAITS[n]! * 1.2)
       // Just before.
@@ -213,8 +213,8 @@ describe('a delivery', () => {
         const created = await create(answerWith(status, { 'Retry-After': requestData }))
         const read = await afterStep(created, await createGuia(created), 1)
         expect([requestData, read.ultimo_estado_http, read.estado]).toEqual([requestData, status, 'pendiente'])
-        expect(esperaDe(read), requestData).toBeGreaterThanOrEqual(minimum)
-        expect(esperaDe(read), requestData).toBeLessThanOrEqual(maximo)
+        expect(waitOf(read), requestData).toBeGreaterThanOrEqual(minimum)
+        expect(waitOf(read), requestData).toBeLessThanOrEqual(maximo)
       }),
     )
   })
@@ -232,7 +232,7 @@ describe('a delivery', () => {
   })
 
   it('follows no redirection', async () => {
-    const other = await nuevoReceptor()
+    const other = await openReceiver()
     const created = await create()
     for (const [n, status] of [301, 302, 303, 307, 308].entries()) {
       created.receptor.responder = answerWith(status, { Location: other.url })
@@ -252,13 +252,13 @@ describe('an endpoint', () => {
   it('that answers 410 is disabled at once, and the others that want to know are told', async () => {
     const comercio = await environment.createComercio()
     const vecino = await create(undefined, comercio)
-    const exacto = await nuevoReceptor()
-    const foreign = await nuevoReceptor()
+    const exacto = await openReceiver()
+    const foreign = await openReceiver()
     const { webhook: idExacto } = await comercio.api.webhooks.crear({
       url: exacto.url,
       tipos: ['webhook.deshabilitado'],
     })
-    const { webhook: idAjeno } = await comercio.api.webhooks.crear({ url: foreign.url, tipos: ['guia.*'] })
+    const { webhook: foreignId } = await comercio.api.webhooks.crear({ url: foreign.url, tipos: ['guia.*'] })
     const pausedWebhook = await create(undefined, comercio)
     await comercio.api.webhooks.cambiar(pausedWebhook.webhook, { estado: 'pausado' })
     const foreignComercio = await create()
@@ -291,7 +291,7 @@ describe('an endpoint', () => {
     expect((await api.webhooks.avisos(idExacto)).datos).toMatchObject([
       { tipo: 'webhook.deshabilitado', guia: null, causa: 'automatica' },
     ])
-    expect((await api.webhooks.avisos(idAjeno, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await api.webhooks.avisos(foreignId, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
     expect((await foreignComercio.api.webhooks.avisos(foreignComercio.webhook)).datos).toEqual([])
     expect((await api.webhooks.avisos(webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
 
@@ -356,7 +356,7 @@ describe('an endpoint', () => {
     const lines = () =>
       environment.log.map((line) => JSON.parse(line)).filter((line) => line.webhook === webhook && line.level === 40)
     /** What is settled can be read a moment before it is logged. */
-    const writtenItems = (count: number) => waitUntil(async () => lines().length >= count)
+    const waitForLines = (count: number) => waitUntil(async () => lines().length >= count)
     const a = async (part: number) => {
       advance(comienzo + part * 5 * DAY_MS - now())
       // The attempt that falls due by itself ends first. It would otherwise count as the resend, whose own attempt would
@@ -369,10 +369,10 @@ describe('an endpoint', () => {
     expect(lines()).toEqual([])
     expect(await a(0.501)).toMatchObject({ estado: 'activo', fallas: { ventana: 50 } })
     await failTimes(created, aviso, 1)
-    await writtenItems(1)
+    await waitForLines(1)
     expect(lines().map(({ msg, ventana }) => [msg, ventana])).toEqual([['webhook keeps failing', 50]])
     expect(await a(0.901)).toMatchObject({ estado: 'activo', fallas: { ventana: 90 } })
-    await writtenItems(2)
+    await waitForLines(2)
     expect(lines().map(({ ventana }) => ventana)).toEqual([50, 90])
     expect((await api.webhooks.avisos(vecino.webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
     const deshabilitado = await a(1.001)
@@ -383,7 +383,7 @@ describe('an endpoint', () => {
     })
     expect(new Date(deshabilitado.estado_en).getTime()).toBe(now())
     expect(new Date(deshabilitado.fallas!.primera_falla_en).getTime()).toBe(comienzo)
-    await writtenItems(3)
+    await waitForLines(3)
     expect(lines().map(({ msg }) => msg)).toEqual([
       'webhook keeps failing',
       'webhook keeps failing',

@@ -2,9 +2,9 @@ import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../environment.ts'
 import { cleanUpNow } from './prune.ts'
-import { firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
+import { firmaOf, readSignatures, useWebhooks, waitForAviso } from './webhooks.ts'
 
-const { environment, rotar, nuevo, checkNoSecretos } = useWebhooks()
+const { environment, rotar, createEndpoint: nuevo, checkNoSecretos } = useWebhooks()
 
 describe('secrets', () => {
   it('stand neither in the log nor in the database', async () => {
@@ -22,7 +22,7 @@ describe('secrets', () => {
     await environment.reset({ MASTER_KEYS: fresh })
     const api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
     const { aviso } = await api.webhooks.probar(webhook)
-    await terminada(api, webhook, aviso)
-    expect(receptor.receivedWebhooks.map(readSignatures)).toEqual([[firmaDe(secreto, receptor.receivedWebhooks[0]!)]])
+    await waitForAviso(api, webhook, aviso)
+    expect(receptor.receivedWebhooks.map(readSignatures)).toEqual([[firmaOf(secreto, receptor.receivedWebhooks[0]!)]])
   })
 })

@@ -6,13 +6,13 @@ import {
   buildAvisoCode,
   collectCodes,
   readFailureCode,
-  terminada,
   useWebhooks,
   type WebhookCreationData,
+  waitForAviso,
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { environment, nuevoReceptor, now, create, nuevo } = useWebhooks()
+const { environment, openReceiver, now, create, createEndpoint: nuevo } = useWebhooks()
 
 describe('types and modes', () => {
   it('each endpoint gets exactly the types it asked for', async () => {
@@ -27,20 +27,21 @@ describe('types and modes', () => {
       ['guia.en_ruta', 'ubicacion.*', 'guia.cancelado'],
       ['guia.*', 'ubicacion.solicitada'],
     ]
-    const ownEntries = await Promise.all(
+    const endpoints = await Promise.all(
       filters.map(async (tipos) => {
-        const receptor = await nuevoReceptor()
+        const receptor = await openReceiver()
         return { tipos, receptor, webhook: (await create(comercio, receptor, { tipos })).webhook }
       }),
     )
     const { guia: a } = await api.guias.crear(buildGuia())
     const { guia: b } = await api.guias.crear(buildGuiaWithoutDestino())
     await waitUntil(async () => (await api.guias.obtener(b)).secuencia === 2)
-    for (const estado of ['recolectado', 'en_ruta']) await environment.operar('POST', `/guias/${a}/eventos`, { estado })
-    await environment.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    for (const estado of ['recolectado', 'en_ruta'])
+      await environment.asOperador('POST', `/guias/${a}/eventos`, { estado })
+    await environment.asOperador('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
     await api.guias.cancelar(b)
     const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
-    for (const { tipos, receptor, webhook } of ownEntries) {
+    for (const { tipos, receptor, webhook } of endpoints) {
       const wants = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
       const expectedItems = eventos.filter(({ tipo }) => wants(tipo)).map((evento) => evento.id)
       await waitUntil(async () => receptor.receivedWebhooks.length >= expectedItems.length)
@@ -59,11 +60,11 @@ describe('types and modes', () => {
     await alive.webhooks.cambiar(liveEntry.webhook, { estado: 'pausado' })
     const { guia: realOne } = await alive.guias.crear(buildGuia())
     const { guia: testGuia } = await api.guias.crear(buildGuia())
-    await terminada(api, webhook, buildAvisoCode(webhook, testGuia))
-    const ownItems = (await alive.webhooks.avisos(liveEntry.webhook)).datos.filter(
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, testGuia))
+    const liveAvisos = (await alive.webhooks.avisos(liveEntry.webhook)).datos.filter(
       ({ tipo }) => tipo !== 'webhook.prueba',
     )
-    expect(ownItems.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(liveEntry.webhook, realOne)])
+    expect(liveAvisos.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(liveEntry.webhook, realOne)])
     expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, testGuia)])
     expect(receptor.receivedWebhooks.map((one) => one.json.datos.guia.guia)).toEqual([testGuia])
     expect(await collectCodes('webhook', alive.webhooks.listar())).toEqual([liveEntry.webhook])

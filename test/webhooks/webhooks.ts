@@ -30,7 +30,7 @@ export const collectCodes = async <N extends string>(name: N, items: AsyncIterab
   for await (const { [name]: codigo } of items) codes.push(codigo)
   return codes
 }
-export const terminada = (api: Api, webhook: string, aviso: string, intentos = 1) =>
+export const waitForAviso = (api: Api, webhook: string, aviso: string, intentos = 1) =>
   waitUntil(async () => {
     const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
     return readAviso.intentos >= intentos && readAviso.estado !== 'pendiente' && readAviso
@@ -40,17 +40,17 @@ export const waitForIntentos = (api: Api, webhook: string, aviso: string, intent
     const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
     return readAviso.intentos >= intentos && readAviso
   })
-export const fallaDeApi = (promise: PromiseLike<unknown>) =>
+export const apiFault = (promise: PromiseLike<unknown>) =>
   promise.then(
     () => {
       throw new Error('it was accepted')
     },
     (error) => error,
   )
-export const readFailureCode = async (promise: PromiseLike<unknown>) => (await fallaDeApi(promise)).codigo
+export const readFailureCode = async (promise: PromiseLike<unknown>) => (await apiFault(promise)).codigo
 export const readSignatures = (received: ReceivedWebhook) => String(received.headers['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
-export const firmaDe = (secret: string, { id, headers, body }: ReceivedWebhook) =>
+export const firmaOf = (secret: string, { id, headers, body }: ReceivedWebhook) =>
   `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
     .update(`${id}.${headers['webhook-timestamp']}.${body}`)
     .digest('base64')}`
@@ -69,7 +69,7 @@ export const waitUntilVisible = (api: Api, webhook: string, desde: string, event
 /** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
 export function useWebhooks() {
   const environment = useEnvironment({ resolver })
-  const nuevoReceptor = useReceivers()
+  const openReceiver = useReceivers()
   const now = () => environment.clock().getTime()
   const advance = (ms: number) => environment.advance(ms)
   const cleanUp = () => cleanUpNow(environment)
@@ -93,9 +93,9 @@ export function useWebhooks() {
     return rotation
   }
   /** A merchant with an endpoint. */
-  const nuevo = async (responder?: TestReceiver['responder'], datos?: WebhookCreationData) => {
+  const createEndpoint = async (responder?: TestReceiver['responder'], datos?: WebhookCreationData) => {
     const comercio = await environment.createComercio()
-    const receptor = await nuevoReceptor(responder)
+    const receptor = await openReceiver(responder)
     return { comercio, api: comercio.api, receptor, ...(await create(comercio, receptor, datos)) }
   }
   /** Looks for every secret that was shown, in whatever form, in the log and in all tables. */
@@ -125,13 +125,13 @@ export function useWebhooks() {
 
   return {
     environment,
-    nuevoReceptor,
+    openReceiver,
     now,
     advance,
     cleanUp,
     create,
     rotar,
-    nuevo,
+    createEndpoint,
     secretos,
     checkNoSecretos,
   }

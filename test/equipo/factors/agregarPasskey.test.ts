@@ -31,8 +31,8 @@ describe('adding a passkey', () => {
     expect(toStatusAndCode(await agregar(`${other.cookie}; ${reto}`, body))).toEqual(WRONG_PASSKEY)
     expect((await agregar(cookie, body)).status).toBe(201)
     expect(toStatusAndCode(await agregar(cookie, body))).toEqual(WRONG_PASSKEY)
-    const copia = await prepareRegistration(environment, other, {}, autenticador)
-    expect(toStatusAndCode(await agregar(copia.cookie, copia.body))).toEqual(WRONG_PASSKEY)
+    const secondRegistration = await prepareRegistration(environment, other, {}, autenticador)
+    expect(toStatusAndCode(await agregar(secondRegistration.cookie, secondRegistration.body))).toEqual(WRONG_PASSKEY)
   })
 
   it('stops at ten passkeys, also if ten arrive at once', async () => {

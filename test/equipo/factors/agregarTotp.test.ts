@@ -14,7 +14,7 @@ import {
 import { createTestApp, PASO } from '../totp.ts'
 
 const { agregar, environment } = usePasskeys()
-const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
+const { aceptar, invitar, tokenOf } = useInvitaciones(environment)
 const MAL = [401, 'segundo_factor_incorrecto']
 const FALTA = [403, 'segundo_factor_requerido']
 const confirmar = (cookie: string, codigo: unknown) =>
@@ -23,7 +23,7 @@ const registrar = (cookie: string) => requestFromPage(environment, cookie, ['POS
 
 describe('adding an app', () => {
   it('gives the session another token and all rights, and is told by mail', async () => {
-    const ana = await createTestPersona(environment, { conApp: false })
+    const ana = await createTestPersona(environment, { withApp: false })
     expect(toStatusAndCode(await ana.request('GET', '/operaciones/v1/personas'))).toEqual(FALTA)
     expect((await ana.request('GET', SESION)).body.falta_segundo_factor).toBe(true)
     const { app, addResponse: agregada, cookie } = await addApp(environment, ana.cookie)
@@ -36,16 +36,16 @@ describe('adding an app', () => {
 
   it('takes a code of its own secret, within ten minutes, and none before a secret was asked for', async () => {
     const [ana, eva] = [
-      await createTestPersona(environment, { conApp: false }),
-      await createTestPersona(environment, { conApp: false }),
+      await createTestPersona(environment, { withApp: false }),
+      await createTestPersona(environment, { withApp: false }),
     ]
     expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(MAL)
-    const deEva = createTestApp(environment, (await registrar(eva.cookie)).body.secreto)
+    const ofEva = createTestApp(environment, (await registrar(eva.cookie)).body.secreto)
     const old = createTestApp(environment, (await registrar(ana.cookie)).body.secreto)
     const { secreto, uri } = (await registrar(ana.cookie)).body
     expect(new URL(uri).searchParams.get('secret')).toBe(secreto)
     const fresh = createTestApp(environment, secreto)
-    for (const codigo of [deEva.de(0), old.de(0), fresh.de(3), 'x'])
+    for (const codigo of [ofEva.de(0), old.de(0), fresh.de(3), 'x'])
       expect(toStatusAndCode(await confirmar(ana.cookie, codigo))).toEqual(MAL)
     expect((await confirmar(ana.cookie, fresh.de(0))).status).toBe(201)
     // Within the time in which the person is present, so that the secret alone is too old.
@@ -53,7 +53,7 @@ describe('adding an app', () => {
     await environment.db.pool.query(
       `update segundo_factor set nuevo_vence_en = nuevo_vence_en - interval '6 minutes' where nuevo is not null`,
     )
-    expect(toStatusAndCode(await confirmar(eva.cookie, deEva.de(0)))).toEqual(MAL)
+    expect(toStatusAndCode(await confirmar(eva.cookie, ofEva.de(0)))).toEqual(MAL)
   })
 
   it('replaces an app only when the new one is confirmed', async () => {
@@ -71,9 +71,9 @@ describe('adding an app', () => {
     const ana = await createTestPersona(environment)
     const { comercio } = await environment.createComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
-    const abierta = await aceptar(await tokenDe(ana.correo))
-    expect([abierta.status, abierta.body.falta_segundo_factor]).toEqual([201, true])
-    const cookie = toCookieHeader(abierta.headers)
+    const accepted = await aceptar(await tokenOf(ana.correo))
+    expect([accepted.status, accepted.body.falta_segundo_factor]).toEqual([201, true])
+    const cookie = toCookieHeader(accepted.headers)
     const thief = {
       ...ana,
       cookie,
@@ -81,21 +81,21 @@ describe('adding an app', () => {
     }
     expect(toStatusAndCode(await registrar(cookie))).toEqual(FALTA)
     expect(toStatusAndCode(await confirmar(cookie, '000000'))).toEqual(FALTA)
-    const { cookie: conReto, body } = await prepareRegistration(environment, thief)
-    expect(toStatusAndCode(await agregar(conReto, body))).toEqual(FALTA)
+    const { cookie: challengeCookie, body } = await prepareRegistration(environment, thief)
+    expect(toStatusAndCode(await agregar(challengeCookie, body))).toEqual(FALTA)
     // The second factor makes the session whole.
     expect((await thief.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })).status).toBe(200)
     await waitUntil(async () => !(await thief.request('GET', SESION)).body.falta_segundo_factor)
   })
 
   it('has one winner if a person without a second factor adds its first one in two browsers at once', async () => {
-    const ana = await createTestPersona(environment, { conApp: false })
+    const ana = await createTestPersona(environment, { withApp: false })
     await invitar({
       correo: ana.correo,
       comercio: (await environment.createComercio()).comercio,
       alcances: ['despacho'],
     })
-    const other = toCookieHeader((await aceptar(await tokenDe(ana.correo))).headers)
+    const other = toCookieHeader((await aceptar(await tokenOf(ana.correo))).headers)
     const one = await prepareRegistration(environment, ana)
     const dos = await prepareRegistration(environment, {
       ...ana,

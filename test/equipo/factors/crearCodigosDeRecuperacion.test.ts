@@ -16,8 +16,8 @@ const { environment } = usePasskeys()
 const MAL = [401, 'segundo_factor_incorrecto']
 
 async function entrarCodigo({ correo }: Pick<TestPersona, 'correo'>, codigo: unknown) {
-  const deCorreo = await requestCode(environment, correo)
-  const { headers } = await signInWithCode(environment, deCorreo.signInCookie, deCorreo.codigo)
+  const mailCode = await requestCode(environment, correo)
+  const { headers } = await signInWithCode(environment, mailCode.signInCookie, mailCode.codigo)
   return endSignIn(environment, toCookieHeader(headers), codigo)
 }
 const remaining = async ({ request }: TestPersona) =>
@@ -33,8 +33,8 @@ describe('recovery codes', () => {
       que: 'codigos',
       quedan: 10,
     })
-    const abierta = await entrarCodigo(ana, codigos[0]!.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o'))
-    expect([abierta.status, abierta.body.falta_segundo_factor]).toEqual([201, false])
+    const signedIn = await entrarCodigo(ana, codigos[0]!.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o'))
+    expect([signedIn.status, signedIn.body.falta_segundo_factor]).toEqual([201, false])
     expect(await findPendingCorreo(environment, 'segundo_factor', ana.correo)).toMatchObject({
       que: 'recuperacion',
       quedan: 9,

@@ -19,10 +19,10 @@ describe('a person with a passkey', () => {
     const { autenticador, passkey, addResponse: agregada } = await addPasskey(environment, ana)
     expect(agregada.body).toMatchObject({ dispositivo: 'Otro navegador', sincronizada: false, usado_en: null })
     expect(await findPendingCorreo(environment, 'passkey', ana.correo)).toMatchObject({ agregada: true })
-    const abierta = await signInWithPasskey(environment, await signChallenge(environment, autenticador))
-    expect([abierta.status, abierta.body.persona]).toEqual([201, ana.persona])
-    expect(toCookieHeader(abierta.headers)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
-    const cookie = toCookieHeader(abierta.headers)
+    const signedIn = await signInWithPasskey(environment, await signChallenge(environment, autenticador))
+    expect([signedIn.status, signedIn.body.persona]).toEqual([201, ana.persona])
+    expect(toCookieHeader(signedIn.headers)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
+    const cookie = toCookieHeader(signedIn.headers)
     expect((await requestFromPage(environment, cookie, ['GET', '/operaciones/v1/sesion'])).status).toBe(200)
     const { datos } = (await ana.request('GET', PASSKEYS_PATH)).body
     expect(datos).toEqual([{ ...agregada.body, usado_en: expect.any(String) }])
@@ -55,7 +55,7 @@ describe('a person with a passkey', () => {
     const ana = await createTestPersona(environment)
     const { autenticador } = await addPasskey(environment, ana)
     await prepareRegistration(environment, ana)
-    expect((await environment.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
+    expect((await environment.asOperador('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
     const { rows } = await environment.db.pool.query(
       `select (select count(*) from passkey k where k.persona_id = p.id)::int passkeys,
          (select count(*) from reto_de_passkey r where r.persona_id = p.id)::int retos from persona p where persona = $1`,

@@ -10,7 +10,7 @@ it('tells which second factors a person has, and if it needs one', async () => {
   const shop = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
   const nothing = { obligatorio: false, totp: null, passkeys: 0, codigos_de_recuperacion: 0 }
   expect(await ver(shop)).toEqual(nothing)
-  const ana = await createTestPersona(environment, { conApp: false })
+  const ana = await createTestPersona(environment, { withApp: false })
   expect(await ver(ana)).toEqual({ ...nothing, obligatorio: true })
   const { request } = await addPasskey(environment, ana)
   await makeRecoveryCodes({ request })

@@ -5,7 +5,7 @@ import { createTestPersona, SESION } from '../persona.ts'
 const { environment } = usePasskeys()
 
 it('gives another secret each time, as a text and as the text of a QR code, for ten minutes', async () => {
-  const ana = await createTestPersona(environment, { conApp: false })
+  const ana = await createTestPersona(environment, { withApp: false })
   const request = async () => (await ana.request('POST', `${SESION}/totp/registro`)).body
   const [one, other] = [await request(), await request()]
   expect(one.secreto).not.toBe(other.secreto)

@@ -24,7 +24,7 @@ describe('a session that is older than five minutes', () => {
     environment.advance(5 * MINUTE_MS + 1)
     await waitUntil(async () => (await invitar(ana)).status === 403)
     const { comercio } = await environment.createComercio()
-    const { operador } = (await environment.operar('POST', '/operadores', { nombre: 'x' })).body
+    const { operador } = (await environment.asOperador('POST', '/operadores', { nombre: 'x' })).body
     for (const [method, path, body] of [
       ['POST', `/comercios/${comercio}/llaves`, { modo: 'test' }],
       ['POST', '/operadores', { nombre: 'x' }],
@@ -40,15 +40,15 @@ describe('a session that is older than five minutes', () => {
       expect([path, status, message.codigo]).toEqual([path, 403, 'presencia_requerida'])
     }
     expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
-    const deCorreo = await requestCode(environment, ana.correo)
-    expect((await probar(`${ana.cookie}; ${deCorreo.signInCookie}`, deCorreo.codigo)).status).toBe(401)
+    const mailCode = await requestCode(environment, ana.correo)
+    expect((await probar(`${ana.cookie}; ${mailCode.signInCookie}`, mailCode.codigo)).status).toBe(401)
     const guiaWithPrueba = await probar(ana.cookie, ana.app!.codigo())
     expect([guiaWithPrueba.status, guiaWithPrueba.body.sesion]).toEqual([200, ana.sesion])
     await waitUntil(async () => (await invitar(ana)).status === 201)
   })
 
   it('takes no code by mail of another person, of another browser or a second time', async () => {
-    const optionsWithoutApp = { conApp: false }
+    const optionsWithoutApp = { withApp: false }
     const [ana, other] = [
       await createTestPersona(environment, optionsWithoutApp),
       await createTestPersona(environment, optionsWithoutApp),

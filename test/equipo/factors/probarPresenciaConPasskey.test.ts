@@ -32,7 +32,7 @@ describe('a person with a passkey', () => {
     const foreign = await addPasskey(environment, other)
     const startedRegistration = await prepareRegistration(environment, ana)
     environment.advance(4 * MINUTE_MS)
-    const abierta = await signInWithPasskey(environment, await signChallenge(environment, autenticador))
+    const signedIn = await signInWithPasskey(environment, await signChallenge(environment, autenticador))
     environment.advance(MINUTE_MS + 1)
     await waitUntil(async () => (await invitar(ana)).status === 403)
     const late = [403, 'presencia_requerida']
@@ -40,7 +40,7 @@ describe('a person with a passkey', () => {
     expect(toStatusAndCode(await agregar(startedRegistration.cookie, startedRegistration.body))).toEqual(late)
     expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(late)
     // A sign-in with a passkey is a proof by itself.
-    const freshCookie = toCookieHeader(abierta.headers)
+    const freshCookie = toCookieHeader(signedIn.headers)
     expect((await requestFromPage(environment, freshCookie, ['POST', `${PASSKEYS_PATH}/registro`])).status).toBe(200)
     const fromOther = await signChallenge(environment, foreign.autenticador)
     expect(toStatusAndCode(await probar(`${ana.cookie}; ${fromOther.cookie}`, fromOther.body))).toEqual(WRONG_PASSKEY)

@@ -29,7 +29,7 @@ describe('the last second factor', () => {
 
   it('can be removed by a person of a merchant, and the code by mail is enough again', async () => {
     const { comercio } = await environment.createComercio()
-    const ana = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
+    const ana = await createTestPersona(environment, { comercio, alcances: ['lectura'], withApp: true })
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).body.obligatorio).toBe(false)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)

@@ -41,7 +41,7 @@ it('secrets are encrypted again after a change of the master keys', async () => 
   const deps = { db: environment.db, log: { info() {}, error() {} } as never }
   await reencryptTotp({ ...deps, secretos: createSecrets([fresh, OLD_KEY]) })
   const { persona_id, secreto } = await read()
-  const con = (key: Buffer) => ({ secretos: createSecrets([key]), clock: environment.clock })
-  expect(await stepOf(con(fresh), persona_id, secreto, ana.app!.de(0))).toBeDefined()
-  expect(await stepOf(con(OLD_KEY), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
+  const depsWith = (key: Buffer) => ({ secretos: createSecrets([key]), clock: environment.clock })
+  expect(await stepOf(depsWith(fresh), persona_id, secreto, ana.app!.de(0))).toBeDefined()
+  expect(await stepOf(depsWith(OLD_KEY), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
 })

@@ -25,7 +25,7 @@ const environment = useEnvironment({ limitsClock: () => limits.now })
 beforeEach(() => {
   limits.now += HOUR_MS
 })
-const { invitar, tokenDe, aceptar } = useInvitaciones(environment)
+const { invitar, tokenOf, aceptar } = useInvitaciones(environment)
 const INCORRECTO = [401, 'codigo_incorrecto']
 const change = ({ request }: Pick<TestPersona, 'request'>, codigo: unknown) =>
   request('PATCH', `${SESION}/correo`, { codigo })
@@ -41,7 +41,7 @@ describe('the code that the new address got', () => {
   it('changes the address, tells the former one, and leaves a line without either in the audit record', async () => {
     const ana = await createTestPersona(environment)
     const fresh = await afterChange(ana)
-    expect((await environment.operar('GET', `/personas/${ana.persona}`)).body.correo).toBe(fresh)
+    expect((await environment.asOperador('GET', `/personas/${ana.persona}`)).body.correo).toBe(fresh)
     const notice = await findPendingCorreo(environment, 'cambio_de_correo', ana.correo)
     expect(notice.nombre).toBe('Ana Pérez')
     expect(JSON.stringify(notice)).not.toContain(fresh)
@@ -105,9 +105,9 @@ describe('the code that the new address got', () => {
   it('does not open a session, and a sign-in code does not change the address', async () => {
     const ana = await createComercioPersona(environment)
     const { codigo, signInCookie } = await requestCode(environment, ana.correo)
-    const deCambio = await requestOtherCorreo(environment, ana, createCorreoAddress())
+    const changeRequest = await requestOtherCorreo(environment, ana, createCorreoAddress())
     expect(toStatusAndCode(await change(ana, codigo))).toEqual(INCORRECTO)
-    expect(toStatusAndCode(await signInWithCode(environment, signInCookie, deCambio))).toEqual(INCORRECTO)
+    expect(toStatusAndCode(await signInWithCode(environment, signInCookie, changeRequest))).toEqual(INCORRECTO)
   })
 
   it('is refused with a 409 if another person has the address, and one of two wins at once', async () => {
@@ -136,7 +136,7 @@ describe('after the change, a reader of the former address', () => {
     const half = toCookieHeader((await signInWithCode(environment, anas.signInCookie, anas.codigo)).headers)
     const codeOfEva = await requestCode(environment, eva.correo)
     await invitar({ correo: eva.correo, comercio, alcances: ['propietario'] })
-    const token = await tokenDe(eva.correo)
+    const token = await tokenOf(eva.correo)
     await afterChange(ana)
     await afterChange(eva)
     const ended = await requestFromPage(environment, half, [
@@ -165,7 +165,7 @@ it('erasing a person also erases the mails to former addresses and to those that
   const mistyped = createCorreoAddress()
   await requestOtherCorreo(environment, ana, mistyped)
   const fresh = await afterChange(ana)
-  expect((await environment.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
+  expect((await environment.asOperador('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
   for (const [tipo, correo] of [
     ['cambio_de_correo', ana.correo],
     ['invitacion', ana.correo],

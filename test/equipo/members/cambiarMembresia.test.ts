@@ -5,7 +5,7 @@ import { createTestPersona } from '../persona.ts'
 
 const environment = useEnvironment()
 const change = (membresia: string, alcances: string[]) =>
-  environment.operar('PATCH', `/membresias/${membresia}`, { alcances })
+  environment.asOperador('PATCH', `/membresias/${membresia}`, { alcances })
 
 describe('the scopes of a membership', () => {
   it('change, and the audit record has both lists', async () => {

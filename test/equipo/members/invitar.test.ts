@@ -11,7 +11,7 @@ import {
 } from '../persona.ts'
 
 const environment = useEnvironment()
-const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
+const { aceptar, invitar, tokenOf } = useInvitaciones(environment)
 
 describe('an invitation', () => {
   it('is mailed, and its link makes a person once', async () => {
@@ -25,7 +25,7 @@ describe('an invitation', () => {
     expect(datos.enlace).toMatch(
       new RegExp(`^${environment.url.replace('127.0.0.1', 'localhost')}/invitacion/[\\w-]{43}$`),
     )
-    const token = await tokenDe(correo)
+    const token = await tokenOf(correo)
     const acceptedResults = await Promise.all(Array.from({ length: 5 }, () => aceptar(token)))
     expect(acceptedResults.map((one) => one.status).sort()).toEqual([201, 403, 403, 403, 403])
     await addApp(
@@ -39,10 +39,10 @@ describe('an invitation', () => {
   it('is replaced by another to the same address and place', async () => {
     const correo = createCorreoAddress()
     await invitar({ correo })
-    const first = await tokenDe(correo)
+    const first = await tokenOf(correo)
     await invitar({ correo, alcances: ['operar'] })
     expect((await aceptar(first)).body.codigo).toBe('enlace_invalido')
-    const { body } = await aceptar(await tokenDe(correo))
+    const { body } = await aceptar(await tokenOf(correo))
     expect(body.membresias).toMatchObject([{ alcances: ['operar'] }])
   })
 
@@ -78,9 +78,9 @@ describe('an invitation', () => {
     expect([refusal.status, refusal.body.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
     const admin = await createTestPersona(environment, { alcances: ['administrar'] })
     expect((await admin.request('POST', '/operaciones/v1/invitaciones', body)).status).toBe(403)
-    const ownItem = { ...body, alcances: ['administrar'] }
-    expect((await environment.request('POST', '/operaciones/v1/invitaciones', { llave, body: ownItem })).status).toBe(
-      201,
-    )
+    const administrator = { ...body, alcances: ['administrar'] }
+    expect(
+      (await environment.request('POST', '/operaciones/v1/invitaciones', { llave, body: administrator })).status,
+    ).toBe(201)
   })
 })

@@ -3,7 +3,7 @@ import { useEnvironment } from '../../environment.ts'
 import { createTestPersona, signInFully } from '../persona.ts'
 
 const environment = useEnvironment()
-const personas = async (path = '') => (await environment.operar('GET', `/personas${path}`)).body
+const personas = async (path = '') => (await environment.asOperador('GET', `/personas${path}`)).body
 
 describe('persons', () => {
   it('are listed newest first, with their memberships, in pages', async () => {
@@ -45,15 +45,22 @@ describe('persons', () => {
   })
 
   it('show a second factor, the open sessions, and when the newest began', async () => {
-    const [luis, rosa] = [await createTestPersona(environment), await createTestPersona(environment, { conApp: false })]
-    const de = ({ persona }: { persona: string }) => personas(`/${persona}`)
-    expect(await de(rosa)).toMatchObject({ segundo_factor: false, sesiones: 1, entrado_en: expect.any(String) })
-    expect(await de(luis)).toMatchObject({ segundo_factor: true, sesiones: 1 })
+    const [luis, rosa] = [
+      await createTestPersona(environment),
+      await createTestPersona(environment, { withApp: false }),
+    ]
+    const readPersona = ({ persona }: { persona: string }) => personas(`/${persona}`)
+    expect(await readPersona(rosa)).toMatchObject({
+      segundo_factor: false,
+      sesiones: 1,
+      entrado_en: expect.any(String),
+    })
+    expect(await readPersona(luis)).toMatchObject({ segundo_factor: true, sesiones: 1 })
     expect((await signInFully(environment, luis)).status).toBe(201)
-    const dos = await de(luis)
+    const dos = await readPersona(luis)
     expect(dos).toMatchObject({ sesiones: 2 })
-    expect(dos.entrado_en > (await de(rosa)).entrado_en).toBe(true)
-    await environment.operar('DELETE', `/personas/${luis.persona}/sesiones`)
-    expect(await de(luis)).toMatchObject({ segundo_factor: true, sesiones: 0, entrado_en: null })
+    expect(dos.entrado_en > (await readPersona(rosa)).entrado_en).toBe(true)
+    await environment.asOperador('DELETE', `/personas/${luis.persona}/sesiones`)
+    expect(await readPersona(luis)).toMatchObject({ segundo_factor: true, sesiones: 0, entrado_en: null })
   })
 })

@@ -4,8 +4,8 @@ import { useEnvironment } from '../../environment.ts'
 import { createCorreoAddress, useInvitaciones } from '../persona.ts'
 
 const environment = useEnvironment()
-const { aceptar, invitar, tokenDe } = useInvitaciones(environment)
-const list = async (query = '') => (await environment.operar('GET', `/invitaciones${query}`)).body
+const { aceptar, invitar, tokenOf } = useInvitaciones(environment)
+const list = async (query = '') => (await environment.asOperador('GET', `/invitaciones${query}`)).body
 
 describe('open invitations', () => {
   it('are listed newest first, in pages, without link and code, until they are accepted or end', async () => {
@@ -33,7 +33,7 @@ describe('open invitations', () => {
       'vence_en',
     ])
     expect(listed[0]).toMatchObject({ comercio, alcances: ['cobros'], nombre: 'Ana Pérez' })
-    expect((await aceptar(await tokenDe(correos[0]!))).status).toBe(201)
+    expect((await aceptar(await tokenOf(correos[0]!))).status).toBe(201)
     expect((await list(`?ambito=${comercio}`)).datos).toHaveLength(2)
     expect((await list('?ambito=empresa')).datos).toEqual([])
     await environment.advance(25 * HOUR_MS)

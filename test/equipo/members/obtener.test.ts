@@ -6,7 +6,7 @@ const environment = useEnvironment()
 
 it('shows a person with its memberships', async () => {
   const ana = await createTestPersona(environment, { alcances: ['ver'] })
-  const { status, body } = await environment.operar('GET', `/personas/${ana.persona}`)
+  const { status, body } = await environment.asOperador('GET', `/personas/${ana.persona}`)
   expect([status, body]).toMatchObject([
     200,
     {
@@ -19,6 +19,6 @@ it('shows a person with its memberships', async () => {
 })
 
 it.each(['per_000000000000', 'x', 'per_0'])('answers 404 for «%s»', async (persona) => {
-  const { status, body } = await environment.operar('GET', `/personas/${persona}`)
+  const { status, body } = await environment.asOperador('GET', `/personas/${persona}`)
   expect([status, body.codigo]).toEqual([404, 'persona_desconocida'])
 })

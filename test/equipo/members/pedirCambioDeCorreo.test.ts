@@ -13,7 +13,7 @@ import {
 } from '../persona.ts'
 
 const environment = useEnvironment()
-const request = (de: TestPersona, correo: string) => de.request('POST', `${SESION}/correo`, { correo })
+const request = (persona: TestPersona, correo: string) => persona.request('POST', `${SESION}/correo`, { correo })
 
 describe('asking for another address', () => {
   it('mails a code to that address, and changes nothing', async () => {

@@ -20,16 +20,16 @@ describe('the scopes of persons in words', () => {
     const { comercio } = await environment.createComercio()
     const correo = createCorreoAddress()
     const invitar = { correo, nombre: 'Ana', comercio, alcances: ['despacho', 'cobros'] }
-    await environment.operar('POST', '/invitaciones', invitar)
+    await environment.asOperador('POST', '/invitaciones', invitar)
     const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
     const invitacion = (await createScriptlessBrowser(environment).visit(new URL(enlace).pathname)).texto
     for (const alcance of ['despacho', 'cobros'] as const) expect(invitacion).toContain(line(PERMISSIONS[alcance]))
     expect(invitacion).not.toContain(PERMISSIONS.propietario.allows)
     await createTestPersona(environment, { correo, comercio, alcances: ['lectura'] })
     const ana = await createTestPersona(environment, { correo, alcances: ['ver', 'administrar'] })
-    const cuenta = (await createScriptlessBrowser(environment, ana.cookie).visit('/cuenta')).texto
+    const cuentaPage = (await createScriptlessBrowser(environment, ana.cookie).visit('/cuenta')).texto
     for (const alcance of ['lectura', 'ver', 'administrar'] as const)
-      expect(cuenta).toContain(line(PERMISSIONS[alcance]))
-    expect(cuenta).not.toMatch(/>[^<]*\b(ver, administrar|lectura)\b[^<]*</)
+      expect(cuentaPage).toContain(line(PERMISSIONS[alcance]))
+    expect(cuentaPage).not.toMatch(/>[^<]*\b(ver, administrar|lectura)\b[^<]*</)
   })
 })

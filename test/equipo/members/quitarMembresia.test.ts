@@ -18,14 +18,16 @@ describe('the last person who administers', () => {
     const ana = await createTestPersona(environment)
     await leaveAdminOnlyTo(ana.persona)
     const quitar = [
-      await environment.operar('DELETE', `/membresias/${ana.membresia}`),
-      await environment.operar('DELETE', `/personas/${ana.persona}`),
-      await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] }),
+      await environment.asOperador('DELETE', `/membresias/${ana.membresia}`),
+      await environment.asOperador('DELETE', `/personas/${ana.persona}`),
+      await environment.asOperador('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] }),
       await ana.request('DELETE', `/operaciones/v1/membresias/${ana.membresia}`),
     ]
     for (const { status, body } of quitar) expect([status, body.codigo]).toEqual([409, 'ultima_administradora'])
     expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
-    const reduction = await environment.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['administrar'] })
+    const reduction = await environment.asOperador('PATCH', `/membresias/${ana.membresia}`, {
+      alcances: ['administrar'],
+    })
     expect(reduction.status).toBe(200)
   })
 
@@ -37,8 +39,8 @@ describe('the last person who administers', () => {
         [[ana.membresia, bea.membresia]],
       )
       const hechas = await Promise.all([
-        environment.operar('DELETE', `/membresias/${bea.membresia}`),
-        environment.operar('DELETE', `/personas/${ana.persona}`),
+        environment.asOperador('DELETE', `/membresias/${bea.membresia}`),
+        environment.asOperador('DELETE', `/personas/${ana.persona}`),
       ])
       expect(hechas.map(({ status }) => status).sort()).toEqual([204, 409])
     }
@@ -49,11 +51,11 @@ it('an address without a membership gets no code', async () => {
   const correo = createCorreoAddress()
   await createTestPersona(environment)
   const ana = await createTestPersona(environment, { correo })
-  expect((await environment.operar('DELETE', `/membresias/${ana.membresia}`)).status).toBe(204)
+  expect((await environment.asOperador('DELETE', `/membresias/${ana.membresia}`)).status).toBe(204)
   expect((await requestCode(environment, correo)).codigo).toBeUndefined()
 })
 
 it('an unknown membership is a 404', async () => {
-  const { status, body } = await environment.operar('DELETE', '/membresias/mem_000000000000')
+  const { status, body } = await environment.asOperador('DELETE', '/membresias/mem_000000000000')
   expect([status, body.codigo]).toEqual([404, 'membresia_desconocida'])
 })

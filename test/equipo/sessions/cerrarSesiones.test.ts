@@ -7,7 +7,7 @@ const environment = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
 
 it('ends all sessions of a person, who may sign in again', async () => {
-  const [ana, other] = [await createTestPersona(environment, { conApp: false }), await createTestPersona(environment)]
+  const [ana, other] = [await createTestPersona(environment, { withApp: false }), await createTestPersona(environment)]
   const entrar = async () => {
     const { codigo, signInCookie: input } = await requestCode(environment, ana.correo)
     return toCookieHeader((await signInWithCode(environment, input, codigo)).headers).split('; ')[0]!
@@ -21,6 +21,6 @@ it('ends all sessions of a person, who may sign in again', async () => {
 })
 
 it('answers 404 for an unknown person', async () => {
-  const { status, body } = await environment.operar('DELETE', '/personas/per_000000000000/sesiones')
+  const { status, body } = await environment.asOperador('DELETE', '/personas/per_000000000000/sesiones')
   expect([status, body.codigo]).toEqual([404, 'persona_desconocida'])
 })

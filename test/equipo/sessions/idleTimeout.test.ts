@@ -54,10 +54,10 @@ describe('a session that nobody uses', () => {
     await expect.poll(() => estado(ana)).toBe(401)
     const other = await signInFully(environment, ana)
     expect(other.status).toBe(201)
-    const openedItems = await createScriptlessBrowser(environment, toCookieHeader(other.headers).split('; ')[0]!).visit(
+    const visit = await createScriptlessBrowser(environment, toCookieHeader(other.headers).split('; ')[0]!).visit(
       '/operaciones/v1/sesiones',
     )
-    expect(JSON.parse(openedItems.texto).datos).toHaveLength(1)
+    expect(JSON.parse(visit.texto).datos).toHaveLength(1)
   })
 
   it('ends at its fixed end, however often it is used', async () => {
@@ -84,11 +84,11 @@ it('the use of a session is written once in two minutes, not with each request',
   const ana = await createOfficePersona()
   environment.advance(3 * MINUTE_MS)
   await exercise(ana)
-  const writtenValue = await end(ana)
+  const storedEnd = await end(ana)
   environment.advance(MINUTE_MS)
   for (let i = 0; i < 5; i++) expect(await estado(ana)).toBe(200)
   await environment.waitForQuiet()
-  expect(await end(ana)).toEqual(writtenValue)
+  expect(await end(ana)).toEqual(storedEnd)
 })
 
 describe('the pages after a session ended unused', () => {
@@ -114,8 +114,8 @@ describe('the pages after a session ended unused', () => {
     const redirect = await visit('/entrar', { correo: ana.correo, volver: returnPath })
     expect((await visit(redirect.destino!)).texto).toContain('name="volver"')
     const { codigo } = await findPendingCorreo(environment, 'codigo', ana.correo)
-    const aMedias = await visit('/entrar/codigo', { codigo, volver: returnPath })
-    expect((await visit(aMedias.destino!)).texto).toContain('name="volver"')
+    const partialSignIn = await visit('/entrar/codigo', { codigo, volver: returnPath })
+    expect((await visit(partialSignIn.destino!)).texto).toContain('name="volver"')
     const inside = await visit('/entrar/segundo-factor', { codigo: ana.app!.codigo(), volver: returnPath })
     expect(inside.destino).toBe(`${environment.url}${page}`)
     expect((await visit(inside.destino!)).status).toBe(200)

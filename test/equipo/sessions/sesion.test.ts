@@ -4,7 +4,7 @@ import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../../factories.t
 import { useSesiones } from '../../repartidores/sessions.ts'
 import { createTestPersona, requestCode } from '../persona.ts'
 
-const { environment, otroServicio } = useSesiones()
+const { environment, startOtherService } = useSesiones()
 const RUTA = '/operaciones/v1/sesion'
 const operaciones = (path: string) => `/operaciones/v1${path}`
 
@@ -57,10 +57,10 @@ describe('a session of the courier company', () => {
 
 describe('a session of a merchant', () => {
   it('sees that merchant’s guides alone, in the mode that it chose', async () => {
-    const [ownItem, foreign] = [await environment.createComercio('test'), await environment.createComercio('test')]
-    const propia = (await ownItem.api.guias.crear(buildGuia())).guia
+    const [ownComercio, foreign] = [await environment.createComercio('test'), await environment.createComercio('test')]
+    const propia = (await ownComercio.api.guias.crear(buildGuia())).guia
     const other = (await foreign.api.guias.crear(buildGuia())).guia
-    const ana = await createTestPersona(environment, { comercio: ownItem.comercio, alcances: ['despacho'] })
+    const ana = await createTestPersona(environment, { comercio: ownComercio.comercio, alcances: ['despacho'] })
     const list = async () =>
       (await ana.request('GET', '/api/v1/guias')).body.datos.map(({ guia }: { guia: string }) => guia)
     expect(await list()).toEqual([])
@@ -71,7 +71,7 @@ describe('a session of a merchant', () => {
     expect((await ana.request('GET', `/api/v1/guias/${other}`)).status).toBe(404)
     const created = await ana.request('POST', '/api/v1/guias', buildGuiaWithoutDestino())
     expect(created.status).toBe(201)
-    expect((await ownItem.api.guias.obtener(created.body.guia)).modo).toBe('test')
+    expect((await ownComercio.api.guias.obtener(created.body.guia)).modo).toBe('test')
     expect((await ana.request('GET', operaciones('/guias'))).status).toBe(403)
   })
 
@@ -102,16 +102,16 @@ describe('a session of a merchant', () => {
 
 describe('another process', () => {
   it('refuses within a second what was ended here', async () => {
-    const { url } = await otroServicio()
+    const { url } = await startOtherService()
     await createTestPersona(environment)
     const [ana, bea, eva, luz] = await Promise.all(Array.from({ length: 4 }, () => createTestPersona(environment)))
     const elsewhere = (cookie: string, path = RUTA) => fetch(url + path, { headers: { Cookie: cookie } })
     const all = [ana!, bea!, eva!]
     for (const { cookie } of [...all, luz!]) expect((await elsewhere(cookie)).status).toBe(200)
     await ana!.request('DELETE', RUTA)
-    await environment.operar('DELETE', `/membresias/${bea!.membresia}`)
-    await environment.operar('DELETE', `/personas/${eva!.persona}`)
-    await environment.operar('PATCH', `/membresias/${luz!.membresia}`, { alcances: ['operar'] })
+    await environment.asOperador('DELETE', `/membresias/${bea!.membresia}`)
+    await environment.asOperador('DELETE', `/personas/${eva!.persona}`)
+    await environment.asOperador('PATCH', `/membresias/${luz!.membresia}`, { alcances: ['operar'] })
     const end = performance.now()
     await waitUntil(async () => {
       const estados = await Promise.all(all.map(async ({ cookie }) => (await elsewhere(cookie)).status))
@@ -122,7 +122,7 @@ describe('another process', () => {
   })
 
   it('names its cookies for https alone', async () => {
-    const { url } = await otroServicio({ PUBLIC_URL: 'https://guias.ejemplo.com', WEBHOOKS_LOOPBACK: '0' })
+    const { url } = await startOtherService({ PUBLIC_URL: 'https://guias.ejemplo.com', WEBHOOKS_LOOPBACK: '0' })
     const ana = await createTestPersona(environment)
     const response = await fetch(`${url}${RUTA}/codigo`, {
       method: 'POST',
@@ -132,10 +132,10 @@ describe('another process', () => {
     expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-guias_entrada=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
     ])
-    const conCookie = (name: string) =>
+    const requestWithCookie = (name: string) =>
       fetch(url + RUTA, { headers: { Cookie: `${name}=${ana.cookie.split('=')[1]}` } })
-    expect((await conCookie('guias_sesion')).status).toBe(401)
-    expect((await conCookie('__Host-guias_sesion')).status).toBe(200)
+    expect((await requestWithCookie('guias_sesion')).status).toBe(401)
+    expect((await requestWithCookie('__Host-guias_sesion')).status).toBe(200)
   })
 })
 

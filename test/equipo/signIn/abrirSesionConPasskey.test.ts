@@ -46,9 +46,9 @@ describe('signing in with a passkey', () => {
 
   it('takes no counter that did not grow, because the passkey may have been copied', async () => {
     const { autenticador } = await addPasskey(environment, await createTestPersona(environment))
-    const con = async (contador: number) =>
+    const signInAt = async (contador: number) =>
       (await signInWithPasskey(environment, await signChallenge(environment, autenticador, { contador }))).status
-    expect([await con(0), await con(0), await con(4_294_967_295)]).toEqual([201, 201, 201])
-    expect([await con(4_294_967_295), await con(7), await con(0)]).toEqual([401, 401, 401])
+    expect([await signInAt(0), await signInAt(0), await signInAt(4_294_967_295)]).toEqual([201, 201, 201])
+    expect([await signInAt(4_294_967_295), await signInAt(7), await signInAt(0)]).toEqual([401, 401, 401])
   })
 })

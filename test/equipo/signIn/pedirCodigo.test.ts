@@ -43,7 +43,7 @@ describe('an address of nobody', () => {
       tiempos.knownCorreo.push(await measure(correo))
       tiempos.nadie.push(await measure(createCorreoAddress()))
     }
-    const median = (de: number[]) => de.sort((a, b) => a - b)[de.length / 2]!
+    const median = (times: number[]) => times.sort((a, b) => a - b)[times.length / 2]!
     const [knownCorreo, nobody] = [median(tiempos.knownCorreo), median(tiempos.nadie)]
     expect(Math.abs(knownCorreo - nobody)).toBeLessThan(Math.max(2, 0.5 * Math.max(knownCorreo, nobody)))
   })

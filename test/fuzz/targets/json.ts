@@ -84,9 +84,9 @@ export const target: FuzzTarget = {
   ],
   probar(input) {
     const looseResult = parseLoosely(input)
-    const ownResult = catchExpected(() => ({ valor: readJson(input) }), JsonError)
-    if (ownResult instanceof JsonError) {
-      const { line, column, campo: field, mensaje } = ownResult.fault
+    const actual = catchExpected(() => ({ valor: readJson(input) }), JsonError)
+    if (actual instanceof JsonError) {
+      const { line, column, campo: field, mensaje } = actual.fault
       requireHolds(
         line >= 1 && column >= 1 && (field === '' || field.startsWith('/')) && mensaje !== '',
         'it says where',
@@ -98,8 +98,8 @@ export const target: FuzzTarget = {
       measureDepth(looseResult.valor) <= JSON_LIMITS.depth &&
       isAcceptable(looseResult.valor) &&
       dosPuntos(looseResult.texto) === countMembers(looseResult.valor)
-    requireHolds(isAdmissible !== ownResult instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
-    if (!(ownResult instanceof JsonError))
-      requireHolds(isDeepStrictEqual(ownResult.valor, looseResult?.valor), 'it is the same value')
+    requireHolds(isAdmissible !== actual instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
+    if (!(actual instanceof JsonError))
+      requireHolds(isDeepStrictEqual(actual.valor, looseResult?.valor), 'it is the same value')
   },
 }

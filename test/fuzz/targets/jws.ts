@@ -20,24 +20,24 @@ const MANIFIESTO = {
 }
 const ownSecrets = createSecrets([Buffer.alloc(32, 1)])
 const ownSigned = await signJws(ownSecrets, TIPO, MANIFIESTO)
-const deOtroTipo = await signJws(ownSecrets, 'sello-de-bitacora+jws', MANIFIESTO)
+const otherKindJws = await signJws(ownSecrets, 'sello-de-bitacora+jws', MANIFIESTO)
 const foreignSigned = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
 const keys = [ownSigned.publicKey]
 
-const deBase64url = (text: string) => Buffer.from(text, 'base64url').toString()
+const decodeBase64url = (text: string) => Buffer.from(text, 'base64url').toString()
 /** As three lines, so that mutations reach what its parts say. */
-const enLineas = (jws: string) => {
+const toLines = (jws: string) => {
   const [header = '', body = '', firma = ''] = jws.split('.')
-  return [deBase64url(header), deBase64url(body), firma].join('\n')
+  return [decodeBase64url(header), decodeBase64url(body), firma].join('\n')
 }
-const deLineas = (text: string) => {
+const fromLines = (text: string) => {
   const [header = '', body = '', firma = ''] = text.split('\n')
   return [Buffer.from(header).toString('base64url'), Buffer.from(body).toString('base64url'), firma].join('.')
 }
 
 /** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
 export const target: FuzzTarget = {
-  seeds: [ownSigned, deOtroTipo, foreignSigned].flatMap(({ jws }) => [jws, enLineas(jws)]),
+  seeds: [ownSigned, otherKindJws, foreignSigned].flatMap(({ jws }) => [jws, toLines(jws)]),
   words: [
     '"alg":"none"',
     '"alg":"HS256"',
@@ -60,7 +60,7 @@ export const target: FuzzTarget = {
   ],
   async probar(input) {
     const text = input.toString('utf8')
-    const jws = text.startsWith('{') ? deLineas(text) : text
+    const jws = text.startsWith('{') ? fromLines(text) : text
     const reading = await readSigned(keys, TIPO, jws)
     requireHolds(
       reading === undefined || isDeepStrictEqual(reading, MANIFIESTO),

@@ -55,8 +55,8 @@ export const target: FuzzTarget = {
     const linkParameters: LinkParameters = Object.fromEntries(searchParams)
     // As it would stand if nothing but what is verified were written down.
     const { v, exp, kid, disp, formato, firma } = linkParameters
-    const conFormato = formato === undefined ? '' : `&formato=${formato}`
-    const writtenLink = `${name}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
+    const formatQuery = formato === undefined ? '' : `&formato=${formato}`
+    const writtenLink = `${name}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${formatQuery}&firma=${firma}`
     for (const { links, validLinks } of FOLDERS) {
       const expectedToPass = links.verify(name, linkParameters)
       requireHolds(

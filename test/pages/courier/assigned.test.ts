@@ -5,7 +5,6 @@ import { buildGuia, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
-  dar,
   dumpPhoneDatabase,
   evaluateOnPhone,
   goHome,
@@ -19,6 +18,7 @@ import {
   phoneContext,
   phoneEnvironment,
   signInOnPage,
+  tapStep,
   usePhone,
 } from './phone.ts'
 
@@ -28,7 +28,7 @@ const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida nort
 const fresh = async (municipio: string) =>
   (await phoneComercio.api.guias.crear(buildGuia({ ...PERSONA, municipio }))).guia
 const asignar = (guias: string[], { repartidor }: { repartidor: string }) =>
-  phoneEnvironment.operar('POST', '/asignaciones', { guias, repartidor })
+  phoneEnvironment.asOperador('POST', '/asignaciones', { guias, repartidor })
 const municipios = () =>
   evaluateOnPhone<string[]>(`[...document.querySelectorAll('.municipio summary')].map((s) => s.textContent)`)
 /** Two minutes later the page lists again what the courier has. */
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
     await pagina.getByText('No la lleva nadie. A quién va y adónde se ve al tomarla.').waitFor()
     await pagina.getByText('Mixco', { exact: true }).waitFor()
     await checkWindow('asignada')
-    await dar(guia, 'Recoger el paquete')
+    await tapStep(guia, 'Recoger el paquete')
     await goHome()
     await pagina.getByText('5a avenida norte 12').first().waitFor()
     expect(await pagina.getByRole('heading', { name: /^Asignados/ }).count()).toBe(0)
@@ -84,9 +84,9 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
     await pagina.getByRole('heading', { name: 'Asignados (2)' }).waitFor()
     await openGuiaPage(free)
     await pagina.getByText('Mixco', { exact: true }).waitFor()
-    await dar(tomada, 'Recoger el paquete')
+    await tapStep(tomada, 'Recoger el paquete')
     await waitUntil(
-      async () => (await phoneEnvironment.operar('GET', `/guias/${tomada}`)).body.estado === 'recolectado',
+      async () => (await phoneEnvironment.asOperador('GET', `/guias/${tomada}`)).body.estado === 'recolectado',
     )
     await asignar([free, tomada], other)
     await asignar([after], ownMobile)

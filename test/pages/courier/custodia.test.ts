@@ -5,7 +5,6 @@ import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import {
   checkWindow,
   createTestRepartidor,
-  dar,
   dumpPhoneDatabase,
   fillEntrega,
   goHome,
@@ -23,6 +22,7 @@ import {
   signInOnPage,
   signOutOfPage,
   tapSendNow,
+  tapStep,
   today,
   usePhone,
   waitForInstall,
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       expect(await pagina.locator('.barra a, .pasos a').allTextContents()).toEqual(['Recoger el paquete'])
       expect(await dumpPhoneDatabase()).not.toMatch(/María|5a avenida|\+502/)
       await checkWindow('por-recoger')
-      await dar(guia, 'Recoger el paquete')
+      await tapStep(guia, 'Recoger el paquete')
       await openGuiaPage(guia)
       await pagina.getByText(persona.destinatario).waitFor()
       await pagina.getByText('Salir a ruta').waitFor()
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.reload()
     await pagina.getByText('Si ya la tiene usted, regístrelo aquí.').waitFor()
     await checkWindow('de-mano-en-mano')
-    await dar(guia, 'Salir a ruta')
+    await tapStep(guia, 'Salir a ruta')
     await openGuiaPage(guia)
     await pagina.getByText(persona.destinatario).waitFor()
     await link('Entregar').waitFor()
@@ -82,10 +82,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('lists what a courier carries without being told, apart from the rest', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [ownItem, free] = [await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor), await fresh()]
+    const [ownGuia, free] = [await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor), await fresh()]
     await openPhone()
     await signInOnPage(codigo)
-    const ownStop = pagina.locator(`.parada #g-${ownItem}`)
+    const ownStop = pagina.locator(`.parada #g-${ownGuia}`)
     await ownStop.waitFor()
     await openGuiaPage(free)
     await pagina.getByText('No la lleva nadie').waitFor()
@@ -107,10 +107,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('No la lleva nadie').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
-    await dar(guia, 'Recoger el paquete')
+    await tapStep(guia, 'Recoger el paquete')
     await openGuiaPage(guia)
     await pagina.getByText('El destino se verá').waitFor()
-    await dar(guia, 'Salir a ruta')
+    await tapStep(guia, 'Salir a ruta')
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()

@@ -226,24 +226,24 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says which photo a proxy on the way finds too large', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [conFoto, other] = [
+    const [withFoto, other] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
     await openPhone()
     await signInOnPage(codigo)
     phoneBridge.answerWith(/\/archivos/, 413)
-    await fillEntrega(conFoto)
+    await fillEntrega(withFoto)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()
     await failIntento(other)
     await waitUntil(async () => (await readShortEventoTypes(other)).includes('intento_fallido'))
     phoneBridge.heal()
-    await openGuiaPage(conFoto)
+    await openGuiaPage(withFoto)
     await link('Vea por qué').tap()
     await pagina.getByText('(la foto 1)').waitFor()
     await locateButton('Intentar otra vez').tap()
-    await waitUntil(async () => (await readPrueba(conFoto)).status === 200)
+    await waitUntil(async () => (await readPrueba(withFoto)).status === 200)
   })
 
   it('says that the phone is full before anything is lost', FULL_RUN_ONLY, async () => {

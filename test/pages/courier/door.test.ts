@@ -28,7 +28,8 @@ import {
 
 usePhone()
 
-const enRutaCon = (repartidor: string, datos: object) => createGuiaIn(repartidor, ['recolectado', 'en_ruta'], datos)
+const createGuiaOnRouteWith = (repartidor: string, datos: object) =>
+  createGuiaIn(repartidor, ['recolectado', 'en_ruta'], datos)
 /** A guide on its way whose place was never confirmed. */
 async function createGuiaOnRouteWithoutPlace(repartidor: string, datos: object) {
   const { guia } = await phoneComercio.api.guias.crear(buildGuiaWithoutDestino(datos))
@@ -54,7 +55,7 @@ const checkbox = (guia: string) => pagina.getByRole('checkbox', { name: groupCod
 /** The card of another parcel, offered or asked about. */
 const findCard = (guia: string) => pagina.locator('.otra').filter({ hasText: groupCode(guia) })
 const dialog = () => pagina.getByRole('dialog')
-const pruebasDe = (guias: string[]) =>
+const pruebasOf = (guias: string[]) =>
   waitUntil(async () => {
     const all = await Promise.all(guias.map(readPrueba))
     return all.every(({ status }) => status === 200) && all.map(({ body }) => body)
@@ -63,21 +64,25 @@ const pruebasDe = (guias: string[]) =>
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('offers parcels of one door, asks without a confirmed place, and records a receiver for each', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaCon(repartidor, { ...MARIA, ...HERE })
-    const deLuis = { ...LUIS, contenido: 'Zapatos' }
-    const neighbour = await enRutaCon(repartidor, { ...deLuis, ...moveNorth(20), direccion: 'ALDEA  Loma Alta.' })
-    const guiaOfSameTelefono = await enRutaCon(repartidor, {
+    const one = await createGuiaOnRouteWith(repartidor, { ...MARIA, ...HERE })
+    const luisGuia = { ...LUIS, contenido: 'Zapatos' }
+    const neighbour = await createGuiaOnRouteWith(repartidor, {
+      ...luisGuia,
+      ...moveNorth(20),
+      direccion: 'ALDEA  Loma Alta.',
+    })
+    const guiaOfSameTelefono = await createGuiaOnRouteWith(repartidor, {
       ...MARIA,
       ...moveNorth(45),
       direccion: 'Junto a la escuela',
     })
-    const otherVillageGuia = await enRutaCon(repartidor, {
+    const otherVillageGuia = await createGuiaOnRouteWith(repartidor, {
       ...ROSA,
       destinatario: 'Ana Tzoc',
       telefono: '+50231480004',
       ...moveNorth(3_300),
     })
-    const neighbouringGuia = await enRutaCon(repartidor, {
+    const neighbouringGuia = await createGuiaOnRouteWith(repartidor, {
       ...moveNorth(10),
       destinatario: 'Juan Xol',
       telefono: '+50231480005',
@@ -130,7 +135,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForDone('Entregado: 4 guías')
 
     await phoneContext.setOffline(false)
-    const pruebas = await pruebasDe([one, neighbour, guiaOfSameTelefono, guiaWithoutPlace])
+    const pruebas = await pruebasOf([one, neighbour, guiaOfSameTelefono, guiaWithoutPlace])
     const maria = { nombre: 'María López', documento: '2456 78901 0101' }
     expect(pruebas).toMatchObject([
       { recibido_por: { ...maria, relacion: 'destinatario' }, fotos: [{}], firma: {} },
@@ -146,8 +151,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('compares where the courier is with the place of each parcel, and warns of the one that is far', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const one = await createGuiaOnRouteWithoutPlace(repartidor, MARIA)
-    const lejana = await enRutaCon(repartidor, { ...LUIS, ...moveNorth(3_300) })
-    const nearbyGuia = await enRutaCon(repartidor, { ...ROSA, ...moveNorth(100) })
+    const lejana = await createGuiaOnRouteWith(repartidor, { ...LUIS, ...moveNorth(3_300) })
+    const nearbyGuia = await createGuiaOnRouteWith(repartidor, { ...ROSA, ...moveNorth(100) })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(one)
@@ -170,7 +175,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Confirmar las 3 entregas').tap()
     await locateButton('Entregar aquí').tap()
     await waitForDone('Entregado: 3 guías')
-    const avisadas = (await pruebasDe([one, lejana, nearbyGuia])).map(({ distancia_m, distancia_avisada_m }) => [
+    const avisadas = (await pruebasOf([one, lejana, nearbyGuia])).map(({ distancia_m, distancia_avisada_m }) => [
       distancia_m,
       distancia_avisada_m,
     ])
@@ -183,8 +188,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('leaves out a ticked parcel that changed meanwhile, and says so', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaCon(repartidor, { ...MARIA, ...HERE })
-    const other = await enRutaCon(repartidor, { ...LUIS, ...HERE })
+    const one = await createGuiaOnRouteWith(repartidor, { ...MARIA, ...HERE })
+    const other = await createGuiaOnRouteWith(repartidor, { ...LUIS, ...HERE })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(one)
@@ -196,14 +201,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await checkbox(other).count()).toBe(0)
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    await pruebasDe([one])
+    await pruebasOf([one])
     expect((await readPrueba(other)).status).toBe(404)
   })
 
   it('does not keep «destinatario» once the receiver is renamed', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const one = await enRutaCon(repartidor, { ...MARIA, ...HERE })
-    const other = await enRutaCon(repartidor, { ...LUIS, ...HERE })
+    const one = await createGuiaOnRouteWith(repartidor, { ...MARIA, ...HERE })
+    const other = await createGuiaOnRouteWith(repartidor, { ...LUIS, ...HERE })
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(one, { nombre: '' })
@@ -224,8 +229,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('warns far from the confirmed place, with the distance, and the proof says so', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const [far, nearby] = [
-      await enRutaCon(repartidor, {}),
-      await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 }),
+      await createGuiaOnRouteWith(repartidor, {}),
+      await createGuiaOnRouteWith(repartidor, { lat: 14.7315, lng: -90.6442 }),
     ]
     await openPhone({ geolocation: { latitude: 14.73, longitude: -90.64417, accuracy: 9 } })
     await signInOnPage(codigo)
@@ -240,8 +245,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Entregar aquí').tap()
     await waitForDone('Entregado')
     const prueba = await waitUntil(async () => {
-      const givenOne = await readPrueba(far)
-      return givenOne.status === 200 && givenOne.body
+      const response = await readPrueba(far)
+      return response.status === 200 && response.body
     })
     expect(prueba).toMatchObject({ distancia_m: 1_235, distancia_avisada_m: 1_235 })
     await fillEntrega(nearby)
@@ -249,20 +254,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
     const other = await waitUntil(async () => {
-      const givenOne = await readPrueba(nearby)
-      return givenOne.status === 200 && givenOne.body
+      const response = await readPrueba(nearby)
+      return response.status === 200 && response.body
     })
     expect(other).toMatchObject({ distancia_m: 167, distancia_avisada_m: null })
   })
 
   it('keeps when a photo was taken, though the page makes it anew', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const guia = await enRutaCon(repartidor, {})
+    const guia = await createGuiaOnRouteWith(repartidor, {})
     await openPhone({ timezoneId: 'America/Guatemala' })
     await signInOnPage(codigo)
     await fillEntrega(guia)
     await openStep(guia, 'fotos')
-    const con = async (IFD2: Record<string, string>) => ({
+    const photoWith = async (IFD2: Record<string, string>) => ({
       name: 'camara.jpg',
       mimeType: 'image/jpeg',
       buffer: await sharp(await createFoto())
@@ -271,16 +276,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         .toBuffer(),
     })
     const input = pagina.locator('input[type=file]')
-    await input.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-05:00' }))
+    await input.setInputFiles(
+      await photoWith({ DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-05:00' }),
+    )
     await pagina.getByAltText('Foto 2', { exact: true }).waitFor()
     // Without a zone of its own the camera's clock is the phone's.
-    await input.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 09:30:00' }))
+    await input.setInputFiles(await photoWith({ DateTimeOriginal: '2026:11:20 09:30:00' }))
     await pagina.getByAltText('Foto 3', { exact: true }).waitFor()
     await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
     const { fotos } = await waitUntil(async () => {
-      const givenOne = await readPrueba(guia)
-      return givenOne.status === 200 && givenOne.body
+      const response = await readPrueba(guia)
+      return response.status === 200 && response.body
     })
     expect(fotos.map(({ capturado_en }: { capturado_en: string }) => capturado_en)).toEqual([
       '2026-11-20T21:04:05.000Z',

@@ -48,21 +48,21 @@ const politica = (cambios: Partial<PoliticaDeEvidencia> = {}): PoliticaDeEvidenc
 })
 
 describe('the evidence of one delivery of several parcels', () => {
-  const de = (cambios: Partial<PoliticaDeEvidencia>, isSamePerson = true) => ({
+  const rulesFor = (cambios: Partial<PoliticaDeEvidencia>, isSamePerson = true) => ({
     politica: politica(cambios),
     isSamePerson,
   })
 
   it('is the strictest of all, without signature and document of other receivers', () => {
-    expect(evidenceFor([de({ fotos_minimas: 2, firma: 'no' }), de({ firma: 'obligatoria', documento: 'no' })])).toEqual(
-      {
-        fotos_minimas: 2,
-        firma: 'obligatoria',
-        documento: 'opcional',
-      },
-    )
-    const otroRecibe = de({ fotos_minimas: 4, firma: 'obligatoria', documento: 'obligatoria' }, false)
-    expect(evidenceFor([de({ firma: 'no', documento: 'no' }), otroRecibe])).toEqual({
+    expect(
+      evidenceFor([rulesFor({ fotos_minimas: 2, firma: 'no' }), rulesFor({ firma: 'obligatoria', documento: 'no' })]),
+    ).toEqual({
+      fotos_minimas: 2,
+      firma: 'obligatoria',
+      documento: 'opcional',
+    })
+    const otherReceiver = rulesFor({ fotos_minimas: 4, firma: 'obligatoria', documento: 'obligatoria' }, false)
+    expect(evidenceFor([rulesFor({ firma: 'no', documento: 'no' }), otherReceiver])).toEqual({
       fotos_minimas: 4,
       firma: 'no',
       documento: 'no',
@@ -72,21 +72,21 @@ describe('the evidence of one delivery of several parcels', () => {
 
   it('takes a parcel apart whose own receiver has to sign or to show a document', () => {
     for (const target of [{ firma: 'obligatoria' }, { documento: 'obligatoria' }] as const)
-      expect([needsOwnEvidence(de(target, false)), needsOwnEvidence(de(target))]).toEqual([true, false])
-    expect([needsOwnEvidence(de({}, false)), needsOwnEvidence({ politica: undefined, isSamePerson: false })]).toEqual([
-      false,
-      false,
-    ])
+      expect([needsOwnEvidence(rulesFor(target, false)), needsOwnEvidence(rulesFor(target))]).toEqual([true, false])
+    expect([
+      needsOwnEvidence(rulesFor({}, false)),
+      needsOwnEvidence({ politica: undefined, isSamePerson: false }),
+    ]).toEqual([false, false])
   })
 
   it('goes with a parcel as far as its merchant admits it', () => {
-    expect(evidenceParts(de({ firma: 'obligatoria' }))).toEqual({ firma: true, documento: true, reason: true })
-    expect(evidenceParts(de({ firma: 'no', documento: 'no' }))).toEqual({
+    expect(evidenceParts(rulesFor({ firma: 'obligatoria' }))).toEqual({ firma: true, documento: true, reason: true })
+    expect(evidenceParts(rulesFor({ firma: 'no', documento: 'no' }))).toEqual({
       firma: false,
       documento: false,
       reason: false,
     })
-    expect(evidenceParts(de({ firma: 'obligatoria' }, false))).toEqual({
+    expect(evidenceParts(rulesFor({ firma: 'obligatoria' }, false))).toEqual({
       firma: false,
       documento: false,
       reason: false,
@@ -110,13 +110,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   const request = (evidencia: PoliticaDeEvidencia) =>
-    phoneEnvironment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia })
-  const conPdf = (guia: string) =>
+    phoneEnvironment.asOperador('PATCH', `/comercios/${comercio.comercio}`, { evidencia })
+  const waitForPdf = (guia: string) =>
     waitUntil(async () => {
       const prueba = await comercio.api.guias.pruebaEntrega(guia).catch(() => undefined)
       return prueba && prueba.pdf !== null && prueba
     })
-  const bytesDe = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+  const bytesOf = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
   async function start(evidencia: PoliticaDeEvidencia) {
     await request(evidencia)
     const { codigo, repartidor } = await createTestRepartidor()
@@ -157,13 +157,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('precisión de unos 8 m').waitFor()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    const prueba = await conPdf(guia)
+    const prueba = await waitForPdf(guia)
     expect(prueba).toMatchObject({
       firma: null,
       sin_firma: 'se_nego',
       evidencia: { firma: 'obligatoria', faltas: [], pagina_anterior: false },
     })
-    const pdf = await bytesDe(prueba.pdf!.url)
+    const pdf = await bytesOf(prueba.pdf!.url)
     expect(parsePdf(pdf).texto).toContain('Sin firma: se negó')
 
     const folder = await mkdtemp(join(tmpdir(), 'guias-evidencia-'))
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Seguir').tap()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    expect(await conPdf(guia)).toMatchObject({
+    expect(await waitForPdf(guia)).toMatchObject({
       fotos: [{}, {}, {}],
       firma: null,
       recibido_por: { documento: '2456 78901 0101' },
@@ -220,7 +220,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await pagina.locator('canvas.firma').count()).toBe(0)
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    expect(await conPdf(guia)).toMatchObject({ evidencia: { faltas: [], pagina_anterior: false } })
+    expect(await waitForPdf(guia)).toMatchObject({ evidencia: { faltas: [], pagina_anterior: false } })
   })
 
   it('sends what an earlier page queued, which is accepted and marked', async () => {
@@ -243,13 +243,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await request(politica({ firma: 'obligatoria' }))
     await phoneContext.setOffline(false)
     await goHome()
-    const prueba = await conPdf(guia)
+    const prueba = await waitForPdf(guia)
     expect(prueba).toMatchObject({
       firma: null,
       sin_firma: null,
       evidencia: { firma: 'obligatoria', faltas: ['firma'], pagina_anterior: true },
     })
-    expect(parsePdf(await bytesDe(prueba.pdf!.url)).texto).toContain('falta: la firma')
+    expect(parsePdf(await bytesOf(prueba.pdf!.url)).texto).toContain('falta: la firma')
   })
 
   it('judges what was queued without coverage by what was asked for at the door', async () => {
@@ -263,7 +263,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await request(politica({ fotos_minimas: 2 }))
     await phoneContext.setOffline(false)
     await goHome()
-    expect(await conPdf(guia)).toMatchObject({
+    expect(await waitForPdf(guia)).toMatchObject({
       evidencia: { fotos_minimas: 2, faltas: ['fotos'], pagina_anterior: true },
     })
   })
@@ -272,7 +272,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { guia, repartidor } = await start(politica({ firma: 'obligatoria' }))
     const neighbour = await comercio.api.guias.crear(buildGuia({ destinatario: 'Luis Pérez' }))
     for (const estado of ['recolectado', 'en_ruta'])
-      await phoneEnvironment.operar('POST', `/guias/${neighbour.guia}/eventos`, { estado, repartidor })
+      await phoneEnvironment.asOperador('POST', `/guias/${neighbour.guia}/eventos`, { estado, repartidor })
     await goHome()
     await pagina.reload()
     await titulo('2 por entregar').waitFor()
@@ -285,7 +285,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByRole('checkbox').uncheck()
     await locateButton('Confirmar la entrega').tap()
     await waitForDone('Entregado')
-    expect(await conPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
+    expect(await waitForPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
     await openGuiaPage(neighbour.guia)
     await link('Entregar').waitFor()
   })

@@ -34,30 +34,30 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('says in the guide and in the list what was decided, and that a label is old', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const { api } = phoneComercio
-    const [porReintentar, porDevolver] = [
+    const [guiaToRetry, guiaToReturn] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
-    await registerAsOperador(porReintentar, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
-    await api.guias.devolver(porDevolver, { razon: 'No lo quiere' })
-    const { decision } = await api.guias.reintentar(porReintentar, { franja: { desde: '14:00', hasta: '18:00' } })
+    await registerAsOperador(guiaToRetry, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
+    await api.guias.devolver(guiaToReturn, { razon: 'No lo quiere' })
+    const { decision } = await api.guias.reintentar(guiaToRetry, { franja: { desde: '14:00', hasta: '18:00' } })
     const moment = `Otro intento el ${decision!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
-    const conEtiqueta = (await api.guias.crear(buildGuia())).guia
-    await (await fetch((await api.guias.etiqueta(conEtiqueta)).url)).arrayBuffer()
-    await registerAsOperador(conEtiqueta, { estado: 'recolectado', repartidor })
-    await api.guias.corregir(conEtiqueta, { direccion: 'Calle 2' })
+    const guiaWithEtiqueta = (await api.guias.crear(buildGuia())).guia
+    await (await fetch((await api.guias.etiqueta(guiaWithEtiqueta)).url)).arrayBuffer()
+    await registerAsOperador(guiaWithEtiqueta, { estado: 'recolectado', repartidor })
+    await api.guias.corregir(guiaWithEtiqueta, { direccion: 'Calle 2' })
     await openPhone()
     await signInOnPage(codigo)
     await pagina.getByText(`Intento fallido · ${moment}`).waitFor()
     await pagina.getByRole('region', { name: 'Vuelven a bodega' }).getByText('Vuelve al comercio').waitFor()
     await checkWindow('decisiones')
-    await openGuiaPage(porReintentar)
+    await openGuiaPage(guiaToRetry)
     await pagina.getByText(moment, { exact: true }).waitFor()
     await goHome()
-    await openGuiaPage(porDevolver)
+    await openGuiaPage(guiaToReturn)
     await pagina.getByText('Vuelve al comercio', { exact: true }).waitFor()
     await goHome()
-    await openGuiaPage(conEtiqueta)
+    await openGuiaPage(guiaWithEtiqueta)
     await pagina.getByText('La etiqueta puede ser vieja').waitFor()
   })
 
@@ -75,11 +75,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says with which neighbour the recipient wants it left, and on which day', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const { createComercio: shop, enlaceDe, send } = useQuestions(phoneEnvironment)
+    const { createComercio: shop, linkOf, send } = useQuestions(phoneEnvironment)
     const guia = await createGuiaOnRoute(phoneEnvironment, await shop(), repartidor)
     await registerAsOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await phoneEnvironment.waitForQuiet()
-    expect((await send(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
+    expect((await send(await linkOf(guia), CON_ROSA)).status).toBe(303)
     await openPhone({ timezoneId: 'America/Guatemala' })
     await signInOnPage(codigo)
     await pagina.getByText(/Intento fallido · Otro intento el \d\d\/\d\d\/\d{4}/).waitFor()
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       { tipo: 'guia.nota', descripcion: 'Que llamen antes' },
     ])
     // The place was known, because it had been allowed.
-    expect((await phoneEnvironment.operar('GET', `/guias/${guia}`)).body.estado).toBe('intento_fallido')
+    expect((await phoneEnvironment.asOperador('GET', `/guias/${guia}`)).body.estado).toBe('intento_fallido')
   })
 
   it(
@@ -165,10 +165,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await failIntento(guia)
       await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
       const { hora: hour } = createClock('America/Guatemala')
-      const ownItem = hour((await readEventos(guia)).at(-1)!.ocurrido_en)
+      const lastHour = hour((await readEventos(guia)).at(-1)!.ocurrido_en)
       await today()
-      await pagina.getByText(`${ownItem} (hora de Guatemala)`).tap()
-      await pagina.getByText(`, a las ${ownItem} (hora de Guatemala).`).waitFor()
+      await pagina.getByText(`${lastHour} (hora de Guatemala)`).tap()
+      await pagina.getByText(`, a las ${lastHour} (hora de Guatemala).`).waitFor()
     },
   )
 
@@ -222,9 +222,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.keyboard.type(codigo)
     await pagina.keyboard.press('Enter')
     await link('Escanear').waitFor()
-    for (const donde of ['', 'Buscar']) {
+    for (const place of ['', 'Buscar']) {
       await pagina.keyboard.press('Tab')
-      expect(await evaluateOnPhone('document.activeElement.textContent')).toBe(donde)
+      expect(await evaluateOnPhone('document.activeElement.textContent')).toBe(place)
     }
     await pagina.keyboard.press('Enter')
     await expect.poll(() => evaluateOnPhone('document.activeElement.id')).toBe('guia')

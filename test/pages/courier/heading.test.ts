@@ -52,7 +52,7 @@ describe('the directions to a recipient', () => {
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('leads to where the parcel has to go: pickup, recipient, and the merchant when it goes back', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [guiaToCollect, enRuta, returningGuia] = [
+    const [guiaToCollect, onRoute, returningGuia] = [
       await createGuiaIn(repartidor, []),
       await createGuiaIn(repartidor, ['recolectado', 'en_ruta']),
       await createGuiaIn(repartidor, ['recolectado', 'en_devolucion']),
@@ -67,17 +67,23 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         links[(await one.textContent())!] = (await one.getAttribute('href'))!
       return { texto: await region.textContent(), links }
     }
-    const aBodega = {
+    const toWarehouse = {
       'Google Maps': expect.stringContaining('destination=14.583611%2C-90.548611'),
       Waze: expect.stringContaining('ll=14.583611%2C-90.548611'),
     }
     await openGuiaPage(guiaToCollect)
-    expect(await place('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), links: aBodega })
+    expect(await place('Se recoge en')).toEqual({
+      texto: expect.stringContaining('Bodega Zona 12'),
+      links: toWarehouse,
+    })
     await openGuiaPage(returningGuia)
-    expect(await place('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), links: aBodega })
+    expect(await place('Se devuelve a')).toEqual({
+      texto: expect.stringContaining('Bodega Zona 12'),
+      links: toWarehouse,
+    })
     expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
     await checkWindow('vuelve')
-    await openGuiaPage(enRuta)
+    await openGuiaPage(onRoute)
     const destino = await place('Se entrega a')
     expect(destino.texto).toContain('5a avenida norte 12')
     expect(destino.links).toEqual({
@@ -89,7 +95,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(decodeURIComponent(destino.links.WhatsApp!)).toContain(
       `Hola, María José Ajú. Soy Carlos Méndez, traigo su paquete de`,
     )
-    expect(decodeURIComponent(destino.links.WhatsApp!)).toContain(groupCode(enRuta))
+    expect(decodeURIComponent(destino.links.WhatsApp!)).toContain(groupCode(onRoute))
   })
 
   it('names who to ask for at the pickup, with directions, and calls or writes to them', async () => {

@@ -68,7 +68,7 @@ async function expectWholeRows() {
     expect(top).toBeGreaterThanOrEqual(rows[i - 1]?.bottom ?? 0)
   }
 }
-const eventosDeTodas = async (guias: string[], tipo: string) =>
+const eventosOfAll = async (guias: string[], tipo: string) =>
   (
     await phoneEnvironment.db.pool.query('select guia, idempotencia from evento where guia = any($1) and tipo = $2', [
       guias,
@@ -220,8 +220,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       // The first answer is lost: what is sent again is known by its key.
       phoneBridge.loseResponse(/POST .*\/eventos$/)
       await phoneContext.setOffline(false)
-      await waitUntil(async () => (await eventosDeTodas(guias, 'guia.en_ruta')).length === 200)
-      const eventos = await eventosDeTodas(guias, 'guia.en_ruta')
+      await waitUntil(async () => (await eventosOfAll(guias, 'guia.en_ruta')).length === 200)
+      const eventos = await eventosOfAll(guias, 'guia.en_ruta')
       expect(new Set(eventos.map(({ guia }) => guia)).size).toBe(200)
       expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
       // Fifty leave at a time, and the fifty whose answer was lost once more.

@@ -25,7 +25,7 @@ import {
 usePhone()
 
 /** The day after some days, by the calendar of the phone, which is this machine's. */
-const enDias = (days: number) => {
+const inDays = (days: number) => {
   const day = new Date(Date.now() + days * DAY_MS)
   return new Date(day.getTime() - day.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
 }
@@ -40,7 +40,7 @@ async function openFailedAttempt() {
   await pagina.getByLabel('Pidió otro día').check()
   return guia
 }
-const decisionDe = async (guia: string) => (await phoneComercio.api.guias.obtener(guia)).decision
+const decisionOf = async (guia: string) => (await phoneComercio.api.guias.obtener(guia)).decision
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {
@@ -53,30 +53,30 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkWindow('otro-dia')
     await checkBars(pagina)
     await checkLargeText(pagina)
-    for (const bad of [enDias(0), enDias(31)]) {
+    for (const bad of [inDays(0), inDays(31)]) {
       await day.fill(bad)
       await locateButton('Registrar').tap()
       await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
     }
-    const requestData = enDias(4)
+    const requestData = inDays(4)
     await day.fill(requestData)
     await locateButton('Registrar').tap()
     await titulo('Intento fallido').waitFor()
     await phoneContext.setOffline(false)
     await waitForDone('Intento fallido')
-    await waitUntil(async () => (await decisionDe(guia))?.estado === 'tomada')
-    expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: requestData })
+    await waitUntil(async () => (await decisionOf(guia))?.estado === 'tomada')
+    expect(await decisionOf(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: requestData })
     await openGuiaPage(guia)
     await pagina.getByText(`Otro intento el ${requestData.split('-').reverse().join('/')}`).waitFor()
   })
 
   it('leaves the decision open if the recipient did not say a day', async () => {
     const guia = await openFailedAttempt()
-    await pagina.getByLabel('¿Qué día lo quiere?').fill(enDias(4))
+    await pagina.getByLabel('¿Qué día lo quiere?').fill(inDays(4))
     await pagina.getByLabel('No dijo qué día').check()
     await locateButton('Registrar').tap()
     await waitForDone('Intento fallido')
-    await waitUntil(async () => (await decisionDe(guia)) !== null)
-    expect(await decisionDe(guia)).toMatchObject({ estado: 'pendiente', fecha: null })
+    await waitUntil(async () => (await decisionOf(guia)) !== null)
+    expect(await decisionOf(guia)).toMatchObject({ estado: 'pendiente', fecha: null })
   })
 })

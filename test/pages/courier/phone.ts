@@ -47,7 +47,10 @@ export function watchTab(tab: Page) {
 
 export const groupCode = (guia: string) => guia.replace(/(.{4})(?=.)/g, '$1-')
 export const createTestRepartidor = async (nombre = 'Carlos Méndez') =>
-  (await phoneEnvironment.operar('POST', '/repartidores', { nombre })).body as { repartidor: string; codigo: string }
+  (await phoneEnvironment.asOperador('POST', '/repartidores', { nombre })).body as {
+    repartidor: string
+    codigo: string
+  }
 interface Evento {
   tipo: string
   estado: string
@@ -56,11 +59,11 @@ interface Evento {
   ocurrido_en: string
 }
 export const readEventos = async (guia: string): Promise<Evento[]> =>
-  (await phoneEnvironment.operar('GET', `/guias/${guia}`)).body.eventos.datos
+  (await phoneEnvironment.asOperador('GET', `/guias/${guia}`)).body.eventos.datos
 export const readShortEventoTypes = async (guia: string) =>
   (await readEventos(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
 export const registerAsOperador = (guia: string, body: object) =>
-  phoneEnvironment.operar('POST', `/guias/${guia}/eventos`, body)
+  phoneEnvironment.asOperador('POST', `/guias/${guia}/eventos`, body)
 export const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
 /** A guide in one state after another, in the hands of that courier. */
 export async function createGuiaIn(repartidor: string, estados: readonly string[], datos: object = PERSONA) {
@@ -108,7 +111,7 @@ export async function openPhone(options: BrowserContextOptions & { initScript?: 
   await pagina.goto(`${phoneBridge.url}/repartidor`)
 }
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
-export const evaluateOnPhone = <T>(expression: string, en = pagina): Promise<T> => evaluateIn<T>(en, expression)
+export const evaluateOnPhone = <T>(expression: string, page = pagina): Promise<T> => evaluateIn<T>(page, expression)
 /** Makes the phone's queue and all its actions wait for some milliseconds, as if the clock had been set back by them. */
 export const postponeQueue = (ms: number) =>
   evaluateOnPhone(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
@@ -132,7 +135,7 @@ export const locateButton = (name: string | RegExp) => pagina.getByRole('button'
 export const link = (name: string) => pagina.getByRole('link', { name, exact: true })
 export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })
 /** A screen's title once it has the focus: a key pressed before goes to a control that loses it. */
-export const abierta = (name: string | RegExp) => titulo(name).and(pagina.locator(':focus'))
+export const openedGuia = (name: string | RegExp) => titulo(name).and(pagina.locator(':focus'))
 export async function signInOnPage(codigo: string) {
   await pagina.getByLabel('Su código de repartidor').fill(codigo)
   await locateButton('Entrar').tap()
@@ -162,21 +165,21 @@ export async function waitForDone(title: string) {
   await titulo(title).waitFor()
   await endUndo()
 }
-export async function reportIntento(guia: string, motivo: string, conFoto = false) {
+export async function reportIntento(guia: string, motivo: string, withFoto = false) {
   await openGuiaPage(guia)
   await link('No se pudo entregar').tap()
   await pagina.getByLabel(motivo).check()
-  if (conFoto) {
+  if (withFoto) {
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
   }
   await locateButton('Registrar').tap()
 }
-export async function failIntento(guia: string, motivo = 'No había nadie', conFoto = false) {
-  await reportIntento(guia, motivo, conFoto)
+export async function failIntento(guia: string, motivo = 'No había nadie', withFoto = false) {
+  await reportIntento(guia, motivo, withFoto)
   await waitForDone('Intento fallido')
 }
-export async function dar(guia: string, step: string) {
+export async function tapStep(guia: string, step: string) {
   await openGuiaPage(guia)
   await link(step).tap()
   await locateButton('Registrar').tap()

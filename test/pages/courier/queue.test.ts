@@ -6,7 +6,6 @@ import {
   checkWindow,
   createColorFoto,
   createTestRepartidor,
-  dar,
   evaluateOnPhone,
   expectOccurredBetween,
   failIntento,
@@ -28,6 +27,7 @@ import {
   registerAsOperador,
   signInOnPage,
   tapSendNow,
+  tapStep,
   titulo,
   today,
   usePhone,
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // What is offered follows from what is still to be sent.
     await openGuiaPage(one)
     expect((await pagina.locator('.barra a').allTextContents())[0]).toBe('Salir a ruta')
-    await dar(one, 'Salir a ruta')
+    await tapStep(one, 'Salir a ruta')
     await pagina.getByText('Por enviar:').waitFor()
     await fillEntrega(one, { fotos: 2, firmar: true })
     const beforeDelivery = Date.now()
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await locateButton('Abrir').tap()
     await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
     await checkWindow('sin-datos')
-    await dar(guiaWithoutData, 'Salir a ruta')
+    await tapStep(guiaWithoutData, 'Salir a ruta')
     await failIntento(guiaWithoutData)
     await today()
     await pagina.getByRole('heading', { name: 'Por enviar (6)' }).waitFor()
@@ -197,8 +197,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForInstall()
     await phoneContext.setOffline(true)
     await phoneComercio.api.guias.cancelar(cancelled)
-    await dar(cancelled, 'Recoger el paquete')
-    await dar(cancelled, 'Dejar en bodega')
+    await tapStep(cancelled, 'Recoger el paquete')
+    await tapStep(cancelled, 'Dejar en bodega')
     await failIntento(relocation)
     await failIntento(free)
     await registerAsOperador(relocation, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
@@ -303,7 +303,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('goes on with the rest when only one thing does not get through', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const [conFoto, other] = [
+    const [withFoto, other] = [
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
@@ -311,17 +311,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     // Small packets pass, large ones don't: what a bad network does to photos.
     phoneBridge.cutRequest(/\/archivos/, 1_000)
-    await fillEntrega(conFoto)
+    await fillEntrega(withFoto)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Por enviar:').waitFor()
     await failIntento(other)
     await waitUntil(async () => (await readShortEventoTypes(other)).includes('intento_fallido'))
-    expect(await readShortEventoTypes(conFoto)).not.toContain('entregado')
+    expect(await readShortEventoTypes(withFoto)).not.toContain('entregado')
     phoneBridge.heal()
     await goHome()
     await waitUntil(async () => {
       await tapSendNow()
-      return (await readPrueba(conFoto)).status === 200
+      return (await readPrueba(withFoto)).status === 200
     })
   })
 
@@ -339,7 +339,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setOffline(true)
     await failIntento(guia, 'No había nadie', true)
     await pagina.getByText('Por enviar:').waitFor()
-    await dar(guia, 'Salir a ruta')
+    await tapStep(guia, 'Salir a ruta')
     // The photo does not pass, so the attempt stays on the phone.
     phoneBridge.cutRequest(/\/archivos/, 1_000)
     await phoneContext.setOffline(false)

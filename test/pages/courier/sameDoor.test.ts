@@ -82,33 +82,33 @@ describe('the door of two parcels', () => {
 describe('a person who receives another parcel', () => {
   const MARIA = { nombre: 'María López', relacion: 'destinatario' }
   const other = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', wasAsked: false }
-  const con = (cambios: object) => ({ ...other, ...cambios })
+  const withChanges = (cambios: object) => ({ ...other, ...cambios })
 
   it('is the same person, who is nothing to another recipient until the courier says so', () => {
     expect(receiverOf(other, MARIA, false)).toEqual({ nombre: 'María López', relacion: '' })
     expect(lacksRelation(other, MARIA, false)).toBe(true)
-    expect(receiverOf(con({ relacion: 'familiar' }), MARIA, false)).toEqual({
+    expect(receiverOf(withChanges({ relacion: 'familiar' }), MARIA, false)).toEqual({
       nombre: 'María López',
       relacion: 'familiar',
     })
-    expect(lacksRelation(con({ relacion: 'familiar' }), MARIA, false)).toBe(false)
+    expect(lacksRelation(withChanges({ relacion: 'familiar' }), MARIA, false)).toBe(false)
   })
 
   it('is to the same recipient what the same person is to him with the first parcel', () => {
     expect(receiverOf(other, MARIA, true)).toEqual(MARIA)
     expect(lacksRelation(other, MARIA, true)).toBe(false)
-    const pedro = con({ nombre: 'Pedro Choc' })
+    const pedro = withChanges({ nombre: 'Pedro Choc' })
     expect(receiverOf(pedro, MARIA, true)).toEqual({ nombre: 'Pedro Choc', relacion: '' })
     expect(lacksRelation(pedro, MARIA, true)).toBe(true)
   })
 
   it('keeps no relation that was chosen under another name', () => {
-    const choice = con({ relacion: 'familiar' })
+    const choice = withChanges({ relacion: 'familiar' })
     expect(renameInOther(choice, 'Pedro', MARIA.nombre)).toMatchObject({ nombre: 'Pedro', relacion: '' })
     expect(renameInOther(choice, MARIA.nombre, MARIA.nombre)).toMatchObject({ nombre: null, relacion: '' })
-    const propia = con({ nombre: 'Luis Pérez', relacion: 'destinatario' })
+    const propia = withChanges({ nombre: 'Luis Pérez', relacion: 'destinatario' })
     expect(afterRename([choice, propia])).toEqual([other, propia])
-    expect(isSameReceiver(con({ nombre: 'María López ' }), MARIA)).toBe(true)
+    expect(isSameReceiver(withChanges({ nombre: 'María López ' }), MARIA)).toBe(true)
   })
 
   it('stops being the recipient with the recipient’s name, and nothing else', () => {

@@ -138,13 +138,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('takes many parcels one after the other, each once', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const enBodega = async () => {
+    const inWarehouse = async () => {
       const { guia } = await phoneComercio.api.guias.crear(buildGuia())
       for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guia, { estado })
       return guia
     }
-    const [one, other] = [await enBodega(), await enBodega()]
-    const ownItem = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    const [one, other] = [await inWarehouse(), await inWarehouse()]
+    const ownGuia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
     await openPhone({ permissions: [] }, browser)
     await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         mimeType: 'image/png',
         buffer: await png(drawing({ bars: guia })),
       })
-    for (const guia of [one, other, ownItem]) {
+    for (const guia of [one, other, ownGuia]) {
       await show(guia)
       await pagina.getByText(`${groupCode(guia)} en la lista.`).waitFor()
     }
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkWindow('tomar-varias')
     await locateButton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
-    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(ownItem)).waitFor()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(ownGuia)).waitFor()
     for (const guia of [one, other]) await waitUntil(async () => (await readShortEventoTypes(guia)).includes('en_ruta'))
     await goHome()
     await titulo('3 por entregar').waitFor()

@@ -28,7 +28,7 @@ import {
 usePhone()
 
 /** A courier on a new phone without coverage, who tried to deliver as many parcels. */
-async function conIntentos(count: number, before = async (_guias: readonly string[]) => {}) {
+async function withIntentos(count: number, before = async (_guias: readonly string[]) => {}) {
   const { codigo, repartidor } = await createTestRepartidor()
   const guias: string[] = []
   for (let i = 0; i < count; i++) guias.push(await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor))
@@ -44,11 +44,11 @@ async function conIntentos(count: number, before = async (_guias: readonly strin
   return guias
 }
 const submissions = () => phoneBridge.forwardedRequests.filter((kind) => kind.endsWith('/eventos'))
-const conIntento = async (guia: string) => (await readShortEventoTypes(guia)).includes('intento_fallido')
+const createGuiaWithIntento = async (guia: string) => (await readShortEventoTypes(guia)).includes('intento_fallido')
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('sends what waited in one request, and asks only about the action that is refused', async () => {
-    const [one, lost, other] = await conIntentos(3, async ([, second]) => {
+    const [one, lost, other] = await withIntentos(3, async ([, second]) => {
       await registerAsOperador(second!, { estado: 'extraviado', motivo: 'perdida' })
     })
     await phoneContext.setOffline(false)
@@ -56,16 +56,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Por enviar (1)').waitFor()
     await pagina.getByText('Necesita su atención').waitFor()
     expect(submissions()).toEqual(['POST /repartidor/v1/eventos'])
-    expect([await conIntento(one!), await conIntento(lost!), await conIntento(other!)]).toEqual([true, false, true])
+    expect([
+      await createGuiaWithIntento(one!),
+      await createGuiaWithIntento(lost!),
+      await createGuiaWithIntento(other!),
+    ]).toEqual([true, false, true])
   })
 
   it('sends each action by itself once two requests with all of them failed', async () => {
-    const guias = await conIntentos(3)
+    const guias = await withIntentos(3)
     phoneBridge.answerWith(/POST .*\/v1\/eventos$/, 500, { codigo: 'error_interno', titulo: 'Falló algo nuestro' })
     await phoneContext.setOffline(false)
     await waitUntil(async () => {
       await tapSendNow()
-      return (await Promise.all(guias.map(conIntento))).every(Boolean)
+      return (await Promise.all(guias.map(createGuiaWithIntento))).every(Boolean)
     })
     expect(submissions()).toEqual(guias.map((guia) => `POST /repartidor/v1/guias/${guia}/eventos`))
   })

@@ -34,12 +34,12 @@ import {
 usePhone()
 
 /** The cookies that open something; what the phone is known by stays when somebody leaves. */
-const deSesion = async () => (await phoneContext.cookies()).filter(({ name }) => name !== 'guias_dispositivo')
+const bySesion = async () => (await phoneContext.cookies()).filter(({ name }) => name !== 'guias_dispositivo')
 
 /** Two couriers with a parcel each; the first one has his open on the phone. */
-async function conDosRepartidores() {
+async function withTwoRepartidores() {
   const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
-  const [guia, deBerta] = [
+  const [guia, ofBerta] = [
     await createGuiaOnRoute(phoneEnvironment, phoneComercio, carlos.repartidor),
     await createGuiaOnRoute(phoneEnvironment, phoneComercio, berta.repartidor),
   ]
@@ -47,7 +47,7 @@ async function conDosRepartidores() {
   await signInOnPage(carlos.codigo)
   await openGuiaPage(guia)
   await link('Entregar').waitFor()
-  return { carlos, berta, guia, deBerta }
+  return { carlos, berta, guia, ofBerta }
 }
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
@@ -65,13 +65,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo.toLowerCase().replace('-', ' '))
     await titulo('Hola, Carlos').waitFor()
     await checkWindow('vacio')
-    const [cookie] = await deSesion()
+    const [cookie] = await bySesion()
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
     await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    expect(await deSesion()).toEqual([])
+    expect(await bySesion()).toEqual([])
   })
 
   it('weighs little, can be installed, and asks nobody else for anything', FULL_RUN_ONLY, async () => {
@@ -114,10 +114,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('keeps what was done when the session ends, and never sends it for another courier', FULL_RUN_ONLY, async () => {
-    const { carlos, berta, guia, deBerta } = await conDosRepartidores()
+    const { carlos, berta, guia, ofBerta } = await withTwoRepartidores()
     // The operator takes the code away.
-    const nuevo = (await phoneEnvironment.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).body.codigo
-    const [cookie] = await deSesion()
+    const newCodigo = (await phoneEnvironment.asOperador('POST', `/repartidores/${carlos.repartidor}/codigo`)).body
+      .codigo
+    const [cookie] = await bySesion()
     await waitUntil(async () => {
       const Cookie = `${cookie!.name}=${cookie!.value}`
       return (await phoneEnvironment.request('GET', '/repartidor/v1/sesion', { headers: { Cookie } })).status === 401
@@ -131,8 +132,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(berta.codigo)
     await today()
     await pagina.getByText('Espera a Carlos Méndez').waitFor()
-    await failIntento(deBerta)
-    await waitUntil(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
+    await failIntento(ofBerta)
+    await waitUntil(async () => (await readShortEventoTypes(ofBerta)).includes('intento_fallido'))
     expect(await readShortEventoTypes(guia)).not.toContain('intento_fallido')
     // What was at hand for one isn't for the other.
     expect(await pagina.locator('main').textContent()).not.toContain(groupCode(guia))
@@ -142,7 +143,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signOutOfPage()
     await locateButton('Salir de todos modos').tap()
     await pagina.getByText('guarda una acción sin enviar').waitFor()
-    await signInOnPage(nuevo)
+    await signInOnPage(newCodigo)
     await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
     await today()
     await pagina.getByText('Enviado hoy (1)').waitFor()
@@ -174,7 +175,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('leaves the queue of one courier waiting while another sends his', async () => {
-    const { berta, guia, deBerta } = await conDosRepartidores()
+    const { berta, guia, ofBerta } = await withTwoRepartidores()
     await waitForInstall()
     await phoneContext.setOffline(true)
     await failIntento(guia)
@@ -184,8 +185,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await goHome()
     await link('Entre otra vez para enviar').tap()
     await signInOnPage(berta.codigo)
-    await failIntento(deBerta)
-    await waitUntil(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
+    await failIntento(ofBerta)
+    await waitUntil(async () => (await readShortEventoTypes(ofBerta)).includes('intento_fallido'))
     const status =
       await evaluateOnPhone<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
@@ -236,6 +237,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByLabel('Su código de repartidor').waitFor()
     phoneBridge.reject(/^DELETE .*\/sesion$/, 1)
     await phoneContext.setOffline(false)
-    await expect.poll(deSesion).toEqual([])
+    await expect.poll(bySesion).toEqual([])
   })
 })

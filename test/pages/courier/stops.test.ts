@@ -29,7 +29,7 @@ usePhone()
 
 describe('the order of the stops', () => {
   const HOY = '2026-11-25'
-  const en = (nombre: string, lat: number | null, lng: number | null, more: object = {}) => ({
+  const stopAt = (nombre: string, lat: number | null, lng: number | null, more: object = {}) => ({
     nombre,
     final: false,
     datos: { decision: null },
@@ -43,10 +43,10 @@ describe('the order of the stops', () => {
     return inStopOrder(rows, from, HOY).map(({ nombre }: { nombre: string }) => nombre)
   }
   const NORTH_STOPS = [
-    en('a 3', 14.63, -90.5),
-    en('a 1', 14.61, -90.5),
-    en('a 2', 14.62, -90.5),
-    en('al sur', 14.585, -90.5),
+    stopAt('a 3', 14.63, -90.5),
+    stopAt('a 1', 14.61, -90.5),
+    stopAt('a 2', 14.62, -90.5),
+    stopAt('al sur', 14.585, -90.5),
   ]
 
   it('goes from each stop to the nearest of the others, and begins at the given point', async () => {
@@ -61,21 +61,21 @@ describe('the order of the stops', () => {
   })
 
   it('counts a degree of longitude for less than one of latitude, far from the equator', async () => {
-    const rows = [en('al norte', 60.0015, 10), en('al este', 60, 10.002)]
+    const rows = [stopAt('al norte', 60.0015, 10), stopAt('al este', 60, 10.002)]
     expect(await arrange(rows, { lat: 60, lng: 10 })).toEqual(['al este', 'al norte'])
   })
 
   it('puts last stops without a place, those that go back, those for a later day, and finished ones', async () => {
     const rows = [
-      en('terminada', 14.6, -90.5, { final: true }),
-      en('mañana', 14.6, -90.5, decisionFor('2026-11-26')),
-      en('intentada', 14.6, -90.5, { estado: 'intento_fallido' }),
-      en('ya no se entrega', 14.6, -90.5, { estado: 'en_ruta', datos: { decision: { accion: 'devolver' } } }),
-      en('otra vez hoy', 14.68, -90.5, { estado: 'intento_fallido', ...decisionFor(HOY) }),
-      en('sin lugar', null, null),
-      en('sin datos', null, null, { datos: null, heading: null }),
-      en('hoy', 14.7, -90.5, decisionFor(HOY)),
-      en('de ayer', 14.69, -90.5, decisionFor('2026-11-24')),
+      stopAt('terminada', 14.6, -90.5, { final: true }),
+      stopAt('mañana', 14.6, -90.5, decisionFor('2026-11-26')),
+      stopAt('intentada', 14.6, -90.5, { estado: 'intento_fallido' }),
+      stopAt('ya no se entrega', 14.6, -90.5, { estado: 'en_ruta', datos: { decision: { accion: 'devolver' } } }),
+      stopAt('otra vez hoy', 14.68, -90.5, { estado: 'intento_fallido', ...decisionFor(HOY) }),
+      stopAt('sin lugar', null, null),
+      stopAt('sin datos', null, null, { datos: null, heading: null }),
+      stopAt('hoy', 14.7, -90.5, decisionFor(HOY)),
+      stopAt('de ayer', 14.69, -90.5, decisionFor('2026-11-24')),
     ]
     expect(await arrange(rows, { lat: 14.6, lng: -90.5 })).toEqual([
       'otra vez hoy',
@@ -102,8 +102,8 @@ describe('the order of the stops', () => {
   })
 
   it('takes little time for as many guides as a courier can carry', async () => {
-    const manyEntries = Array.from({ length: 500 }, (_, i) => en(`${i}`, 14.6 + ((i * 7919) % 500) / 1_000, -90.5))
-    expect(await arrange(manyEntries, { lat: 14, lng: -90.5 })).toHaveLength(500)
+    const stops = Array.from({ length: 500 }, (_, i) => stopAt(`${i}`, 14.6 + ((i * 7919) % 500) / 1_000, -90.5))
+    expect(await arrange(stops, { lat: 14, lng: -90.5 })).toHaveLength(500)
   })
 })
 

@@ -54,9 +54,9 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     await titulo('Entregado: 2 guías').waitFor()
     await pagina.getByText('Enviado.').waitFor()
     expect(await locateButton('Deshacer').count()).toBe(0)
-    for (const eachItem of [guia, other]) {
-      await waitUntil(async () => (await readPrueba(eachItem)).status === 200)
-      expect(await readShortEventoTypes(eachItem)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
+    for (const delivered of [guia, other]) {
+      await waitUntil(async () => (await readPrueba(delivered)).status === 200)
+      expect(await readShortEventoTypes(delivered)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
     }
   })
 

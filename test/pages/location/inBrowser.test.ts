@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { captureScreen, hasBrowser } from '../../browser.ts'
 import { FULL_RUN_ONLY } from '../../factories.ts'
 import { checkBars, checkLargeText } from '../inspect.ts'
-import { en, useRecipientPage } from './phone.ts'
+import { optionsFor, useRecipientPage } from './phone.ts'
 import { fakePages, url, useUbicacionService } from './service.ts'
 
 useUbicacionService()
@@ -168,7 +168,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('goes back to the choice by the phone’s own button, and chooses anew', FULL_RUN_ONLY, async () => {
-    await open(fakePages.createRequest(), en(9))
+    await open(fakePages.createRequest(), optionsFor(9))
     await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await pagina().goBack()
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     'keeps what was filled in when there is no network, says so in full view, and sends it when there is',
     FULL_RUN_ONLY,
     async () => {
-      await open(fakePages.createRequest(), en(9))
+      await open(fakePages.createRequest(), optionsFor(9))
       await button('Usar mi ubicación').tap()
       await text('precisión de unos 9 metros').waitFor()
       await waitForStillMap()
@@ -221,7 +221,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     fakePages.responder(({ acceptsDistance }) =>
       acceptsDistance ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 },
     )
-    await open(fakePages.createRequest(), en(9))
+    await open(fakePages.createRequest(), optionsFor(9))
     await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await button('Confirmar').tap()
@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('says the place anew afterwards, by the same link, and leads to the tracking', async () => {
-    await open(fakePages.createRequest(), en(9))
+    await open(fakePages.createRequest(), optionsFor(9))
     await button('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await button('Confirmar').tap()
@@ -280,7 +280,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('does not mind a map that opens after the place was sent', async () => {
     const { promise: puedeAbrir, resolve: allowOpening } = Promise.withResolvers<void>()
-    await open(fakePages.createRequest(), en(9))
+    await open(fakePages.createRequest(), optionsFor(9))
     await context().route(/mapa[^/]*\.js/, async (path) => {
       await puedeAbrir
       await path.continue()
@@ -289,9 +289,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('¿Es aquí?').waitFor()
     await button('Confirmar').tap()
     await waitForThanks()
-    const openedItem = pagina().waitForResponse((response) => /mapa[^/]*\.js/.test(response.url()))
+    const mapScript = pagina().waitForResponse((response) => /mapa[^/]*\.js/.test(response.url()))
     allowOpening()
-    await (await openedItem).finished()
+    await (await mapScript).finished()
     // The page complains, if it does, before it draws again twice.
     await evaluate('new Promise((listo) => requestAnimationFrame(() => requestAnimationFrame(listo)))')
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -313,7 +313,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('breaks no word in letters twice as large', FULL_RUN_ONLY, async () => {
-    await open(fakePages.createRequest(), en(1_800))
+    await open(fakePages.createRequest(), optionsFor(1_800))
     const look = async (name: string) => {
       await captureScreen(pagina(), `ubicacion-200-${name}`)
       expect([name, await findBrokenWords()]).toEqual([name, []])
@@ -338,7 +338,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
-    await open(fakePages.createRequest(), en(8))
+    await open(fakePages.createRequest(), optionsFor(8))
     await button('Usar mi ubicación').tap()
     await waitForTiles()
     const isInWindow = () =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../../browser.ts'
 import { FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
-import { en, PHONE_POSITION, useRecipientPage } from './phone.ts'
+import { optionsFor, PHONE_POSITION, useRecipientPage } from './phone.ts'
 import { fakePages, MIXCO, tileReferers, tileServer, tilesUrl, url, useUbicacionService } from './service.ts'
 
 useUbicacionService()
@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   } = useRecipientPage()
 
   it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
-    await open(fakePages.createRequest(), en(12))
+    await open(fakePages.createRequest(), optionsFor(12))
     // Whose parcel it is, what is in it and which; and all the ways, at once.
     for (const target of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
       expect(await text(target).isVisible()).toBe(true)
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('asks to move the pin of a position that is no door, or to say that it will do', FULL_RUN_ONLY, async () => {
-    await open(fakePages.createRequest(), en(1_800))
+    await open(fakePages.createRequest(), optionsFor(1_800))
     await button('Usar mi ubicación').tap()
     await text('Esta posición puede fallar por 1.8 km').waitFor()
     await waitForTiles()
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('prefers a better position', FULL_RUN_ONLY, async () => {
-    await open(fakePages.createRequest(), en(1_450))
+    await open(fakePages.createRequest(), optionsFor(1_450))
     await button('Usar mi ubicación').tap()
     await text('Seguimos buscando').waitFor()
     await context().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('asks again whether a position will do when a new one takes its place', async () => {
-    await open(fakePages.createRequest(), en(1_800))
+    await open(fakePages.createRequest(), optionsFor(1_800))
     const aproximado = pagina().getByLabel('Está bien así, aunque sea cerca')
     await button('Usar mi ubicación').tap()
     await aproximado.check()

@@ -7,7 +7,7 @@ import { tilesUrl, url } from './service.ts'
 export const PHONE_POSITION = { latitude: 14.64, longitude: -90.61 }
 
 /** A phone that stands there, as exact as told. */
-export const en = (accuracy: number): BrowserContextOptions => ({
+export const optionsFor = (accuracy: number): BrowserContextOptions => ({
   permissions: ['geolocation'],
   geolocation: { ...PHONE_POSITION, accuracy },
 })

@@ -75,7 +75,7 @@ function createFakePages() {
       return { ok: true, repetida: false, lastDigits: '76' }
     },
   }
-  let cuenta = 0
+  let count = 0
   return {
     requestsPort,
     parcel,
@@ -88,7 +88,7 @@ function createFakePages() {
       responder = newResponder
     },
     createRequest(cambios: Partial<UbicacionRequestData> = {}) {
-      const token = `tok_${String(++cuenta).padStart(18, '0')}`
+      const token = `tok_${String(++count).padStart(18, '0')}`
       solicitudes.set(token, { ...ABIERTA, ...cambios })
       return token
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildGuia, waitUntil } from '../../factories.ts'
-import { enTerminal, hasTerminal, useCli } from './run.ts'
+import { hasTerminal, inTerminal, useCli } from './run.ts'
 
 const cli = useCli()
 const { write, guias, launch } = cli
@@ -17,8 +17,8 @@ describe('guias cancelar', () => {
       expect.stringContaining('repita la orden con --si'),
     ])
     expect(await estado(guia)).toBe('aceptado')
-    const con = await guias(['cancelar', guia.toLowerCase(), '--si', '--razon', 'Desistió'])
-    expect(con).toEqual({ codigo: 0, output: `${guia}  cancelado\n`, errores: '' })
+    const withRazon = await guias(['cancelar', guia.toLowerCase(), '--si', '--razon', 'Desistió'])
+    expect(withRazon).toEqual({ codigo: 0, output: `${guia}  cancelado\n`, errores: '' })
     const { eventos } = await cli.comercio.api.guias.obtener(guia)
     expect(eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.cancelado', descripcion: 'Desistió' })
   })
@@ -54,7 +54,7 @@ describe('guias cancelar', () => {
 
   describe.skipIf(!hasTerminal)('on a terminal', () => {
     const ask = async (guia: string) => {
-      const child = launch([], { program: enTerminal(['cancelar', guia]), input: null })
+      const child = launch([], { program: inTerminal(['cancelar', guia]), input: null })
       await waitUntil(async () => child.output.includes('[s/N]'))
       return child
     }

@@ -13,11 +13,11 @@ const execute = promisify(execFile)
 
 /** Where a shell is on this machine. */
 const locate = (shell: string) =>
-  ['/bin', '/usr/bin', '/usr/local/bin'].map((en) => join(en, shell)).find((one) => existsSync(one))
+  ['/bin', '/usr/bin', '/usr/local/bin'].map((folder) => join(folder, shell)).find((one) => existsSync(one))
 const [BASH, ZSH, FISH] = ['bash', 'zsh', 'fish'].map((shell) => {
-  const donde = locate(shell)
-  if (!donde) console.warn(`\n*** There is no ${shell} here: what completes the CLI in it is NOT tested. ***\n`)
-  return donde
+  const shellPath = locate(shell)
+  if (!shellPath) console.warn(`\n*** There is no ${shell} here: what completes the CLI in it is NOT tested. ***\n`)
+  return shellPath
 })
 
 /** What is typed, and the words that must be offered; the last word is what there is of it before TAB. */

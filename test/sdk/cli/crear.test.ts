@@ -36,11 +36,12 @@ describe('guias crear', () => {
   })
 
   it('takes metadata, and lets the service refuse what is none', async () => {
-    const conMetadatos = (text: string) => guias(['crear', ...DESTINO, ...RECOGIDA_ARGS, '--metadatos', text, '--json'])
-    const { output } = await conMetadatos(' canal = web; campaña=a=b ;')
+    const withMetadatos = (text: string) =>
+      guias(['crear', ...DESTINO, ...RECOGIDA_ARGS, '--metadatos', text, '--json'])
+    const { output } = await withMetadatos(' canal = web; campaña=a=b ;')
     expect(JSON.parse(output).metadatos).toEqual({ canal: 'web', campaña: 'a=b' })
     for (const text of ['canal', 'canal=web; canal=app']) {
-      const { codigo, errores } = await conMetadatos(text)
+      const { codigo, errores } = await withMetadatos(text)
       expect([codigo, errores]).toEqual([1, expect.stringContaining('metadatos: debe ser un objeto con 20 claves')])
     }
   })
@@ -100,8 +101,8 @@ describe('guias crear', () => {
     const file = await write('cancelada.json', JSON.stringify(requestData))
     const aviso = `${guia}: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref.`
     expect(await guias(['crear', file])).toMatchObject({ codigo: 1, errores: `${aviso}\n` })
-    const enJson = await guias(['crear', file, '--json'])
-    expect([enJson.codigo, JSON.parse(enJson.errores)]).toEqual([1, { aviso }])
+    const toJson = await guias(['crear', file, '--json'])
+    expect([toJson.codigo, JSON.parse(toJson.errores)]).toEqual([1, { aviso }])
   })
 
   it('asks for nothing that can be known to be missing, and tells the options', async () => {

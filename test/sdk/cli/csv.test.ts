@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
 
-const leer = (...chunks: string[]) =>
+const readCsv = (...chunks: string[]) =>
   Array.fromAsync(
     leerCsv(
       (async function* () {
@@ -44,34 +44,34 @@ describe('CSV', () => {
       ['uno', 'dos;;;\ntres', 'cuatro'],
       ['1', '2', '3'],
     ]
-    expect(await leer(text)).toEqual(rows)
-    expect(await leer(...text)).toEqual(rows)
+    expect(await readCsv(text)).toEqual(rows)
+    expect(await readCsv(...text)).toEqual(rows)
   })
 
   it('has one mark at its beginning, in pieces of any size', async () => {
     for (const chunks of [['\ufeff\ufeffa\n'], ['\ufeff', '\ufeffa\n'], ['', '\ufeff', '', '\ufeff', 'a\n']])
-      expect(await leer(...chunks)).toEqual([['\ufeffa']])
+      expect(await readCsv(...chunks)).toEqual([['\ufeffa']])
   })
 
   it('knows the separator after a mark and blank lines, in pieces of any size', async () => {
     const text = '\ufeff\n\r\na;b\n'
     const rows = [[''], [''], ['a', 'b']]
-    expect(await leer(text)).toEqual(rows)
-    expect(await leer(...text)).toEqual(rows)
+    expect(await readCsv(text)).toEqual(rows)
+    expect(await readCsv(...text)).toEqual(rows)
   })
 
   it.each([',', ';', '\t', '|'])('reads columns between %j, also as the line of Excel names it', async (separator) => {
     const row = ['a', 'b', 'c']
     const line = `${row.join(separator)}\n`
     for (const first of ['', `sep=${separator}\r\n`, `\ufeffsep=${separator}\r`, `SEP=${separator}\n`]) {
-      expect(await leer(first + line)).toEqual([row])
-      expect(await leer(...(first + line))).toEqual([row])
+      expect(await readCsv(first + line)).toEqual([row])
+      expect(await readCsv(...(first + line))).toEqual([row])
     }
   })
 
   it('takes the separator from the next line if another program added its own to the line of Excel', async () => {
-    expect(await leer('sep=;,,\na,b;c,d\n')).toEqual([['a', 'b;c', 'd']])
-    expect(await leer('sep=;;;\na;b;c\n')).toEqual([['a', 'b', 'c']])
+    expect(await readCsv('sep=;,,\na,b;c,d\n')).toEqual([['a', 'b;c', 'd']])
+    expect(await readCsv('sep=;;;\na;b;c\n')).toEqual([['a', 'b', 'c']])
   })
 
   it.each([
@@ -81,7 +81,7 @@ describe('CSV', () => {
     [[' ', '']],
     [['sep=', '']],
     [['sep=;']],
-  ])('%j is read as it is written', async (row) => expect(await leer(escribirCsv(row))).toEqual([row]))
+  ])('%j is read as it is written', async (row) => expect(await readCsv(escribirCsv(row))).toEqual([row]))
 
   it('reads every table as it is written, with any texts', async () => {
     const text = fc.oneof(
@@ -93,7 +93,7 @@ describe('CSV', () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.constantFrom(',', ';', '\t', '|'), async (table, separator) => {
         const written = table.map((row) => escribirCsv(row, separator)).join('')
-        expect(await leer(`sep=${separator}\r\n${written}`)).toEqual(table)
+        expect(await readCsv(`sep=${separator}\r\n${written}`)).toEqual(table)
       }),
       { numRuns: 2_000 },
     )
@@ -122,15 +122,17 @@ describe('CSV', () => {
   })
 
   it('reads a text that a person marked with an apostrophe', async () => {
-    expect(await leer("'+50231481676,'=1,'uno,O'Neil\n")).toEqual([['+50231481676', '=1', "'uno", "O'Neil"]])
+    expect(await readCsv("'+50231481676,'=1,'uno,O'Neil\n")).toEqual([['+50231481676', '=1', "'uno", "O'Neil"]])
   })
 
   it('reads quotes that have blanks around them', async () => {
-    expect(await leer('E1, "5a avenida 3-21, zona 1" ,\u00a0"b"\n')).toEqual([['E1', '5a avenida 3-21, zona 1', 'b']])
+    expect(await readCsv('E1, "5a avenida 3-21, zona 1" ,\u00a0"b"\n')).toEqual([
+      ['E1', '5a avenida 3-21, zona 1', 'b'],
+    ])
   })
 
   it('reads a quote within a text as a letter, such as an inch', async () => {
-    expect(await leer('a,b\nTubo 5" azul,c\n')).toEqual([
+    expect(await readCsv('a,b\nTubo 5" azul,c\n')).toEqual([
       ['a', 'b'],
       ['Tubo 5" azul', 'c'],
     ])

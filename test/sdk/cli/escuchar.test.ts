@@ -42,10 +42,10 @@ describe('guias escuchar', () => {
   })
   const avisos = (path: string) =>
     arrivals.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as AvisoDeGuia)
-  const listenForEvents = async (ownEntry: Comercio, args: string[], more: Record<string, string> = {}) => {
+  const listenForEvents = async (ownComercio: Comercio, args: string[], more: Record<string, string> = {}) => {
     const child = launch(['escuchar', '--intervalo', '0.1', ...args], {
       program: NO_PAUSE_COMMAND,
-      env: { GUIAS_LLAVE: ownEntry.llave, ...more },
+      env: { GUIAS_LLAVE: ownComercio.llave, ...more },
     })
     await waitUntil(async () => child.errores.includes('Escuchando'))
     const close = async () => {
@@ -56,13 +56,13 @@ describe('guias escuchar', () => {
   }
 
   it('sends what a webhook would, signed the same', async () => {
-    const ownEntry = await environment.createComercio()
-    await ownEntry.api.guias.crear(buildGuia())
-    await ownEntry.api.webhooks.crear({ url: `${destino}/real` })
-    const child = await listenForEvents(ownEntry, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
-    const { guia } = await ownEntry.api.guias.crear(buildGuia())
+    const ownComercio = await environment.createComercio()
+    await ownComercio.api.guias.crear(buildGuia())
+    await ownComercio.api.webhooks.crear({ url: `${destino}/real` })
+    const child = await listenForEvents(ownComercio, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
+    const { guia } = await ownComercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) {
-      await ownEntry.api.simulador.avanzar(guia, {
+      await ownComercio.api.simulador.avanzar(guia, {
         estado,
         ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),
       })
@@ -84,8 +84,8 @@ describe('guias escuchar', () => {
 
     // The next time it goes on from there, and sends what happened in between.
     expect(await child.close()).toBe(0)
-    await ownEntry.api.guias.cancelar((await ownEntry.api.guias.crear(buildGuia())).guia)
-    const other = await listenForEvents(ownEntry, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
+    await ownComercio.api.guias.cancelar((await ownComercio.api.guias.crear(buildGuia())).guia)
+    const other = await listenForEvents(ownComercio, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
     await waitUntil(async () => avisos('/luego').length === 2)
     expect(avisos('/luego').map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
     expect(await other.close()).toBe(0)
@@ -115,10 +115,10 @@ describe('guias escuchar', () => {
   })
 
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
-    const ownEntry = await environment.createComercio()
-    const { guia } = await ownEntry.api.guias.crear(buildGuia())
-    await ownEntry.api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const all = await listenForEvents(ownEntry, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
+    const ownComercio = await environment.createComercio()
+    const { guia } = await ownComercio.api.guias.crear(buildGuia())
+    await ownComercio.api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const all = await listenForEvents(ownComercio, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
     await waitUntil(async () => avisos('/todo').length === 2)
     const [, secret = ''] = /(whsec_\S+)/.exec(all.errores) ?? []
     const [one] = arrivals.filter(({ path }) => path === '/todo')
@@ -126,8 +126,8 @@ describe('guias escuchar', () => {
     await all.close()
 
     const from = new Date(Date.now() + 3_600_000).toISOString()
-    const nothing = await listenForEvents(ownEntry, ['--reenviar', `${destino}/nada`, '--desde', from])
-    const filteredListener = await listenForEvents(ownEntry, [
+    const nothing = await listenForEvents(ownComercio, ['--reenviar', `${destino}/nada`, '--desde', from])
+    const filteredListener = await listenForEvents(ownComercio, [
       '--reenviar',
       `${destino}/algunos`,
       '--desde',
@@ -148,11 +148,17 @@ describe('guias escuchar', () => {
   })
 
   it('insists while the local server fails, and goes on when it will not have it', async () => {
-    const ownEntry = await environment.createComercio()
-    await ownEntry.api.guias.crear(buildGuia())
+    const ownComercio = await environment.createComercio()
+    await ownComercio.api.guias.crear(buildGuia())
     let times = 0
     answer = () => (++times < 2 ? 500 : 204)
-    const child = await listenForEvents(ownEntry, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
+    const child = await listenForEvents(ownComercio, [
+      '--reenviar',
+      `${destino}/terco`,
+      '--desde',
+      'principio',
+      '--json',
+    ])
     await waitUntil(async () => avisos('/terco').length === 2)
     await waitUntil(async () => child.output.trim().split('\n').length === 2)
     expect(
@@ -166,7 +172,7 @@ describe('guias escuchar', () => {
     ])
     await child.close()
     answer = () => 500
-    const exhaustedRun = await listenForEvents(ownEntry, [
+    const exhaustedRun = await listenForEvents(ownComercio, [
       '--reenviar',
       `${destino}/no`,
       '--desde',
@@ -178,11 +184,11 @@ describe('guias escuchar', () => {
     await exhaustedRun.close()
     expect(avisos('/no')).toHaveLength(1)
     const repetition = ['--reenviar', `${destino}/dos`, '--desde', 'principio', '--reintentos', '1']
-    const insistentListener = await listenForEvents(ownEntry, repetition)
+    const insistentListener = await listenForEvents(ownComercio, repetition)
     await waitUntil(async () => insistentListener.errores.includes('no aceptó'))
     await insistentListener.close()
     expect(avisos('/dos')).toHaveLength(2)
-    const nobody = await listenForEvents(ownEntry, [
+    const nobody = await listenForEvents(ownComercio, [
       '--reenviar',
       `http://127.0.0.1:${await findFreePort()}`,
       '--desde',
@@ -196,14 +202,14 @@ describe('guias escuchar', () => {
   })
 
   it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
-    const ownEntry = await environment.createComercio()
-    const anterior = await ownEntry.api.guias.crear(buildGuia())
+    const ownComercio = await environment.createComercio()
+    const anterior = await ownComercio.api.guias.crear(buildGuia())
     const cursor = join(cli.folder, 'ajeno')
     const foreign = await cli.comercio.api.eventos.listar({ limite: 1 })
     await writeFile(cursor, `${foreign.cursor_siguiente}\n`)
-    const child = await listenForEvents(ownEntry, ['--cursor', cursor, '--json'])
+    const child = await listenForEvents(ownComercio, ['--cursor', cursor, '--json'])
     await waitUntil(async () => child.errores.includes('ya no vale'))
-    const { guia } = await new Guias({ llave: ownEntry.llave, baseUrl: environment.url }).guias.crear(buildGuia())
+    const { guia } = await new Guias({ llave: ownComercio.llave, baseUrl: environment.url }).guias.crear(buildGuia())
     await waitUntil(async () => child.output.includes(guia))
     // What happened before is not shown.
     expect(child.output).not.toContain(anterior.guia)

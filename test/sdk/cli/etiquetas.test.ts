@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
-import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
+import { CLI, hasTerminal, inTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { write, guias, launch } = cli
@@ -10,13 +10,13 @@ const read = (name: string) => readFile(join(cli.folder, name), 'latin1')
 const sheets = async (name: string) => (await read(name)).match(/\/Type \/Page\b/g)?.length
 
 describe('guias etiquetas', () => {
-  const ownItems: string[] = []
+  const created: string[] = []
   beforeAll(async () => {
-    for (let n = 0; n < 3; n++) ownItems.push((await cli.comercio.api.guias.crear(buildGuia())).guia)
+    for (let n = 0; n < 3; n++) created.push((await cli.comercio.api.guias.crear(buildGuia())).guia)
   })
 
   it('downloads one PDF, and writes over none unless it is told to', async () => {
-    const [one = '', other = ''] = ownItems
+    const [one = '', other = ''] = created
     expect(await guias(['etiquetas', one, other.toLowerCase(), one])).toEqual({
       codigo: 0,
       output: 'etiquetas.pdf  2 etiquetas\n',
@@ -43,13 +43,13 @@ describe('guias etiquetas', () => {
       await write('tres.csv', `telefono,departamento,municipio,external_ref\n${csv}\n`),
       ...RECOGIDA_ARGS,
     ])
-    const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
-    expect([deLote.codigo, deLote.output]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
+    const ofLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
+    expect([ofLote.codigo, ofLote.output]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
     const input = (await guias(['listar', '--limite', '2', '--json'])).output
     const pipedRun = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { input })
     expect([pipedRun.codigo, pipedRun.output.slice(0, 5), pipedRun.errores]).toEqual([0, '%PDF-', ''])
     const lines = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
-      input: ownItems.join('\r\n'),
+      input: created.join('\r\n'),
     })
     expect(lines.output).toBe('a/b/l.pdf  3 etiquetas\n')
     expect(await guias(['etiquetas', '--archivo', '-'], { input: '{"guia":' })).toMatchObject({
@@ -59,34 +59,34 @@ describe('guias etiquetas', () => {
   })
 
   it('puts four on a letter sheet, and names the formats that there are', async () => {
-    const { codigo, output } = await guias(['etiquetas', ...ownItems, '--formato', 'carta', '--salida', 'carta.pdf'])
+    const { codigo, output } = await guias(['etiquetas', ...created, '--formato', 'carta', '--salida', 'carta.pdf'])
     expect([codigo, output]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
     expect([await sheets('carta.pdf'), (await read('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([
       1,
       true,
     ])
-    expect(await guias(['etiquetas', ...ownItems, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
+    expect(await guias(['etiquetas', ...created, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
       codigo: 2,
       errores: expect.stringMatching(/--formato debe ser uno de: 10x15, carta, zpl, y llegó «a4»/),
     })
   })
 
   it('writes ZPL of the density that is asked for, also to the output', async () => {
-    const deZpl = (ppp: 203 | 300) => cli.comercio.api.guias.etiquetaZpl(ownItems, { ppp })
-    expect(await guias(['etiquetas', ...ownItems, '--formato', 'zpl'])).toEqual({
+    const ofZpl = (ppp: 203 | 300) => cli.comercio.api.guias.etiquetaZpl(created, { ppp })
+    expect(await guias(['etiquetas', ...created, '--formato', 'zpl'])).toEqual({
       codigo: 0,
       output: 'etiquetas.zpl  3 etiquetas\n',
       errores: '',
     })
-    expect(await read('etiquetas.zpl')).toBe(Buffer.from(await deZpl(203)).toString('latin1'))
-    const fineEtiquetas = await guias(['etiquetas', ...ownItems, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
-    expect([fineEtiquetas.codigo, fineEtiquetas.output]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
-    expect(fineEtiquetas.output).not.toBe(Buffer.from(await deZpl(203)).toString())
+    expect(await read('etiquetas.zpl')).toBe(Buffer.from(await ofZpl(203)).toString('latin1'))
+    const fineEtiquetas = await guias(['etiquetas', ...created, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
+    expect([fineEtiquetas.codigo, fineEtiquetas.output]).toEqual([0, Buffer.from(await ofZpl(300)).toString()])
+    expect(fineEtiquetas.output).not.toBe(Buffer.from(await ofZpl(203)).toString())
     for (const [options, message] of [
       [['--formato', 'zpl', '--ppp', '600'], /--ppp debe ser 203 o 300, y llegó «600»/],
       [['--ppp', '300'], /--ppp es de las etiquetas en ZPL: va con --formato zpl/],
     ] as const)
-      expect(await guias(['etiquetas', ...ownItems, ...options, '--salida', 'no.zpl'])).toMatchObject({
+      expect(await guias(['etiquetas', ...created, ...options, '--salida', 'no.zpl'])).toMatchObject({
         codigo: 2,
         errores: expect.stringMatching(message),
       })
@@ -106,7 +106,7 @@ describe('guias etiquetas', () => {
   })
 
   it('downloads none if one can’t be made, and names them all', async () => {
-    const [one = ''] = ownItems
+    const [one = ''] = created
     const { guia: cancelled } = await cli.comercio.api.guias.crear(buildGuia())
     await cli.comercio.api.guias.cancelar(cancelled)
     const { codigo, output, errores } = await guias(['etiquetas', one, cancelled, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
@@ -120,11 +120,11 @@ describe('guias etiquetas', () => {
   })
 
   it('takes references, in their order, and names texts that are neither', async () => {
-    const [one = ''] = ownItems
+    const [one = ''] = created
     const external_ref = 'Pedido-O1'
     const { guia } = await cli.comercio.api.guias.crear(buildGuia({ external_ref }))
-    const givenItems = await guias(['etiquetas', external_ref, one, '--salida', 'ref.pdf', '--json'])
-    expect([givenItems.codigo, JSON.parse(givenItems.output).guias, givenItems.errores]).toEqual([0, [guia, one], ''])
+    const printed = await guias(['etiquetas', external_ref, one, '--salida', 'ref.pdf', '--json'])
+    expect([printed.codigo, JSON.parse(printed.output).guias, printed.errores]).toEqual([0, [guia, one], ''])
     const { codigo, errores } = await guias(['etiquetas', one, 'Pedido-O2', '--salida', 'no.pdf'])
     expect([codigo, errores]).toEqual([
       1,
@@ -138,19 +138,19 @@ describe('guias etiquetas', () => {
     const codigos = resultados.map((one) => (one.ok ? one.guia : ''))
     const [first = '', second = ''] = codigos
     for (const one of [first, second]) await api.guias.cancelar(one)
-    const file = await write('canceladas.txt', [...codigos, ...ownItems].join('\n'))
-    const givenItems = await guias(['etiquetas', '--archivo', file, '--salida', 'vivas.pdf'])
+    const file = await write('canceladas.txt', [...codigos, ...created].join('\n'))
+    const printed = await guias(['etiquetas', '--archivo', file, '--salida', 'vivas.pdf'])
     const message = [first, second].map((one) => `${one}  está cancelada: se deja fuera\n`).join('')
-    expect(givenItems).toEqual({
+    expect(printed).toEqual({
       codigo: 0,
       output: 'vivas-1.pdf  98 etiquetas\nvivas-2.pdf  3 etiquetas\n',
       errores: message,
     })
     expect([await sheets('vivas-1.pdf'), await sheets('vivas-2.pdf')]).toEqual([98, 3])
-    const enJson = await guias(['etiquetas', first, ownItems[0]!, '--salida', 'una.pdf', '--json'])
-    expect([enJson.codigo, JSON.parse(enJson.output).guias, JSON.parse(enJson.errores)]).toEqual([
+    const toJson = await guias(['etiquetas', first, created[0]!, '--salida', 'una.pdf', '--json'])
+    expect([toJson.codigo, JSON.parse(toJson.output).guias, JSON.parse(toJson.errores)]).toEqual([
       0,
-      [ownItems[0]],
+      [created[0]],
       { guia: first, codigo: 'guia_cancelada', mensaje: 'está cancelada: se deja fuera' },
     ])
     const ninguna = await guias(['etiquetas', first, second, '--salida', 'ninguna.pdf'])
@@ -173,10 +173,10 @@ describe('guias etiquetas', () => {
       }
       req.resume().on('end', () => {
         const [here, vence_en] = [`http://${req.headers.host}/archivo`, new Date().toISOString()]
-        res.setHeader('Content-Type', 'application/json').end(JSON.stringify({ url: here, vence_en, guias: ownItems }))
+        res.setHeader('Content-Type', 'application/json').end(JSON.stringify({ url: here, vence_en, guias: created }))
       })
     })
-    const command = ['etiquetas', ownItems[0]!, '--salida', 'media.pdf', '--url', slow]
+    const command = ['etiquetas', created[0]!, '--salida', 'media.pdf', '--url', slow]
     const child = launch(command)
     await waitUntil(async () => hasArrived)
     child.child.kill('SIGINT')
@@ -196,11 +196,11 @@ describe('guias etiquetas', () => {
       if (req.url!.startsWith('/archivo'))
         return void res.writeHead(estados.shift()!, { 'Retry-After': '1' }).end('%PDF-')
       req.resume().on('end', () => {
-        const link = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: ownItems }
+        const link = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: created }
         res.setHeader('Content-Type', 'application/json').end(JSON.stringify(link))
       })
     })
-    const command = ['etiquetas', ownItems[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
+    const command = ['etiquetas', created[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
     expect(await guias(command, { program: NO_PAUSE_COMMAND })).toMatchObject({ codigo: 0, errores: '' })
     const expiredCase = await guias(command, { program: NO_PAUSE_COMMAND })
     expect([expiredCase.codigo, expiredCase.errores]).toEqual([
@@ -212,13 +212,13 @@ describe('guias etiquetas', () => {
 
   it.skipIf(!hasTerminal)('writes no PDF on a terminal', async () => {
     const { codigo, output } = await guias([], {
-      program: enTerminal(['etiquetas', ownItems[0]!, '--salida', '-']),
+      program: inTerminal(['etiquetas', created[0]!, '--salida', '-']),
     })
     expect([codigo, output]).toEqual([2, expect.stringContaining('no se ve en la terminal')])
   })
 
   it('removes nothing that it did not make', async () => {
-    const command = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${ownItems[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
+    const command = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${created[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
     const { codigo, output, errores } = await guias([], { program: ['/bin/sh', '-c', command] })
     expect([codigo, output, errores]).toEqual([
       2,

@@ -34,15 +34,15 @@ describe('guias', () => {
       'disparar',
       'completar',
     ])
-    const deWebhooks = await guias(['webhooks', '--help'])
-    const ownItems = commandsIn(deWebhooks.output).map((command) => `webhooks ${command}`)
-    expect(ownItems).toEqual(
+    const ofWebhooks = await guias(['webhooks', '--help'])
+    const webhookCommands = commandsIn(ofWebhooks.output).map((command) => `webhooks ${command}`)
+    expect(webhookCommands).toEqual(
       ['listar', 'ver', 'crear', 'cambiar', 'probar', 'pausar', 'reanudar', 'rotar-secreto', 'avisos', 'reenviar']
         .concat('recuperar', 'eliminar')
         .map((command) => `webhooks ${command}`),
     )
-    const texts = [all.output, deWebhooks.output]
-    for (const command of [...commands.filter((one) => one !== 'webhooks'), ...ownItems]) {
+    const texts = [all.output, ofWebhooks.output]
+    for (const command of [...commands.filter((one) => one !== 'webhooks'), ...webhookCommands]) {
       const { codigo, output } = await guias([...command.split(' '), '--help'])
       expect([codigo, output.startsWith(`Uso: guias ${command}`)]).toEqual([0, true])
       texts.push(output)
@@ -131,8 +131,8 @@ describe('guias', () => {
       1,
       `Error: No se pudo conectar con ${nobody}: ahí no escucha nadie (ECONNREFUSED). No se envió nada. Revise --url, y que el servicio esté en marcha.\n`,
     ])
-    const conVariable = await guias(['listar'], { program: NO_PAUSE_COMMAND, env: { GUIAS_URL: nobody } })
-    expect(conVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
+    const withVariable = await guias(['listar'], { program: NO_PAUSE_COMMAND, env: { GUIAS_URL: nobody } })
+    expect(withVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
     const runWithoutPort = await guias(['listar', '--url', 'http://127.0.0.1:1'], { program: NO_PAUSE_COMMAND })
     expect(runWithoutPort.errores).toContain('ese puerto no se usa para la web. No se envió nada')
     const caseWithoutName = await guias(['listar', '--url', 'http://no-existe.invalid'], { program: NO_PAUSE_COMMAND })

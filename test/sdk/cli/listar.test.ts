@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia } from '../../factories.ts'
-import { CLI, enTerminal, hasTerminal, useCli } from './run.ts'
+import { CLI, hasTerminal, inTerminal, useCli } from './run.ts'
 
 const cli = useCli()
 const { guias } = cli
@@ -66,13 +66,13 @@ describe('guias listar', () => {
     const other = await cli.environment.createComercio()
     const env = { GUIAS_LLAVE: other.llave, TZ }
     const here = await other.api.guias.crear(buildGuia())
-    const aBogota = {
+    const toBogota = {
       departamento: 'Cundinamarca',
       municipio: 'Soacha',
       pais: 'CO' as const,
       telefono: '+573001234567',
     }
-    const elsewhere = await other.api.guias.crear({ ...buildGuia(aBogota), lat: 4.58, lng: -74.22 })
+    const elsewhere = await other.api.guias.crear({ ...buildGuia(toBogota), lat: 4.58, lng: -74.22 })
     const formatMinute = (iso: string, horas: number) =>
       new Date(Date.parse(iso) - horas * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
     const { output } = await guias(['listar'], { env })
@@ -131,7 +131,7 @@ describe('guias listar', () => {
 
   it.skipIf(!hasTerminal)('fits on a terminal, however long the names, with colours unless NO_COLOR', async () => {
     const env = { TERM: 'xterm-256color' }
-    const { codigo, output } = await guias([], { program: enTerminal(['listar']), env })
+    const { codigo, output } = await guias([], { program: inTerminal(['listar']), env })
     expect(codigo).toBe(0)
     expect(output).toContain('\x1b[90mcancelado')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what colours the screen is looked away
@@ -139,7 +139,7 @@ describe('guias listar', () => {
     for (const line of plainOutput.split('\r\n')) expect(line.length).toBeLessThanOrEqual(80)
     expect(plainOutput).toContain('…')
     expect(plainOutput).not.toContain('Ajcalón')
-    expect((await guias([], { program: enTerminal(['listar']), env: { ...env, NO_COLOR: '1' } })).output).not.toContain(
+    expect((await guias([], { program: inTerminal(['listar']), env: { ...env, NO_COLOR: '1' } })).output).not.toContain(
       '\x1b',
     )
   })

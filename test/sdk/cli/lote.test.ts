@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openLote, ROW_NUMBER, readFileSize } from '../../../sdk/cli/batchFile.ts'
 import type { Context } from '../../../sdk/cli/command.ts'
 import { buildGuia, FULL_RUN_ONLY, lote100, waitUntil } from '../../factories.ts'
-import { CLI, createRef, enTerminal, hasTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
+import { CLI, createRef, hasTerminal, inTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { environment, write, guias, launch } = cli
@@ -24,7 +24,7 @@ const startIntermediary = (responses: number) =>
   })
 
 describe('guias lote', () => {
-  const readResults = async (file: string) => {
+  const readResultFile = async (file: string) => {
     const text = await readFile(join(cli.folder, file), 'utf8')
     const [header = [], ...rows] = await Array.fromAsync(
       leerCsv(
@@ -33,9 +33,9 @@ describe('guias lote', () => {
         })(),
       ),
     )
-    const ownItems = header.indexOf('fila')
-    expect([text[0], header.slice(ownItems, ownItems + 3)]).toEqual(['\uFEFF', ['fila', 'external_ref', 'ok']])
-    return rows.map((row) => row.slice(ownItems))
+    const rowColumn = header.indexOf('fila')
+    expect([text[0], header.slice(rowColumn, rowColumn + 3)]).toEqual(['\uFEFF', ['fila', 'external_ref', 'ok']])
+    return rows.map((row) => row.slice(rowColumn))
   }
 
   it('refuses none of 500 rows whose telephones are written as in a spreadsheet, without their country', async () => {
@@ -95,7 +95,7 @@ describe('guias lote', () => {
       /^Revise {2}fila 2: municipio: «Vila Nueva».*¿Villa Nueva/m,
     ])
       expect(errores).toMatch(expectedLine)
-    const [row] = await readResults('dudosas.resultados.csv')
+    const [row] = await readResultFile('dudosas.resultados.csv')
     expect(row!.slice(8).join()).toMatch(/telefono: .*; municipio: «Vila Nueva».*¿Villa Nueva/)
   })
 
@@ -105,7 +105,7 @@ describe('guias lote', () => {
     const one = await guias(['lote', await write('signo.csv', csv), ...RECOGIDA_ARGS])
     const expectedLine = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
     expect([one.codigo, one.errores]).toEqual([0, expect.stringMatching(expectedLine)])
-    expect((await readResults('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
+    expect((await readResultFile('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
     const strictOne = await write('estricta.csv', csv + row())
     expect(await guias(['lote', strictOne, '--estricto', ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
@@ -132,7 +132,7 @@ describe('guias lote', () => {
       errores:
         'Falla   fila 3: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref\n',
     })
-    const rows = await readResults('repetidas.resultados-2.csv')
+    const rows = await readResultFile('repetidas.resultados-2.csv')
     expect(rows.map((one) => one.slice(1, 7))).toEqual([
       [alive, 'sí', expect.any(String), 'aceptado', 'sí', ''],
       [deadEntry, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
@@ -166,7 +166,7 @@ describe('guias lote', () => {
     expect(first.errores).toContain('fila 3: telefono')
     expect(first.errores).not.toContain('fila 4')
     expect(first.errores).not.toContain('█')
-    const rows = await readResults('pedidos.resultados.csv')
+    const rows = await readResultFile('pedidos.resultados.csv')
     expect(rows.map(([row, ref, ok]) => [row, ref, ok])).toEqual([
       ['2', a, 'sí'],
       ['3', b, 'no'],
@@ -191,9 +191,9 @@ describe('guias lote', () => {
   it('counts the bytes of a JSON file, also of letters that take several bytes', async () => {
     const file = join(cli.folder, 'bytes.json')
     await writeFile(file, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
-    const { rows, countReadBytes: readValues } = await openLote(file, {} as Context)
+    const { rows, countReadBytes: bytesRead } = await openLote(file, {} as Context)
     const parts: [fila: number, parte: number][] = []
-    for await (const row of rows) parts.push([row[ROW_NUMBER], readValues() / readFileSize(file)])
+    for await (const row of rows) parts.push([row[ROW_NUMBER], bytesRead() / readFileSize(file)])
     expect(parts).toEqual([
       [1, 0.5],
       [2, 1],
@@ -239,7 +239,7 @@ describe('guias lote', () => {
     )
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS])
     expect([codigo, errores]).toEqual([1, expect.stringMatching(message)])
-    expect((await readResults('conflicto.resultados.csv'))[0]).toEqual([
+    expect((await readResultFile('conflicto.resultados.csv'))[0]).toEqual([
       '2',
       external_ref,
       'no',
@@ -284,7 +284,7 @@ describe('guias lote', () => {
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefix])).output).toContain(
       '0 creadas, 2 ya existían, 0',
     )
-    expect((await readResults('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([`${prefix}-2`, `${prefix}-3`])
+    expect((await readResultFile('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([`${prefix}-2`, `${prefix}-3`])
   })
 
   it.each<[string, string | Uint8Array, string[], string]>([
@@ -330,7 +330,7 @@ describe('guias lote', () => {
     const rows = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
     const csv = await write('grande.csv', `telefono,departamento,municipio,external_ref,lat,lng\n${rows.join('\n')}\n`)
     const command = ['lote', csv, ...RECOGIDA_ARGS, '--concurrencia', '1']
-    const writtenItems = async (file: string) =>
+    const countLines = async (file: string) =>
       (await readFile(join(cli.folder, file), 'utf8').catch(() => '')).split('\n').length
     const count = async () => {
       let total = 0
@@ -340,22 +340,22 @@ describe('guias lote', () => {
 
     const cutOff = { env: { ...env, GUIAS_URL: await startIntermediary(4) } }
     const deadEntry = launch(command, cutOff)
-    await waitUntil(async () => (await writtenItems('grande.resultados.csv')) > 300)
+    await waitUntil(async () => (await countLines('grande.resultados.csv')) > 300)
     deadEntry.child.kill('SIGKILL')
     await deadEntry.fin
 
     cutOff.env.GUIAS_URL = await startIntermediary(4)
     const interruptedRun = launch(command, cutOff)
-    await waitUntil(async () => (await writtenItems('grande.resultados-2.csv')) > 300)
+    await waitUntil(async () => (await countLines('grande.resultados-2.csv')) > 300)
     interruptedRun.child.kill('SIGINT')
     expect(await interruptedRun.fin).toBe(130)
     expect(interruptedRun.errores).toContain('nada se duplica')
 
-    const wholeOne = await guias(command, { env })
-    expect([wholeOne.codigo, wholeOne.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
-    expect(wholeOne.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
+    const whole = await guias(command, { env })
+    expect([whole.codigo, whole.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
+    expect(whole.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
     expect(await count()).toBe(3_000)
-    expect(await readResults('grande.resultados-3.csv')).toHaveLength(3_000)
+    expect(await readResultFile('grande.resultados-3.csv')).toHaveLength(3_000)
   })
 
   it('does not go on for ever where nobody answers, nor with a key that is none', async () => {
@@ -369,17 +369,17 @@ describe('guias lote', () => {
     const url = ['--url', failingServer]
     const stoppedRun = await guias(['lote', csv, ...RECOGIDA_ARGS, ...url, '--concurrencia', '1'])
     expect([stoppedRun.codigo, stoppedRun.errores]).toEqual([1, expect.stringContaining('no contesta')])
-    expect(await readResults('mil.resultados.csv')).toHaveLength(300)
+    expect(await readResultFile('mil.resultados.csv')).toHaveLength(300)
     await write('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
     expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
     status = 400
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS, ...url])).codigo).toBe(1)
-    expect(await readResults('mil.resultados-2.csv')).toHaveLength(1_000)
+    expect(await readResultFile('mil.resultados-2.csv')).toHaveLength(1_000)
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS], {
       env: { GUIAS_LLAVE: `${cli.comercio.llave}x` },
     })
     expect([codigo, errores]).toEqual([1, expect.stringContaining('no_autenticado')])
-    expect(await readResults('mil.resultados-3.csv')).toHaveLength(1)
+    expect(await readResultFile('mil.resultados-3.csv')).toHaveLength(1)
   })
 
   it('goes on where every other request fails, however many rows have failed', async () => {
@@ -400,8 +400,8 @@ describe('guias lote', () => {
         repetida: false,
         advertencias: [],
       }))
-      const cuenta = { ok: true, creadas: resultados.length, repetidas: 0, fallidas: 0, advertencias: [] }
-      res.end(JSON.stringify({ ...cuenta, resultados }))
+      const summary = { ok: true, creadas: resultados.length, repetidas: 0, fallidas: 0, advertencias: [] }
+      res.end(JSON.stringify({ ...summary, resultados }))
     })
     const rows = Array.from({ length: 800 }, (_, i) => `1,A,B,I-${i}`)
     const csv = await write('inestable.csv', `telefono,departamento,municipio,external_ref\n${rows.join('\n')}\n`)
@@ -460,7 +460,7 @@ describe('guias lote', () => {
     const command = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA_ARGS.join(' ')} | head -1`
     const { codigo, errores } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${command}`] })
     expect([codigo, errores]).toEqual([0, ''])
-    expect((await readResults('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
+    expect((await readResultFile('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
   })
 
   it.skipIf(!hasTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
@@ -468,12 +468,12 @@ describe('guias lote', () => {
       'terminal.csv',
       `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${createRef()}\n1,Guatemala,Mixco,${createRef()}\n`,
     )
-    const program = enTerminal(['lote', csv, ...RECOGIDA_ARGS])
+    const program = inTerminal(['lote', csv, ...RECOGIDA_ARGS])
     const env = { TERM: 'xterm-256color' }
-    const conColor = await guias([], { program, env })
-    expect(conColor.codigo).toBe(1)
-    expect(conColor.output).toMatch(/█/)
-    expect(conColor.output).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
+    const withColor = await guias([], { program, env })
+    expect(withColor.codigo).toBe(1)
+    expect(withColor.output).toMatch(/█/)
+    expect(withColor.output).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
     const caseWithout = await guias([], { program, env: { ...env, NO_COLOR: '1' } })
     expect(caseWithout.output).toContain('█')
     expect(caseWithout.output).not.toContain('\x1b[3')

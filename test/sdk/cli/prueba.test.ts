@@ -74,7 +74,7 @@ describe('guias prueba', () => {
   })
 
   it('says what is wrong with what is not authentic', async () => {
-    const en = (file: string) => join(cli.folder, `prueba-${other}`, file)
+    const pathOf = (file: string) => join(cli.folder, `prueba-${other}`, file)
     const good = {
       foto: await read(other, 'foto-1.jpg'),
       jws: await read(other, 'manifiesto.jws'),
@@ -85,31 +85,31 @@ describe('guias prueba', () => {
       expect([codigo, output, errores]).toEqual([1, '', expect.stringMatching(dice)])
       expect(errores).toMatch(new RegExp(`^NO es auténtica {2}${other}: `))
     }
-    await appendFile(en('foto-1.jpg'), 'x')
+    await appendFile(pathOf('foto-1.jpg'), 'x')
     await fault(/foto-1\.jpg no es el que se firmó/)
-    await writeFile(en('foto-1.jpg'), good.foto)
+    await writeFile(pathOf('foto-1.jpg'), good.foto)
     const [head = '', body = '', firma = ''] = good.jws.toString().split('.')
-    const otro = Buffer.from(
+    const otherManifest = Buffer.from(
       Buffer.from(body, 'base64url')
         .toString()
         .replace(/"lat":\d/, '"lat":9'),
     ).toString('base64url')
-    await writeFile(en('manifiesto.jws'), [head, otro, firma].join('.'))
+    await writeFile(pathOf('manifiesto.jws'), [head, otherManifest, firma].join('.'))
     await fault(/la firma no corresponde al manifiesto/)
-    await writeFile(en('manifiesto.jws'), await read(one, 'manifiesto.jws'))
+    await writeFile(pathOf('manifiesto.jws'), await read(one, 'manifiesto.jws'))
     await fault(new RegExp(`de la guía ${one} y no de ${other}`))
-    await writeFile(en('manifiesto.jws'), good.jws)
-    await writeFile(en('claves.json'), '{"keys":[]}')
+    await writeFile(pathOf('manifiesto.jws'), good.jws)
+    await writeFile(pathOf('claves.json'), '{"keys":[]}')
     await fault(/--forzar, o dé otras con --claves/)
-    await writeFile(en('claves.json'), '{')
+    await writeFile(pathOf('claves.json'), '{')
     expect(await comprobar(other)).toMatchObject({ codigo: 2, errores: expect.stringContaining('no es JSON') })
-    await writeFile(en('claves.json'), good.claves)
-    await rm(en('firma.png'))
+    await writeFile(pathOf('claves.json'), good.claves)
+    await rm(pathOf('firma.png'))
     expect(await comprobar(other)).toMatchObject({
       codigo: 1,
       errores: expect.stringContaining('faltan 1 de los archivos'),
     })
-    await rm(en('manifiesto.jws'))
+    await rm(pathOf('manifiesto.jws'))
     expect(await comprobar(other)).toMatchObject({ codigo: 2, errores: expect.stringContaining('--forzar') })
   })
 

@@ -24,7 +24,7 @@ export const NO_PAUSE_COMMAND: [string, ...string[]] = [
 ]
 
 /** A terminal of so many columns, in which the order runs. */
-export const enTerminal = (args: string[], columns = 80): [string, ...string[]] => [
+export const inTerminal = (args: string[], columns = 80): [string, ...string[]] => [
   '/usr/bin/script',
   '-qec',
   `stty cols ${columns}; '${process.execPath}' '${CLI}' ${args.join(' ')}`,

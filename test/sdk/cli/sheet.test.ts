@@ -285,8 +285,8 @@ describe('guias lote, of a shop’s own sheet', () => {
     const [one, other] = [createRef(), createRef()]
     const text = `sep=;\r\nPedido;Nombre;Teléfono;Departamento;Municipio;Guia\r\n${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho"""\r\n;;;;;\r\n${other};Eva;5512345.0;Guatemala;Mixco;\r\n`
     const file = await write('tienda.csv', utf16(text, false))
-    const givenOne = await guias(['lote', file, '--ignorar-otras', ...RECOGIDA_ARGS])
-    expect(givenOne).toMatchObject({
+    const run = await guias(['lote', file, '--ignorar-otras', ...RECOGIDA_ARGS])
+    expect(run).toMatchObject({
       codigo: 1,
       output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
       errores: expect.stringMatching(/fila 4: telefono: es un número con decimales/),
@@ -295,8 +295,8 @@ describe('guias lote, of a shop’s own sheet', () => {
     expect(header).toBe(
       '\uFEFFPedido;Nombre;Teléfono;Departamento;Municipio;Guia;fila;external_ref;ok;guia;estado;repetida;error;detalle;advertencias',
     )
-    const ownItem = `${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${one};sí;`
-    expect(first!.startsWith(ownItem)).toBe(true)
+    const ownRow = `${one};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${one};sí;`
+    expect(first!.startsWith(ownRow)).toBe(true)
     expect(second).toMatch(new RegExp(`^${other};Eva;5512345\\.0;Guatemala;Mixco;;4;${other};no;;;;validacion;`))
     const etiquetas = await guias(['etiquetas', '--archivo', 'tienda.resultados.csv'])
     expect(etiquetas).toMatchObject({ codigo: 0, output: 'etiquetas.pdf  1 etiqueta\n' })

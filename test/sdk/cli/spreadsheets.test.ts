@@ -273,8 +273,8 @@ describe('guias lote, of a file with a fault', () => {
       expect.stringMatching(/«Compra», «Tel casa».*--columnas/),
     ])
     const names = 'tel casa=telefono,Compra=external_ref,Ciudad de envío=municipio,Color='
-    const con = await guias(['lote', file, ...RECOGIDA_ARGS, '--columnas', names])
-    expect([con.codigo, con.output]).toEqual([0, expect.stringContaining('1 creadas, 0 fallidas')])
+    const withColumns = await guias(['lote', file, ...RECOGIDA_ARGS, '--columnas', names])
+    expect([withColumns.codigo, withColumns.output]).toEqual([0, expect.stringContaining('1 creadas, 0 fallidas')])
     expect((await cli.comercio.api.guias.listar({ external_ref: reference })).datos).toHaveLength(1)
     for (const [wrong, says] of [
       ['telefono', 'debe ser como'],

@@ -64,7 +64,10 @@ describe('guias ver', () => {
   it('gives in JSON the guide as the service does, with the whole of its history', async () => {
     const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     for (let n = 0; n < 101; n++)
-      await cli.environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Nota ${n}` })
+      await cli.environment.asOperador('POST', `/guias/${guia}/eventos`, {
+        tipo: 'guia.nota',
+        descripcion: `Nota ${n}`,
+      })
     const { eventos, ...rest } = JSON.parse((await guias(['ver', guia, '--json'])).output)
     const { eventos: firstEntries, ...expected } = await cli.comercio.api.guias.obtener(guia)
     expect(rest).toEqual(expected)

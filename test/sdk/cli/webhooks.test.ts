@@ -22,7 +22,7 @@ describe('guias webhooks', () => {
       res.writeHead(status).end()
     })
   })
-  const nuevo = async (...args: string[]) =>
+  const createWebhook = async (...args: string[]) =>
     JSON.parse((await guias(['webhooks', 'crear', direccion(), '--json', ...args])).output)
 
   it('says that there is none, creates one and gives its secret once', async () => {
@@ -72,7 +72,7 @@ describe('guias webhooks', () => {
   })
 
   it('tries one and says what the server answered', async () => {
-    const { webhook, secreto } = await nuevo()
+    const { webhook, secreto } = await createWebhook()
     expect(await guias(['webhooks', 'probar', webhook])).toEqual({
       codigo: 0,
       output: expect.stringMatching(/^avi_\w+ {2}204 en [\d.]+ ms\n$/),
@@ -90,7 +90,7 @@ describe('guias webhooks', () => {
   })
 
   it('lists what was sent, shows one and sends it again', async () => {
-    const { webhook } = await nuevo('--tipos', 'guia.*')
+    const { webhook } = await createWebhook('--tipos', 'guia.*')
     const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     const [one] = await waitUntil(async () => {
       const { datos } = await cli.comercio.api.webhooks.avisos(webhook, { estado: 'entregado' })
@@ -141,7 +141,7 @@ describe('guias webhooks', () => {
   })
 
   it('pauses, resumes, changes, rotates the secret and recovers', async () => {
-    const { webhook, secreto } = await nuevo()
+    const { webhook, secreto } = await createWebhook()
     const estado = async () => (await cli.comercio.api.webhooks.obtener(webhook)).estado
     expect((await guias(['webhooks', 'pausar', webhook])).output).toMatch(/^wh_\w+ {2}pausado {2}/)
     expect(await estado()).toBe('pausado')
@@ -168,14 +168,14 @@ describe('guias webhooks', () => {
       0,
       expect.stringMatching(/^\d+ eventos, de los que enviaría \d+\n$/),
     ])
-    const doneResult = await guias([
+    const recovery = await guias([
       'webhooks',
       'recuperar',
       webhook,
       '--desde',
       new Date(Date.now() - 3_600_000).toISOString(),
     ])
-    expect([doneResult.codigo, doneResult.output]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
+    expect([recovery.codigo, recovery.output]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
     expect(await guias(['webhooks', 'recuperar', webhook])).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('--desde'),
@@ -183,7 +183,7 @@ describe('guias webhooks', () => {
   })
 
   it('eliminates one, only when it is sure', async () => {
-    const { webhook } = await nuevo()
+    const { webhook } = await createWebhook()
     expect(await guias(['webhooks', 'eliminar', webhook])).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('--si'),

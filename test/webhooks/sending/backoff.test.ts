@@ -3,9 +3,9 @@ import { bringAvisosForward } from '../../../server/domain/webhooks/sending/adva
 import { HOUR_MS } from '../../../server/platform/time/units.ts'
 import { buildGuia, waitUntil } from '../../factories.ts'
 import { answerWith } from '../receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from '../webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso, waitForIntentos } from '../webhooks.ts'
 
-const { environment, advance, nuevo } = useWebhooks()
+const { environment, advance, createEndpoint: nuevo } = useWebhooks()
 const ms = (text: string | null) => Date.parse(text!)
 
 it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
@@ -25,22 +25,22 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
     return ms(proximo_intento_en) < environment.clock().getTime() + 10_000
   })
   advance(10_000)
-  expect(await terminada(api, webhook, key, 2)).toMatchObject({ estado: 'entregado' })
+  expect(await waitForAviso(api, webhook, key, 2)).toMatchObject({ estado: 'entregado' })
 
   // The guide goes on behind its last date, and its webhooks leave at once.
-  await environment.operar('POST', `/guias/${earlyGuia}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
+  await environment.asOperador('POST', `/guias/${earlyGuia}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
   await api.guias.cancelar(earlyGuia)
   const { datos } = await api.guias.eventos(earlyGuia)
   const registrados = datos.map(({ registrado_en }) => ms(registrado_en))
   expect(registrados).toEqual(registrados.toSorted((a, b) => a - b))
   const ocurridos = datos.map(({ ocurrido_en }) => ms(ocurrido_en))
   expect(ocurridos).toEqual(ocurridos.toSorted((a, b) => a - b))
-  for (const { secuencia } of datos) await terminada(api, webhook, buildAvisoCode(webhook, earlyGuia, secuencia))
+  for (const { secuencia } of datos) await waitForAviso(api, webhook, buildAvisoCode(webhook, earlyGuia, secuencia))
 
   // What is new is dated by the clock as it is.
   const { guia, creado_en: createdAt } = await api.guias.crear(buildGuia())
   expect(ms(createdAt)).toBeLessThanOrEqual(environment.clock().getTime() + 1_000)
-  await terminada(api, webhook, buildAvisoCode(webhook, guia))
+  await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
 })
 
 it('a delivery attempted while the correction waits for the database keeps its due time', async () => {

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { createSender } from '../../../server/domain/webhooks/sending/sender.ts'
 import type { HostResolver } from '../../../server/platform/outbound/destination.ts'
 import {
-  conHttp,
   EMPTY_RESPONSE,
   listenAsReceiver,
+  openHttp,
   openRawReceiver,
   resolverLocal,
   responder,
@@ -17,7 +17,7 @@ const { send, deadlines } = useSender()
 
 describe('connections', () => {
   test('one is reused by its endpoint, and its phases are not told again', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     const first = await send(receptor.url)
     expect(first.conexion_ms).not.toBeNull()
     for (let i = 0; i < 5; i++) {
@@ -32,7 +32,7 @@ describe('connections', () => {
   })
 
   test('none is shared between endpoints, nor between origins of one endpoint', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     await send(receptor.url, { canal: 'uno' })
     await send(receptor.url, { canal: 'dos' })
     expect(receptor.connections()).toBe(2)
@@ -43,7 +43,7 @@ describe('connections', () => {
   })
 
   test('the address is judged at every exchange, reused connection or not', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     expect((await send(receptor.url)).status).toBe(204)
     expect((await send(receptor.url, { loopback: false })).error).toBe('destino_no_permitido')
   })
@@ -53,7 +53,7 @@ describe('connections', () => {
     ['64 at once on many', (i: number) => `c${i}`, 64],
   ])('%s', async (_case, canal, expectedItems) => {
     const pendientes: http.ServerResponse[] = []
-    await using receptor = await conHttp((req, res) => {
+    await using receptor = await openHttp((req, res) => {
       req.resume().on('end', () => {
         if (pendientes.push(res) === 64) for (const [i, one] of pendientes.entries()) one.writeHead(200).end(`${i}`)
       })
@@ -64,7 +64,7 @@ describe('connections', () => {
   })
 
   test('a name with several addresses: the next one when the first does not answer', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     const severalItems = createSender({
       resolver: async () => [
         { address: '::1', family: 6 },
@@ -77,7 +77,7 @@ describe('connections', () => {
   })
 
   test('an exchange that has ended leaves no timer behind', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     for (let i = 0; i < 50; i++) await send(receptor.url)
     expect(deadlines()).toBe(0)
   })
@@ -173,7 +173,7 @@ describe('connections', () => {
 
 test('the latest idle connections of many endpoints stay open, and so do all connections in use', async () => {
   const releaseGate = Promise.withResolvers<void>()
-  await using receptor = await conHttp(async (req, res) => {
+  await using receptor = await openHttp(async (req, res) => {
     if (req.url === '/lenta') await releaseGate.promise
     res.writeHead(204).end()
   })
@@ -198,7 +198,7 @@ describe('closing', () => {
   test('ends the requests under way, and leaves no socket', async () => {
     const other = createSender({ resolver: resolverLocal })
     await using hangingReceiver = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
-    await using fastServer = await conHttp(responder(204))
+    await using fastServer = await openHttp(responder(204))
     for (let i = 0; i < 20; i++) await send(fastServer.url, { canal: `r${i}` }, other)
     const hangingExchanges = Array.from({ length: 20 }, () => send(hangingReceiver.url, {}, other))
     await expect.poll(() => hangingReceiver.openSockets.size).toBe(20)
@@ -212,7 +212,7 @@ describe('closing', () => {
   })
 
   test('ends a request that still looks up a name, too, and nothing starts afterwards', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<HostResolver>>>()
     const other = createSender({ resolver: () => promise })
     const pending = send(`http://localhost:${receptor.port}/`, {}, other)

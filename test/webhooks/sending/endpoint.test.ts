@@ -20,12 +20,12 @@ describe('a due delivery of an endpoint', () => {
     for (let n = 0; n < 2; n++) await api.guias.crear(buildGuia())
     const prueba = await api.webhooks.probar(webhook)
     const key = { comercio_id: id, modo: 'test', webhook } as const
-    const [readItems] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], new Date())
+    const [dueAvisos] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 10, salvo: [] }], new Date())
     const quotas = new Admission<ReadyDelivery, Endpoint>()
     const endpoint = new Endpoint(key, quotas.open(id), 0)
     const admitidas = (receptor: Partial<Receiver>) => {
       endpoint.refresh({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receiver, 0)
-      const listas = readItems!.map((contenido) => toReady(contenido, 0))
+      const listas = dueAvisos!.map((contenido) => toReady(contenido, 0))
       return listas.filter((list) => endpoint.accepts(list, new Date())).map(({ evento }) => evento)
     }
     expect(admitidas({ estado: 'activo' })).toHaveLength(3)
@@ -34,7 +34,7 @@ describe('a due delivery of an endpoint', () => {
     // A pause far ahead was written before the clock stepped back, and does not count.
     for (const [minutes, eventos] of [
       [1, [prueba.evento]],
-      [3, readItems!.map(({ aviso: entrega }) => entrega.evento)],
+      [3, dueAvisos!.map(({ aviso: entrega }) => entrega.evento)],
     ] as const) {
       const now = new Date()
       const freno_vence_en = new Date(now.getTime() + minutes * 60_000)

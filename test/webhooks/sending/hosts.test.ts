@@ -10,10 +10,10 @@ import { buildGuia, waitUntil } from '../../factories.ts'
 import { answerWith, holdAnswers, useReceivers } from '../receiver.ts'
 
 const environment = shareEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 /** Hosts on a clock of the test's own. */
-function nuevos() {
+function fresh() {
   let ms = 0
   const hosts = new Hosts<string>(() => ms)
   /** Begins as many of that as may begin. */
@@ -37,7 +37,7 @@ const submission = (cambios: Partial<HostSend> = {}): HostSend => ({
 
 describe('the traffic to one host', () => {
   it('is little at once while the host has taken nothing, and bounded per minute for all endpoints together', () => {
-    const { hosts, start, passTime } = nuevos()
+    const { hosts, start, passTime } = fresh()
     expect(start(submission())).toBe(MAX_EXCHANGES_PER_UNKNOWN_HOST)
     let enviados = MAX_EXCHANGES_PER_UNKNOWN_HOST
     for (let i = 0; i < 1_000; i++) {
@@ -53,7 +53,7 @@ describe('the traffic to one host', () => {
   })
 
   it('is little for one merchant, under any names of the host', () => {
-    const { hosts, start, passTime } = nuevos()
+    const { hosts, start, passTime } = fresh()
     const count = (names: string[], comercio?: string) =>
       names
         .map((targetHost) => submission({ host: targetHost, ...(comercio ? { comercio } : {}) }))
@@ -73,7 +73,7 @@ describe('the traffic to one host', () => {
   })
 
   it('is much once the host has taken something, or an endpoint of it was proved, but for tests', () => {
-    const { hosts, start } = nuevos()
+    const { hosts, start } = fresh()
     expect(start(submission({ verified: true }))).toBe(MAX_EXCHANGES_PER_HOST)
     const other = { host: 'otra.ejemplo.com' }
     expect(start(submission(other), 1)).toBe(1)
@@ -84,7 +84,7 @@ describe('the traffic to one host', () => {
   })
 
   it('goes on with the lines that waited as soon as one exchange ends', () => {
-    const { hosts, start } = nuevos()
+    const { hosts, start } = fresh()
     start(submission())
     for (const line of ['una', 'otra', 'ida']) expect(hosts.maySend(submission(), line)).toBe(false)
     hosts.forget('ida')
@@ -95,7 +95,7 @@ describe('the traffic to one host', () => {
 
 it('many merchants’ endpoints at a host that hangs send it little, and hold up nobody', async () => {
   const answerHolder = holdAnswers()
-  const victim = await nuevoReceptor(answerHolder.responder)
+  const victim = await openReceiver(answerHolder.responder)
   const attackers = await Promise.all(Array.from({ length: 5 }, () => environment.createComercio()))
   for (const { api } of attackers)
     for (let i = 0; i < 4; i++) {
@@ -104,7 +104,7 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
     }
   await waitUntil(async () => victim.receivedWebhooks.length === MAX_EXCHANGES_PER_UNKNOWN_HOST)
   const { api } = await environment.createComercio()
-  const receptor = await nuevoReceptor(answerWith(204))
+  const receptor = await openReceiver(answerWith(204))
   await api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= 10; i++) {
     await api.guias.crear(buildGuia())

@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../../environment.ts'
 import { buildGuia, waitUntil } from '../../factories.ts'
 import { answerWith, holdAnswers, useReceivers } from '../receiver.ts'
-import { terminada } from '../webhooks.ts'
+import { waitForAviso } from '../webhooks.ts'
 
 const environment = shareEnvironment()
-const nuevoReceptor = useReceivers()
+const openReceiver = useReceivers()
 
 /** A merchant with as many endpoints as there may be, at a receiver that took one and answers nothing any more. */
 async function createHeavyComercio() {
   const comercio = await environment.createComercio()
   const answerHolder = holdAnswers()
-  const receptor = await nuevoReceptor()
+  const receptor = await openReceiver()
   const webhooks: string[] = []
   for (let i = 0; i < 20; i++)
     webhooks.push((await comercio.api.webhooks.crear({ url: `${receptor.url}/${i}` })).webhook)
   // A host that never took anything would be sent less.
   const { aviso } = await comercio.api.webhooks.probar(webhooks[0]!)
-  await terminada(comercio.api, webhooks[0]!, aviso)
+  await waitForAviso(comercio.api, webhooks[0]!, aviso)
   receptor.responder = answerHolder.responder
   return { comercio, receptor, answerHolder, webhooks }
 }
@@ -28,7 +28,7 @@ async function expectArrivals(
   { answerHolder }: Pick<Awaited<ReturnType<typeof createHeavyComercio>>, 'answerHolder'>,
 ) {
   const vecino = await environment.createComercio()
-  const receptor = await nuevoReceptor()
+  const receptor = await openReceiver()
   await vecino.api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= count; i++) {
     await vecino.api.guias.crear(buildGuia())
@@ -61,8 +61,8 @@ describe('an endpoint that moved', () => {
   it('isn’t judged by what its old address answers afterwards', async () => {
     const { api } = await environment.createComercio()
     const answerHolder = holdAnswers()
-    const old = await nuevoReceptor(answerHolder.responder)
-    const nuevo = await nuevoReceptor(answerWith(204))
+    const old = await openReceiver(answerHolder.responder)
+    const nuevo = await openReceiver(answerWith(204))
     const { webhook } = await api.webhooks.crear({ url: old.url })
     await api.guias.crear(buildGuia())
     await waitUntil(async () => old.receivedWebhooks[0])
@@ -80,7 +80,7 @@ describe('an endpoint that moved', () => {
 describe('a resend', () => {
   it('asked for again and again before it has left is one', async () => {
     const { api } = await environment.createComercio()
-    const receptor = await nuevoReceptor()
+    const receptor = await openReceiver()
     const { webhook } = await api.webhooks.crear({ url: receptor.url })
     await api.guias.crear(buildGuia())
     const { aviso } = await waitUntil(async () =>

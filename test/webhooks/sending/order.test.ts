@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { buildGuia, buildGuiaWithoutDestino, lote100, waitUntil } from '../../factories.ts'
 import { answerWith, holdAnswers, type TestReceiver } from '../receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks } from '../webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso } from '../webhooks.ts'
 
-const { advance, nuevo } = useWebhooks()
+const { advance, createEndpoint: nuevo } = useWebhooks()
 
-const deGuia = ({ receivedWebhooks }: TestReceiver, guia: string) =>
+const ofGuia = ({ receivedWebhooks }: TestReceiver, guia: string) =>
   receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia).map(({ json }) => json.datos.evento.secuencia)
 
 describe('the order of a guide’s events at an endpoint', () => {
@@ -19,36 +19,36 @@ describe('the order of a guide’s events at an endpoint', () => {
       }),
     )
     await waitUntil(async () => receptor.receivedWebhooks.length >= 80)
-    for (const { guia } of guias) expect(deGuia(receptor, guia)).toEqual([1, 2, 3, 4])
+    for (const { guia } of guias) expect(ofGuia(receptor, guia)).toEqual([1, 2, 3, 4])
   })
 
   it('one waits for the one before it, and for no other guide’s', async () => {
     const answerHolder = holdAnswers()
     const { api, receptor } = await nuevo(answerHolder.responder)
     const { guia } = await api.guias.crear(buildGuia())
-    await waitUntil(async () => deGuia(receptor, guia).length === 1)
+    await waitUntil(async () => ofGuia(receptor, guia).length === 1)
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const { guia: other } = await api.guias.crear(buildGuia())
-    await waitUntil(async () => deGuia(receptor, other).length === 1)
-    expect(deGuia(receptor, guia)).toEqual([1])
+    await waitUntil(async () => ofGuia(receptor, other).length === 1)
+    expect(ofGuia(receptor, guia)).toEqual([1])
     answerHolder.release()
-    await waitUntil(async () => deGuia(receptor, guia).length === 2)
-    expect(deGuia(receptor, guia)).toEqual([1, 2])
+    await waitUntil(async () => ofGuia(receptor, guia).length === 2)
+    expect(ofGuia(receptor, guia)).toEqual([1, 2])
   })
 
   it('is not kept where one fails: what comes after it doesn’t wait for its retry', async () => {
     const { api, receptor, webhook } = await nuevo()
     receptor.responder = ({ json }, res) => {
-      const first = json.datos.evento.secuencia === 1 && deGuia(receptor, json.datos.guia.guia).length === 1
+      const first = json.datos.evento.secuencia === 1 && ofGuia(receptor, json.datos.guia.guia).length === 1
       answerWith(first ? 500 : 204)(undefined as never, res)
     }
     const { guia } = await api.guias.crear(buildGuia())
-    await waitUntil(async () => deGuia(receptor, guia).length === 1)
+    await waitUntil(async () => ofGuia(receptor, guia).length === 1)
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, guia, 2))
     advance(6_000)
-    await terminada(api, webhook, buildAvisoCode(webhook, guia, 1), 2)
-    expect(deGuia(receptor, guia)).toEqual([1, 2, 1])
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, guia, 1), 2)
+    expect(ofGuia(receptor, guia)).toEqual([1, 2, 1])
   })
 })
 
@@ -66,7 +66,7 @@ describe('a delivery that is handed over without another read', () => {
     for (const guia of variants) {
       const [result] = (await api.guias.crearLote({ ...lote100(), guias: [guia as never] })).resultados
       if (!result?.ok) throw new Error(JSON.stringify(result))
-      const entrega = await terminada(api, webhook, buildAvisoCode(webhook, result.guia))
+      const entrega = await waitForAviso(api, webhook, buildAvisoCode(webhook, result.guia))
       expect(receptor.receivedWebhooks.find(({ id }) => id === entrega.evento)?.body).toBe(entrega.cuerpo)
     }
   })

@@ -29,9 +29,9 @@ function nuevo() {
     desde: 0,
   })
   const line = (comercio: string, count = 0) => {
-    const ownItem = new DeliveryLine(quotas.open(comercio))
-    for (let i = 0; i < count; i++) quotas.add(ownItem, pendiente())
-    return ownItem
+    const ownLine = new DeliveryLine(quotas.open(comercio))
+    for (let i = 0; i < count; i++) quotas.add(ownLine, pendiente())
+    return ownLine
   }
   /** All that may begin at that instant. */
   const start = (now: number, puede: (line: DeliveryLine) => boolean = () => true): DeliveryTurn[] => {
@@ -66,14 +66,14 @@ describe('admission to send', () => {
 
   it('a merchant has half of the places, and what he may not begin goes on when one of his ends', () => {
     const { quotas, line, start } = nuevo()
-    const ownItems = Array.from({ length: 20 }, () => line('a', 10))
+    const ownLines = Array.from({ length: 20 }, () => line('a', 10))
     const turnos = start(0)
     expect(turnos).toHaveLength(MAX_EXCHANGES_PER_MERCHANT)
     const neighbour = line('b', 3)
     expect(start(1).every(de(neighbour))).toBe(true)
     expect(neighbour.inFlight).toBe(3)
     for (const turno of turnos.slice(0, 5)) quotas.finish(turno, 2)
-    expect(start(2).map((turno) => ownItems.includes(turno.line))).toEqual(Array(5).fill(true))
+    expect(start(2).map((turno) => ownLines.includes(turno.line))).toEqual(Array(5).fill(true))
   })
 
   it('64 quick exchanges are under way; slow ones aren’t counted, up to 512', () => {

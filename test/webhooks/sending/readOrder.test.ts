@@ -21,7 +21,7 @@ const deps = (clock: () => Date) => ({
 })
 
 /** A merchant with an endpoint that may be sent to. */
-async function conEndpoint() {
+async function withEndpoint() {
   const comercio = await environment.createComercio()
   const { webhook } = await comercio.api.webhooks.crear(nobody())
   await environment.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
@@ -30,21 +30,21 @@ async function conEndpoint() {
 
 /** Reads the due deliveries one by one; returns the types of their events. */
 async function readOneByOne({ id, modo }: Comercio, webhook: string): Promise<string[]> {
-  const readItems: { evento: string; tipo: string }[] = []
+  const readAvisos: { evento: string; tipo: string }[] = []
   for (;;) {
-    const salvo = readItems.map(({ evento }) => evento)
+    const salvo = readAvisos.map(({ evento }) => evento)
     const requestData = { comercio_id: id, modo, webhook, count: 1, salvo }
     const [[one] = []] = await readDue(deps(environment.clock), [requestData], environment.clock())
-    if (!one) return readItems.map(({ tipo }) => tipo)
-    readItems.push(one.aviso)
+    if (!one) return readAvisos.map(({ tipo }) => tipo)
+    readAvisos.push(one.aviso)
   }
 }
 
 it('is that of the events if a decision corrects fields first', async () => {
-  const { comercio, api, webhook } = await conEndpoint()
+  const { comercio, api, webhook } = await withEndpoint()
   const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'])
-    await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+    await environment.asOperador('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
   environment.advance(5_000)
   // Each reading of the clock is later than the one before, and none is in the future.
   let lecturas = 0
@@ -63,7 +63,7 @@ it('is that of the events if a decision corrects fields first', async () => {
 })
 
 it('is that of the events if a statement waited for the guide after it read the clock', async () => {
-  const { comercio, api, webhook } = await conEndpoint()
+  const { comercio, api, webhook } = await withEndpoint()
   const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
   await api.guias.corregir(guia, { contenido: 'Dos cajas' })
   const { rows } = await environment.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])

@@ -7,9 +7,9 @@ import { SCENARIOS } from '../../resilience/webhooks.ts'
 // A dead worker's claims take 40 s to lapse, and half of the scenarios do little but wait for that.
 describe.concurrent('the sender survives', FULL_RUN_ONLY, () => {
   for (const { titulo, run, ci } of SCENARIOS) {
-    it(titulo, async ({ expect: ownEntry }) => {
+    it(titulo, async ({ expect: expectHere }) => {
       const { lost: loss, fallas: faults } = await run(ci)
-      ownEntry({ perdido: loss, fallas: faults }).toEqual({ perdido: 0, fallas: [] })
+      expectHere({ perdido: loss, fallas: faults }).toEqual({ perdido: 0, fallas: [] })
     })
   }
 })

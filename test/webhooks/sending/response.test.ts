@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { conHttp, openRawReceiver, responder, useSender } from './sender.ts'
+import { openHttp, openRawReceiver, responder, useSender } from './sender.ts'
 
 const { send } = useSender()
 
 describe('the status decides', () => {
   test('204: success, with its measures', async () => {
-    await using receptor = await conHttp(responder(204))
+    await using receptor = await openHttp(responder(204))
     const response = await send(receptor.url)
     expect(response).toMatchObject({
       status: 204,
@@ -29,7 +29,7 @@ describe('the status decides', () => {
   })
 
   test('201 with a body', async () => {
-    await using receptor = await conHttp(responder(201, '{"recibido":"sí"}'))
+    await using receptor = await openHttp(responder(201, '{"recibido":"sí"}'))
     expect(await send(receptor.url)).toMatchObject({
       status: 201,
       error: null,
@@ -39,8 +39,8 @@ describe('the status decides', () => {
   })
 
   test.each([300, 301, 302, 303, 307, 308])('%d is not followed', async (status) => {
-    await using other = await conHttp(responder(204))
-    await using receptor = await conHttp(responder(status, 'allá', { location: other.url }))
+    await using other = await openHttp(responder(204))
+    await using receptor = await openHttp(responder(status, 'allá', { location: other.url }))
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status, error: 'redireccion', cuerpo: 'allá', cabeceras: { location: other.url } })
     expect(response.detalle).toContain('registre la dirección final')
@@ -56,7 +56,7 @@ describe('the status decides', () => {
     [500, 'registros'],
     [503, 'registros'],
   ])('%d', async (status, remedio) => {
-    await using receptor = await conHttp(responder(status, 'algo falló', { 'retry-after': '120' }))
+    await using receptor = await openHttp(responder(status, 'algo falló', { 'retry-after': '120' }))
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status, error: 'http', cuerpo: 'algo falló', retry_after: '120' })
     expect(response.detalle).toContain(String(status))
@@ -67,15 +67,15 @@ describe('the status decides', () => {
     ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
     ['-1', '-1'],
     ['mañana', 'ma\u00c3\u00b1ana'],
-  ])('Retry-After as it came: %s', async (writtenValue, read) => {
+  ])('Retry-After as it came: %s', async (retryAfter, read) => {
     await using receptor = await openRawReceiver((socket) =>
-      socket.end(`HTTP/1.1 429 X\r\nRetry-After: ${writtenValue}\r\nContent-Length: 0\r\n\r\n`),
+      socket.end(`HTTP/1.1 429 X\r\nRetry-After: ${retryAfter}\r\nContent-Length: 0\r\n\r\n`),
     )
     expect(await send(receptor.url)).toMatchObject({ status: 429, retry_after: read })
   })
 
   test('an endless Retry-After is cut to 200 characters', async () => {
-    await using receptor = await conHttp(responder(429, '', { 'retry-after': '9'.repeat(5000) }))
+    await using receptor = await openHttp(responder(429, '', { 'retry-after': '9'.repeat(5000) }))
     expect((await send(receptor.url)).retry_after).toBe('9'.repeat(200))
   })
 
@@ -96,17 +96,17 @@ describe('the stored part of the answer', () => {
     [16_385, 16_384, true],
     [300_000, 16_384, true],
   ])('%d bytes of body', async (bytes, guardados, truncado) => {
-    await using receptor = await conHttp(responder(200, 'x'.repeat(bytes)))
+    await using receptor = await openHttp(responder(200, 'x'.repeat(bytes)))
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status: 200, error: null, cuerpo_truncado: truncado })
     expect(response.cuerpo).toBe('x'.repeat(guardados))
   })
 
   test('an endless body is left at once', async () => {
-    let escritos = 0
-    await using receptor = await conHttp((_req, res) => {
+    let writtenDays = 0
+    await using receptor = await openHttp((_req, res) => {
       const follow = () => {
-        while (!res.destroyed && escritos < 1e9 && res.write('x'.repeat(65_536))) escritos += 65_536
+        while (!res.destroyed && writtenDays < 1e9 && res.write('x'.repeat(65_536))) writtenDays += 65_536
       }
       res.on('drain', follow)
       follow()
@@ -115,14 +115,14 @@ describe('the stored part of the answer', () => {
     expect(response).toMatchObject({ status: 200, error: null, cuerpo_truncado: true })
     expect(response.cuerpo).toHaveLength(16_384)
     await expect.poll(() => receptor.openSockets.size).toBe(0)
-    expect(escritos).toBeLessThan(1e8)
+    expect(writtenDays).toBeLessThan(1e8)
   })
 
   test('nothing is inflated', async () => {
     const bomba = gzipSync(Buffer.alloc(50_000_000))
     const smallBody = gzipSync('hola')
     let body = bomba
-    await using receptor = await conHttp((req, res) => responder(200, body, { 'content-encoding': 'gzip' })(req, res))
+    await using receptor = await openHttp((req, res) => responder(200, body, { 'content-encoding': 'gzip' })(req, res))
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status: 200, cuerpo_truncado: true })
     expect(response.cuerpo!.length).toBeLessThanOrEqual(16_384)
@@ -136,12 +136,12 @@ describe('the stored part of the answer', () => {
     ['NUL', Buffer.from('a\0b\0'), 'ab'],
     ['a whole character', Buffer.from('ñ\u{1f69a}'), 'ñ\u{1f69a}'],
   ])('%s', async (_case, bytes, text) => {
-    await using receptor = await conHttp(responder(200, bytes))
+    await using receptor = await openHttp(responder(200, bytes))
     expect((await send(receptor.url)).cuerpo).toBe(text)
   })
 
   test('a character that the limit cuts in two is left out', async () => {
-    await using receptor = await conHttp(responder(200, `x${'ñ'.repeat(10_000)}`))
+    await using receptor = await openHttp(responder(200, `x${'ñ'.repeat(10_000)}`))
     expect((await send(receptor.url)).cuerpo).toBe(`x${'ñ'.repeat(8191)}`)
   })
 
@@ -178,13 +178,13 @@ describe('the stored part of the answer', () => {
   })
 
   test('headers: 40 and 4 KB at most', async () => {
-    const manyEntries = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-${i}`, 'v']))
+    const manyHeaders = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-${i}`, 'v']))
     const longValues = {
       'x-larga': 'l'.repeat(5000),
       ...Object.fromEntries([1, 2, 3].map((i) => [`y-${i}`, 'v'.repeat(2000)])),
     }
-    await using receptor = await conHttp((req, res) => {
-      res.writeHead(200, req.url === '/muchas' ? manyEntries : longValues).end()
+    await using receptor = await openHttp((req, res) => {
+      res.writeHead(200, req.url === '/muchas' ? manyHeaders : longValues).end()
     })
     const url = new URL(receptor.url)
     expect(Object.keys((await send(new URL('/muchas', url).href)).cabeceras!)).toHaveLength(40)

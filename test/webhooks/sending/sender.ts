@@ -47,7 +47,7 @@ export const openRawReceiver = (handleSocket: (socket: net.Socket, solicitudes: 
       socket.on('data', () => handleSocket(socket, ++solicitudes))
     }),
   )
-export const conHttp = (handleRequest: http.RequestListener): Promise<Receptor> =>
+export const openHttp = (handleRequest: http.RequestListener): Promise<Receptor> =>
   listenAsReceiver(http.createServer(handleRequest))
 export const responder =
   (status: number, body: string | Buffer = '', headers: http.OutgoingHttpHeaders = {}): http.RequestListener =>
@@ -70,7 +70,7 @@ const DEADLINE_MS = 15_000
 
 /** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
 export function useSender() {
-  const { countPending: deadlines, vencer } = useDeadlines(DEADLINE_MS)
+  const { countPending: deadlines, expireAll } = useDeadlines(DEADLINE_MS)
   let sender: Sender
   beforeEach(() => {
     sender = createSender({ resolver: resolverLocal })
@@ -82,5 +82,5 @@ export function useSender() {
   })
   const send = (url: string, cambios: Partial<SendRequest> = {}, por = sender): Promise<ExchangeResult> =>
     por.send({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios })
-  return { send, deadlines, vencer }
+  return { send, deadlines, expireAll }
 }

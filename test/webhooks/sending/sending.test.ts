@@ -2,13 +2,13 @@ import type net from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { ExchangeResult } from '../../../server/domain/webhooks/attempt.ts'
 import { createSender } from '../../../server/domain/webhooks/sending/sender.ts'
-import { conHttp, dripText, EMPTY_RESPONSE, openRawReceiver, responder, useSender } from './sender.ts'
+import { dripText, EMPTY_RESPONSE, openHttp, openRawReceiver, responder, useSender } from './sender.ts'
 
-const { send, deadlines, vencer } = useSender()
+const { send, deadlines, expireAll } = useSender()
 
 test('the request arrives as it was signed, byte by byte', async () => {
   const received: unknown[] = []
-  await using receptor = await conHttp(async (req, res) => {
+  await using receptor = await openHttp(async (req, res) => {
     const { method, url, headers } = req
     received.push({ method, url, headers, body: Buffer.concat(await req.toArray()).toString() })
     res.writeHead(204).end()
@@ -42,7 +42,7 @@ describe('bounded in time', () => {
   const drip =
     (text: string, start = '') =>
     (socket: net.Socket) =>
-      dripText(socket, text, start, (dropCount) => dropCount === 6 && vencer())
+      dripText(socket, text, start, (dropCount) => dropCount === 6 && expireAll())
   /** Drops of nothing. */
   const silence = (start = '') => drip('', start)
 
@@ -69,7 +69,7 @@ describe('bounded in time', () => {
   test('a name that takes too long', async () => {
     const slow = createSender({ resolver: () => new Promise(() => {}) })
     const pending = send('http://localhost:9/', {}, slow)
-    vencer()
+    expireAll()
     const response = await pending
     agotado(response)
     expect(response.detalle).toContain('nombre')
@@ -106,28 +106,28 @@ describe('bounded in time', () => {
     const pending = send(receptor.url)
     await expect.poll(() => receptor.connections()).toBe(2)
     expect(deadlines()).toBe(1)
-    vencer()
+    expireAll()
     agotado(await pending)
     expect(receptor.connections()).toBe(2)
   })
 
   test('fifty that hang delay no other', async () => {
     await using hangingReceiver = await openRawReceiver(() => {})
-    await using fastServer = await conHttp(responder(204))
+    await using fastServer = await openHttp(responder(204))
     const hangingExchanges = Array.from({ length: 50 }, (_, i) => send(hangingReceiver.url, { canal: `c${i}` }))
     const fastResults = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(fastServer.url, { canal: `r${i}` })),
     )
     for (const { status } of fastResults) expect(status).toBe(204)
     expect(deadlines()).toBe(50)
-    vencer()
+    expireAll()
     for (const response of await Promise.all(hangingExchanges)) expect(response.error).toBe('tiempo_agotado')
   })
 })
 
 describe('the network fails', () => {
   test('a port where nobody listens', async () => {
-    const receptor = await conHttp(responder(204))
+    const receptor = await openHttp(responder(204))
     await receptor[Symbol.asyncDispose]()
     const response = await send(receptor.url)
     expect(response).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, cuerpo: null })

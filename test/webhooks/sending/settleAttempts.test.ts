@@ -3,7 +3,7 @@ import { buildGuia, waitUntil } from '../../factories.ts'
 import { answerWith } from '../receiver.ts'
 import { buildAvisoCode, useWebhooks, waitForIntentos } from '../webhooks.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => environment.freezeClock())
 

@@ -19,12 +19,12 @@ describe('settling what went well', () => {
     const pool = new Connections(environment.databaseUrl, 1, 'prueba')
     const query = queryWith(pool)
     const key = { comercio_id: id, modo: 'test', webhook } as const
-    const add = (ownEntry: string, count: number, estado = 'pendiente') =>
+    const add = (webhook: string, count: number, estado = 'pendiente') =>
       pool.query(
         `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || gen_random_uuid() || '_0', 'webhook.prueba', $4, 'automatica', now(), '{}', now()
          from generate_series(1, $3::int)`,
-        [id, ownEntry, count, estado],
+        [id, webhook, count, estado],
       )
     /** Rows of deliveries. */
     const countReadRowsSoFar = async (): Promise<number> => {
@@ -36,8 +36,8 @@ describe('settling what went well', () => {
     }
     const settle = async () => {
       await add(webhook, 20)
-      const [readItems] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 20, salvo: [] }], new Date())
-      const results = readItems!.map(
+      const [dueAvisos] = await readDue(buildMensajeDeps(environment), [{ ...key, count: 20, salvo: [] }], new Date())
+      const results = dueAvisos!.map(
         ({ aviso: entrega }, n) =>
           ({
             id: `${n}`,

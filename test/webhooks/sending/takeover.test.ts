@@ -3,9 +3,9 @@ import { Leases } from '../../../server/domain/webhooks/sending/leases.ts'
 import { processTimers } from '../../../server/platform/time/timers.ts'
 import { buildGuia, FULL_RUN_ONLY, waitUntil } from '../../factories.ts'
 import { holdAnswers } from '../receiver.ts'
-import { buildAvisoCode, terminada, useWebhooks } from '../webhooks.ts'
+import { buildAvisoCode, useWebhooks, waitForAviso } from '../webhooks.ts'
 
-const { environment, nuevo } = useWebhooks()
+const { environment, createEndpoint: nuevo } = useWebhooks()
 
 describe('a service that loses its lease in the middle of an exchange', FULL_RUN_ONLY, () => {
   it('takes it again and sends nothing twice', async () => {
@@ -21,7 +21,7 @@ describe('a service that loses its lease in the middle of an exchange', FULL_RUN
     await api.guias.crear(buildGuia())
     await waitUntil(async () => receptor.receivedWebhooks.length === 2)
     heldAnswers.release()
-    const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia))
+    const aviso = await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
     expect([aviso.estado, aviso.intentos, receptor.receivedWebhooks.length]).toEqual(['entregado', 1, 2])
   })
 })
@@ -47,7 +47,7 @@ describe('a service beside another process that holds an endpoint', FULL_RUN_ONL
     }
     expect([other.all(), receptor.receivedWebhooks]).toEqual([[webhook], []])
     await db.pool.query(`update webhook_bomba set latido_en = now() - interval '26 seconds'`)
-    await terminada(api, webhook, buildAvisoCode(webhook, guia))
+    await waitForAviso(api, webhook, buildAvisoCode(webhook, guia))
     expect(environment.log.some((line) => line.includes('"endpoints":1,"msg":"endpoints of a lost worker"'))).toBe(true)
     await other.beat(start + 25_000)
     expect(other.all()).toEqual([])

@@ -7,7 +7,7 @@ import type { HostResolver } from '../../../server/platform/outbound/destination
 import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../../certificate.ts'
 import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './sender.ts'
 
-const { send, vencer } = useSender()
+const { send, expireAll } = useSender()
 
 describe('TLS', () => {
   const NOMBRE = 'recibe.ejemplo.com'
@@ -72,12 +72,12 @@ describe('TLS', () => {
   })
 
   const foreign = createCertificate([encodeDnsName(NOMBRE)])
-  const otroNombre = createCertificate([encodeDnsName('otro.ejemplo.com')])
+  const otherName = createCertificate([encodeDnsName('otro.ejemplo.com')])
   const expiredCase = createCertificate([encodeDnsName(NOMBRE)], ['2020', '2021'])
   const otherIpCertificate = createCertificate([encodeIpName(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
   test.each<[string, Par, { url?: string; ca?: string }, string]>([
     ['that nobody vouches for', foreign, {}, 'autofirmado'],
-    ['of another name', otroNombre, { ca: otroNombre.cert }, 'otro nombre'],
+    ['of another name', otherName, { ca: otherName.cert }, 'otro nombre'],
     ['of another address', otherIpCertificate, { ca: otherIpCertificate.cert, url: 'https://8.8.8.8/' }, 'otro nombre'],
     ['past its date', expiredCase, { ca: expiredCase.cert }, 'venció'],
   ])('a certificate %s', async (_case, pair, options, detalle) => {
@@ -117,13 +117,13 @@ describe('TLS', () => {
   test('a receiver that wants a certificate of ours, which TLS 1.3 tells after the handshake', async () => {
     // Node's own server closes without a word; others send this alert.
     const tlsAlert = Object.assign(new Error('alert 116'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })
-    let ownEntry: tls.TLSSocket | undefined
+    let clientSocket: tls.TLSSocket | undefined
     const server = tls.createServer(good, (socket) =>
-      socket.on('error', () => {}).once('data', () => ownEntry!.destroy(tlsAlert)),
+      socket.on('error', () => {}).once('data', () => clientSocket!.destroy(tlsAlert)),
     )
     await using receptor = await listenAsReceiver(server)
     divert(receptor.port, (socket) => {
-      ownEntry = socket
+      clientSocket = socket
     })
     const seguro = createSender({ resolver: publicVariant, ca: good.cert })
     const response = await send(`https://${NOMBRE}/`, {}, seguro)
@@ -134,7 +134,7 @@ describe('TLS', () => {
   test.each<[string, (socket: net.Socket) => void, string]>([
     ['plain HTTP', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), 'tls'],
     ['closing in the middle of the handshake', (socket) => socket.end(), 'tls'],
-    ['hanging in the handshake', () => vencer(), 'tiempo_agotado'],
+    ['hanging in the handshake', () => expireAll(), 'tiempo_agotado'],
   ])('%s on a port of https', async (_case, handle, error) => {
     const seguro = createSender({ resolver: publicVariant })
     await using receptor = await openRawReceiver(handle)

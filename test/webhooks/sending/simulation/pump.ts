@@ -29,7 +29,7 @@ export interface EntregaSimulada extends Waiting {
   receivedAt?: number
   /** Times that the receiver accepted the delivery. */
   times: number
-  terminada?: 'entregada' | 'fallida'
+  outcome?: 'entregada' | 'fallida'
 }
 
 /**
@@ -76,7 +76,7 @@ export interface World {
 }
 
 class PointLine extends DeliveryLine<EntregaSimulada> {
-  porLeer = true
+  unread = true
   reading = false
   readonly point: Punto
 
@@ -148,14 +148,14 @@ export class Bomba {
   }
 
   #request(line: PointLine): void {
-    line.porLeer = true
+    line.unread = true
     this.#considerReading(line)
   }
 
   #considerReading(line: PointLine): void {
     const { tiempo } = this.#world
     if (this.#toRead.size > 0) this.#read()
-    if (!line.porLeer || line.reading || line.waiting.length > READ_MORE_AT) return
+    if (!line.unread || line.reading || line.waiting.length > READ_MORE_AT) return
     if (line.isHung(tiempo.now, SLOW_AFTER_MS)) return
     this.#toRead.add(line)
     this.#read()
@@ -171,7 +171,7 @@ export class Bomba {
       const count = this.#admission.reserve(line, perLine)
       if (count > 0) {
         line.reading = true
-        line.porLeer = false
+        line.unread = false
         reads.push({ line, count })
       } else if (line.limit > 1) this.#toRead.add(line)
     }
@@ -194,7 +194,7 @@ export class Bomba {
   #takeRead(line: PointLine, count: number, readEntregas: readonly EntregaSimulada[]): void {
     this.#admission.unreserve(line, count)
     line.reading = false
-    if (readEntregas.length >= count) line.porLeer = true
+    if (readEntregas.length >= count) line.unread = true
     const { now } = this.#world.tiempo
     for (const entrega of readEntregas) this.#admission.add(line, Object.assign(entrega, { desde: now }))
   }
@@ -288,10 +288,10 @@ export class Bomba {
     const { tiempo, random } = this.#world
     this.#unsettled.delete(entrega)
     entrega.intentos++
-    if (succeeded) entrega.terminada = 'entregada'
+    if (succeeded) entrega.outcome = 'entregada'
     else {
       const proximo = nextAttempt(entrega.intentos, new Date(tiempo.now), null, random())
-      if (!proximo) entrega.terminada = 'fallida'
+      if (!proximo) entrega.outcome = 'fallida'
       else
         tiempo.after(proximo.getTime() - tiempo.now, () => {
           line.point.due.push(entrega)

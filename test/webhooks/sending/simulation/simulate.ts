@@ -20,7 +20,7 @@ export interface SimulationCase {
   /** Deliveries of each guide, in sequence. Default: 6. */
   eventos?: number
   /** Deliveries that are due at the start. Default: 0. */
-  enCola?: number
+  backlog?: number
   /** Average of deliveries per second that become due at random times during the simulation, until `durationMs`. */
   perSecond?: number
   durationMs?: number
@@ -85,7 +85,7 @@ export function simular(simulationCase: SimulationCase): SimulationReport {
     puntos[i]!.due.push(entrega)
     return puntos[i]!
   }
-  for (let n = 0; n < (simulationCase.enCola ?? 0); n++) addEntrega(n % simulationCase.endpoints)
+  for (let n = 0; n < (simulationCase.backlog ?? 0); n++) addEntrega(n % simulationCase.endpoints)
 
   const createWorld = () => {
     const connections = Array.from({ length: POSTGRES_CONNECTIONS }, () => machine.thread())
@@ -136,18 +136,18 @@ function buildReport(
     instants.reduce((a, b) => Math.min(a, b), Infinity),
     instants.reduce((a, b) => Math.max(a, b), 0),
   ]
-  const porPunto = new Array<number>(endpoints).fill(0)
+  const byPoint = new Array<number>(endpoints).fill(0)
   for (const entrega of receivedEntregas) {
     const i = pointOfEntrega.get(entrega)!
-    porPunto[i] = Math.max(porPunto[i]!, entrega.receivedAt! - entrega.createdAt)
+    byPoint[i] = Math.max(byPoint[i]!, entrega.receivedAt! - entrega.createdAt)
   }
   return {
     perSecond: ((receivedEntregas.length - 1) * 1_000) / (last - first),
-    deliveredCount: todas.filter(({ terminada }) => terminada === 'entregada').length,
-    lost: todas.filter(({ terminada }) => terminada === undefined).length,
+    deliveredCount: todas.filter(({ outcome }) => outcome === 'entregada').length,
+    lost: todas.filter(({ outcome }) => outcome === undefined).length,
     repetidas: todas.filter(({ times }) => times > 1).length,
     disorderedCount,
-    delays: porPunto,
+    delays: byPoint,
   }
 }
 
