@@ -10,7 +10,7 @@ import type { Chart } from './svg.ts'
 /** Bound that a measurement must meet: on its ratio to the reference or, if `isAbsolute`, on the figure itself. */
 export interface Target {
   comparison: '≥' | '≤'
-  valor: number
+  value: number
   isAbsolute?: boolean
   /** Excess over the reference, in the row's unit, that also meets the mark. */
   slack?: number
@@ -21,7 +21,7 @@ export interface ReportRow {
   measurement: string
   unit: string
   program: Series
-  reference?: { nombre: string; series: Series }
+  reference?: { name: string; series: Series }
   ratio?: Series
   target?: Target
 }
@@ -31,7 +31,7 @@ export interface MeasurementResult {
   rows: ReportRow[]
   /** Notes in Spanish that explain the figures. */
   notas?: string[]
-  charts?: { nombre: string; chart: Chart }[]
+  charts?: { name: string; chart: Chart }[]
   /**
    * Lines in Spanish, one for each case with a figure that is worse than the other commit's by more than noise. Only
    * with `--contra`.
@@ -56,7 +56,7 @@ export function meetsTarget({ program, reference, ratio, target }: ReportRow): b
   const judgedSeries = target?.isAbsolute ? program : ratio
   if (!target || !judgedSeries) return undefined
   if (target.slack && reference && program.median <= reference.series.median + target.slack) return true
-  return target.comparison === '≥' ? judgedSeries.median >= target.valor : judgedSeries.median <= target.valor
+  return target.comparison === '≥' ? judgedSeries.median >= target.value : judgedSeries.median <= target.value
 }
 
 const VERDICT_SIGNS = new Map([
@@ -66,7 +66,7 @@ const VERDICT_SIGNS = new Map([
 
 const formatTarget = ({ unit, target }: ReportRow) =>
   target
-    ? `${target.comparison} ${formatNumber(target.valor)} ${target.isAbsolute ? unit : '×'}${target.slack ? ` o + ${target.slack} ${unit}` : ''}`
+    ? `${target.comparison} ${formatNumber(target.value)} ${target.isAbsolute ? unit : '×'}${target.slack ? ` o + ${target.slack} ${unit}` : ''}`
     : ''
 
 /** Returns the rows as a Markdown table in Spanish. */
@@ -75,7 +75,7 @@ export function renderReportTable(rows: readonly ReportRow[]): string {
     [
       row.measurement,
       `${series(row.program)} ${row.unit}`,
-      row.reference ? `${row.reference.nombre}: ${series(row.reference.series)} ${row.unit}` : '',
+      row.reference ? `${row.reference.name}: ${series(row.reference.series)} ${row.unit}` : '',
       row.ratio ? series(row.ratio) : '',
       formatTarget(row),
       VERDICT_SIGNS.get(meetsTarget(row) as boolean) ?? '',
@@ -110,7 +110,7 @@ export async function readConditions(db: Db): Promise<string[]> {
   return [
     `Máquina: ${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos, ${Math.round(totalmem() / 2 ** 30)} GB, ${type()} ${release()}`,
     `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'pg-boss', 'undici', 'fastify', 'graphile-worker'].map(versionOf).join(', ')}; ${pgbenchVersion || 'sin pgbench'}`,
-    `PostgreSQL: ${rows.map(({ name, valor }) => `${name} ${valor}`).join(', ')}`,
+    `PostgreSQL: ${rows.map(({ name, valor: value }) => `${name} ${value}`).join(', ')}`,
     'El generador de carga, el servicio y PostgreSQL comparten los núcleos.',
     ...(commit ? [`Código: ${commit}`] : []),
   ]

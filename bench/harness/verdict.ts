@@ -25,9 +25,9 @@ export const figuresBelowFloor = (rows: readonly ReportRow[]): string[] =>
   rows.flatMap(({ measurement, reference, program, ratio, target }) => {
     const judgedSeries = target?.isAbsolute ? program : ratio
     if (!target || !judgedSeries) return []
-    const floor = target.comparison === '≥' ? target.valor / 2 : target.valor * 2
+    const floor = target.comparison === '≥' ? target.value / 2 : target.value * 2
     const isBelowFloor = target.comparison === '≥' ? judgedSeries.max < floor : judgedSeries.min > floor
-    const name = target.isAbsolute ? measurement : `${measurement} / ${reference?.nombre}`
+    const name = target.isAbsolute ? measurement : `${measurement} / ${reference?.name}`
     const figure = formatNumber(judgedSeries.median)
     return isBelowFloor ? [`${name}: ${figure}, cuando el suelo es ${target.comparison} ${formatNumber(floor)}`] : []
   })

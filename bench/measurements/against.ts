@@ -165,7 +165,7 @@ const rowsOf = (one: Compared): ReportRow[] =>
     measurement: `${one.name}, ${figure}`,
     unit,
     program: summarize(one.now.map(of)),
-    reference: { nombre: 'antes', series: summarize(one.before.map(of)) },
+    reference: { name: 'antes', series: summarize(one.before.map(of)) },
     ratio: summarizeRatios(one.now.map(of), one.before.map(of)),
   }))
 

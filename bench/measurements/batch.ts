@@ -47,7 +47,7 @@ const contra =
       const program = async () => (await runLoad(load)).perSecond * GUIAS
       const values = await interleave(rounds, { program, reference: readFigure(bench, base, comercio, url) })
       const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
-      return { rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })] }
+      return { rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', value: valor })] }
     })
 
 export const loteMeasurements: Measurement[] = [

@@ -87,7 +87,7 @@ export function buildReportRow(
     unit,
     program: summarize(program),
     ...(reference.length > 0
-      ? { reference: { nombre, series: summarize(reference) }, ratio: summarizeRatios(program, reference) }
+      ? { reference: { name: nombre, series: summarize(reference) }, ratio: summarizeRatios(program, reference) }
       : {}),
     ...(target ? { target } : {}),
   }
@@ -140,7 +140,7 @@ const buildCreationMeasurement = (
           reference: reference.measure,
         })
         return {
-          rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })],
+          rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', value: valor })],
           notas: [program.nota('servicio'), ...(reference.nota ? [reference.nota(name)] : [])],
         }
       }),

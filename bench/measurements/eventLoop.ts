@@ -97,11 +97,11 @@ type SceneLoad = (scene: LoopScene, seconds: number) => Promise<string>
 
 /** Returns a load of requests on two connections, each for `uploadedCount` items. */
 const onTwoConnections =
-  (unit: string, uploadedCount: number, toRequest: (scene: LoopScene) => LoadRequest): SceneLoad =>
+  (unit: string, itemsPerRequest: number, toRequest: (scene: LoopScene) => LoadRequest): SceneLoad =>
   async (scene, segundos) => {
     const next = () => ({ ...toRequest(scene), llave: scene.comercio.llave })
     const { perSecond } = await runLoad({ url: scene.url, connections: 2, segundos, expectedStatus: 200, next })
-    return `${(perSecond * uploadedCount).toFixed(0)} ${unit}/s`
+    return `${(perSecond * itemsPerRequest).toFixed(0)} ${unit}/s`
   }
 const etiquetas = onTwoConnections('etiquetas', GUIAS, (scene) => ({ method: 'GET', path: scene.etiquetas }))
 const fotos: SceneLoad = async (scene, seconds) => `${(await uploadFotos(scene, seconds)).toFixed(1)} fotos/s`
@@ -145,8 +145,8 @@ const measureLoop = (bench: Bench) =>
       measurement: `retraso del bucle de eventos ${name}, p99`,
       unit: 'ms',
       program: summarize(values[name]!),
-      reference: { nombre: AT_REST, series: summarize(values[AT_REST]!) },
-      target: { comparison: '≤' as const, valor: 20, isAbsolute: true },
+      reference: { name: AT_REST, series: summarize(values[AT_REST]!) },
+      target: { comparison: '≤' as const, value: 20, isAbsolute: true },
     }))
     return { rows, notas }
   })

@@ -86,7 +86,7 @@ async function compareGrowth(
     }
     const ms = async (side: GrowthSide) => 1_000 / (await measureCase(side, measuredCase, seconds)).rate
     const values = await interleave(rounds, { program: () => ms(grownSide), reference: () => ms(fixedSide) })
-    const target = { comparison: '≤' as const, valor: 1.2 }
+    const target = { comparison: '≤' as const, value: 1.2 }
     rows.push(
       buildReportRow(`${measuredCase.name}, de ${miles(guias)} guías`, 'ms', miles(SMALL_TABLE_GUIAS), values, target),
     )
@@ -130,7 +130,7 @@ const measure = (bench: Bench) =>
         isLogarithmic: true,
         lineas: [...curves].map(([nombre, points]) => ({ nombre, points: [start, ...points] })),
       }
-      return { rows, charts: [{ nombre: 'crecer', chart }] }
+      return { rows, charts: [{ name: 'crecer', chart }] }
     }),
   )
 

@@ -86,7 +86,7 @@ const measure =
       await floodFrom(service)()
       sentRates.length = 0
       const values = await interleave(rounds, { program: floodFrom(service), reference: floodFrom(bareProgram) })
-      const target = { comparison: '≤' as const, valor: 1.25, slack: 10 }
+      const target = { comparison: '≤' as const, value: 1.25, slack: 10 }
       return {
         rows: [
           buildReportRow(

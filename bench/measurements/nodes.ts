@@ -68,13 +68,13 @@ async function compareSides(
     ...extraMembers,
   })
   const againstSinglePostgres = (figure: (item: Figures) => number) => ({
-    reference: { nombre: 'un PostgreSQL', series: summarize(reference.map(figure)) },
+    reference: { name: 'un PostgreSQL', series: summarize(reference.map(figure)) },
     ratio: summarizeRatios(program.map(figure), reference.map(figure)),
   })
   const part = (name: string) => (item: Figures) => item.cpu[name]!
   return [
     cpuRow('de la base', databaseCpuOf, { ...againstSinglePostgres(databaseCpuOf), target }),
-    cpuRow('del coordinador', part('coordinator'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
+    cpuRow('del coordinador', part('coordinator'), { target: { comparison: '≤', value: 20, isAbsolute: true } }),
     cpuRow('de los workers', part('workers')),
     cpuRow('del servicio', part('servicio'), againstSinglePostgres(part('servicio'))),
   ]
@@ -135,7 +135,7 @@ export const nodeMeasurements: Measurement[] = [
         bench.withDatabaseAt(POSTGRES_URL, async (item) => {
           const [cluster, singleSide] = [await openSide(distributed), await openSide(item)]
           const contra = (nodeCase: Case<ClusterSide>, valor: number) =>
-            compareSides(bench, cluster, singleSide, nodeCase, { comparison: '≤', valor })
+            compareSides(bench, cluster, singleSide, nodeCase, { comparison: '≤', value: valor })
           return {
             rows: [
               ...(await contra(buildCreationCase(16), 1.3)),

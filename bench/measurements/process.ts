@@ -61,7 +61,7 @@ const measureStart = (bench: Bench) =>
       measurement,
       unit: 's',
       program: summarize(program),
-      target: { comparison: '≤' as const, valor, isAbsolute: true },
+      target: { comparison: '≤' as const, value: valor, isAbsolute: true },
     })
     return {
       rows: [
@@ -71,7 +71,7 @@ const measureStart = (bench: Bench) =>
           's',
           'node -e 0',
           { program: values.server, reference: values.emptyNode },
-          { comparison: '≤', valor: 15 },
+          { comparison: '≤', value: 15 },
         ),
         buildStartRow('CPU del arranque del servidor', cpu, 0.8),
         buildStartRow('arranque con npm start, con la base en marcha', values.npm, 0.8),
@@ -107,9 +107,9 @@ const measureMemory = (bench: Bench) =>
           measurement: `memoria tras ${loadMinutes} minutos a plena carga`,
           unit: 'MB',
           program: atEnd,
-          reference: { nombre: 'tras 1 minuto', series: afterFirstMinute },
+          reference: { name: 'tras 1 minuto', series: afterFirstMinute },
           ratio: { median: reason, min: atEnd.min / afterFirstMinute.max, max: atEnd.max / afterFirstMinute.min },
-          target: { comparison: '≤' as const, valor: 1.1 },
+          target: { comparison: '≤' as const, value: 1.1 },
         },
       ],
     }

@@ -127,12 +127,12 @@ const measurePages = (bench: Bench) =>
               'ms',
               'la primera',
               { program: readingOf(i), reference: readingOf(0) },
-              { comparison: '≤', valor: 1.2 },
+              { comparison: '≤', value: 1.2 },
             ),
       ),
       charts: [
         {
-          nombre: 'paginas',
+          name: 'paginas',
           chart: {
             titulo: `Una página de ${GUIAS_PER_PAGE} de ${miles(guias)} guías`,
             xAxis: 'profundidad (guías antes de la página)',
@@ -195,7 +195,7 @@ const compareReads =
       })
       const name = bareMeter ? 'servidor mínimo' : 'pgbench'
       return {
-        rows: [buildReportRow(measurement, 'lecturas/s', name, values, { comparison: '≥', valor })],
+        rows: [buildReportRow(measurement, 'lecturas/s', name, values, { comparison: '≥', value: valor })],
         notas: [serviceMeter.nota('servicio'), ...(bareMeter ? [bareMeter.nota(name)] : [])],
       }
     })

@@ -14,14 +14,14 @@ const measure = (bench: Bench) =>
   bench.withDatabase(async (base) => {
     const { rounds, seconds: segundos } = bench.options
     const comercios = await base.createComercios(1)
-    const prepareMeter = async (variant: 'con' | 'sin') => {
+    const prepareMeter = async (variant: 'validated' | 'unvalidated') => {
       const program = await base.program('server.ts', [variant])
       const load = buildCreateLoad(program.url, comercios, 32, CELL_SECONDS)
       await warmUp(bench, base, { ...load, segundos })
       return createMeter(bench, program, load)
     }
-    const validated = await prepareMeter('con')
-    const unvalidated = await prepareMeter('sin')
+    const validated = await prepareMeter('validated')
+    const unvalidated = await prepareMeter('unvalidated')
     const cellsPerRound = Math.ceil(segundos / CELL_SECONDS)
     await interleave(rounds * cellsPerRound, { validated: validated.measure, unvalidated: unvalidated.measure })
 
@@ -41,7 +41,7 @@ const measure = (bench: Bench) =>
           measurement: 'validación por contrato: parte del tiempo de CPU de una creación, Node y PostgreSQL',
           unit: '%',
           program: summarize(node.map((cpu, i) => ((cpu - unvalidatedCpu[i]!) / (cpu + postgres[i]!)) * 100)),
-          target: { comparison: '≤' as const, valor: 10, isAbsolute: true },
+          target: { comparison: '≤' as const, value: 10, isAbsolute: true },
         },
       ],
       notas: [validated.nota('con validación'), unvalidated.nota('sin validación')],

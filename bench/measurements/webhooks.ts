@@ -177,7 +177,7 @@ const measureThroughput = (bench: Bench) =>
       const { program, graphile, undici } = await sides.measure(count)
       const measurement = `enviar ${miles(count)} webhooks en espera, ${ENDPOINTS} endpoints`
       const contra = (name: string, reference: number[], valor: number) =>
-        buildReportRow(measurement, 'webhooks/s', name, { program, reference }, { comparison: '≥', valor })
+        buildReportRow(measurement, 'webhooks/s', name, { program, reference }, { comparison: '≥', value: valor })
       rows.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
     return { rows, notas: sides.notas() }
@@ -200,7 +200,7 @@ const measureManyEndpoints = (bench: Bench) =>
           'webhooks/s',
           'graphile-worker',
           { program, reference },
-          { comparison: '≥', valor: 1.3 },
+          { comparison: '≥', value: 1.3 },
         ),
       ],
       notas: sides.notas(),
@@ -225,7 +225,7 @@ const measureBacklog = (bench: Bench) =>
         buildReportRow(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { program, reference: [] }),
       ),
       notas: sides.notas(),
-      charts: [{ nombre: 'atraso', chart }],
+      charts: [{ name: 'atraso', chart }],
     }
   })
 
@@ -368,8 +368,8 @@ const latencia = (separate: boolean) => (bench: Bench) =>
       )
     return {
       rows: [
-        buildLatencyRow('p50', p50, { comparison: '≤', valor: separate ? 1.2 : 0.2 }),
-        buildLatencyRow('p99', p99, { comparison: '≤', valor: 20, isAbsolute: true }),
+        buildLatencyRow('p50', p50, { comparison: '≤', value: separate ? 1.2 : 0.2 }),
+        buildLatencyRow('p99', p99, { comparison: '≤', value: 20, isAbsolute: true }),
       ],
       notas: [
         'del servicio se cuenta desde que la respuesta de la creación llegó al cliente; de graphile-worker, desde que volvió el COMMIT.',
@@ -417,7 +417,7 @@ async function neighbour(bench: Bench): Promise<MeasurementResult> {
     'ms',
     'sin él',
     { program: withSick, reference: withoutSick },
-    { comparison: '≤', valor: 2 },
+    { comparison: '≤', value: 2 },
   )
   return {
     rows: [
@@ -425,7 +425,7 @@ async function neighbour(bench: Bench): Promise<MeasurementResult> {
         measurement: `un endpoint de ${ENDPOINTS} no responde y ${miles(count)} le esperan: los de los demás que llegan`,
         unit: '%',
         program: summarize(arrivedPercents),
-        target: { comparison: '≥', valor: 100, isAbsolute: true },
+        target: { comparison: '≥', value: 100, isAbsolute: true },
       },
       p99,
     ],

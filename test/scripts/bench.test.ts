@@ -8,15 +8,15 @@ const row = (measure: string, [min, median, max]: readonly [number, number, numb
   unit: '×',
   program: { min: 0, median: 0, max: 0 },
   target,
-  reference: { nombre: 'pgbench', series: { min: 0, median: 0, max: 0 } },
+  reference: { name: 'pgbench', series: { min: 0, median: 0, max: 0 } },
   ratio: { min, median, max },
 })
 
 describe('verdicts of the bench', () => {
   it('calls a breakdown only a figure below half of its mark, or above its double, in every round', () => {
     const [atLeast, atMost] = [
-      { comparison: '≥', valor: 1 },
-      { comparison: '≤', valor: 18 },
+      { comparison: '≥', value: 1 },
+      { comparison: '≤', value: 18 },
     ] as const
     const rows = [
       row('exact', [0.5, 0.5, 0.5], atLeast),
