@@ -70,7 +70,7 @@ function inWords(value: unknown): string {
     .join(', ')
 }
 
-/** Names of the console's options by field of the operation, where the two differ. */
+/** Option of the console by field of the operation, for fields whose option has another name. */
 const OPTION_OF_FIELD: Record<string, ConsoleOption> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
 const OPTION_OF_CODE: Record<string, ConsoleOption> = {
   comercio_desconocido: 'comercio',

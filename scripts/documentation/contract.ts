@@ -2,7 +2,6 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** Operation of a contract. */
 export interface ContractOperacion {
   id: string
   method: string

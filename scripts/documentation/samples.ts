@@ -87,7 +87,6 @@ function callOf(contract: JsonObject, operation: ContractOperacion) {
   }
 }
 
-/** Returns the curl sample of an operation. */
 export function writeCurlSample(contract: JsonObject, operation: ContractOperacion): string {
   const { method, needsLlave, headers, path, query, body, archivo } = callOf(contract, operation)
   const methodOption = method === 'GET' ? (query.length > 0 ? '-G ' : '') : `-X ${method} `

@@ -97,6 +97,5 @@ const errorParts = (contract: JsonObject): SearchPart[] =>
       texto: stripMarks(`${causa} ${remedio}`),
     }))
 
-/** Returns the search index of a contract. */
 export const searchIndexOf = (contract: JsonObject): SearchPart[] =>
   [guideParts, operacionParts, schemaParts, errorParts].flatMap((buildParts) => buildParts(contract))

@@ -15,7 +15,6 @@ const SAMPLES = new Set(['example', 'examples', 'default'])
 
 const readText = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-/** Name in the contract. */
 export interface ContractName {
   name: string
   /** Keyword that gives the name, such as `properties` or `enum`, or the name of the extension (`x-…`) that holds it. */

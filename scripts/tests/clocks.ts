@@ -12,7 +12,7 @@ export interface MovedClock {
 /** Returns the first instant from `from` on, in steps of a minute, at which a local clock shows such a text. */
 function firstLocal(from: number, zone: string, matches: (day: string, time: string) => boolean): Date {
   const formatter = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
-  // Looks for the day first: a minute's search would take years of steps.
+  // Looks for the day first: a search by minutes would need millions of steps.
   for (let at = startOfDay(new Date(from), zone).getTime(); ; at += DAY_MS) {
     const [day = ''] = formatter.format(new Date(at + 12 * HOUR_MS)).split(' ')
     if (!matches(day, '')) continue

@@ -175,7 +175,6 @@ const PARAMETER = /(?<![:\w]):([a-z]\w*)/g
 /** All statements of the process whose text is fixed, by name. */
 export const STATEMENTS = new Map<string, Statement>()
 
-/** Options of a statement. */
 interface StatementOptions {
   /**
    * Way in which PostgreSQL plans the statement. Default: its own choice.

@@ -25,7 +25,7 @@ export interface Part {
   readonly letter: string
 }
 
-/** Parts of merchants' rows as one process knows them, when several machines hold the rows. */
+/** Division of merchants' rows among several machines, as this process knows it. */
 export interface Placements {
   /** Settings of sessions that query the rows of all merchants. */
   readonly settings: Readonly<Record<string, string>>

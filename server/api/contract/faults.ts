@@ -11,7 +11,7 @@ type FaultSchema = Record<string, unknown> & {
   properties?: Record<string, unknown>
   'x-mensaje'?: string
   'x-mensajes-requeridos'?: Record<string, string>
-  /** Message for a list in the place of the object. */
+  /** Message for a request that sends a list instead of the object. */
   'x-mensaje-lista'?: string
   /** True for a latitude: a value out of range may be the longitude. */
   'x-invertible'?: boolean

@@ -173,7 +173,6 @@ function signalOnClose(res: Response): AbortSignal {
   return control.signal
 }
 
-/** Handler of any operation. */
 export type AnyHandler<D> = (
   input: Record<keyof HandlerInput<OperationId>, unknown>,
   deps: D,

@@ -96,7 +96,7 @@ const writeHead = (res: Response, status: number, headerList: HeaderList) =>
 
 const sentResponse = (res: Response, status: number, headerList: HeaderList, body: unknown): SentResponse => ({
   status,
-  // The headers of the answer, for tests only. The headers that middleware set before the answer was known come first.
+  // Headers that only tests read: those of middlewares come first, and those of the answer replace them.
   get headers() {
     const headerPairs = headerList.flatMap((name, i) => (i % 2 === 0 ? [[name, headerList[i + 1]] as const] : []))
     return { ...(res.req.solicitud.isApi ? {} : res.getHeaders()), ...Object.fromEntries(headerPairs) }

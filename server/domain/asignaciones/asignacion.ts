@@ -13,7 +13,6 @@ import { readRepartidorNames } from '../identities/repartidor.ts'
 import { readAuthors } from '../operadores/operador.ts'
 import { explainGuiaCode } from '../records/guiaLookup.ts'
 
-/** Row of `asignacion`. */
 export type AsignacionRow = RowOf<asignacion, { modo: Modo; fecha: Dia }>
 
 /** Assignment of a guide, read by the guide's code. */

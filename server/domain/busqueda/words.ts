@@ -28,7 +28,6 @@ export function textPartsOf(text: string): string[] {
   return plain.match(ASCII.test(plain) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** Returns the digits of a text. */
 export const digitsOf = (text: string): string => text.replace(/\D+/g, '')
 
 /**

@@ -154,7 +154,7 @@ function pointersOf(column: CorrectableColumn, storedGuia: GuiaRow, values: Corr
   return members.filter((member) => before[member] !== after[member]).map((member) => `/recogida/${member}`)
 }
 
-/** Codes of warnings about how place and reference were given. A correction does not change those. */
+/** Codes of warnings about the form in which a creation gave its place and reference. A correction keeps them. */
 const HOW_GIVEN: readonly string[] = [
   'enlace_sin_coordenadas',
   'lugar_descrito',

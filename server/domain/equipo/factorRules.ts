@@ -22,7 +22,6 @@ const READ = statement<{ persona_id: string }, Factors>(
      (select count(*)::int from codigo_de_recuperacion where persona_id = :persona_id) as codigos`,
 )
 
-/** Returns the factors of a person. */
 export async function readFactors(query: Query, persona_id: string): Promise<Factors> {
   const [factors] = await query(READ, { persona_id })
   return factors!

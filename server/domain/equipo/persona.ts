@@ -7,13 +7,10 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 /** Value of the column `ambito` for the courier company. For a merchant, the column has the merchant's code. */
 export const COMPANY = 'empresa'
 
-/** Row of `persona`. */
 export type PersonaRow = persona
 
-/** Row of `membresia`. */
 export type MembresiaRow = RowOf<membresia, { alcances: AlcanceDePersona[] }>
 
-/** Row of `invitacion`. */
 export type InvitacionRow = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
 
 /** Columns of a membership that answers show. */

@@ -79,7 +79,6 @@ export const joinCodes = (codes: readonly string[]) => codes.join('-')
 /** Splits the name in a link into its guide codes; the inverse of {@link joinCodes}. */
 export const splitCodes = (name: string) => name.split('-')
 
-/** Converts a row into the data of its label. */
 export function etiquetaDataOf(row: EtiquetaRow, settings: Pick<ServiceSettings, 'publicUrl'>): EtiquetaData {
   const { guia, modo, external_ref, contenido, recogida } = row
   return {

@@ -248,7 +248,7 @@ async function read(
     },
   )
   const { hasta } = rows[0]!
-  // A page without guides still has one row, with the position.
+  // An empty page has one row without a guide, which contains only the position.
   return { rows: rows.filter(({ id }) => id !== null), hasta: hasta === null ? undefined : [hasta] }
 }
 

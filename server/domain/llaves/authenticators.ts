@@ -136,7 +136,6 @@ function identityOf(row: OwnedLlaveRow): Identities['llaveDeComercio' | 'llaveDe
   }
 }
 
-/** Returns the identity of a session's row. */
 function sesionIdentity(row: SesionRow): Identities['sesionDeRepartidor'] {
   const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = row
   return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }

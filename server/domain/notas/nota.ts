@@ -3,7 +3,6 @@ import type { nota } from '../../generated/contract/prisma/client.ts'
 import type { Modo, Nota } from '../../generated/contract/types/index.ts'
 import { readAuthors } from '../operadores/operador.ts'
 
-/** Row of `nota`. */
 export type NotaRow = RowOf<nota, { modo: Modo }>
 
 /** Converts notes of a guide for operators. The name of an erased person is empty. */

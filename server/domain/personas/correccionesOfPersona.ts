@@ -47,7 +47,6 @@ const LOCK = statement<GuiaKey, GuiaRow>(
   `select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
 )
 
-/** Locks a guide and returns its row. */
 export const lockGuia = async (query: Query, key: GuiaKey): Promise<GuiaRow> => (await query(LOCK, key))[0]!
 
 const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>(

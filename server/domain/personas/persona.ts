@@ -54,7 +54,7 @@ export async function findGuiaIfAny(db: Db, { guia }: GuiaQuery): Promise<GuiaRo
   }
 }
 
-/** Runs `perform` in each part of the data that has guides in question, one after another. */
+/** Runs `perform` in each part that may have guides of the person, one part after another. */
 export const inEachPart = async <R>(
   db: Db,
   { comercio_id }: Pick<PersonQuery, 'comercio_id'>,
@@ -141,7 +141,10 @@ const IDENTIFIER = `case when c.identificador like 'avi\\_%' then split_part(c.i
 export const KEY_OF_GUIA = `c.comercio_id = v.comercio_id and c.modo = v.modo
      and (v.guia = any(string_to_array(${IDENTIFIER}, ',')) or c.identificador in (select o.id::text from nota o where ${de('o')}))`
 
-/** SQL that deletes the idempotency keys of the guides `v`, which have a column `guia`. Callers choose the keys' texts. */
+/**
+ * SQL of `c`: deletes the idempotency keys of the guides in `v`, a table with a column `guia`. Callers choose the text of
+ * a key, so it may contain personal data.
+ */
 export const DELETE_KEYS = `c as (
      delete from clave_idempotencia c where (c.comercio_id, c.modo, ${IDENTIFIER}) in (${IDENTIFIERS})
        or (c.operacion = 'crearLote' and exists (select from v where v.comercio_id = c.comercio_id and v.modo = c.modo

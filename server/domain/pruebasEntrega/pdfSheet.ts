@@ -14,9 +14,7 @@ export const CONTENT_BOTTOM = PDF_SHEET.alto - PDF_SHEET.footer - 14
 
 /** Style of small labels. */
 export const LABEL_STYLE: TextStyle = { size: 6.8, weight: 'strong', color: TONES.grey, letterSpacing: 0.6 }
-/** Style of titles. */
 export const TITLE_STYLE: TextStyle = { size: 10.5, weight: 'strong', color: TONES.ink }
-/** Style of the text. */
 export const TEXT_STYLE: TextStyle = { size: 9, color: TONES.ink }
 /** Style of notes and captions. */
 export const SMALL_STYLE: TextStyle = { size: 7.6, color: TONES.grey }

@@ -228,7 +228,6 @@ export const fotoSql = (guia: string, ownValues: Partial<Record<keyof Foto, stri
 /** Returns the snapshot of a guide. */
 export const fotoOf = (guia: GuiaRow): Foto => pickColumns(guia, FOTO_COLUMNS)
 
-/** Returns the row of a new guide. */
 export const buildNewGuiaRow = (
   datos: GuiaData,
   ownValues: Pick<GuiaRow, 'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'creado_en'>,

@@ -11,7 +11,6 @@ export type SendError =
   | 'destino_no_permitido'
   | 'respuesta_invalida'
 
-/** Result of an exchange. */
 export interface ExchangeResult {
   status: number | null
   /** Kind of error; null exactly if the status is 2xx. */

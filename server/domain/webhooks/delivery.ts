@@ -28,7 +28,6 @@ import type { WebhookKey } from '../records/webhookKey.ts'
 import type { ExchangeResult } from './attempt.ts'
 import type { WebhookScope } from './webhook.ts'
 
-/** Row of `webhook_aviso`. */
 export type WebhookAvisoRow = RowOf<
   webhook_aviso,
   {

@@ -6,7 +6,6 @@ import { type EventoRow, subscribesTo } from '../eventos/evento.ts'
 import type { WebhookKey } from '../records/webhookKey.ts'
 import type { WebhookRow, WebhookScope } from './webhook.ts'
 
-/** Row of `recuperacion`. */
 export type RecoveryRow = RowOf<recuperacion, { modo: Modo; posicion: RecoveryPosition; estado: EstadoDeRecuperacion }>
 
 /**

@@ -7,7 +7,6 @@ import type { Deps } from '../deps.ts'
 import { secretText } from './signature.ts'
 import { presentWebhook, readWebhook, type WebhookScope } from './webhook.ts'
 
-/** Row of `webhook_secreto`. */
 export type SecretoRow = RowOf<webhook_secreto, { modo: Modo }>
 
 /** Identity of a secret: its endpoint, and its version at that endpoint. */

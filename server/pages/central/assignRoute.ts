@@ -176,7 +176,7 @@ async function sendForm(
 
 const parcels = (n: number, one: string, many: string) => (n === 1 ? `Un paquete ${one}` : `${n} paquetes ${many}`)
 
-/** Returns the result of each guide in a form, in words. */
+/** Returns the texts for a sent form: a sentence about the guides that were assigned, and the message of each fault. */
 function outcomeOf(
   { accion, fecha, guias }: Assignment,
   { resultados }: ResultadosDeAsignar,

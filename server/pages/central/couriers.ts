@@ -53,7 +53,6 @@ interface CourierOptions extends AssignOptions {
   /** Guides that are assigned to the courier, but not carried yet. */
   asignadas: readonly GuiaDeOperacion[]
   names: MerchantNames
-  /** Name of the courier. */
   nombre: string
 }
 

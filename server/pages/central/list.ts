@@ -129,7 +129,6 @@ export interface TableOptions<G> {
   detail?: (guia: G) => string | null | undefined
 }
 
-/** Draws guides as a table. */
 export function guideTable<G extends GuiaDeOperacion>(
   label: string,
   guias: readonly G[],

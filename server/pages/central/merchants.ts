@@ -105,7 +105,6 @@ interface MerchantOptions {
   said?: { text: string; good: boolean } | undefined
 }
 
-/** Returns the page of one merchant. */
 export function merchantPage(options: MerchantOptions): PageContent {
   const { office, comercio, keys, members, key, refused, said } = options
   const { root, scopes, clock } = office

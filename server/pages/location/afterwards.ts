@@ -74,7 +74,7 @@ interface ConfirmedPageOptions {
   tiles: Tiles | null
   /** Relative path from the page to the service root, such as `../`. */
   root: string
-  /** Path of the style sheet for the story. */
+  /** Path of the style sheet for the state and history of the parcel. */
   style: string
   /** True if the recipient wanted to change the location, but the courier is already on the way. */
   isLate: boolean

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { ALPHABET, checkDigit } from './guideCode.ts'
 
-/** Source of random bytes. */
 export type RandomSource = (bytes: number) => Buffer
 
 const RANDOM_POOL = Buffer.alloc(8_192)

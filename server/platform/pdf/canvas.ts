@@ -43,7 +43,7 @@ export interface Paragraph extends TextOptions {
   enlace?: string
 }
 
-/** Creates the canvas of a tagged document. */
+/** Creates a canvas that draws content and adds it to the document's structure, as tagged PDF needs. */
 export function createCanvas(doc: PdfDocument): Canvas {
   const typography = createTypography(doc)
   const root = doc.struct('Document')

@@ -36,8 +36,8 @@ export class Hosts<Line> {
   }
 
   /**
-   * Returns true if the request may be sent now. If not, remembers which line of deliveries waits. {@link finish}
-   * returns the line when an exchange with the same host ends.
+   * Returns true if the request may be sent now. Otherwise stores the line of deliveries as waiting, until
+   * {@link finish} ends an exchange with the same host and returns the line.
    */
   maySend(hostSend: HostSend, line: Line): boolean {
     const { host } = hostSend

@@ -156,7 +156,6 @@ export const requestSesion = () => requestApi<Sesion>('GET', 'sesion')
 export const isSignedOut = ({ status }: ApiResponse<unknown>) => status === 204 || status === 401
 /** Signs the courier out. */
 export const requestSignOut = () => requestApi<undefined>('DELETE', 'sesion')
-/** Reads a guide. */
 export const readGuia = (guia: string) => requestApi<GuiaDeReparto>('GET', `guias/${guia}`)
 /** Guides that the courier carries, those that are assigned to the courier, and those that the courier finished today. */
 export interface OwnGuias {

@@ -86,8 +86,8 @@ export const sendAction = (action: CourierAction): Promise<Fin> =>
   sendOne(action).catch(async (error) => (await postponeUnanswered([action], error))[0]!)
 
 /**
- * Delays actions that got no response. Small requests may pass where photos do not, and a phone may lose the bytes of a
- * photo. If the service responds, the other actions need not wait for these.
+ * Delays actions that got no response. Then asks for the session, because a small request may pass where a photo does
+ * not. If the service responds, only these actions wait.
  * @throws NoResponseError if the service does not respond; rethrows any other error
  */
 async function postponeUnanswered(batch: readonly CourierAction[], error: unknown): Promise<Fin[]> {

@@ -38,7 +38,6 @@ const KEYS: Record<string, Direccion> = {
   ArrowRight: 'derecha',
 }
 
-/** Opens the map in its container. */
 export function openMap(container: HTMLElement, zone: Zona, avisos: Avisos): InteractiveMap {
   const { url = '', atribucion: attribution = '' } = container.dataset
   let where = zone.centre ? new LatLng(zone.centre.lat, zone.centre.lng) : COUNTRY_VIEW.point

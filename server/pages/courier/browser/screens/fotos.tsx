@@ -18,7 +18,6 @@ interface TakeFotosOptions {
   guia: string
   /** Returns the current number of photos. */
   countFotos: () => number
-  /** Stores a photo. */
   addFoto: (foto: StoredImage) => Promise<void> | void
   /** Shows why there is no photo; undefined clears the message. */
   fail: (cause: unknown) => void

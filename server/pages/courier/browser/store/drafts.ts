@@ -1,7 +1,6 @@
 // Deliveries that couriers are filling in.
 import { deleteImages, type EntregaDraft, openPhoneDatabase, type StoredImage, writeStore } from './base.ts'
 
-/** Returns the drafts of a courier. */
 export const readDrafts = async (repartidor: string) =>
   (await (await openPhoneDatabase()).getAll('drafts')).filter((draft) => draft.repartidor === repartidor)
 
