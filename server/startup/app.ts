@@ -50,8 +50,8 @@ export function createApp(
     notifyOfNetwork(sesion, use)
   }
   const binding = { operaciones, handlers, authenticators, deps: { ...deps, validacion, onSesionUse } }
-  servePages(app, deps, { front, buzon, call: createCalls(binding), onSesionUse })
   bindRoutes(app, { ...binding, witness })
+  servePages(app, deps, { front, buzon, call: createCalls(binding), onSesionUse })
   app.use(limitUnknown(deps.limits))
   app.use(unknownPage.unknown)
   app.use(createUnknownRoute(operaciones))

@@ -38,6 +38,9 @@ export interface OpenApiDocument {
   >
 }
 
+/** Returns the first segments of a path, which distinguish operations (`/repartidor/v1`) from pages (`/repartidor`). */
+export const rootOf = (path: string): string => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(path)?.[0] ?? path
+
 /** Operation of the contract, with the properties that the server needs. */
 export interface Operation {
   id: OperationId

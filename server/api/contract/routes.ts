@@ -1,4 +1,11 @@
-import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express'
+import {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express'
 import type { Db } from '../../data/db.ts'
 import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { Problema, problemOfFaults, uniformProblem } from '../../platform/errors.ts'
@@ -16,7 +23,7 @@ import type { Authenticators, Identity } from '../http/identity.ts'
 import { networkOf } from '../http/network.ts'
 import { methodNotAllowed, type ResponseWitness, sendResponse } from '../http/problems.ts'
 import { correctCost, countUnknown, limitRate } from '../http/rateLimit.ts'
-import type { Operation, OperationId } from './contract.ts'
+import { type Operation, type OperationId, rootOf } from './contract.ts'
 import type { HandlerInput, HandlersWith } from './handler.ts'
 import { freezeQuery, isWellWritten, type ParameterRejection, withObjects } from './parameters.ts'
 import { phoneContextOf, type Validation } from './validation.ts'
@@ -38,18 +45,30 @@ export interface Binding<D extends BinderDeps> {
 }
 
 /**
- * Binds every operation of the contract to its handler, by operationId. The middlewares run in the order of the call. A
- * path of the contract with another method gets 405.
+ * Binds every operation of the contract to its handler, by operationId. A path of the contract with another method gets
+ * 405.
  */
-export function bindRoutes<D extends BinderDeps>(
-  app: Express,
-  { operaciones, handlers, authenticators, deps, witness }: Binding<D>,
-) {
+export function bindRoutes<D extends BinderDeps>(app: Express, binding: Binding<D>): void {
+  const operationsByRoot = Map.groupBy(binding.operaciones, ({ path }) => rootOf(path))
+  const routers = new Map([...operationsByRoot].map(([root, some]) => [root, createRouter(some, binding)]))
+  // A router compares a request with one path after the other. It therefore has only the paths of one root.
+  app.use((req, res, next) => {
+    const router = routers.get(rootOf(req.url))
+    if (router) router(req, res, next)
+    else next()
+  })
+}
+
+/** Creates the router of some operations. The middlewares of an operation run in the order of the call. */
+function createRouter<D extends BinderDeps>(
+  operations: readonly Operation[],
+  { handlers, authenticators, deps, witness }: Binding<D>,
+): Router {
+  const router = Router({ caseSensitive: true, strict: true })
   const depsOf = createDepsOf(deps)
-  const operationsByPath = [...Map.groupBy(operaciones, ({ path }) => path)]
+  const operationsByPath = [...Map.groupBy(operations, ({ path }) => path)]
   for (const [path, pathOperations] of operationsByPath.sort(([a], [b]) => countParameters(a) - countParameters(b))) {
-    // All methods of a path share one layer, because every request walks through all layers before its own.
-    const route = app.route(path.replace(/\{(\w+)\}/g, ':$1'))
+    const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'))
     for (const operation of pathOperations) {
       route[operation.method](
         markOperation(operation),
@@ -68,6 +87,7 @@ export function bindRoutes<D extends BinderDeps>(
     }
     route.all(methodNotAllowed(pathOperations.map(({ method }) => method)))
   }
+  return router
 }
 
 /** Returns the middlewares that refuse callers who may not call the operation, or not so often. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net'
 import type { Request } from 'express'
 import { tooMany } from '../../platform/errors.ts'
-import type { Operation } from '../contract/contract.ts'
+import { type Operation, rootOf } from '../contract/contract.ts'
 import type { Limits, NetworkClass } from '../limits/limits.ts'
 import { SECURITY_HEADERS } from './headers.ts'
 import { networkOf } from './network.ts'
@@ -90,9 +90,6 @@ export function addressOf({ socket, headers }: IncomingMessage, proxies: number)
 
 /** Pages that require an API key and accept no session. Their requests count against the rates of the key. */
 const LLAVE_PATHS: readonly string[] = ['/mcp']
-
-/** First segments of a path, which distinguish operations (`/repartidor/v1`) from pages (`/repartidor`). */
-const rootOf = (path: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(path)?.[0] ?? path
 
 /**
  * Creates the function that returns the class of a request that counts against the network's rates. Returns undefined
