@@ -5,6 +5,7 @@
  * machinery differs. Reads DATABASE_URL, MASTER_KEYS and PORT.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
+import { type JsonSchema, readDocument } from '../server/api/contract/contract.ts'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
 import { digestsOf } from '../server/domain/guias/digests.ts'
 import { normalizeGuia } from '../server/domain/records/guiaData.ts'
@@ -25,6 +26,15 @@ const visible = (maxLength: number) => ({
   maxLength,
   pattern: '^(?=.*\\S)[^\\p{Cc}\\u202A-\\u202E\\u2066-\\u2069]*$',
 })
+/** Texts of a new guide, as the contract bounds them. */
+function textMembers(): Record<string, object> {
+  const { properties } = readDocument().components.schemas.GuiaParaCrear as { properties: Record<string, JsonSchema> }
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, { type, minLength, maxLength, pattern }]) =>
+      type === 'string' ? [[name, { type, minLength, maxLength, ...(pattern === undefined ? {} : { pattern }) }]] : [],
+    ),
+  )
+}
 const place = {
   lat: { type: 'number', minimum: -90, maximum: 90 },
   lng: { type: 'number', minimum: -180, maximum: 180 },
@@ -37,8 +47,7 @@ const body = {
   dependencies: { lat: ['lng'], lng: ['lat'] },
   properties: {
     telefono: { type: 'string', minLength: 1, maxLength: 40, pattern: '^\\+[\\d\\s().-]+$' },
-    departamento: visible(100),
-    municipio: visible(100),
+    ...textMembers(),
     ...place,
     recogida: {
       type: 'object',
@@ -53,10 +62,6 @@ const body = {
       maxLength: 128,
       pattern: '^(?!\\s)[^\\p{Cc}\\p{Cf}\\p{Co}\\p{Zl}\\p{Zp}]+(?<!\\s)$',
     },
-    destinatario: visible(120),
-    direccion: visible(300),
-    indicaciones: { type: 'string', minLength: 1, maxLength: 500 },
-    contenido: visible(300),
   },
 }
 

@@ -8,6 +8,7 @@ import { createClient } from '@hey-api/openapi-ts'
 import type { JsonObject } from '../documentation/contract.ts'
 import { GENERATED_FOLDER, REPOSITORY_URL, readBundle, requireFile } from './places.ts'
 import { runInRoot } from './run.ts'
+import { renderSdkFields } from './sdkFields.ts'
 import { renderSdkOperaciones } from './sdkOperations.ts'
 import { renderSdkTypes } from './sdkTypes.ts'
 import { generateTelefonos } from './telephones.ts'
@@ -32,6 +33,7 @@ export async function generateSdk() {
   await writeFile(file, tipos)
   await writeFile(new URL('operations.ts', outputUrl), renderSdkOperaciones(bundle))
   await writeFile(new URL('eventTypes.ts', outputUrl), eventTypes(bundle))
+  await writeFile(new URL('fields.ts', outputUrl), renderSdkFields(bundle))
   await generateTelefonos(outputUrl)
   for (const file of ['time/relativeDays.ts', 'csv.ts'])
     await copyFile(new URL(`server/platform/${file}`, REPOSITORY_URL), new URL(basename(file), outputUrl))

@@ -1,23 +1,38 @@
-import type { GuiaParaCrear, Recogida } from '@guias/sdk'
+import type { GuiaParaCrear } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
+import type { GUIA_FIELDS, RECOGIDA_FIELDS } from '../src/generated/fields.ts'
 import type { Option, Options } from './command.ts'
 
+/** Member of a guide on the command line. */
+interface Field extends Option {
+  /** Title of its line in `guias ver`; undefined if the member has no line of its own. */
+  title: string | undefined
+}
+
 /** Options of a guide's members. The list does not compile if it lacks a member of the contract. */
-const GUIA_FIELDS = {
-  telefono: { placeholder: '<número>', description: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
-  departamento: { placeholder: '<nombre>', description: 'departamento de destino' },
-  municipio: { placeholder: '<nombre>', description: 'municipio de destino' },
-  external_ref: { placeholder: '<ref>', description: 'su número de pedido; con él, repetir no crea otra guía' },
-  destinatario: { placeholder: '<nombre>', description: 'quién recibe' },
-  direccion: { placeholder: '<texto>', description: 'calle, número, zona' },
-  indicaciones: { placeholder: '<texto>', description: 'cómo llegar, a quién preguntar' },
-  contenido: { placeholder: '<texto>', description: 'qué lleva el paquete' },
-  lat: { placeholder: '<grados>', description: 'latitud del lugar de entrega' },
-  lng: { placeholder: '<grados>', description: 'longitud del lugar de entrega; aquí es negativa' },
-  maps_url: { placeholder: '<url>', description: 'el lugar de entrega, en un enlace de mapa' },
-  metadatos: { placeholder: '<clave=texto>', description: 'datos suyos; varios, separados por «;»' },
-} as const satisfies Readonly<Record<Exclude<keyof GuiaParaCrear, 'pais' | 'recogida' | 'estricto'>, Option>>
-const RECOGIDA_FIELDS = {
+const GUIA_OPTION_FIELDS = {
+  telefono: {
+    placeholder: '<número>',
+    description: 'teléfono del destinatario, como 3148 1676 o +50231481676',
+    title: undefined,
+  },
+  departamento: { placeholder: '<nombre>', description: 'departamento de destino', title: undefined },
+  municipio: { placeholder: '<nombre>', description: 'municipio de destino', title: undefined },
+  external_ref: {
+    placeholder: '<ref>',
+    description: 'su número de pedido; con él, repetir no crea otra guía',
+    title: undefined,
+  },
+  destinatario: { placeholder: '<nombre>', description: 'quién recibe', title: undefined },
+  direccion: { placeholder: '<texto>', description: 'calle, número, zona', title: undefined },
+  indicaciones: { placeholder: '<texto>', description: 'cómo llegar, a quién preguntar', title: 'Indicaciones' },
+  contenido: { placeholder: '<texto>', description: 'qué lleva el paquete', title: 'Contenido' },
+  lat: { placeholder: '<grados>', description: 'latitud del lugar de entrega', title: undefined },
+  lng: { placeholder: '<grados>', description: 'longitud del lugar de entrega; aquí es negativa', title: undefined },
+  maps_url: { placeholder: '<url>', description: 'el lugar de entrega, en un enlace de mapa', title: undefined },
+  metadatos: { placeholder: '<clave=texto>', description: 'datos suyos; varios, separados por «;»', title: undefined },
+} as const satisfies Readonly<Record<Exclude<(typeof GUIA_FIELDS)[number], 'pais'>, Field>>
+const RECOGIDA_OPTION_FIELDS = {
   recogida_nombre: { placeholder: '<nombre>', description: 'nombre del lugar donde se recoge' },
   recogida_lat: { placeholder: '<grados>', description: 'latitud de donde se recoge' },
   recogida_lng: { placeholder: '<grados>', description: 'longitud de donde se recoge' },
@@ -26,7 +41,7 @@ const RECOGIDA_FIELDS = {
   recogida_telefono: { placeholder: '<número>', description: 'teléfono de donde se recoge' },
   recogida_direccion: { placeholder: '<texto>', description: 'calle, número y zona de donde se recoge' },
   recogida_indicaciones: { placeholder: '<texto>', description: 'cómo llegar a donde se recoge' },
-} as const satisfies Readonly<Record<`recogida_${keyof Recogida}`, Option>>
+} as const satisfies Readonly<Record<(typeof RECOGIDA_FIELDS)[number], Option>>
 /** Countries whose phone numbers can be read without `+`. */
 const COUNTRIES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
 
@@ -35,8 +50,20 @@ export const optionNameOf = (field: string) => field.replaceAll('_', '-')
 const opciones = (fields: Readonly<Record<string, Option>>): Options =>
   Object.fromEntries(Object.entries(fields).map(([field, option]) => [optionNameOf(field), option]))
 
-export const RECOGIDA_OPTIONS = opciones(RECOGIDA_FIELDS)
-export const GUIA_OPTIONS: Options = { ...opciones(GUIA_FIELDS), ...RECOGIDA_OPTIONS }
+export const RECOGIDA_OPTIONS = opciones(RECOGIDA_OPTION_FIELDS)
+export const GUIA_OPTIONS: Options = { ...opciones(GUIA_OPTION_FIELDS), ...RECOGIDA_OPTIONS }
+/** Returns the options of some of a guide's members. */
+export const pickOptions = (fields: readonly string[]): Options =>
+  Object.fromEntries(
+    fields.map(optionNameOf).flatMap((name) => (GUIA_OPTIONS[name] ? [[name, GUIA_OPTIONS[name]] as const] : [])),
+  )
+
+type GuiaField = keyof typeof GUIA_OPTION_FIELDS
+/** Members that have a line of their own in `guias ver`, with its title. */
+export const LINE_TITLES = (Object.entries(GUIA_OPTION_FIELDS) as [GuiaField, Field][]).flatMap(([name, { title }]) =>
+  title === undefined ? [] : [[title, name] as const],
+)
+
 /**
  * Builds the option `--pais`.
  *

@@ -3,7 +3,7 @@ import { withRelativeDays } from '../src/generated/relativeDays.ts'
 import type { CliCommand, CliCommands, CommandGroup, Options } from './command.ts'
 
 /** Width of the help text in columns. Every terminal has at least 80. */
-const HELP_WIDTH = 80
+export const HELP_WIDTH = 80
 
 export const isGroup = (entry: CliCommand | CommandGroup): entry is CommandGroup => 'commands' in entry
 

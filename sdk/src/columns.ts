@@ -1,16 +1,8 @@
+import { GUIA_FIELDS, RECOGIDA_FIELDS } from './generated/fields.js'
 import type { GuiaParaCrear, Metadatos, Recogida } from './generated/types.gen.js'
 
-const GUIA_FIELDS = [
-  ...(['telefono', 'departamento', 'municipio', 'external_ref', 'destinatario', 'direccion', 'indicaciones'] as const),
-  ...(['contenido', 'lat', 'lng', 'maps_url', 'metadatos'] as const),
-] satisfies (keyof GuiaParaCrear)[]
-const RECOGIDA_FIELDS = [
-  ...(['recogida_nombre', 'recogida_lat', 'recogida_lng', 'recogida_maps_url', 'recogida_contacto'] as const),
-  ...(['recogida_telefono', 'recogida_direccion', 'recogida_indicaciones'] as const),
-] satisfies `recogida_${keyof Recogida}`[]
-
 /** Columnas que una hoja de guías puede llevar. */
-export const COLUMNAS: readonly string[] = [...GUIA_FIELDS, 'pais', ...RECOGIDA_FIELDS]
+export const COLUMNAS: readonly string[] = [...GUIA_FIELDS, ...RECOGIDA_FIELDS]
 
 /** Names that shops give to columns, besides the contract's own. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -87,7 +79,7 @@ export function normalizarColumna(titulo: string): string {
 export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}
   const recogida = leerRecogida(valor)
-  for (const campo of [...GUIA_FIELDS, 'pais']) setField(guia, campo, campo, valor)
+  for (const campo of GUIA_FIELDS) setField(guia, campo, campo, valor)
   if (recogida) guia.recogida = recogida
   return guia as GuiaParaCrear
 }

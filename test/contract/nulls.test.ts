@@ -6,6 +6,7 @@ import { createNullRemover } from '../../server/api/contract/nulls.ts'
 import { forInput } from '../../server/api/contract/schemas.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+import { readSchema } from './schema.ts'
 
 const environment = useEnvironment()
 const removeNulls = createNullRemover(forInput(readDocument()))
@@ -39,21 +40,18 @@ describe('nulls of a request', () => {
   })
 })
 
+/** Null for each optional member of a schema, except some. */
+const optionalNulls = (schema: string, except: readonly string[] = []) => {
+  const { properties, required = [] } = readSchema(schema)
+  const optional = Object.keys(properties).filter((name) => ![...required, ...except].includes(name))
+  return Object.fromEntries(optional.map((name) => [name, null]))
+}
+
 /** What a client sends that writes null where it has no value. */
 const withNulls = (guide: Partial<GuiaIndividual>) => ({
-  destinatario: null,
-  direccion: null,
-  indicaciones: null,
-  contenido: null,
-  pais: null,
-  estricto: null,
-  lat: null,
-  lng: null,
-  maps_url: null,
-  external_ref: null,
-  metadatos: null,
+  ...optionalNulls('GuiaParaCrear'),
   ...guide,
-  recogida: { contacto: null, telefono: null, direccion: null, indicaciones: null, maps_url: null, ...guide.recogida },
+  recogida: { ...optionalNulls('Recogida', ['nombre', 'lat', 'lng']), ...guide.recogida },
 })
 
 const post = async (path: string, body: object) =>

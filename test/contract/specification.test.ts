@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
+import { readSchema } from './schema.ts'
 
 type Nodo = Record<string, unknown>
 type Origen = 'especificado' | 'decision'
@@ -25,6 +26,8 @@ const escapeStep = (step: string) => step.replaceAll('~', '~0').replaceAll('/', 
 const operacion = (method: string, path: string) => `/paths/${escapeStep(path)}/${method}`
 const json = '/content/application~1json/schema'
 const schema = (name: string) => `/components/schemas/${name}`
+/** Fields of a guide that the specification names. */
+const SPECIFIED_FIELDS = 'telefono departamento municipio lat lng maps_url recogida external_ref'.split(' ')
 const field = (name: string, propertyName: string) => `${schema(name)}/properties/${propertyName}`
 
 /** The element at a pointer; what stands beside a `$ref` stands over what it refers to. */
@@ -299,9 +302,9 @@ const GAPS: Record<string, Gap[]> = {
         [schema('RecogidaDeGuia'), 'decision'],
         [schema('ReferenciaExterna'), 'decision'],
         [schema('CodigoDeGuia'), 'decision'],
-        ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'metadatos'].map(
-          (name): ContractElement => [field('GuiaParaCrear', name), 'decision'],
-        ),
+        ...Object.keys(readSchema('GuiaParaCrear').properties)
+          .filter((name) => !SPECIFIED_FIELDS.includes(name))
+          .map((name): ContractElement => [field('GuiaParaCrear', name), 'decision']),
       ],
     },
     {

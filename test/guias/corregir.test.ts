@@ -1,5 +1,6 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { readSchema } from '../contract/schema.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW } from '../factories.ts'
 import { apiFault } from '../webhooks/webhooks.ts'
@@ -52,6 +53,19 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       estado: 'aceptado',
     })
     expect(JSON.stringify(evento)).not.toMatch(/59871234|Luis|Calle/)
+  })
+
+  it('changes and clears each text that may be absent', async () => {
+    const { api, guia, eventos } = await fresh()
+    const texts = Object.entries(readSchema('CorreccionDeGuia').properties).flatMap(([name, { type }]) =>
+      String(type) === 'string,null' ? [name] : [],
+    )
+    expect(texts.length).toBeGreaterThan(0)
+    for (const name of texts)
+      for (const value of ['Otro texto', null]) {
+        expect(await api.guias.corregir(guia, { [name]: value } as CorreccionDeGuia)).toMatchObject({ [name]: value })
+        expect((await eventos()).at(-1)).toMatchObject({ tipo: 'guia.corregida', campos: [`/${name}`] })
+      }
   })
 
   it('writes nothing if the guide already has these values', async () => {

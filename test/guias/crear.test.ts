@@ -1,5 +1,6 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { DIGESTED_COLUMNS } from '../../server/domain/records/guiaFields.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { HAS_LOCK_TIMEOUTS } from '../childEnvironment.ts'
 import { useEnvironment } from '../environment.ts'
@@ -255,19 +256,21 @@ describe('external_ref', () => {
     expect((await api.guias.crear(body)).guia).toBe(first.guia)
   })
 
+  const OTHER_VALUES: Readonly<Record<string, unknown>> = {
+    telefono: '+50231481677',
+    departamento: 'Escuintla',
+    municipio: 'Mixco',
+    lat: 14.7,
+    lng: -90.6,
+    maps_url: 'https://www.google.com/maps?q=14.6349,-90.5069',
+    recogida: { lat: 14.5, lng: -90.5 },
+  }
   const cambios: [string, Record<string, unknown>][] = [
-    ['telefono', { telefono: '+50231481677' }],
-    ['departamento', { departamento: 'Escuintla' }],
-    ['municipio', { municipio: 'Mixco' }],
-    ['lat', { lat: 14.7 }],
-    ['lng', { lng: -90.6 }],
-    ['maps_url', { maps_url: 'https://www.google.com/maps?q=14.6349,-90.5069' }],
-    ['recogida', { recogida: { lat: 14.5, lng: -90.5 } }],
+    ...DIGESTED_COLUMNS.map((column): [string, Record<string, unknown>] => [
+      column,
+      { [column]: OTHER_VALUES[column] ?? 'Otro texto' },
+    ]),
     ['recogida', { recogida: { ...RECOGIDA, contacto: 'Otro' } }],
-    ['destinatario', { destinatario: 'Otra persona' }],
-    ['direccion', { direccion: 'Otra calle' }],
-    ['indicaciones', { indicaciones: 'Otra' }],
-    ['contenido', { contenido: 'Otra cosa' }],
   ]
   it.each(cambios)(
     'refuses the same reference with another %s, and names the field and the guide',

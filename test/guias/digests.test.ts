@@ -3,19 +3,21 @@ import { digestsOf, findDifferences } from '../../server/domain/guias/digests.ts
 import { DIGESTED_COLUMNS } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
+type DigestedData = Parameters<typeof digestsOf>[0]
+
 const secrets = createSecrets([Buffer.alloc(32, 7)])
-const BASE_DATA = {
+const NO_DATA = Object.fromEntries(DIGESTED_COLUMNS.map((column) => [column, null])) as DigestedData
+const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.58, lng: null, maps_url: null }
+const BASE_DATA: DigestedData = {
+  ...NO_DATA,
   telefono: '+50231481676',
   destinatario: 'María José',
   departamento: 'Guatemala',
   municipio: 'Mixco',
-  direccion: null,
-  indicaciones: null,
   contenido: 'Zapatos',
   lat: 14.63,
   lng: -90.6,
-  maps_url: null,
-  recogida: { nombre: 'Bodega Zona 12', lat: 14.58, lng: null, maps_url: null },
+  recogida: RECOGIDA,
 }
 const OTHER_DATA = {
   ...BASE_DATA,
@@ -73,7 +75,7 @@ describe('digests of a request', () => {
   it('recognise an older request after the pickup has got a member', () => {
     const buildWithMember = (telefono: string | null) => ({
       ...BASE_DATA,
-      recogida: { ...BASE_DATA.recogida, telefono },
+      recogida: { ...RECOGIDA, telefono },
     })
     expect(fields(ONE_DIGESTS, buildWithMember(null), secrets)).toEqual([])
     expect(fields(ONE_DIGESTS, buildWithMember('+50222222222'), secrets)).toEqual(['/recogida'])

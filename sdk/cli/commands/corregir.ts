@@ -1,24 +1,14 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
+import { CLEARABLE_FIELDS, CORRECTION_FIELDS } from '../../src/generated/fields.ts'
 import { notifyAdvertencias } from '../advertencias.ts'
-import { type CliCommand, EXIT_CODE, type Options, UsageError } from '../command.ts'
-import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from '../fields.ts'
+import { type CliCommand, EXIT_CODE, UsageError } from '../command.ts'
+import { buildCountryOption, optionNameOf, pickOptions, setTelefono } from '../fields.ts'
 import { byCodeOrReference } from '../guiaOrReference.ts'
 import { paint, printLine, sanitize } from '../terminal.ts'
 
-const { 'external-ref': _reference, metadatos: _metadata, ...CORRECCION_OPTIONS } = GUIA_OPTIONS
 /** Options whose members `--borrar` can clear. */
-const CLEARABLE_OPTIONS = [
-  'destinatario',
-  'direccion',
-  'indicaciones',
-  'contenido',
-  'recogida-nombre',
-  'recogida-contacto',
-  'recogida-telefono',
-  'recogida-direccion',
-  'recogida-indicaciones',
-]
+const CLEARABLE_OPTIONS = CLEARABLE_FIELDS.map(optionNameOf)
 
 export const corregir: CliCommand = {
   summary: 'corrige los datos de una guía',
@@ -27,7 +17,7 @@ export const corregir: CliCommand = {
 vez tras un intento fallido; la recogida, mientras nadie la recolectó. Repetir
 la misma corrección no cambia nada.`,
   options: {
-    ...(CORRECCION_OPTIONS as Options),
+    ...pickOptions(CORRECTION_FIELDS),
     borrar: {
       placeholder: '<campos>',
       description: `deja sin valor, separados por comas: ${CLEARABLE_OPTIONS.join(', ')}`,

@@ -1,15 +1,12 @@
 import type { Franja, Guia, ReintentoDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
+import { RETRY_FIELDS } from '../../src/generated/fields.ts'
 import { notifyAdvertencias } from '../advertencias.ts'
 import { CODES_OPTION, forEachCode, readCodes } from '../codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, type Options, UsageError } from '../command.ts'
-import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from '../fields.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from '../command.ts'
+import { buildCountryOption, optionNameOf, pickOptions, setTelefono } from '../fields.ts'
 import { byCodeOrReference } from '../guiaOrReference.ts'
 import { askToConfirm, notify, paint, printLine, sanitize } from '../terminal.ts'
-
-const ENTREGA_OPTIONS = Object.fromEntries(
-  Object.entries(GUIA_OPTIONS).filter(([option]) => !/^(external-ref|metadatos|recogida)/.test(option)),
-) as Options
 
 const printGuia = ({ json }: Pick<Context, 'json'>, guia: Guia) =>
   printLine(
@@ -26,7 +23,7 @@ datos que se dan. Vale la primera decisión.`,
   options: {
     fecha: { placeholder: '<día>', description: 'qué día, AAAA-MM-DD; el primero que se puede, si falta' },
     franja: { placeholder: '<horas>', description: 'entre qué horas, por ejemplo 14:00-18:00' },
-    ...ENTREGA_OPTIONS,
+    ...pickOptions(RETRY_FIELDS),
     pais: buildCountryOption('de un teléfono sin +'),
     estricto: { description: 'si el lugar quedaría inverosímil, no lo acepta' },
     secuencia: { placeholder: '<número>', description: 'solo si la guía aún va por esa secuencia' },

@@ -1,5 +1,6 @@
 import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
+import { SHOWN_MEMBERS } from '../../src/generated/fields.ts'
 import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from '../command.ts'
 import { LIST_OPTIONS, type ListDescription, showList } from '../table.ts'
 import { hora, toneOfState } from '../terminal.ts'
@@ -17,30 +18,7 @@ const LIST_OF_GUIAS: ListDescription<Guia> = {
       canShrink: true,
     },
   ],
-  names: [
-    'guia',
-    'estado',
-    'modo',
-    'external_ref',
-    'telefono',
-    'destinatario',
-    'departamento',
-    'municipio',
-    'direccion',
-    'indicaciones',
-    'contenido',
-    'ubicacion',
-    'lat',
-    'lng',
-    'intentos',
-    'decision',
-    'advertencias',
-    'creado_en',
-    'actualizado_en',
-    'metadatos',
-    'zona_horaria',
-    'url_rastreo',
-  ],
+  names: [...SHOWN_MEMBERS.filter((name) => name !== 'recogida'), 'zona_horaria', 'url_rastreo'],
   campos: ({ ubicacion, decision, advertencias, metadatos, recogida: _, ...guia }) => ({
     ...guia,
     metadatos: escribirMetadatos(metadatos),

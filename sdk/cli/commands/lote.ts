@@ -9,7 +9,7 @@ import {
   ErrorNoAutenticado,
   type ResultadoDeMuchas,
 } from '@guias/sdk'
-import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
+import { COLUMNAS, escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
 import { isOfEndedGuide } from '../../src/endedGuide.ts'
 import { formatAdvertencia } from '../advertencias.ts'
 import { type BatchEntry, FAILURES, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from '../batchFile.ts'
@@ -18,6 +18,7 @@ import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError
 import { formatFailure, nameField } from '../errors.ts'
 import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from '../fields.ts'
 import { MessageGroups } from '../groups.ts'
+import { HELP_WIDTH, wrap } from '../help.ts'
 import { createProgress, notify, paintNotice, printLine, sanitize } from '../terminal.ts'
 
 /**
@@ -27,6 +28,8 @@ const MAX_RETRIES = 8
 
 /** Consecutive temporary failures after which the batch stops. Otherwise the remaining guides would fail for hours. */
 const MAX_CONSECUTIVE_FAILURES = 300
+
+const OPTIONAL_COLUMNS = COLUMNAS.filter((column) => !['telefono', 'departamento', 'municipio'].includes(column))
 
 export const lote: CliCommand = {
   summary: 'crea todas las guías de un archivo CSV o JSON',
@@ -45,12 +48,10 @@ también sirven); separan «,», «;», «|» o tabuladores. Los resultados llev
 sus columnas, con su mismo separador. Las filas vacías se saltan.
 Con unas comillas mal puestas no se crea ninguna. Una fila dañada por la hoja de
 cálculo (5512345.0, 1.23E+12, #REF!) o con la external_ref de otra no se crea.
-Columnas obligatorias: telefono, departamento, municipio. Además: external_ref
-(su número de pedido), pais, destinatario, direccion, indicaciones, contenido,
-lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng,
-recogida_maps_url, recogida_contacto, recogida_telefono (sin +, del país de su
-cuenta), recogida_direccion, recogida_indicaciones y metadatos (datos suyos,
-como canal=web; tienda=12).`,
+Columnas obligatorias: telefono, departamento, municipio. Además:
+${wrap(OPTIONAL_COLUMNS.join(', '), HELP_WIDTH).join('\n')}.
+external_ref es su número de pedido; un teléfono sin + es del país de su cuenta;
+metadatos son datos suyos, como canal=web; tienda=12.`,
   options: {
     ...RECOGIDA_OPTIONS,
     pais: buildCountryOption('de los teléfonos sin + de las que no lo dicen'),

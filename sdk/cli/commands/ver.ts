@@ -2,6 +2,7 @@ import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { escribirMetadatos } from '@guias/sdk/hoja'
 import { formatAdvertencia } from '../advertencias.ts'
 import { type CliCommand, EXIT_CODE } from '../command.ts'
+import { LINE_TITLES } from '../fields.ts'
 import { byCodeOrReference } from '../guiaOrReference.ts'
 import { wrap } from '../help.ts'
 import { hora, paint, printLine, sanitize, toneOfState } from '../terminal.ts'
@@ -59,8 +60,10 @@ function printGuia(guia: Guia) {
     ['Referencia', guia.external_ref],
     ['Destinatario', joinParts(guia.destinatario, guia.telefono)],
     ['Destino', joinParts(guia.direccion, guia.municipio, guia.departamento)],
-    ['Indicaciones', guia.indicaciones],
-    ['Contenido', guia.contenido],
+    ...LINE_TITLES.map(([title, member]): [string, string | null] => [
+      title,
+      guia[member] === null ? null : String(guia[member]),
+    ]),
     ['Ubicación', formatUbicacion(guia)],
     ['Recogida', joinParts(recogida.nombre, lugar(recogida))],
     ['', joinParts(recogida.contacto, recogida.telefono)],
