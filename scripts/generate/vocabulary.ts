@@ -31,6 +31,7 @@ export function renderVocabulary(contract: JsonObject): string {
     declareConstant('DESCRIPCIONES_DE_ESTADO', membersOf('Estado', 'x-descripciones')),
     declareConstant('DESCRIPCIONES_DE_MOTIVO', membersOf('Motivo', 'x-descripciones')),
     declareConstant('DESCRIPCIONES_DE_EVENTO', membersOf('TipoDeEvento', 'x-descripciones')),
+    declareConstant('TIPOS_INTERNOS', membersOf('TipoDeEvento', 'x-internos')),
     declareConstant('DESCRIPCIONES_DE_SIN_FIRMA', membersOf('MotivoSinFirma', 'x-descripciones')),
     declareConstant('DESCRIPCIONES_DE_FALTA', membersOf('EvidenciaQueFalta', 'x-descripciones')),
     declareConstant('ALCANCES', membersOf('Alcance', 'enum')),

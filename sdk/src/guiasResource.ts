@@ -223,9 +223,8 @@ export class RecursoGuias {
    * Lista sus guías, de la más reciente a la más antigua. Con `await` da la primera página; con `for await`, todas las
    * guías.
    *
-   * Con `ubicacion`, `metadatos`, `actualizado_desde`, una decisión cerrada, o dos de `estado`, `telefono` y `decision`,
-   * cada página mira 2000 guías como mucho: puede venir vacía y traer un `cursor_siguiente`. `for await` sigue hasta la
-   * última.
+   * Con un filtro sin índice, o con varios a la vez, cada página mira 2000 guías como mucho: puede venir vacía y traer un
+   * `cursor_siguiente`. `for await` sigue hasta la última.
    *
    * Para enterarse de los cambios no recorra esta lista: use `api.eventos.listar()`.
    *

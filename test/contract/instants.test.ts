@@ -1,5 +1,6 @@
 // An instant without its zone, without its hour, or with a plus sign that became a space gets a message of its own.
 import { describe, expect, it } from 'vitest'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { shareEnvironment } from '../environment.ts'
 
 const environment = shareEnvironment()
@@ -10,25 +11,35 @@ const WITHOUT_TIME_ZONE = [
   expect.stringMatching(/^le falta la zona: escriba 2026-11-20T10:30:00-06:00 /),
 ]
 
+/** Parameters of the merchants' lists that are instants: `guias?creado_desde`. */
+const INSTANTS = readOperations(readDocument()).flatMap(({ path, parameters }) =>
+  path.startsWith('/api/v1/') && !path.includes('{')
+    ? parameters.flatMap(({ name, schema }) =>
+        JSON.stringify(schema).includes('"date-time"') ? [`${path.slice('/api/v1/'.length)}?${name}`] : [],
+      )
+    : [],
+)
+
+it('finds the instants of lists', () => {
+  expect(INSTANTS).toEqual(expect.arrayContaining(['guias?creado_desde', 'eventos?desde']))
+})
+
 describe('an instant in a query string', () => {
-  it.each(['guias?creado_desde', 'guias?creado_hasta', 'guias?actualizado_desde', 'eventos?desde'])(
-    'for %s gets one message for each mistake',
-    async (filtro) => {
-      const { llave } = await environment.createComercio()
-      const [, field] = filtro.split('?')
-      for (const [written, mensaje] of [
-        WITHOUT_TIME,
-        WITHOUT_TIME_ZONE,
-        ['2026-11-20T10:30:00+02:00', expect.stringMatching(/llegó como un espacio: .* 2026-11-20T10:30:00%2B02:00$/)],
-        ['ayer', expect.stringContaining('AAAA-MM-DDThh:mm:ssZ')],
-      ]) {
-        const { status, body } = await environment.request('GET', `/api/v1/${filtro}=${written}`, { llave })
-        expect([status, body.errores]).toEqual([400, [{ campo: field, codigo: 'formato_invalido', mensaje }]])
-      }
-      for (const good of ['2026-11-20T10:30:00%2B02:00', '2026-11-20T00:00:00-06:00'])
-        expect((await environment.request('GET', `/api/v1/${filtro}=${good}`, { llave })).status).toBe(200)
-    },
-  )
+  it.each(INSTANTS)('for %s gets one message for each mistake', async (filtro) => {
+    const { llave } = await environment.createComercio()
+    const [, field] = filtro.split('?')
+    for (const [written, mensaje] of [
+      WITHOUT_TIME,
+      WITHOUT_TIME_ZONE,
+      ['2026-11-20T10:30:00+02:00', expect.stringMatching(/llegó como un espacio: .* 2026-11-20T10:30:00%2B02:00$/)],
+      ['ayer', expect.stringContaining('AAAA-MM-DDThh:mm:ssZ')],
+    ]) {
+      const { status, body } = await environment.request('GET', `/api/v1/${filtro}=${written}`, { llave })
+      expect([status, body.errores]).toEqual([400, [{ campo: field, codigo: 'formato_invalido', mensaje }]])
+    }
+    for (const good of ['2026-11-20T10:30:00%2B02:00', '2026-11-20T00:00:00-06:00'])
+      expect((await environment.request('GET', `/api/v1/${filtro}=${good}`, { llave })).status).toBe(200)
+  })
 })
 
 describe('an instant in a body', () => {

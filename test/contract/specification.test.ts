@@ -70,6 +70,13 @@ const expectNotRequired = (name: string) => ({ required: expect.not.arrayContain
 const CREAR = operacion('post', '/api/v1/guias')
 const LOTE = operacion('post', '/api/v1/guias/bulk')
 const LISTAR = operacion('get', '/api/v1/guias')
+/** Pointer of a parameter of the list of guides. */
+const filterOf = (name: string) => {
+  const parameters = resolver(comercios, LISTAR).parameters as Nodo[]
+  return parameters
+    .map((_parameter, i) => `${LISTAR}/parameters/${i}`)
+    .find((at) => resolver(comercios, at).name === name)!
+}
 const DETALLE = operacion('get', '/api/v1/guias/{guia}')
 const PRUEBA = operacion('get', '/api/v1/guias/{guia}/prueba-entrega')
 const AVISO = '/webhooks/guia/post'
@@ -393,7 +400,7 @@ const GAPS: Record<string, Gap[]> = {
     {
       dice: 'Rate limits, request size limits and page size limits',
       rows: ['Límites', 'Ritmo de las solicitudes'],
-      en: [[`${LISTAR}/parameters/9`, 'decision', { name: 'limite' }]],
+      en: [[filterOf('limite'), 'decision', { name: 'limite' }]],
     },
   ],
   Versioning: [

@@ -31,6 +31,9 @@ const LIST_OF_GUIAS: ListDescription<Guia> = {
   emptyMessage: 'No hay guías que mostrar.',
 }
 
+/** A value for each filter of the contract, so that the command lacks none. */
+type EveryFilter = Readonly<Record<Exclude<keyof FiltrosDeGuias, 'limite' | 'cursor'>, unknown>>
+
 const ESTADOS_DE_DECISION: readonly EstadoDeDecision[] = ['pendiente', 'tomada', 'aplicada', 'superada']
 
 /**
@@ -94,7 +97,7 @@ hora de cada una es la de su destino.`,
       return value === undefined ? undefined : parse(value)
     }
     const date = (name: string) => read(name, (value) => readInstantOption(name, value))
-    const filters: FiltrosDeGuias = {
+    const filters: FiltrosDeGuias & EveryFilter = {
       estado: texts('estado'),
       external_ref: texto('external-ref'),
       telefono: texto('telefono'),

@@ -4,6 +4,7 @@ import {
   LOCATION_STATE_MACHINE,
   MOTIVOS,
   STATE_MACHINE,
+  TIPOS_INTERNOS,
 } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 
@@ -95,3 +96,6 @@ export const EVENT_WORDS: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
   ...Object.fromEntries(Object.entries(GUIA_STATE_WORDS).map(([estado, word]) => [`guia.${estado}`, word])),
 }
+
+/** SQL condition that an event is a step of the parcel, which the recipient's pages and the proof show. */
+export const IS_STEP = `tipo not in (${TIPOS_INTERNOS.map((tipo) => `'${tipo}'`).join(', ')})`

@@ -1,13 +1,8 @@
+import type { HandlerInput } from '../../api/contract/handler.ts'
 import type { Cursors } from '../../api/lists/cursor.ts'
-import { type Pagination, paginateBounded, type RowsUpTo } from '../../api/lists/page.ts'
+import { paginateBounded, type RowsUpTo } from '../../api/lists/page.ts'
 import { type Db, dynamicStatement } from '../../data/db.ts'
-import type {
-  Estado,
-  EstadoDeDecision,
-  EstadoDeUbicacion,
-  Metadatos,
-  Modo,
-} from '../../generated/contract/types/index.ts'
+import type { EstadoDeDecision, EstadoDeUbicacion } from '../../generated/contract/types/index.ts'
 import { smallestId } from '../../platform/codes/codes.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
@@ -15,23 +10,18 @@ import { readInstant } from '../../platform/time/instant.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import { normalizeMetadata, presentMetadata } from '../records/metadatos.ts'
 
-/** Filters of a list of guides; a guide must match all of them. */
-export interface GuiaFilters extends Pagination {
+type QueryOf<O extends 'listarGuias' | 'buscarGuias'> = NonNullable<HandlerInput<O>['query']>
+
+/**
+ * Filters of a list of guides; a guide must match all of them. They are the contract's, except those that are read
+ * first: `telefono` is E.164, as {@link readPhoneFilter} returns it.
+ */
+export interface GuiaFilters
+  extends QueryOf<'listarGuias'>,
+    Omit<QueryOf<'buscarGuias'>, 'comercio' | 'pais' | 'asignada'> {
   comercioId?: string
-  modo?: Modo
-  estado?: readonly Estado[]
-  external_ref?: string
-  /** E.164, as {@link readPhoneFilter} returns it. */
-  telefono?: string
-  ubicacion?: readonly EstadoDeUbicacion[]
-  decision?: readonly EstadoDeDecision[]
-  municipio?: string
   /** True for guides with an assignment, false for the others. */
   asignada?: boolean
-  metadatos?: Metadatos
-  creado_desde?: string
-  creado_hasta?: string
-  actualizado_desde?: string
 }
 
 type GuiaListRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
@@ -123,8 +113,10 @@ const LIST_COLUMNS = `${GUIA_COLUMNS}, g.id, g.custodio, c.comercio`
 
 /** Returns the parts of the list's statement for these filters: what an index serves, what it does not, and the order. */
 function planList(filters: NormalizedFilters, beforeId: string | undefined) {
-  const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filters
-  const { ubicacion, decision, municipio, asignada, metadatos = {}, actualizado_desde } = filters
+  const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado, ...rest } = filters
+  const { ubicacion, decision, municipio, asignada, metadatos = {}, actualizado_desde, ...others } = rest
+  // Does not compile if the contract has a filter that is not read here.
+  others satisfies Record<string, never>
   // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
   // filtered.
   const openDecisions = telefono === undefined && decision?.every(isOpen) ? decision : undefined

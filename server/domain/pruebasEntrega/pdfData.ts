@@ -10,7 +10,7 @@ import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 import { type ArchivoRow, toHex } from '../archivos/archivo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { EVENT_WORDS, GUIA_STATE_WORDS } from '../estados/estados.ts'
+import { EVENT_WORDS, GUIA_STATE_WORDS, IS_STEP } from '../estados/estados.ts'
 import type { EventoRow } from '../eventos/evento.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import type { Archivo, Milestone, PruebaData } from './pdfContent.ts'
@@ -22,13 +22,13 @@ export type DocumentRow = GuiaRow & { comercio_name: string; prueba: PruebaWithR
 /** Maximum events that are read of a guide, newest first: far more than two pages hold. */
 const MAX_EVENTOS = 2_000
 
-/** Reads the events up to the delivery. Excludes later scans, and notes between couriers and merchant. */
+/** Reads the steps of the parcel up to the delivery. */
 const HISTORY = statement<PruebaKey & Pick<PruebaRow, 'secuencia'>, ToldEvento>(
   'pruebas.history',
   'merchant',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia <= :secuencia
-     and tipo not in ('guia.nota', 'guia.escaneo_tardio')
+     and ${IS_STEP}
    order by secuencia desc limit ${MAX_EVENTOS}`,
 )
 

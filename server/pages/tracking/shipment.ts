@@ -3,6 +3,7 @@ import { dbOfKey } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
+import { IS_STEP } from '../../domain/estados/estados.ts'
 import { IS_LIVE_LINK } from '../../domain/records/locationRequest.ts'
 import type {
   Decision,
@@ -55,10 +56,9 @@ export type ReadShipment = (code: string) => Promise<ShownShipment | undefined>
 const EVENTOS = 60
 
 /**
- * Reads the data of a parcel by its code. Reads only the initial of the recipient's name. Leaves out notes and late
- * scans, because they concern only the courier and the merchant. Also leaves out the event that opens a decision,
- * because it is no step of the parcel. A place that is confirmed again stands once: describing the door, and finding the
- * coordinates of a short link, write the event again.
+ * Reads the data of a parcel by its code. Reads only the initial of the recipient's name, and the steps of the parcel.
+ * A place that is confirmed again stands once: describing the door, and finding the coordinates of a short link, write
+ * the event again.
  */
 const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.read',
@@ -77,7 +77,7 @@ const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
            'accion', e.datos #>> '{decision,accion}', 'por', e.datos #>> '{decision,por}', 'fecha', e.datos #>> '{decision,fecha}',
            'requested', case when e.datos #>> '{decision,por}' = 'destinatario' then e.descripcion end) end) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia, datos, descripcion from evento n
-         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio', 'guia.decision_pendiente')
+         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and ${IS_STEP}
            and (tipo <> 'ubicacion.confirmada' or not exists (
              select 1 from evento p where p.comercio_id = n.comercio_id and p.modo = n.modo and p.guia_id = n.guia_id
                and p.secuencia = (select max(secuencia) from evento q where q.comercio_id = n.comercio_id and q.modo = n.modo
