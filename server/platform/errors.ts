@@ -62,7 +62,7 @@ export class Problema extends Error {
       errores: [...errores],
       ...(errores_omitidos ? { errores_omitidos } : {}),
       id_solicitud: requestId,
-      documentacion: definition.ajeno ? null : `${publicUrl}/docs#error-${this.codigo}`,
+      documentacion: definition.ajeno ? null : `${publicUrl}/docs/errores#error-${this.codigo}`,
       ...(guia ? { guia } : {}),
       ...(estado ? { estado } : {}),
       ...(transiciones ? { transiciones } : {}),

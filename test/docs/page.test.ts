@@ -206,7 +206,7 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     await other.getByText(`"${direccion}/api/v1/guias"`).first().waitFor()
     // Only what is near the eye is on the page: the sample of a refusal comes when it is asked for.
     await other.locator('[id="guias/crearguia"]').getByRole('button', { name: '422', exact: true }).last().click()
-    await other.getByText(`${direccion}/docs#error-validacion`).first().waitFor()
+    await other.getByText(`${direccion}/docs/errores#error-validacion`).first().waitFor()
     expect(await other.innerText('body')).not.toMatch(/127\.0\.0\.1:3000|guias\.ejemplo\.com/)
     await context.close()
   })
@@ -268,7 +268,7 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
 
   it('leads to an error from its documentacion', async () => {
     const { body } = await environment.request('GET', '/api/v1/guias')
-    for (const url of [body.documentacion, `${environment.url}/docs#error-validacion`]) {
+    for (const url of [body.documentacion, `${environment.url}/docs/errores#error-validacion`]) {
       await page.goto(url)
       const row = page.locator('tr', { has: page.locator(`[id="${url.split('#')[1]}"]`) })
       await waitUntil(async () => {

@@ -187,7 +187,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
           status: declaredProblema?.status,
           estado_http: status,
           titulo: declaredProblema?.titulo,
-          documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
+          documentacion: `https://guias.ejemplo.com/docs/errores#error-${codigo}`,
           ajeno: declaredProblema?.ajeno ?? false,
         })
         const type = `urn:guias:problema:${codigo}`

@@ -47,7 +47,7 @@ describe('every answer', () => {
     codigo: 'validacion',
     errores,
     id_solicitud: 'sol-1',
-    documentacion: `${environment.url}/docs#error-validacion`,
+    documentacion: `${environment.url}/docs/errores#error-validacion`,
   })
 
   it('says an error in Spanish', async () => {

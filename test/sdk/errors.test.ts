@@ -116,7 +116,7 @@ describe('errors of the API', () => {
     )
     expect([error.esperarSegundos, error.documentacion, error.problema, error.cabeceras.get('retry-after')]).toEqual([
       2,
-      'https://guias.ejemplo.com/docs#error-no_disponible',
+      'https://guias.ejemplo.com/docs/errores#error-no_disponible',
       problema(503, 'no_disponible', { nuevo: 1 }),
       '2',
     ])

@@ -122,7 +122,7 @@ export const problema = (status: number, codigo: string, moreFields: object = {}
   estado_http: status,
   errores: [],
   id_solicitud: 'sol-1',
-  documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
+  documentacion: `https://guias.ejemplo.com/docs/errores#error-${codigo}`,
   ...moreFields,
 })
 export const respondProblema = (

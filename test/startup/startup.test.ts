@@ -82,7 +82,7 @@ describe('the first start', () => {
 
   it('refuses operations meanwhile, in Spanish or with the names of RFC 9457', () => {
     expect(new Set(rechazos.map(({ tipo }) => tipo))).toEqual(new Set(['application/json', 'application/problem+json']))
-    const documentacion = `${first.url}/docs#error-no_disponible`
+    const documentacion = `${first.url}/docs/errores#error-no_disponible`
     for (const { tipo, body } of rechazos) {
       const estado = tipo === 'application/json' ? { estado_http: 503 } : { status: 503, title: expect.any(String) }
       expect(body).toMatchObject({ codigo: 'no_disponible', documentacion, ...estado })
