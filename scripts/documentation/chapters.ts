@@ -4,7 +4,7 @@
  */
 import { Marked, type Token, type Tokens } from 'marked'
 import type { Chapter, Chapters, MenuGroup } from '../../server/pages/docs/chapter.ts'
-import { html } from '../../server/platform/html.ts'
+import { type Html, html } from '../../server/platform/html.ts'
 import { type Json, type JsonObject, operacionesOf } from './contract.ts'
 import { type GuideChapter, idOf, readContractGuide, summaryOf, toSlug } from './guide.ts'
 
@@ -20,9 +20,26 @@ function addressOf(href: string): string {
   return href.startsWith('/') ? `..${href}` : href
 }
 
+/** Comments and quoted texts of the guide's languages: shell, JavaScript, Python, PHP and JSON. */
+const CODE_PARTS =
+  /(\/\*[\s\S]*?\*\/|(?<=^|\s)(?:#|\/\/).*)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)/gm
+
+/** Classes of the parts of a program that {@link CODE_PARTS} separates: plain, comment, quoted text, plain again. */
+const PART_CLASSES = [null, 'comentario', 'cadena']
+
+/** Returns a program as HTML, with its comments and its quoted texts marked. */
+function renderCode(text: string): Html {
+  const parts = text.split(CODE_PARTS).flatMap((part, i) => {
+    const name = PART_CLASSES[i % PART_CLASSES.length]
+    if (!part) return []
+    return [name ? html`<span class="${name}">${part}</span>` : html`${part}`]
+  })
+  return html`<pre><code>${parts}\n</code></pre>\n`
+}
+
 const markdown = new Marked({
   renderer: {
-    code: ({ text }) => html`<pre><code>${text}\n</code></pre>\n`.texto,
+    code: ({ text }) => renderCode(text).texto,
     // Wide tables scroll within their box. On phones, they become lists.
     table(token) {
       const row = (cells: Tokens.TableCell[], name: 'td' | 'th') =>
@@ -42,7 +59,7 @@ function readTokens(text: string): Token[] {
   return tokens
 }
 
-/** Returns the tokens in rows: in each, text is followed by the code that belongs to it. */
+/** Returns the tokens in rows, each of text and the code beside it. Text after the last code belongs to that row. */
 function rowsOf(tokens: Token[]): { text: Token[]; code: Token[] }[] {
   const rows: { text: Token[]; code: Token[] }[] = []
   for (const token of tokens) {
@@ -51,6 +68,9 @@ function rowsOf(tokens: Token[]): { text: Token[]; code: Token[] }[] {
     if (isCode && rows.length === 0) rows.push({ text: [], code: [] })
     if (token.type !== 'space') rows.at(-1)![isCode ? 'code' : 'text'].push(token)
   }
+  const last = rows.at(-1)
+  if (rows.length > 1 && last!.code.length === 0)
+    rows.splice(-2, 2, { ...rows.at(-2)!, text: [...rows.at(-2)!.text, ...last!.text] })
   return rows
 }
 

@@ -68,7 +68,24 @@ describe('each chapter', () => {
   })
 })
 
-it.each(Object.entries(PROBLEMAS).map(([codigo, problema]) => [codigo, 'foreign' in problema ? 0 : 1] as const))(
+it('marks comments and quoted texts in the code of a chapter, and changes none of it', () => {
+  const [code = ''] = /<pre>.*?<\/pre>/s.exec(pages.get('errores')!)!
+  expect(code).toContain(
+    '<span class="cadena">&quot;codigo&quot;</span>: <span class="cadena">&quot;validacion&quot;</span>',
+  )
+  expect(JSON.parse(code.replace(/<[^>]+>/g, '').replaceAll('&quot;', '"'))).toMatchObject({ codigo: 'validacion' })
+  expect(pages.get('inicio-rapido')).toMatch(/<span class="comentario"># [^<]+<\/span>\nexport GUIAS_URL=http/)
+})
+
+it('keeps the text after the last code of a part beside that code', () => {
+  const part = /<section><div class="fila"><div><h2 id="2\.-cree-una-guia".*?<\/section>/s.exec(
+    pages.get('inicio-rapido')!,
+  )![0]
+  expect(part.match(/class="fila"/g)).toHaveLength(1)
+  expect(part.indexOf('la misma guía')).toBeLessThan(part.indexOf('<pre>'))
+})
+
+it.each(Object.entries(PROBLEMAS).map(([codigo, problema]) => [codigo, 'ajeno' in problema ? 0 : 1] as const))(
   'has a place for the error %s (%i)',
   (codigo, count) => {
     expect(idsOf(pages.get('errores')!).filter((id) => id === `error-${codigo}`)).toHaveLength(count)
