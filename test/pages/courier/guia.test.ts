@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../../server/platform/time/clock.ts'
+import { dayInWords } from '../../../server/platform/time/day.ts'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
 import { CON_ROSA, useQuestions } from '../../decisiones/questions.ts'
@@ -41,7 +42,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await registerAsOperador(guiaToRetry, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
     await api.guias.devolver(guiaToReturn, { razon: 'No lo quiere' })
     const { decision } = await api.guias.reintentar(guiaToRetry, { franja: { desde: '14:00', hasta: '18:00' } })
-    const moment = `Otro intento el ${decision!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
+    const moment = `Otro intento el ${dayInWords(decision!.fecha!)}, de 14:00 a 18:00`
     const guiaWithEtiqueta = (await api.guias.crear(buildGuia())).guia
     await (await fetch((await api.guias.etiqueta(guiaWithEtiqueta)).url)).arrayBuffer()
     await registerAsOperador(guiaWithEtiqueta, { estado: 'recolectado', repartidor })
@@ -82,7 +83,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect((await send(await linkOf(guia), CON_ROSA)).status).toBe(303)
     await openPhone({ timezoneId: 'America/Guatemala' })
     await signInOnPage(codigo)
-    await pagina.getByText(/Intento fallido · Otro intento el \d\d\/\d\d\/\d{4}/).waitFor()
+    await pagina.getByText(/Intento fallido · Otro intento el \p{L}+ \d+ de \p{L}+/u).waitFor()
     await openGuiaPage(guia)
     await pagina.getByText(/^Otro intento el/).waitFor()
     await pagina.getByText('Dejar con un vecino: Rosa Caal, casa verde de enfrente').waitFor()

@@ -278,6 +278,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     }
     await field.fill('5550 9999')
     await expect.poll(() => readTableRows().count()).toBe(0)
+    await pagina.getByText('Ninguna de sus 4 guías dice eso.').waitFor()
     await checkWindow('buscar-telefono')
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { dayInWords } from '../../../server/platform/time/day.ts'
 import { DAY_MS } from '../../../server/platform/time/units.ts'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
@@ -67,7 +68,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitUntil(async () => (await decisionOf(guia))?.estado === 'tomada')
     expect(await decisionOf(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: requestData })
     await openGuiaPage(guia)
-    await pagina.getByText(`Otro intento el ${requestData.split('-').reverse().join('/')}`).waitFor()
+    await pagina.getByText(`Otro intento el ${dayInWords(requestData)}`).waitFor()
   })
 
   it('leaves the decision open if the recipient did not say a day', async () => {

@@ -168,7 +168,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Sigue: 2a calle').waitFor()
     await goHome()
     await expect.poll(readStops).toEqual(['2a calle', '1a calle', '3a calle'])
-    await pagina.getByText('a 1,0 km').waitFor()
+    await pagina.getByText('a 1.0 km').waitFor()
   })
 
   it('forgets where the day began when another courier signs in', async () => {

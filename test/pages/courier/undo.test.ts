@@ -9,6 +9,7 @@ import {
   createTestRepartidor,
   dumpPhoneDatabase,
   fillEntrega,
+  groupCode,
   link,
   locateButton,
   openGuiaPage,
@@ -42,6 +43,7 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     await locateButton('Lo recibe Luis Pérez').tap()
     await locateButton('Confirmar las 2 entregas').tap()
     await titulo('Entregado: 2 guías').waitFor()
+    for (const code of [guia, other]) await link(groupCode(code)).waitFor()
     await checkWindow('deshacer')
     await locateButton('Deshacer').tap()
     await titulo('Entregar').waitFor()

@@ -205,6 +205,6 @@ export function terminadas(
   return new Set([...(isRecent ? today!.terminadas : []), ...finishedOnPhone]).size
 }
 
-/** Returns a distance as text: «350 m», «1,2 km». */
+/** Returns a distance as text: «350 m», «1.2 km». */
 export const formatDistance = (m: number) =>
-  m < 1_000 ? `${Math.round(m / 10) * 10} m` : `${(m / 1_000).toFixed(m < 10_000 ? 1 : 0).replace('.', ',')} km`
+  m < 1_000 ? `${Math.round(m / 10) * 10} m` : `${(m / 1_000).toFixed(m < 10_000 ? 1 : 0)} km`

@@ -13,6 +13,7 @@ import type {
   Sesion,
 } from '../../../generated/contract/types/index.ts'
 import { NOMBRES_DE_MOTIVOS, STATE_MACHINE } from '../../../generated/contract/vocabulary.ts'
+import { dayInWords } from '../../../platform/time/day.ts'
 
 export type {
   Estado,
@@ -119,14 +120,11 @@ export function splitSteps(steps: readonly EstadoSiguiente[]) {
   return { handySteps, otherSteps: commonSteps.filter((step) => !handySteps.includes(step)), dangerousSteps }
 }
 
-/** Returns a day as a courier reads it: «25/11/2026». */
-export const dayWords = (day: string) => day.split('-').reverse().join('/')
-
 /** Describes a decision about a parcel: that it returns, or the day and hours of its delivery. */
 export const decisionWords = ({ accion, fecha, franja }: Decision): string =>
   accion === 'devolver'
     ? 'Vuelve al comercio'
-    : `Otro intento el ${fecha && dayWords(fecha)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
+    : `Otro intento el ${fecha && dayInWords(fecha)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
 
 /** Name of each reason, as a courier reads it. */
 export const REASON_NAMES: Readonly<Record<Motivo, string>> = {

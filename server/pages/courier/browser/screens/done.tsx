@@ -28,7 +28,10 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
     )
     const guiaActions = actions.filter((action) => action.guia === guia)
     const ultima = guiaActions.findLast((action) => action.estado === estado)
-    return { nextRow, ultima, stoppedAction: guiaActions.find(({ status }) => status === 'atencion') }
+    const otherGuias = actions.flatMap(({ order, guia: other }) =>
+      ultima && order > ultima.order && order < ultima.order + entregaCount ? [other] : [],
+    )
+    return { nextRow, ultima, otherGuias, stoppedAction: guiaActions.find(({ status }) => status === 'atencion') }
   }, guia)
   const name = useDestinatarioName(repartidor, guia)
   // The list opens at the next stop. The guide that was opened from the list is done.
@@ -36,7 +39,7 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
     searchView.ultima = null
   }, [])
   if (!storedData) return null
-  const { nextRow, ultima, stoppedAction } = storedData
+  const { nextRow, ultima, otherGuias, stoppedAction } = storedData
   return (
     <>
       <p class="palomita" aria-hidden="true">
@@ -47,12 +50,14 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
         {entregaCount > 1 && `: ${entregaCount} guías`}
       </ScreenTitle>
       {name && <p class="destinatario">{name}</p>}
-      <p>
-        {entregaCount > 1 ? 'Esta guía y las que iban con ella: ' : 'Guía '}
-        <a class="codigo" href={`#/guia/${guia}`}>
-          {inGroups(guia)}
-        </a>
-      </p>
+      {[guia, ...otherGuias].map((code) => (
+        <p key={code}>
+          Guía{' '}
+          <a class="codigo" href={`#/guia/${code}`}>
+            {inGroups(code)}
+          </a>
+        </p>
+      ))}
       {stoppedAction ? (
         <p class="nota mal">
           El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.order}`}>Vea por qué</a>

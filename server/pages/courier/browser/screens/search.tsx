@@ -67,7 +67,8 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
       </form>
       <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />
       <p class="suave" role="status">
-        {shownRows.length < rows.length && `Se ven ${shownRows.length} de ${rows.length}.`}
+        {shownRows.length === 0 && rows.length > 0 && `Ninguna de sus ${rows.length} guías dice eso.`}
+        {shownRows.length > 0 && shownRows.length < rows.length && `Se ven ${shownRows.length} de ${rows.length}.`}
       </p>
       <ul class="lista">
         {shownRows.map((row) => (

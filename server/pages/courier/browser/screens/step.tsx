@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { dayInWords } from '../../../../platform/time/day.ts'
 import { DAY_MS } from '../../../../platform/time/units.ts'
 import { FaultNotice, useFaults, withFault } from '../faults.tsx'
 import { goTo, usePosition } from '../hooks.ts'
@@ -9,7 +10,6 @@ import { enqueue, UNDO_MS } from '../store/actions.ts'
 import { isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
 import {
   DANGEROUS_ESTADOS,
-  dayWords,
   type Estado,
   groupReasons,
   type Motivo,
@@ -62,7 +62,7 @@ function findStepFault(
   const motivos = estado ? stepTo(estado).motivos : []
   if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
   if (motivo === 'reprogramado' && dia !== null && !isValidDay(dia))
-    return { dia: `Elija un día, desde mañana hasta el ${dayWords(NEW_DAY_RANGE.hasta())}, o marque que no lo dijo.` }
+    return { dia: `Elija un día, desde mañana hasta el ${dayInWords(NEW_DAY_RANGE.hasta())}, o marque que no lo dijo.` }
   if (motivo === 'otro' && !descripcion) return { nota: 'Escriba en la nota qué pasó.' }
   if (!estado && !descripcion) return { nota: 'Escriba la nota.' }
   return undefined

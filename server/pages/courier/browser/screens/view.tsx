@@ -1,4 +1,4 @@
-import { MessageCircle, Phone } from '../../../../generated/contract/icons.ts'
+import { DoorOpen, MessageCircle, Phone } from '../../../../generated/contract/icons.ts'
 import type { Prediction } from '../expected.ts'
 import { type Heading, headingOf } from '../heading.ts'
 import { formatDistance } from '../list.ts'
@@ -53,7 +53,12 @@ function Target({ datos, heading, quien }: { datos: GuiaDeReparto; heading: Head
       <p class="rotulo">{TARGET_LABELS[heading.target]}</p>
       <p class="destinatario">{heading.nombre ?? 'Sin nombre de quien recibe'}</p>
       <p>{heading.direccion}</p>
-      {heading.directions.length > 0 && <p class="suave">{heading.directions.join(' · ')}</p>}
+      {heading.directions.length > 0 && (
+        <p class="senas">
+          <Icon drawing={DoorOpen} />
+          <span>{heading.directions.join(' · ')}</span>
+        </p>
+      )}
       {heading.precision_m !== null && heading.precision_m > APPROXIMATE_ABOVE_M && (
         <p class="nota">
           El lugar es aproximado, de unos {formatDistance(heading.precision_m)}: llame antes de llegar.
