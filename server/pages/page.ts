@@ -137,7 +137,9 @@ function renderSheet(
     return { status: sheet.status, body: bodyOf(texto), headers: { ...headers, 'Content-Type': mime } }
   }
   const { front, preview, nota } = page
-  const frameOptions = { front, preview, nota, head: page.head(pageRequest), root: pageRequest.root }
+  // A page without a link's parcel asks for nothing, so it has nothing to say about data.
+  const shownNota = sheet.status === 404 ? undefined : nota
+  const frameOptions = { front, preview, nota: shownNota, head: page.head(pageRequest), root: pageRequest.root }
   return { status: sheet.status, body: bodyOf(frame(sheet, frameOptions)), headers }
 }
 

@@ -31,6 +31,10 @@ describe('the page of a decision', () => {
     const read = async (path: string) => preview.exec(await (await fetch(environment.url + path)).text())?.[0]
     expect(await read(enlace)).toBeDefined()
     expect(await read(enlace)).toBe(await read('/d/nada'))
+    // Only a page that asks for data says how they are used.
+    const noticeAt = async (path: string) =>
+      (await (await fetch(environment.url + path)).text()).includes('Lo usamos solo')
+    expect([await noticeAt(enlace), await noticeAt('/d/nada'), await noticeAt('/u/nada')]).toEqual([true, false, false])
     for (const method of ['PUT', 'DELETE', 'PATCH'])
       expect((await fetch(environment.url + enlace, { method })).headers.get('allow')).toBe('GET, HEAD, POST')
   })
@@ -79,6 +83,8 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await button('Dejarlo con mi vecino').tap()
     await title('Gracias, ya quedó')
     expect((await guia.read()).indicaciones).toBe('Dejar con un vecino: Rosa Caal, Casa verde de enfrente')
+    // The correction of the guide's data is the decision itself.
+    expect(await pagina.getByText('Datos de la guía corregidos').count()).toBe(0)
     expect(pagina.url()).toBe(environment.url + guia.enlace)
   })
 

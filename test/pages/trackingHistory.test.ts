@@ -48,9 +48,7 @@ describe('the history', () => {
         (await fetch(link, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })).status,
       ).toBe(303)
     const confirmations = async () =>
-      stepsOf(await (await fetch(`${environment.url}/r/${guia}`)).text()).filter((words) =>
-        words!.startsWith('Ubicación'),
-      )
+      stepsOf(await (await fetch(`${environment.url}/r/${guia}`)).text()).filter((words) => words!.startsWith('Lugar'))
     await send({ metodo: 'mapa', lat: '14.6341', lng: '-90.6055' })
     await send({ accion: 'senas', referencia: 'portón verde' })
     await send({ accion: 'senas', referencia: 'portón negro' })

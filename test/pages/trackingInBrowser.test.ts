@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
     for (const estado of ['recolectado', 'en_bodega', 'entregado'] as const)
       await comercio.api.simulador.avanzar(guia, { estado })
     const page = await open(`/r/${guia}`)
-    await page.getByText('Nada más: el paquete ya se entregó.').waitFor()
+    await page.getByText(/^Se entregó hoy a las/).waitFor()
     await revisar(page, 'entregado')
   })
 

@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await title(repetition, 'Es auténtica')
       await repetition.getByText('Comprobada aquí mismo').waitFor()
       const seen = (await repetition.locator('#resultado').innerText()).replace(/\s+/g, ' ')
-      expect(seen).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotos 1 Firma de quien recibió Sí/)
+      expect(seen).toMatch(/Entregado \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotos 1 Firma de quien recibió Sí/)
       expect(await repetition.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
       // The page, one question of a few bytes, and the keys: nobody else's server, and no upload.
       expect(sentRequests.map(({ url }) => url)).toEqual([

@@ -89,11 +89,21 @@ export const GUIA_STATE_WORDS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelado',
 }
 
+/** Words of the events of a location. For this person a place of delivery is a «lugar»; a «ubicación» is a phone's. */
+const LOCATION_EVENT_WORDS = {
+  'ubicacion.solicitada': 'Se preguntó dónde entregar',
+  'ubicacion.confirmada': 'Lugar de entrega confirmado',
+  'ubicacion.vencida': 'Nadie contestó a tiempo dónde entregar',
+  'ubicacion.fallida': 'No se pudo preguntar dónde entregar',
+}
+
 /**
- * Words of each type of event for the person who waits for a parcel: the words of its state, or else the contract's.
+ * Words of each type of event for the person who waits for a parcel: those of a state or a location, or else the
+ * contract's.
  */
 export const EVENT_WORDS: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
+  ...LOCATION_EVENT_WORDS,
   ...Object.fromEntries(Object.entries(GUIA_STATE_WORDS).map(([estado, word]) => [`guia.${estado}`, word])),
 }
 

@@ -58,7 +58,7 @@ const EVENTOS = 60
 /**
  * Reads the data of a parcel by its code. Reads only the initial of the recipient's name, and the steps of the parcel.
  * A place that is confirmed again stands once: describing the door, and finding the coordinates of a short link, write
- * the event again.
+ * the event again. A correction that the recipient's decision made says nothing that the decision does not say.
  */
 const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.read',
@@ -84,6 +84,9 @@ const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
                  and q.guia_id = n.guia_id and q.tipo = 'ubicacion.confirmada' and q.secuencia < n.secuencia)
                and (p.foto #>> '{ubicacion_extra,enlace}' = n.foto #>> '{ubicacion_extra,enlace}'
                  or (p.lat, p.lng) is not distinct from (n.lat, n.lng))))
+           and (tipo <> 'guia.corregida' or not exists (
+             select 1 from evento p where p.comercio_id = n.comercio_id and p.modo = n.modo and p.guia_id = n.guia_id
+               and p.secuencia = n.secuencia + 1 and p.datos #>> '{decision,por}' = 'destinatario'))
          order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id

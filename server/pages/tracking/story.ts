@@ -13,19 +13,19 @@ import type { ShownShipment } from './shipment.ts'
 
 // Story of a parcel as its recipient reads it on each page of a link: state and day, what the page can do, history.
 
-/** Sentences about what may happen next, by state. The type requires a sentence for every state of the contract. */
-export const NEXT_SENTENCES: Readonly<Record<Estado, (comercio: string) => string>> = {
+/** Sentences about what may happen next, by state; null if nothing can. */
+export const NEXT_SENTENCES: Readonly<Record<Estado, ((comercio: string) => string) | null>> = {
   aceptado: (comercio) => `El repartidor pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
   recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
   en_bodega: () => 'El paquete sale a ruta de entrega o a otra bodega. También puede entregarse en la misma bodega.',
   en_transito: () => 'El paquete llega a otra bodega o sale a ruta de entrega.',
   en_ruta: () => 'El repartidor va a entregarlo.',
   intento_fallido: () => 'El repartidor lo intenta otra vez, o el paquete espera en una bodega.',
-  entregado: () => 'Nada más: el paquete ya se entregó.',
+  entregado: null,
   en_devolucion: (comercio) => `El paquete va de regreso: ${comercio} lo recibirá.`,
-  devuelto: (comercio) => `Nada más: ${comercio} ya tiene el paquete de vuelta.`,
+  devuelto: (comercio) => `${comercio} ya tiene el paquete de vuelta.`,
   extraviado: () => 'Si aparece, va a una bodega o de regreso a quien lo envió.',
-  cancelado: (comercio) => `Nada más: ${comercio} canceló el envío antes de que se recolectara.`,
+  cancelado: (comercio) => `${comercio} canceló el envío antes de que se recolectara.`,
 }
 
 interface StoryOptions {
@@ -61,12 +61,13 @@ export function renderStatus(shipment: ShownShipment, isBrief = false): Html {
   // For a failed attempt, the reason is the heading, because people want to know it. Screen readers read the state
   // before it.
   const hasFailed = estado === 'intento_fallido' && motivo !== undefined
+  const next = isBrief || decidedDay(shipment) ? undefined : NEXT_SENTENCES[estado]?.(comercio)
   return stateLabel({
     estado,
     word: hasFailed
       ? html`<span class="oculto">${GUIA_STATE_WORDS[estado]}: </span>${capitalized(motivo)}`
       : GUIA_STATE_WORDS[estado],
-    said: html`${motivo !== undefined && !hasFailed && html`<p class="motivo">Motivo: ${motivo}.</p>`}${whenItComes(shipment)}${!isBrief && !decidedDay(shipment) && html`<p>${NEXT_SENTENCES[estado](comercio)}</p>`}`,
+    said: html`${motivo !== undefined && !hasFailed && html`<p class="motivo">Motivo: ${motivo}.</p>`}${whenItComes(shipment)}${next !== undefined && html`<p>${next}</p>`}`,
     rest: !isBrief && renderProgress(estado),
   })
 }

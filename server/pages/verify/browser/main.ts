@@ -154,7 +154,7 @@ function resultOfFirma(firma: Firma): CheckResult {
     titulo,
     paragraphs,
     datos: [
-      ['Entregada', createClock(zona).formatLong(manifiesto.entregado_en)],
+      ['Entregado', createClock(zona).formatLong(manifiesto.entregado_en)],
       ['Fotos', String(countOfType('foto'))],
       ['Firma de quien recibió', countOfType('firma') > 0 ? 'Sí' : missingFirmaText(sin_firma)],
       ...(evidencia.pagina_anterior ? [requestedRow(evidencia)] : []),
