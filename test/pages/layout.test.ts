@@ -68,6 +68,16 @@ describe.skipIf(!hasBrowser)('the sheet of components', () => {
     expect((await findLayoutFaults(page)).map((fault) => fault.split(':')[0])).toContain(planted.found)
   })
 
+  it('has a fault that is found: a hint that touches its field', async () => {
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.goto(`${local.url}/ui`)
+    const field = '<label for="sin-aire">Nombre</label><input id="sin-aire"><p class="suave">Como en la etiqueta</p>'
+    await evaluateIn(page, `document.querySelector('main').insertAdjacentHTML('beforeend', '${field}')`)
+    expect((await findLayoutFaults(page)).map((fault) => fault.split(':')[0])).toEqual([
+      'a text that touches its field',
+    ])
+  })
+
   it('has the brand where a column of another width has it', async () => {
     await page.setViewportSize({ width: 1_440, height: 900 })
     await page.goto(`${local.url}/ui`)

@@ -272,7 +272,7 @@ ${
 }
 ${facts([
   ['Nombre', sesion.nombre],
-  ['Correo', html`${sesion.correo} <a class="aparte" href="${root}cuenta/correo">Cambiar el correo</a>`],
+  ['Correo', html`${sesion.correo}<br><a class="aparte" href="${root}cuenta/correo">Cambiar el correo</a>`],
   ['Trabaja en', current && nameOf(current.comercio)],
   ['Permisos', current && scopeList(current.alcances)],
 ])}
