@@ -99,8 +99,14 @@ const RULES = {
     const isBeside = text.right <= control.left + 2 && text.bottom > control.top && text.top < control.bottom
     return !isBeside && (text.bottom > control.top + 2 || control.top - text.bottom > 120 || text.left > control.right)
   })`,
-  'a text that touches its field': `all(':is(input:not([type=checkbox], [type=radio], [type=file]), select, textarea) + :is(p, span), .con-boton + p').filter((text) =>
-    text.textContent.trim() && text.getBoundingClientRect().top - text.previousElementSibling.getBoundingClientRect().bottom < 4)`,
+  'a text that touches its field': `all('p, span').filter((text) => {
+    if (!text.textContent.trim() || styleOf(text).display === 'inline' || text.closest('label, button, a')) return false
+    const below = text.getBoundingClientRect()
+    return all('input:not([type=checkbox], [type=radio], [type=file]), select, textarea').some((field) => {
+      const { left, right, bottom } = field.getBoundingClientRect()
+      return below.top > bottom - 2 && below.top < bottom + 4 && below.left < right && below.right > left
+    })
+  })`,
   'a target that is too small': `targets.filter((e) => {
     const { width, height } = e.getBoundingClientRect()
     return Math.min(width, height) < ${MIN_TARGET} - 0.5

@@ -56,6 +56,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openGuiaPage(guia)
     await link('Entregar').tap()
     await titulo('Tome una foto').waitFor()
+    await pagina.getByText('San Juan Sacatepéquez, Guatemala').waitFor()
     await checkWindow('entregar-fotos')
     const input = pagina.locator('input[type=file]')
     const grande = await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#3a6' } })

@@ -30,7 +30,7 @@ export interface DeliverView {
   goOn: () => void
 }
 
-/** Way back, the parcel's recipient, and the progress through the steps. */
+/** Way back, the parcel's recipient, the progress through the steps, and at the first step the address. */
 export function DeliverHeader(props: {
   draft: EntregaDraft
   door: AtDoor
@@ -50,6 +50,7 @@ export function DeliverHeader(props: {
           <span key={item} class={i <= index ? 'hecho' : ''} />
         ))}
       </p>
+      {index === 0 && door.direccion && <p>{door.direccion}</p>}
       {ocurrido_en && <p class="nota">Corrige la entrega de las {timeOf(ocurrido_en, zona)}.</p>}
     </>
   )

@@ -18,6 +18,13 @@ const TASKS: Readonly<Record<Heading['target'], string>> = {
   comercio: 'devolver',
 }
 
+/** House number or zone within an address, such as «3-45» and «zona 1». */
+const WHOLE_PART = /(\d+-\d+|zona \d+)/i
+
+/** Returns an address whose house number and zone stand in one line each. */
+const inWholeParts = (address: string) =>
+  address.split(WHOLE_PART).map((part, i) => (i % 2 === 0 ? withSoftHyphens(part) : <span class="entero">{part}</span>))
+
 /**
  * Next stop: its address, the person there, and the task. The filled button is the likely next action: before leaving,
  * one step for all guides; on the road, navigation; at the door, the guide's own step.
@@ -45,7 +52,7 @@ export function NextStop(props: {
       </p>
       <h2 id="parada">
         <a id={`g-${guia}`} class="donde" href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
-          {withSoftHyphens(street || zona)}
+          <span>{inWholeParts(street || zona)}</span>
         </a>
       </h2>
       {street && zona && <p class="suave">{withSoftHyphens(zona)}</p>}
