@@ -26,6 +26,7 @@ export function atender(aviso: CuerpoDeAviso): string {
     case 'guia.nota':
     case 'guia.corregida':
     case 'guia.rectificada':
+    case 'guia.traspasada':
     case 'guia.decision_tomada':
     case 'guia.escaneo_tardio':
     case 'ubicacion.solicitada':

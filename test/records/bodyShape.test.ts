@@ -155,6 +155,7 @@ const TEXTS_OF_FIRST_VERSION = [
   'guia.escaneo_tardio 39bd6fa9',
   'guia.nota 1d53a083',
   'guia.rectificada 1c7f0058',
+  'guia.traspasada 933ab17e',
   'intento_fallido 84611721',
   'lugar_descrito baa63f79',
   'lugar_nulo fd99c7a0',

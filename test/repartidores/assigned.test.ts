@@ -76,7 +76,7 @@ describe('COURIER_REACH=asignado', () => {
     )
     expect(body).toMatchObject({ guia, municipio: 'Mixco', custodia: 'ninguna', estado: 'aceptado' })
     const list = (await ownMobile.request('GET', '/guias')).body
-    expect(list.asignadas).toEqual([{ guia, municipio: 'Mixco' }])
+    expect(list.asignadas).toEqual([{ guia, municipio: 'Mixco', la_lleva: null }])
     const severalResults = (await ownMobile.request('GET', `/guias?guia=${guia}`)).body
     expect(severalResults).toMatchObject({ datos: [body], desconocidas: [], sin_asignar: [], asignadas: null })
     const { municipio: _municipio, ...secrets } = PERSONAL_DATA
@@ -118,17 +118,19 @@ describe('COURIER_REACH=asignado', () => {
     }
   })
 
-  it('lets the assigned courier take a parcel from another one, as custody permits', async () => {
+  it('lets the assigned courier receive a parcel from another one, who then sees it no more', async () => {
     const guia = await createGuiaOnRoute(environment, comercio, other.repartidor)
     await asignar([guia], ownMobile)
-    expect(await asignadas(ownMobile)).toEqual([{ guia, municipio: expect.any(String) }])
-    expect((await ownMobile.request('GET', `/guias/${guia}`)).body).toMatchObject({ custodia: 'ajena', siguientes: [] })
-    const toma = { estado: 'en_ruta', idempotencia: key() }
-    expect((await ownMobile.registrar(guia, toma)).body.codigo).toBe('sin_custodia')
+    expect(await asignadas(ownMobile)).toEqual([{ guia, municipio: expect.any(String), la_lleva: 'Carlos Méndez' }])
+    expect((await ownMobile.request('GET', `/guias/${guia}`)).body).toMatchObject({
+      custodia: 'ajena',
+      siguientes: [{ estado: 'en_ruta' }],
+    })
     // The courier who carries it goes on, though it is assigned to another one.
-    const intento = { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: key() }
-    expect((await other.registrar(guia, intento)).status).toBe(201)
-    expect((await ownMobile.registrar(guia, toma)).status).toBe(201)
+    const nota = { tipo: 'guia.nota', descripcion: 'Voy a la bodega', idempotencia: key() }
+    expect((await other.registrar(guia, nota)).status).toBe(201)
+    const toma = { estado: 'en_ruta', idempotencia: key() }
+    expect((await ownMobile.registrar(guia, toma)).body.tipo).toBe('guia.traspasada')
     await denial(other.request('GET', `/guias/${guia}`))
   })
 

@@ -24,6 +24,10 @@ export function custodiaOf({ estado, custodio }: CarriedGuia, repartidor: string
 /** Reports whether a courier takes a parcel by reporting this state. */
 export const isTaking = (estado: Estado) => TAKING_STATES.includes(estado)
 
+/** Reports whether a report of this state may change who carries the parcel, so that its assignment matters. */
+export const mayChangeCustodio = ({ estado }: Pick<CarriedGuia, 'estado'>, reportedState: Estado): boolean =>
+  isTaking(reportedState) || estado === reportedState
+
 /**
  * Reports whether a courier who reports this state has custody from then on, if no courier took the parcel later. A
  * late scan counts like a timely scan if the courier could take the parcel now. The courier's later reports, made
@@ -33,6 +37,28 @@ export const daCustodia = ({ estado, custodio }: CarriedGuia, reportedState: Est
   isTaking(reportedState) &&
   !isFinalState(estado) &&
   (custodio === null || reportableStates(estado).includes(reportedState))
+
+/**
+ * States in which a courier may hand over a parcel. A failed attempt is not one of them, because the other courier takes
+ * that parcel with `en_ruta`.
+ */
+const HANDOVER_STATES: readonly Estado[] = ['recolectado', 'en_ruta', 'en_devolucion']
+
+/**
+ * Reports whether a courier who reports this state receives the parcel from the courier who carries it. The state stays
+ * the same. Only the courier who has the assignment may receive it.
+ */
+export const isHandover = (
+  { estado, custodio }: CarriedGuia,
+  reportedState: Estado,
+  receiver: string,
+  assignedTo: string | null | undefined,
+): boolean =>
+  estado === reportedState &&
+  HANDOVER_STATES.includes(estado) &&
+  custodio !== null &&
+  custodio !== receiver &&
+  assignedTo === receiver
 
 /**
  * Reports whether a courier may report this state. A courier with custody may report every state; any other courier

@@ -41,10 +41,11 @@ export type EventoRow = RowOf<
     estado_anterior: Estado | null
     motivo: Motivo | null
     /**
-     * Fields that only some event types have. Merchants do not see two of them: `rectifica`, the sequence of the event
-     * that a `guia.rectificada` undoes, and `asignado_por`, who had assigned the guide to the courier who takes it.
+     * Fields that only some event types have. Merchants do not see three of them: `rectifica`, the sequence of the event
+     * that a `guia.rectificada` undoes; `asignado_por`, who had assigned the guide to the courier who takes it; and
+     * `traspasado_por`, the courier who hands the parcel over in a `guia.traspasada`.
      */
-    datos: (Partial<EventoData> & { rectifica?: number; asignado_por?: string }) | null
+    datos: (Partial<EventoData> & { rectifica?: number; asignado_por?: string; traspasado_por?: QuienReparte }) | null
     foto: Foto
   }
 >

@@ -3,7 +3,7 @@ import { type Page, type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import { dbOfKey } from '../../data/owners.ts'
 import type { comercio } from '../../generated/contract/prisma/client.ts'
-import type { Evento, PaginaDeEventos } from '../../generated/contract/types/index.ts'
+import type { Evento, PaginaDeEventos, QuienReparte } from '../../generated/contract/types/index.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import {
   type ComercioGuiaScope,
@@ -109,10 +109,14 @@ export const readGuiaWithEventos = (
   )
 
 /**
- * Event for operators: the contract's event, who recorded it (op_…, per_…, rep_… or com_…; null: the service), and who
- * had assigned the guide to the courier who took it (op_… or per_…).
+ * Event for operators: the contract's event, who recorded it (op_…, per_…, rep_… or com_…; null: the service), who had
+ * assigned the guide to the courier who took it (op_… or per_…), and the courier who handed it over.
  */
-export type EventoWithAuthors = Evento & { autor: string | null; asignado_por: string | null }
+export type EventoWithAuthors = Evento & {
+  autor: string | null
+  asignado_por: string | null
+  traspasado_por: QuienReparte | null
+}
 
 /**
  * Reads a guide of any merchant, with its owner, its courier and a page of its history, oldest event first.
@@ -129,6 +133,7 @@ export const readAnyGuiaWithEventos = (deps: HistoryDeps, code: string, paginati
       ...presentEvento(row),
       autor: row.autor,
       asignado_por: row.datos?.asignado_por ?? null,
+      traspasado_por: row.datos?.traspasado_por ?? null,
     }),
   )
 

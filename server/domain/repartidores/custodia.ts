@@ -3,7 +3,7 @@ import type { Custodia, Estado, EstadoSiguiente } from '../../generated/contract
 import { Problema } from '../../platform/errors.ts'
 import { findAsignacion } from '../asignaciones/asignacion.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { canReport, custodiaOf } from '../estados/custodia.ts'
+import { canReport, custodiaOf, isHandover } from '../estados/custodia.ts'
 import { reasonsOf, reportableStates, requiresUbicacion } from '../estados/estados.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 
@@ -20,18 +20,38 @@ export const custodiaFor = (
   repartidor: string,
 ): Custodia => (repartidorReach === 'cualquiera' ? 'propia' : custodiaOf(guia, repartidor))
 
-/** Returns the states that a courier may report next, depending on who has the parcel. */
-const nextStatesFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, custodia: Custodia): Estado[] =>
-  reportableStates(guia.estado).filter((estado) => canReport(custodia, guia, estado))
+/** Courier who wants to report about a guide. */
+export interface Reach {
+  repartidor: string
+  custodia: Custodia
+  /** Courier of the assignment; null or undefined if it is not assigned. */
+  assignedTo: string | null | undefined
+}
+
+/** Returns the state by which a courier receives a parcel from the courier who carries it; undefined if neither may. */
+const handoverStateOf = (
+  guia: Pick<GuiaRow, 'estado' | 'custodio'>,
+  { repartidor, assignedTo }: Reach,
+): Estado | undefined => (isHandover(guia, guia.estado, repartidor, assignedTo) ? guia.estado : undefined)
+
+/** Returns the states that a courier may report next: those of the state machine, and the one that receives a parcel. */
+const nextStatesFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, reach: Reach): Estado[] => [
+  ...[handoverStateOf(guia, reach) ?? []].flat(),
+  ...reportableStates(guia.estado).filter((estado) => canReport(reach.custodia, guia, estado)),
+]
 
 /** Returns the states that a courier may report next, each with the reasons, proof and position that it requires. */
-export const stepsFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, custodia: Custodia): EstadoSiguiente[] =>
-  nextStatesFor(guia, custodia).map((estado) => ({
-    estado,
-    motivos: [...reasonsOf(estado)],
-    con_prueba: estado === 'entregado',
-    con_ubicacion: requiresUbicacion(estado),
-  }))
+export const stepsFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, reach: Reach): EstadoSiguiente[] =>
+  nextStatesFor(guia, reach).map((estado) =>
+    estado === guia.estado
+      ? { estado, motivos: [], con_prueba: false, con_ubicacion: false }
+      : {
+          estado,
+          motivos: [...reasonsOf(estado)],
+          con_prueba: estado === 'entregado',
+          con_ubicacion: requiresUbicacion(estado),
+        },
+  )
 
 /**
  * Reports whether a courier may see and take a guide. With `COURIER_REACH=asignado` these are the guides that the courier
@@ -64,12 +84,12 @@ export const authorizeRepartidor =
   ({ db, settings }: { db: Pick<Db, 'query'>; settings: CustodiaSettings }, repartidor: string) =>
   async (guia: GuiaRow, estado?: Estado): Promise<void> => {
     const custodia = custodiaFor(settings, guia, repartidor)
-    if (!isWithinReach(settings, guia, repartidor, null)) {
-      const asignacion = await findAsignacion(db, guia)
-      if (!isWithinReach(settings, guia, repartidor, asignacion?.repartidor)) throw withoutAsignacion()
-    }
-    if (estado === undefined ? custodia === 'propia' : canReport(custodia, guia, estado)) return
-    const transiciones = nextStatesFor(guia, custodia)
+    const isAllowed = estado === undefined ? custodia === 'propia' : canReport(custodia, guia, estado)
+    if (isAllowed && isWithinReach(settings, guia, repartidor, null)) return
+    const reach = { repartidor, custodia, assignedTo: (await findAsignacion(db, guia))?.repartidor }
+    if (!isWithinReach(settings, guia, repartidor, reach.assignedTo)) throw withoutAsignacion()
+    if (isAllowed || (estado !== undefined && estado === handoverStateOf(guia, reach))) return
+    const transiciones = nextStatesFor(guia, reach)
     const transitionsText = transiciones.join(' o ')
     const mensaje =
       custodia === 'ajena'

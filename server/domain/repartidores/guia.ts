@@ -18,6 +18,7 @@ import { POLICY_SQL, type PolicyColumns, presentEvidencePolicy } from '../comerc
 import type { Deps, ServiceSettings } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { isFinalState } from '../estados/estados.ts'
+import { readRepartidorNames } from '../identities/repartidor.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import { presentCurrent } from '../records/guiaPresentation.ts'
 import { type CustodiaSettings, custodiaFor, stepsFor } from './custodia.ts'
@@ -59,10 +60,16 @@ const FIND_CARRIED = statement<{ repartidor: string; estados: readonly Estado[] 
 export const readCarried = (db: Db, repartidor: string): Promise<RepartoRow[]> =>
   db.query(FIND_CARRIED, { repartidor, estados: HELD_STATES })
 
-const FIND_ASSIGNED = statement<ToTakeParams & { repartidor: string }, GuiaAsignada>(
+type AssignedRow = Pick<GuiaAsignada, 'guia' | 'municipio'> & {
+  /** Courier who carries the parcel; null if none does. */
+  carrier: string | null
+}
+
+const FIND_ASSIGNED = statement<ToTakeParams & { repartidor: string }, AssignedRow>(
   'repartidores.findAssigned',
   'part',
-  `select g.guia, g.municipio from asignacion a
+  `select g.guia, g.municipio, case when g.estado = any(:held_states::text[]) then g.custodio end as carrier
+   from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
    where a.repartidor = :repartidor and ${TO_TAKE} order by g.municipio, g.guia limit ${MAX_CARRIED}`,
 )
@@ -76,9 +83,16 @@ export async function readAssigned(
 ): Promise<GuiaAsignada[]> {
   const searchParams = { repartidor, ...toTakeParams(deps) }
   const rows = await queryAllParts(deps.db, ({ query }) => query(FIND_ASSIGNED, searchParams))
-  return rows
+  const assignedRows = rows
     .toSorted((row, otherRow) => (`${row.municipio} ${row.guia}` < `${otherRow.municipio} ${otherRow.guia}` ? -1 : 1))
     .slice(0, MAX_CARRIED)
+  const carriers = assignedRows.flatMap(({ carrier }) => carrier ?? [])
+  const repartidoresByCode = await readRepartidorNames(deps.db, carriers)
+  return assignedRows.map(({ guia, municipio, carrier }) => ({
+    guia,
+    municipio,
+    la_lleva: repartidoresByCode.get(carrier ?? '')?.nombre ?? null,
+  }))
 }
 
 /**
@@ -144,7 +158,7 @@ const pendingDecision = ({ estado, decision }: Pick<Guia, 'estado' | 'decision'>
  */
 export function presentRepartoGuia(
   settings: Pick<ServiceSettings, 'timeZone'> & CustodiaSettings,
-  row: RepartoRow,
+  row: RepartoRow & Partial<Pick<RequestedGuiaRow, 'asignada_a'>>,
   repartidor: string,
 ): GuiaDeReparto {
   const custodia = custodiaFor(settings, row, repartidor)
@@ -180,6 +194,6 @@ export function presentRepartoGuia(
     etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
     zona_horaria: timeZoneOf(row, settings.timeZone),
     evidencia: presentEvidencePolicy(row),
-    siguientes: stepsFor(row, custodia),
+    siguientes: stepsFor(row, { repartidor, custodia, assignedTo: row.asignada_a }),
   }
 }

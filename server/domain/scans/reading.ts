@@ -1,6 +1,6 @@
 import type { Dia, Estado, Falla, Motivo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { daCustodia, isTaking } from '../estados/custodia.ts'
+import { daCustodia, isHandover, isTaking } from '../estados/custodia.ts'
 import { reasonsOf, requiresAction, requiresUbicacion, requireTransition } from '../estados/estados.ts'
 import type { EventoRow, GuiaStep } from '../eventos/evento.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
@@ -26,6 +26,8 @@ export interface ScanReporter {
    * the courier named in it.
    */
   taker?: string | undefined
+  /** Courier of the guide's assignment; undefined if it is not assigned. */
+  assignedTo?: string | undefined
   /** True if a reported delivery stores its proof in the same transaction. */
   hasPrueba?: boolean
 }
@@ -65,7 +67,8 @@ export const isLate = ({ estado_en }: Pick<GuiaRow, 'estado_en'>, ocurrido_en: D
 
 /**
  * Returns the event that a report causes, and the guide's new state, by the rules of `x-transiciones`. A late report
- * leaves the state unchanged and becomes an event `guia.escaneo_tardio`.
+ * leaves the state unchanged and becomes an event `guia.escaneo_tardio`. So does the report of a hand-over if a courier
+ * took the parcel later.
  * @param isLatest true if no courier took the parcel after the reading. The courier who took the parcel last has
  * custody, in any order of the reports.
  * @throws Problema 409
@@ -75,15 +78,17 @@ export function decideScan(
   { estado, motivo: givenMotivo, forzar }: Scan,
   ocurrido_en: Date,
   isLatest: boolean,
-  { remedy, taker, hasPrueba = false }: ScanReporter,
+  { remedy, taker, assignedTo, hasPrueba = false }: ScanReporter,
 ): Pick<GuiaStep, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = givenMotivo ?? null
+  const isReceived = taker !== undefined && isHandover(guia, estado, taker, assignedTo)
+  if (isReceived && isLatest) return { tipo: 'guia.traspasada', custodio: taker }
   const isUnconfirmed = requiresUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
   const isTaken =
     taker !== undefined && isLatest && daCustodia(guia, estado) && (!isUnconfirmed || forzar !== undefined)
   const custodia = isTaken ? { custodio: taker } : {}
-  if (isLate(guia, ocurrido_en))
+  if (isReceived || isLate(guia, ocurrido_en))
     return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
   requireTransition(guia.estado, estado)
   if (isUnconfirmed && !forzar) {

@@ -4,9 +4,10 @@ import type { Estado, Falla, Motivo, QuienReparte } from '../../generated/contra
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
-import { findAsignacion } from '../asignaciones/asignacion.ts'
+import { type AsignacionRow, findAsignacion } from '../asignaciones/asignacion.ts'
 import { withConsequences } from '../decisiones/consequences.ts'
 import type { Deps } from '../deps.ts'
+import { mayChangeCustodio } from '../estados/custodia.ts'
 import { requireCancellable } from '../estados/estados.ts'
 import {
   type EventoRow,
@@ -19,6 +20,7 @@ import {
   takeStep,
 } from '../eventos/evento.ts'
 import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
+import { readRepartidorNames } from '../identities/repartidor.ts'
 import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { dataErasedProblem, findGuia, type GuiaScope } from '../records/guiaLookup.ts'
 import { checkScan, decideScan, isLate, type Scan, type ScanReporter } from './reading.ts'
@@ -159,23 +161,34 @@ export const registerScan = (
     async record(guia, reportedStep) {
       const { ocurrido_en } = reportedStep
       if (guia.datos_borrados_en && reading.estado === undefined) throw dataErasedProblem()
-      const isLatest = !isLate(guia, ocurrido_en) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
-      const decided = decideScan(guia, reading, ocurrido_en, isLatest, caller)
+      const { estado } = reading
+      const isLatest =
+        !(isLate(guia, ocurrido_en) || estado === guia.estado) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
+      const asignacion =
+        caller.taker !== undefined && estado !== undefined && mayChangeCustodio(guia, estado)
+          ? await findAsignacion(deps.db, guia)
+          : undefined
+      const scanReporter = { ...caller, assignedTo: asignacion?.repartidor }
+      const decided = decideScan(guia, reading, ocurrido_en, isLatest, scanReporter)
       const erasedDetails = guia.datos_borrados_en ? ERASED_DETAILS : {}
-      const step = { ...reportedStep, ...erasedDetails, ...decided, ...(await withAsignacion(deps.db, guia, decided)) }
+      const datos = await withCustodyDetails(deps.db, guia, decided, asignacion)
+      const step = { ...reportedStep, ...erasedDetails, ...decided, datos }
       return record(guia, await withConsequences(deps, guia, step, reading.fecha))
     },
   })
 
-/** Adds who assigned the guide, if the event gives the parcel to the assigned courier. */
-async function withAsignacion(
-  db: Pick<Db, 'query'>,
+/** Adds who assigned the guide to the courier who takes the parcel, and the courier who hands it over. */
+async function withCustodyDetails(
+  db: Db,
   guia: GuiaRow,
-  { custodio, datos }: Pick<GuiaStep, 'custodio' | 'datos'>,
-): Promise<Pick<GuiaStep, 'datos'>> {
-  if (custodio === undefined) return {}
-  const asignacion = await findAsignacion(db, guia)
-  return asignacion?.repartidor === custodio ? { datos: { ...datos, asignado_por: asignacion.autor } } : {}
+  { tipo, custodio, datos }: Pick<GuiaStep, 'tipo' | 'custodio' | 'datos'>,
+  asignacion: Pick<AsignacionRow, 'repartidor' | 'autor'> | undefined,
+): Promise<GuiaStep['datos']> {
+  if (custodio === undefined || asignacion?.repartidor !== custodio) return datos ?? null
+  const withAuthor = { ...datos, asignado_por: asignacion.autor }
+  if (tipo !== 'guia.traspasada') return withAuthor
+  const traspasado_por = (await readRepartidorNames(db, [guia.custodio!])).get(guia.custodio!)!
+  return { ...withAuthor, traspasado_por }
 }
 
 /**

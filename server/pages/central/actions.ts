@@ -2,6 +2,7 @@ import { admitsCorreccion } from '../../domain/correcciones/correccion.ts'
 import { isAwaitingDecision, isTaken } from '../../domain/estados/decision.ts'
 import {
   GUIA_STATE_WORDS,
+  isFinalState,
   isRectifiable,
   nextStates,
   reasonsOf,
@@ -75,12 +76,17 @@ export const stepFields = (
   html`${draw.select('paso', 'Qué pasó', steps)}${draw.select(
     'repartidor',
     'Quién lo lleva desde ahora',
-    [
-      ['', unchosen],
-      ...couriers.filter(({ activo }) => activo).map(({ repartidor, nombre }) => [repartidor, nombre] as const),
-    ],
+    [['', unchosen], ...courierChoices(couriers)],
     { hint: 'Solo al recolectarlo o al salir a ruta.' },
   )}${draw.input('descripcion', 'Detalle', { hint: WHY, max: 300 })}`
+
+/** Couriers who can be chosen, as options. */
+const courierChoices = (couriers: readonly Repartidor[]): readonly Step[] =>
+  couriers.filter(({ activo }) => activo).map(({ repartidor, nombre }) => [repartidor, nombre])
+
+/** Draws the fields of an assignment: the courier, and the day. */
+export const assignFields = (couriers: readonly Repartidor[], draw: Draw<Field>): Html =>
+  html`${draw.select('repartidor', 'A quién', [['', 'Elija uno'], ...courierChoices(couriers)])}${draw.input('fecha', 'Para qué día', { type: 'date', hint: 'Si lo deja vacío, hoy.' })}`
 
 const path = ({ guia }: GuiaDeOperacion) => ({ guia })
 
@@ -138,6 +144,18 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     operation: 'corregirGuiaPorOperador',
     path,
     body: (values, guia) => ({ ...changed(values, guia), razon: values.razon, ...numbered(values) }),
+  },
+  asignar: {
+    text: 'Asignar a un repartidor',
+    icon: icons.Truck,
+    says: 'Quien lo recibe lo ve enseguida en su teléfono. Si otro lo lleva, se lo traspasa: cambia de manos al escanearlo.',
+    scope: 'operar',
+    done: 'Quedó asignada.',
+    offered: ({ estado }) => !isFinalState(estado),
+    fields: ({ couriers }, draw) => assignFields(couriers, draw),
+    operation: 'asignarGuias',
+    path: () => ({}),
+    body: ({ repartidor, fecha }, { guia }) => ({ guias: [guia], repartidor, fecha: some(fecha) }),
   },
   registrar: {
     text: 'Registrar un paso',

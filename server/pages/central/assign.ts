@@ -1,3 +1,4 @@
+import { HELD_STATES } from '../../domain/estados/custodia.ts'
 import { GUIA_STATE_WORDS, ONGOING_STATES } from '../../domain/estados/estados.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
@@ -91,7 +92,7 @@ export function assignTable({ label, guias, names, root, form }: TableOptions): 
     tick(guia.guia),
     html`${guia.destinatario && html`${guia.destinatario}<br>`}<span class="suave">${guia.municipio}${guia.modo === 'test' && ' · de prueba'}</span>`,
     html`${names.get(guia.comercio) ?? guia.comercio}`,
-    html`${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}`,
+    html`${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${guia.repartidor && HELD_STATES.includes(guia.estado) && html`<br><span class="suave">Lo lleva ${guia.repartidor.nombre}</span>`}`,
     html`${guia.asignada_a && html`${guia.asignada_a.nombre}<br><span class="suave">${shortDay(guia.asignada_a.fecha)}</span>`}`,
   ])
   return table(label, ['Código', 'Para', 'Comercio', 'Estado', 'Asignado a'], rows)

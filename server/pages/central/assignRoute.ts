@@ -47,6 +47,7 @@ export async function showCourier(
     ...courierPage({
       office,
       names: await namesOf(call, req, [...carried.body.datos, ...asignadas]),
+      repartidor,
       nombre: couriers.find((courier) => courier.repartidor === repartidor)?.nombre ?? repartidor,
       guias: carried.body.datos,
       asignadas,

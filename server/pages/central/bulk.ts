@@ -4,7 +4,7 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
 import { button } from '../ui/components.ts'
-import { ACTIONS, FIELDS, type Field, reason, stepFields, stepsFrom } from './actions.ts'
+import { ACTIONS, assignFields, FIELDS, type Field, reason, stepFields, stepsFrom } from './actions.ts'
 import { type Draw, drawIn, HIDDEN } from './forms.ts'
 import { type Office, officePage } from './shell.ts'
 
@@ -33,6 +33,10 @@ const BULK: Readonly<Record<string, BulkAction>> = {
     button: (guides) => `Llevar otra vez ${guides}`,
     fields: (draw) =>
       html`${draw.input('fecha', 'Qué día', { type: 'date', hint: 'Si lo deja vacío, el primero que se pueda.' })}${reason(draw)}`,
+  },
+  asignar: {
+    button: (guides) => `Asignar ${guides}`,
+    fields: (draw, couriers) => assignFields(couriers, draw),
   },
   registrar: {
     button: (guides) => `Registrar en ${guides}`,

@@ -18,7 +18,7 @@ import {
   verdictPage,
 } from './bulk.ts'
 import { formOf, readCouriers } from './calls.ts'
-import { sentenceOf } from './forms.ts'
+import { callAction, sentenceOf } from './forms.ts'
 import type { Office } from './shell.ts'
 
 type BulkValues = Record<(typeof BULK_FIELDS)[number], string> & { guia: string[] }
@@ -52,7 +52,7 @@ async function ask(call: CallOperation, req: Request, office: Office): Promise<S
  * Addresses below `/central/` that show a list. Only these are allowed as the page to return to, so that the link never
  * leads to another site.
  */
-const LISTS = /^(?:guias(?:\?[\w%&=.~*+-]*)?|avisos)?$/
+const LISTS = /^(?:guias(?:\?[\w%&=.~*+-]*)?|avisos|reparto\/rep_\w+)?$/
 
 const chosenOf = (accion: string, typed: readonly unknown[], returnTo: string): Chosen => ({
   accion,
@@ -82,8 +82,8 @@ async function doAll(
     const own = { ...values, secuencia: '' }
     try {
       // Actions on several guides read nothing of the guides except their codes.
-      await call(req, operation, {
-        path: { guia } as never,
+      await callAction(call, req, operation, {
+        path: { guia },
         body: body(own, { guia } as GuideThing) ?? {},
         key: `${values.idempotencia}-${guia}`,
       })

@@ -4,8 +4,9 @@ import { type Html, html } from '../../platform/html.ts'
 import type { PageContent } from '../frame.ts'
 import { button, choiceRow, emptyState } from '../ui/components.ts'
 import { type AssignOptions, assignForm, assignTable, outcomeNotice } from './assign.ts'
+import { chooser } from './bulk.ts'
 import type { MerchantNames } from './calls.ts'
-import { guideTable } from './list.ts'
+import { guideTable, handoverTo } from './list.ts'
 import { following, type Office, officePage } from './shell.ts'
 
 /**
@@ -53,6 +54,8 @@ interface CourierOptions extends AssignOptions {
   /** Guides that are assigned to the courier, but not carried yet. */
   asignadas: readonly GuiaDeOperacion[]
   names: MerchantNames
+  /** Code and name of the courier. */
+  repartidor: string
   nombre: string
 }
 
@@ -60,14 +63,22 @@ interface CourierOptions extends AssignOptions {
  * Returns the page of a courier: the guides carried, the guides assigned, and the form that assigns them again or
  * removes their assignment.
  */
-export function courierPage({ office, guias, asignadas, names, nombre, ...form }: CourierOptions): PageContent {
+export function courierPage({
+  office,
+  repartidor,
+  guias,
+  asignadas,
+  names,
+  nombre,
+  ...form
+}: CourierOptions): PageContent {
   const { root } = office
   return officePage(office, {
     titulo: nombre,
     place: 'reparto',
     body: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">${nombre}</h1>
-${outcomeNotice(form, root)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office)}</section>
+${outcomeNotice(form, root)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office, repartidor)}</section>
 <section aria-labelledby="asignado"><h2 id="asignado">Asignado, y no lo lleva todavía</h2>${assigned()}</section>`,
   })
 
@@ -89,7 +100,17 @@ ${outcomeNotice(form, root)}<section aria-labelledby="lleva"><h2 id="lleva">Lo q
   }
 }
 
-const carried = (guias: readonly GuiaDeOperacion[], names: MerchantNames, office: Office): Html =>
-  guias.length === 0
-    ? html`<p class="suave">No lleva nada. Lo que recolecte o saque a ruta aparece aquí.</p>`
-    : html`<p>Lleva ${guias.length} ${guias.length === 1 ? 'paquete' : 'paquetes'}.</p>${guideTable('Lo que lleva', guias, { office, names })}`
+/** Actions on the guides that a courier carries. */
+const CARRIED_ACTIONS = ['asignar', 'registrar'] as const
+
+function carried(guias: readonly GuiaDeOperacion[], names: MerchantNames, office: Office, repartidor: string): Html {
+  if (guias.length === 0) return html`<p class="suave">No lleva nada. Lo que recolecte o saque a ruta aparece aquí.</p>`
+  const waiting = guias.filter((guia) => handoverTo(guia, office) !== undefined).length
+  const table = guideTable('Lo que lleva', guias, { office, names, choosing: true })
+  return html`<p>Lleva ${guias.length} ${guias.length === 1 ? 'paquete' : 'paquetes'}.${waiting > 0 && html` ${waiting === 1 ? 'Uno espera' : `${waiting} esperan`} el traspaso a otro repartidor.`}</p>
+${
+  office.scopes.includes('operar') &&
+  html`<p class="suave">Para que otro siga con ellos, márquelos y asígneselos. Cambian de manos cuando los escanea.</p>
+`
+}${chooser({ office, table, guias, actions: CARRIED_ACTIONS, returnTo: `reparto/${repartidor}` })}`
+}

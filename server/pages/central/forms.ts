@@ -2,6 +2,7 @@
 import type { Request } from 'express'
 import type { CallOperation, CallParts } from '../../api/contract/calls.ts'
 import type { OperationId } from '../../api/contract/contract.ts'
+import type { ResultadosDeAsignar } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { capitalized } from '../../platform/words.ts'
@@ -215,7 +216,24 @@ export async function perform<T, F extends string>(
   if (thing instanceof Problema) return { name, answer: thing }
   if (thing === undefined) return undefined
   const parts = { path: path(thing), body: body(values, thing), key: some(values.idempotencia) }
-  return { name, answer: await orProblem<Done>(call(req, operation, parts as CallParts<OperationId>)) }
+  return { name, answer: await orProblem(callAction(call, req, operation, parts as CallParts<OperationId>)) }
+}
+
+/**
+ * Calls the operation of an action on one thing.
+ * @throws Problema as the operation answers it, also if it answers for each thing and refused this one
+ */
+export async function callAction(
+  call: CallOperation,
+  req: Request,
+  operation: OperationId,
+  parts: CallParts<OperationId>,
+): Promise<Done> {
+  const answer: Done = await call(req, operation, parts)
+  const { resultados = [] } = (answer.body ?? {}) as Partial<ResultadosDeAsignar>
+  const [entry] = resultados
+  if (entry && !entry.ok) throw new Problema(entry.error.codigo, entry.error.mensaje)
+  return answer
 }
 
 /** Makes a sentence of a message: a capital letter at its beginning, and a full stop. */

@@ -25,6 +25,7 @@ import { facts, notice, stateBadge, timeline } from '../ui/components.ts'
 import { ACTIONS } from './actions.ts'
 import { attemptsPart, type Evidence, mapLink, proofPart } from './evidence.ts'
 import { actionForms, type Refused } from './forms.ts'
+import { handoverTo } from './list.ts'
 import { messagesPart } from './messages.ts'
 import { type Office, officePage } from './shell.ts'
 
@@ -69,7 +70,7 @@ export function guidePage(options: GuideOptions): PageContent {
     guia: guia.guia,
     body: html`<p class="suave"><a href="${root}central/guias">Guías</a> / ${comercio}</p>
 <div class="cabeza"><h1 class="codigo" tabindex="-1">${inGroups(guia.guia)}</h1>${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${guia.modo === 'test' && html`<span class="suave">de prueba</span>`}</div>
-${doneText && notice(html`<p role="status">${doneText}</p>`, 'bien')}${whyPart(guia, clock, office.clock.dia(office.now.toISOString()))}
+${doneText && notice(html`<p role="status">${doneText}</p>`, 'bien')}${whyPart(guia, clock, office)}
 <div class="ficha"><div>
 <section class="tarjeta" aria-labelledby="destino"><h2 id="destino">Destino</h2>${destination(options)}</section>
 <section class="tarjeta" aria-labelledby="hacer"><h2 id="hacer">Qué hacer</h2>${actionForms(ACTIONS, forms) || html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>`}</section>
@@ -84,11 +85,10 @@ ${placeMap(options)}${
 }
 
 /** Explains the guide's state and what it waits for; false if there is nothing to explain. */
-function whyPart(
-  { estado, ubicacion, decision, intentos, eventos }: GuiaDeOperacionConEventos,
-  clock: Clock,
-  today: string,
-): Html | false {
+function whyPart(guia: GuiaDeOperacionConEventos, clock: Clock, office: Office): Html | false {
+  const { estado, ubicacion, decision, intentos, eventos, repartidor } = guia
+  const today = office.clock.dia(office.now.toISOString())
+  const receiver = handoverTo(guia, office)
   const last = eventos.datos.findLast(({ tipo }) => tipo === `guia.${estado}`)
   const motivo = last?.motivo ? capitalized(DESCRIPCIONES_DE_MOTIVO[last.motivo]) : undefined
   const waits = [
@@ -99,6 +99,7 @@ function whyPart(
       (decision.accion === 'devolver'
         ? 'Se decidió devolverlo.'
         : `Se decidió llevarlo otra vez${decision.fecha ? ` ${sayDay(decision.fecha, today)}` : ''}.`),
+    receiver && `Espera el traspaso: lo lleva ${repartidor!.nombre} hasta que ${receiver} lo escanee.`,
   ].filter((item): item is string => typeof item === 'string')
   if (!motivo && waits.length === 0) return false
   return notice(
@@ -172,8 +173,8 @@ function history({ estado, eventos: { datos, cursor_siguiente } }: GuiaDeOperaci
  * Returns the names of those who took part in an event: the courier, the author, and the person who had assigned the
  * guide.
  */
-const peopleOf = ({ repartidor, autor, asignado_por }: EventoDeOperacion): string[] => [
-  ...(repartidor ? [repartidor.nombre] : []),
+const peopleOf = ({ repartidor, autor, asignado_por, traspasado_por }: EventoDeOperacion): string[] => [
+  ...(repartidor ? [traspasado_por ? `de ${traspasado_por.nombre} a ${repartidor.nombre}` : repartidor.nombre] : []),
   ...(autor ? [`registrado por ${autor.nombre ?? 'una llave de operación'}`] : []),
   ...(asignado_por ? [`asignado por ${asignado_por.nombre ?? 'una llave de operación'}`] : []),
 ]

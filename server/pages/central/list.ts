@@ -1,3 +1,4 @@
+import { HELD_STATES } from '../../domain/estados/custodia.ts'
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { Estado, GuiaDeOperacion } from '../../generated/contract/types/index.ts'
@@ -114,7 +115,7 @@ ${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
   }
 }
 
-const LIST_ACTIONS = ['reenviar', 'reintentar', 'registrar', 'devolver', 'cancelar'] as const
+const LIST_ACTIONS = ['reenviar', 'reintentar', 'asignar', 'registrar', 'devolver', 'cancelar'] as const
 
 export interface TableOptions<G> {
   office: Office
@@ -132,8 +133,9 @@ export interface TableOptions<G> {
 export function guideTable<G extends GuiaDeOperacion>(
   label: string,
   guias: readonly G[],
-  { office: { root, scopes }, names, choosing, action, since, detail = needs }: TableOptions<G>,
+  { office, names, choosing, action, since, detail = (guia) => needs(guia, office) }: TableOptions<G>,
 ): Html {
+  const { root, scopes } = office
   const operates = scopes.includes('operar')
   const [column, instant] = since ?? ['Cambió', (guia: G) => guia.actualizado_en]
   const rows = guias.map((guia) => [
@@ -187,7 +189,23 @@ function row(guia: GuiaDeOperacion, { comercio, root, since, detail }: RowOption
 const BEFORE_ROUTE: readonly Estado[] = ['aceptado', 'recolectado', 'en_bodega', 'en_transito', 'intento_fallido']
 
 /** Returns what a guide waits for from a person; undefined if it waits for none. */
-function needs({ estado, ubicacion, decision }: GuiaDeOperacion): string | undefined {
+function needs(guia: GuiaDeOperacion, office: Office): string | undefined {
+  const { estado, ubicacion, decision } = guia
   if (decision?.estado === 'pendiente') return 'Espera una decisión'
-  return ubicacion.estado !== 'confirmada' && BEFORE_ROUTE.includes(estado) ? 'Sin lugar' : undefined
+  if (ubicacion.estado !== 'confirmada' && BEFORE_ROUTE.includes(estado)) return 'Sin lugar'
+  const receiver = handoverTo(guia, office)
+  return receiver && `Espera el traspaso a ${receiver}`
+}
+
+/**
+ * Returns the name of the courier who is to receive a parcel from the courier who carries it; undefined if the guide
+ * awaits no hand-over today.
+ */
+export function handoverTo(
+  { estado, repartidor, asignada_a }: GuiaDeOperacion,
+  { clock, now }: Pick<Office, 'clock' | 'now'>,
+): string | undefined {
+  if (!repartidor || !asignada_a || !HELD_STATES.includes(estado)) return undefined
+  const isDue = asignada_a.fecha <= clock.dia(now.toISOString())
+  return isDue && asignada_a.repartidor !== repartidor.repartidor ? asignada_a.nombre : undefined
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
 import { useEnvironment } from '../../environment.ts'
 import { buildGuia, waitUntil } from '../../factories.ts'
+import { createMobile } from '../../repartidores/phone.ts'
 import {
   checkWindow,
   createTestRepartidor,
@@ -101,6 +103,59 @@ describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
     await pagina.goto(`${pagina.url().split('#')[0]}#/buscar`)
     await pagina.getByRole('heading', { name: 'Buscar' }).waitFor()
     await waitUntil(async () => (await evaluateOnPhone<number>(`document.querySelectorAll('.lista li').length`)) === 1)
+  })
+})
+
+describe.skipIf(!hasBrowser)('a parcel that another courier carries', () => {
+  it('stands under that courier’s name, and changes hands when the courier receives it', async () => {
+    const [ownMobile, other] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, other.repartidor)
+    await asignar([guia], ownMobile)
+    await openPhone()
+    await signInOnPage(ownMobile.codigo)
+    await pagina.getByText('Los lleva Ana Pérez (1)').tap()
+    await link(groupCode(guia)).tap()
+    await pagina.getByText('La lleva otro repartidor y la central se la pasó a usted.').waitFor()
+    await checkWindow('traspaso')
+    await dar(guia, 'Recibir el paquete')
+    await waitUntil(async () => {
+      const { eventos, repartidor } = (await phoneEnvironment.operar('GET', `/guias/${guia}`)).body
+      return eventos.datos.at(-1).tipo === 'guia.traspasada' && repartidor.repartidor === ownMobile.repartidor
+    })
+    await openGuiaPage(guia)
+    await link('Entregar').waitFor()
+    await goHome()
+    await pagina.getByText('1 por entregar').waitFor()
+    expect(await pagina.getByRole('heading', { name: /^Asignados/ }).count()).toBe(0)
+  })
+
+  it('leaves the phone of the courier who handed it over, whose late report waits with the reason', async () => {
+    const [ownMobile, other] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, ownMobile.repartidor)
+    await asignar([guia], other)
+    await openPhone()
+    await signInOnPage(ownMobile.codigo)
+    await pagina.getByText('1 por entregar').waitFor()
+    await openGuiaPage(guia)
+    await link('No se pudo entregar').waitFor()
+    await phoneContext.setOffline(true)
+    await link('No se pudo entregar').tap()
+    await pagina.getByText('No había nadie').tap()
+    await locateButton('Registrar').tap()
+    await pagina.locator('.palomita').waitFor()
+    const mobile = await createMobile(phoneEnvironment, other)
+    await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: 'recibe' })
+    await phoneContext.setOffline(false)
+    await pagina.goto(`${pagina.url().split('#')[0]}#/hoy`)
+    await pagina.locator('.atencion a').tap()
+    await pagina.getByText(/No tiene asignada esta guía/).waitFor()
+    await goHome()
+    await advancePhoneClock()
+    await pagina.getByText(/^(?:Hola|Terminó), /).waitFor()
+    expect((await phoneEnvironment.operar('GET', `/guias/${guia}`)).body).toMatchObject({
+      estado: 'en_ruta',
+      repartidor: { nombre: 'Ana Pérez' },
+    })
   })
 })
 

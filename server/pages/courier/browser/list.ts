@@ -101,20 +101,21 @@ function titleOf(
   return heading?.nombre ?? heading?.direccion ?? datos.nombre_comercio ?? datos.municipio ?? ESTADO_NAMES[datos.estado]
 }
 
-/** Guides of one municipality. */
-export interface MunicipioGroup {
-  municipio: string
+/** Assigned guides that lie together: of one municipality, or with one courier. */
+export interface AssignedGroup {
+  titulo: string
   guias: readonly string[]
 }
 
 /**
- * Groups the guides that are assigned to a courier by municipality. Leaves out guides that the courier has taken on
+ * Groups the guides that are assigned to a courier: those that another courier carries by that courier's name, the others
+ * by municipality. Leaves out guides that the courier has taken on
  * this phone since the server's last list.
  */
-export function groupByMunicipio(
+export function groupAssigned(
   asignadas: AssignedGuias | undefined,
   actions: readonly CourierAction[],
-): MunicipioGroup[] {
+): AssignedGroup[] {
   const { guias, readAt } = asignadas ?? { guias: [], readAt: 0 }
   const takenGuias = new Set(
     actions
@@ -125,11 +126,11 @@ export function groupByMunicipio(
       .map(({ guia }) => guia),
   )
   const groups = new Map<string, string[]>()
-  for (const { guia, municipio } of guias) {
-    const where = municipio ?? 'Sin municipio'
-    if (!takenGuias.has(guia)) groups.set(where, [...(groups.get(where) ?? []), guia])
+  for (const { guia, municipio, la_lleva } of guias) {
+    const titulo = la_lleva ? `Los lleva ${la_lleva}` : (municipio ?? 'Sin municipio')
+    if (!takenGuias.has(guia)) groups.set(titulo, [...(groups.get(titulo) ?? []), guia])
   }
-  return [...groups].map(([municipio, guias]) => ({ municipio, guias }))
+  return [...groups].map(([titulo, guias]) => ({ titulo, guias }))
 }
 
 /** Tells whether the courier carries a guide, as far as the phone knows. */

@@ -98,6 +98,19 @@ export const STEP_LABELS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelar',
 }
 
+/**
+ * Tells whether a step receives the parcel from the courier who carries it. The server then offers the guide's present
+ * state as a next step.
+ */
+export const isHandover = (
+  datos: Pick<GuiaDeReparto, 'estado' | 'siguientes'> | null | undefined,
+  estado: Estado | null,
+): boolean => datos?.estado === estado && datos.siguientes.some((step) => step.estado === estado)
+
+/** Returns the text of the button that reports a state of a guide. */
+export const stepLabel = (datos: Parameters<typeof isHandover>[0], estado: Estado): string =>
+  isHandover(datos, estado) ? 'Recibir el paquete' : STEP_LABELS[estado]
+
 /** States that end a parcel's way to its recipient. Screens show their buttons apart and ask for confirmation. */
 export const DANGEROUS_ESTADOS: readonly Estado[] = ['en_devolucion', 'extraviado']
 

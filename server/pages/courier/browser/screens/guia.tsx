@@ -11,10 +11,11 @@ import {
   ESTADO_NAMES,
   type Estado,
   type EstadoSiguiente,
+  type GuiaDeReparto,
   isFinalEstado,
   possibleSteps,
-  STEP_LABELS,
   splitSteps,
+  stepLabel,
   stepPath,
 } from '../vocabulary.ts'
 import { BackLink, CallCentral, ScreenTitle, timeAgo } from './pieces.tsx'
@@ -99,6 +100,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
       {!terminada && !isUnknown && !isUnassigned && (datos || hasNoResponse) && (
         <Steps
           guia={guia}
+          datos={datos}
           prediction={prediction}
           isConfirmed={datos ? datos.ubicacion.estado === 'confirmada' : true}
         />
@@ -135,14 +137,15 @@ export async function updateGuia(repartidor: string, guia: string): Promise<bool
  * Steps that the guide allows. The frequent steps are in a bar at the bottom, within reach of the thumb. Steps that end
  * the parcel's way to its recipient are apart.
  */
-function Steps({ guia, prediction, isConfirmed }: { guia: string; prediction: Prediction; isConfirmed: boolean }) {
+function Steps(props: { guia: string; datos: GuiaDeReparto | null; prediction: Prediction; isConfirmed: boolean }) {
+  const { guia, datos, prediction, isConfirmed } = props
   const { steps, final, isOwn } = prediction
   if (final) return <p class="suave">Esta guía ya terminó.</p>
   const possible = possibleSteps(steps, isConfirmed)
   const { handySteps, otherSteps, dangerousSteps } = splitSteps(possible)
   const link = (step: EstadoSiguiente, className: string) => (
     <a key={step.estado} class={className} href={`#/${stepPath(guia, step)}`}>
-      {STEP_LABELS[step.estado]}
+      {stepLabel(datos, step.estado)}
     </a>
   )
   return (

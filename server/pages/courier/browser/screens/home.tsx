@@ -3,12 +3,12 @@ import { EllipsisVertical, History, PackageOpen, ScanBarcode, Search } from '../
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { useHere, useStoredData } from '../hooks.ts'
 import {
+  type AssignedGroup,
   type DispatchRow,
   dispatchRows,
   findNextStop,
-  groupByMunicipio,
+  groupAssigned,
   isCarried,
-  type MunicipioGroup,
   partToday,
   terminadas,
 } from '../list.ts'
@@ -46,7 +46,7 @@ function useReparto(repartidor: string) {
       drafts,
       guias: guias.filter(isVisible),
       desde,
-      asignadas: groupByMunicipio(asignadas, actions),
+      asignadas: groupAssigned(asignadas, actions),
       doneCount: terminadas(actions, repartidor, today, Date.now() + clockOffset),
     }
   }, repartidor)
@@ -169,20 +169,20 @@ function Progress({ doneCount, lleva }: { doneCount: number; lleva: number }) {
 }
 
 /**
- * Guides that are assigned to the courier, grouped by municipality. The destination of each becomes visible when the
+ * Guides that are assigned to the courier, in groups. The destination of each becomes visible when the
  * courier takes the parcel.
  */
-function AssignedGuias({ groups }: { groups: readonly MunicipioGroup[] }) {
+function AssignedGuias({ groups }: { groups: readonly AssignedGroup[] }) {
   if (groups.length === 0) return null
   const todas = groups.reduce((sum, { guias }) => sum + guias.length, 0)
   return (
     <section aria-labelledby="asignados">
       <h2 id="asignados">Asignados ({todas})</h2>
-      <p class="suave">Escanéelos al recogerlos: entonces verá a quién van.</p>
-      {groups.map(({ municipio, guias }) => (
-        <details key={municipio} class="municipio">
+      <p class="suave">Escanéelos al recogerlos o recibirlos: entonces verá a quién van.</p>
+      {groups.map(({ titulo, guias }) => (
+        <details key={titulo} class="municipio">
           <summary>
-            {municipio} ({guias.length})
+            {titulo} ({guias.length})
           </summary>
           <ul class="lista">
             {guias.map((guia) => (

@@ -4,17 +4,20 @@ import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { dayInWords } from '../../../../platform/time/day.ts'
 import { DAY_MS } from '../../../../platform/time/units.ts'
 import { FaultNotice, useFaults, withFault } from '../faults.tsx'
-import { goTo, usePosition } from '../hooks.ts'
+import { goTo, usePosition, useStoredData } from '../hooks.ts'
 import { localDayOf } from '../list.ts'
 import { enqueue, UNDO_MS } from '../store/actions.ts'
 import { isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
+import { readGuiaOf } from '../store/guias.ts'
 import {
   DANGEROUS_ESTADOS,
   type Estado,
   groupReasons,
+  isHandover,
   type Motivo,
   REASON_NAMES,
   STEP_LABELS,
+  stepLabel,
   stepTo,
 } from '../vocabulary.ts'
 import { explainFoto, Fotos, TakeFoto, useFotos } from './fotos.tsx'
@@ -54,12 +57,14 @@ function useStepFotos(guia: string, fail: (faults: { fotos?: string }) => void) 
   return { fotos, preparing, takeFotos, removeFoto }
 }
 
+const reasonsFor = (estado: Estado | null): readonly Motivo[] => (estado ? stepTo(estado).motivos : [])
+
 /** Returns the first fault of the form, if it has one. */
 function findStepFault(
+  motivos: readonly Motivo[],
   estado: Estado | null,
   { motivo, dia, descripcion }: { motivo: Motivo | null; dia: string | null; descripcion: string },
 ) {
-  const motivos = estado ? stepTo(estado).motivos : []
   if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
   if (motivo === 'reprogramado' && dia !== null && !isValidDay(dia))
     return { dia: `Elija un día, desde mañana hasta el ${dayInWords(NEW_DAY_RANGE.hasta())}, o marque que no lo dijo.` }
@@ -81,6 +86,9 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
   const day = useRef<HTMLInputElement>(null)
   const isSaving = useRef(false)
   const { fotos, preparing, takeFotos, removeFoto } = useStepFotos(guia, fail)
+  const storedGuia = useStoredData(() => readGuiaOf(sesion.repartidor, guia), guia)
+  const isReceived = isHandover(storedGuia?.datos, estado)
+  const isDangerous = estado !== null && DANGEROUS_ESTADOS.includes(estado) && !isReceived
   const { point } = usePosition(false)
   const readFormValues = () => ({
     motivo,
@@ -89,10 +97,10 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
   })
   const confirm = (evento: SubmitEvent) => {
     evento.preventDefault()
-    const fault = findStepFault(estado, readFormValues())
+    const fault = findStepFault(isReceived ? [] : reasonsFor(estado), estado, readFormValues())
     if (fault) return fail(fault)
     if (isSaving.current || preparing > 0) return
-    if (estado && DANGEROUS_ESTADOS.includes(estado)) setIsAsking(true)
+    if (isDangerous) setIsAsking(true)
     else storeStep()
   }
   const storeStep = async () => {
@@ -107,7 +115,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         ...(point ? { lat: point.lat, lng: point.lng } : {}),
       }
       const attachments = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, strokes: null }
-      const undoMs = estado && !DANGEROUS_ESTADOS.includes(estado) ? UNDO_MS : 0
+      const undoMs = estado && !isDangerous ? UNDO_MS : 0
       await enqueue([{ repartidor, nombre, guia, estado, evento, ...attachments }], Date.now(), null, fotos, undoMs)
       goTo(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
     } catch (error) {
@@ -120,8 +128,8 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
       <BackLink a={`guia/${guia}`}>
         <span class="codigo">{inGroups(guia)}</span>
       </BackLink>
-      <ScreenTitle>{estado ? STEP_LABELS[estado] : 'Anotar algo'}</ScreenTitle>
-      {estado && (
+      <ScreenTitle>{estado ? stepLabel(storedGuia?.datos, estado) : 'Anotar algo'}</ScreenTitle>
+      {estado && !isReceived && (
         <ReasonPicker
           estado={estado}
           fault={faults.motivo}

@@ -3,7 +3,7 @@ import type { Prediction } from '../expected.ts'
 import { type Heading, headingOf } from '../heading.ts'
 import { formatDistance } from '../list.ts'
 import { EXTERNAL_LINK, type Links, linksTo } from '../reach.ts'
-import type { GuiaDeReparto } from '../vocabulary.ts'
+import { type GuiaDeReparto, isHandover } from '../vocabulary.ts'
 import { CallCentral, Icon } from './pieces.tsx'
 
 /** Precision of a place from the recipient's phone, in metres, above which the place may be another house. */
@@ -35,6 +35,8 @@ function Custodia({ datos, isOwn, hasHeading }: { datos: GuiaDeReparto; isOwn: b
       </>
     )
   }
+  if (isHandover(datos, datos.estado))
+    return <p class="nota">La lleva otro repartidor y la central se la pasó a usted. Recíbala cuando la tenga.</p>
   return (
     <p class="nota">
       La lleva otro repartidor: pídale que se la entregue. <CallCentral />
