@@ -63,7 +63,7 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       [codigos[1], 'comienzo'],
       [codigos[2], 'parecida'],
     ])
-    expect((await findings('zunlida tarraxa')).map(([guia]) => guia)).toEqual([codigos[2]])
+    expect((await findings('zunlida tarrada')).map(([guia]) => guia)).toEqual([codigos[2]])
     expect(await findings('zunilda inexistente')).toEqual([])
   })
 
@@ -83,6 +83,20 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
     ])
   })
 
+  it('finds a reference by its last part after another word, with the letter O for a zero', async () => {
+    const { codigos } = await create({ external_ref: 'TZU-2026-04055' })
+    for (const text of ['pedido 04055', '2026-04055', 'TZU-2026-O4O55'])
+      expect(await findings(text)).toEqual([[codigos[0], 'parecida']])
+    expect(await findings('pedido 05')).toEqual([])
+  })
+
+  it('finds names as they sound, and surnames that are written together', async () => {
+    const { codigos } = await create({ destinatario: 'Ximena Xoquin' }, { destinatario: 'Arnulfo del Águila' })
+    expect(await findings('simena shokin')).toEqual([[codigos[0], 'exacta']])
+    for (const text of ['arnulfo delaguila', 'delaguila'])
+      expect(await findings(text)).toEqual([[codigos[1], 'parecida']])
+  })
+
   it('finds a telephone by its first digits, with its country or without', async () => {
     const { codigos } = await create({ telefono: '+50258817733' }, { telefono: '+50258817799' })
     for (const text of ['5881 77', '+502 5881-77', '50258817', '58817'])
@@ -95,6 +109,8 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   it('finds a telephone in any spelling, also with a wrong digit', async () => {
     const { codigos } = await create({ telefono: '+50259217733' })
     for (const text of ['5921 7733', '5921-7733', '+502 5921 7733', '(502) 59217733', '0050259217733'])
+      expect(await findings(text)).toEqual([[codigos[0], 'exacta']])
+    for (const text of ['Tel. 5921 7733', 'cel: 59217733', 'WhatsApp 5921-7733', 'https://wa.me/50259217733'])
       expect(await findings(text)).toEqual([[codigos[0], 'exacta']])
     for (const text of ['5921 7734', '5912 7733', '+502 5921 733']) {
       expect(await findings(text)).toEqual([[codigos[0], 'parecida']])

@@ -6,7 +6,7 @@ import type { GuiaHallada, Modo } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/guideCode.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { creationDayOf, dayValue, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
-import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric } from './words.ts'
+import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric, withoutArticles } from './words.ts'
 
 /** Key of a guide that the search found. */
 export interface GuiaMatch {
@@ -89,7 +89,8 @@ const EXISTING = statement<{ claves: readonly string[] }, { clave: string }>(
 async function similarWordQueries(db: Db, words: readonly string[]): Promise<string[]> {
   const similarKeys = words.map((part) => {
     const sound = soundOf(part)
-    return (sound.length < MIN_SIMILAR ? [sound] : similarWords(sound)).map(wordKey)
+    const spellings = sound.length < MIN_SIMILAR ? [sound] : similarWords(sound)
+    return [...spellings, ...withoutArticles(part).map(soundOf)].map(wordKey)
   })
   // The words themselves are skipped here. They may be frequent, and other conditions already find out whether a guide
   // has them.
@@ -118,7 +119,19 @@ async function buildConditions(db: Db, text: string, closeness: Closeness): Prom
       ...(last ? [[...words.slice(0, -1).map(wholeWordQuery), last]] : []),
     ]
   }
-  return words.length > 0 ? [await similarWordQueries(db, words)] : []
+  const lastPart = referencia && lastPartQuery(text)
+  return [...(words.length > 0 ? [await similarWordQueries(db, words)] : []), ...(lastPart ? [[lastPart]] : [])]
+}
+
+/**
+ * Returns the `tsquery` for the last part of a reference, which people read out after another word («pedido 0118»).
+ * Accepts the letter O for a zero. Undefined if the part has no digit, or is too short.
+ */
+function lastPartQuery(text: string): string | undefined {
+  const last = textPartsOf(text).at(-1)!
+  return last.length < MIN_PREFIX || !/\d/.test(last)
+    ? undefined
+    : anyKeyQuery([referenceKey(last), referenceKey(last.replaceAll('o', '0'))])
 }
 
 /**
@@ -209,6 +222,8 @@ const BY_TELEFONO = statement<
  * `MIN_FIRST_DIGITS`: minimum digits of the beginning of one.
  */
 const TELEFONO_FORM = /^[+\d\s().-]+$/
+/** Words before a telephone, as people copy it: «Tel. 3152 6458», «wa.me/50231526458». */
+const TELEFONO_LABEL = /^\s*(?:tel\p{L}*|cel\p{L}*|m[oó]vil|whatsapp|(?:https?:\/\/)?wa\.me\/)[\s.:]*/iu
 const MIN_DIGITS = 7
 const MIN_FIRST_DIGITS = 5
 /** Maximum digits of an international number. */
@@ -235,7 +250,8 @@ function beginningsOf(digits: string, isInternational: boolean): TelefonoRange[]
 }
 
 /** Returns the telephones that a text means with this closeness; none if the text is no telephone. */
-function telephonesOf(text: string, closeness: Closeness): TelefonoRange[] {
+function telephonesOf(typedText: string, closeness: Closeness): TelefonoRange[] {
+  const text = typedText.replace(TELEFONO_LABEL, '')
   const digits = digitsOf(text)
   const isInternational = text.trimStart().startsWith('+')
   if (!TELEFONO_FORM.test(text)) return []

@@ -6,7 +6,7 @@ import { MAX_REMEMBERED, textPartsOf, wordSoundsOf } from './words.ts'
  * Version of the keys that {@link searchKeysOf} returns. If it differs from the version of the stored keys, the job writes
  * the keys of all guides again.
  */
-export const KEY_VERSION = 1
+export const KEY_VERSION = 2
 
 /** Advisory lock on the search keys of one part of the data. The current schema names the part. */
 export const LOCK_KEY = "hashtext('busqueda'), hashtext(current_schema())"

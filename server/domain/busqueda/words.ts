@@ -39,7 +39,7 @@ const SOUNDS: readonly (readonly [RegExp, string])[] = [
   [/(?<!c)h/g, ''],
   [/ch/g, 'h'],
   [/qu(?=[ei])|q|k|c(?![ei])/g, 'k'],
-  [/c|z/g, 's'],
+  [/c|z|x/g, 's'],
   [/gu?(?=[ei])/g, 'j'],
   [/ll/g, 'y'],
   [/y(?![aeiou])/g, 'i'],
@@ -47,6 +47,17 @@ const SOUNDS: readonly (readonly [RegExp, string])[] = [
   [/n(?=[bp])/g, 'm'],
   [/(.)\1+/g, '$1'],
 ]
+
+/** Articles that people also write together with the surname after them, such as «Delacruz» for «de la Cruz». */
+const JOINED_ARTICLES = ['de', 'del', 'dela', 'delas', 'delos']
+/** Minimum letters of a surname after a joined article. */
+const MIN_AFTER_ARTICLE = 4
+
+/** Returns a word without each of the articles that it may begin with; none for most words. */
+export const withoutArticles = (word: string): string[] =>
+  JOINED_ARTICLES.filter(
+    (article) => word.startsWith(article) && word.length >= article.length + MIN_AFTER_ARTICLE,
+  ).map((article) => word.slice(article.length))
 
 /** Maximum number of cached results. Names and places repeat, and a look-up is cheaper than the rules. */
 export const MAX_REMEMBERED = 20_000
@@ -65,7 +76,7 @@ export const wordSoundsOf = (text: string): string[] =>
     .filter((wordSound) => wordSound !== '')
 
 /** Letters and digits that remain in words reduced to their sound. */
-const LETTERS = [...'abdefghijklmnoprstuwxy']
+const LETTERS = [...'abdefghijklmnoprstuwy']
 const DIGITS = [...'0123456789']
 
 /**
