@@ -2,11 +2,25 @@
 import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona } from '../equipo/persona.ts'
 import { buildGuia, buildGuiaWithoutDestino, waitUntil } from '../factories.ts'
+import { evaluateIn } from './inspect.ts'
+
+/** Presses of the tabulator after which a control counts as out of reach. */
+const MAX_TABS = 150
+/**
+ * Expression for the focused element, if a person cannot see that it has the focus. A field for a date is left out: the
+ * browser draws its own ring around the button in it.
+ */
+const HIDDEN_FOCUS = `(() => {
+  const focused = document.activeElement
+  const { outlineStyle, boxShadow } = getComputedStyle(focused)
+  return focused === document.body || focused.type === 'date' || outlineStyle !== 'none' || boxShadow !== 'none' ? '' : focused.outerHTML.slice(0, 200)
+})()`
 
 const environment = useEnvironment()
 let comercio: Comercio
@@ -19,13 +33,27 @@ class OfficeWorker {
   clickCount = 0
   keystrokes = 0
   readonly pagina: Page
-  constructor(page: Page) {
+  readonly #hasMouse: boolean
+  constructor(page: Page, { hasMouse = true } = {}) {
     this.pagina = page
+    this.#hasMouse = hasMouse
   }
 
   async click(kind: Locator): Promise<void> {
-    await kind.click()
+    await (this.#hasMouse ? kind.click() : this.#useByKeyboard(kind))
     this.clickCount++
+  }
+  /** Moves the focus with the tabulator, and uses what it reaches. Each focus on the way can be seen. */
+  async #useByKeyboard(kind: Locator): Promise<void> {
+    await kind.waitFor()
+    const focused = this.pagina.locator(':focus')
+    for (let i = 0; (await kind.and(focused).count()) === 0; i++) {
+      if (i > MAX_TABS) throw new Error(`the tabulator does not reach ${kind}`)
+      await this.pagina.keyboard.press('Tab')
+      expect(await evaluateIn(this.pagina, HIDDEN_FOCUS)).toBe('')
+    }
+    if (!(await focused.and(this.pagina.locator('input:not([type=checkbox]), select, textarea')).count()))
+      await this.pagina.keyboard.press('Enter')
   }
   /** Types into the field that has the focus. */
   async write(text: string): Promise<void> {
@@ -37,7 +65,11 @@ class OfficeWorker {
     this.keystrokes++
   }
   button = (name: string) => this.pagina.getByRole('button', { name, exact: true })
-  tableRow = (text: string) => this.pagina.getByRole('row', { name: new RegExp(text) }).getByRole('link')
+  tableRow = (text: string) =>
+    this.pagina
+      .getByRole('row', { name: new RegExp(text) })
+      .getByRole('link')
+      .first()
 
   async buscar(text: string): Promise<void> {
     await this.click(this.pagina.getByRole('searchbox'))
@@ -63,6 +95,8 @@ interface Trabajo {
   perform: (ana: OfficeWorker) => Promise<void>
 }
 
+let telefonos = 0
+const newTelefono = () => `+502555${String(10_000 + ++telefonos)}`
 const RAZON = 'Lo pidió por teléfono'
 const create = (datos: object = {}) => comercio.api.guias.crear(buildGuia(datos))
 const pageOf = async (guia: Promise<{ guia: string }>) => `/central/guias/${(await guia).guia}`
@@ -137,7 +171,8 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   'resend the message': {
     alcances: ['ver', 'operar'],
-    openPlace: () => pageOf(comercio.api.guias.crear(buildGuiaWithoutDestino())),
+    // A telephone gets few messages in a row.
+    openPlace: () => pageOf(comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: newTelefono() }))),
     perform: async (ana) => {
       await ana.click(ana.button('Reenviar el mensaje'))
       await ana.ve('El mensaje está por salir.')
@@ -198,11 +233,11 @@ const TRABAJOS: Record<string, Trabajo> = {
   'see failing webhooks and resend': {
     alcances: ['ver', 'operar'],
     openPlace: async () => {
-      const webhook = 'wh_7K3M9QX2A1B4'
+      const webhook = `wh_${newGuideCode()}`
       await environment.db.pool.query(
         `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, fallas, primera_falla_en, creado_en,
            actualizado_en, comprobado_en)
-         values ($1, 'live', $2, 'https://nadie.ejemplo.com/', array['*'], 'pausado', now(), 37, now() - interval '1 day', now(),
+         values ($1, 'live', $2, 'https://' || $2 || '.ejemplo.com/', array['*'], 'pausado', now(), 37, now() - interval '1 day', now(),
            now(), now())`,
         [comercio.id, webhook],
       )
@@ -290,23 +325,40 @@ const documentedCounts = new Map(
   ].map(([, name, clickCount, keystrokes]) => [name!, { clics: Number(clickCount), teclas: Number(keystrokes) }]),
 )
 
+/** Does a job in a new browser, as a person with exactly its scopes. */
+async function doJob(
+  { alcances, openPlace, perform }: Trabajo,
+  { hasMouse, javaScriptEnabled }: { hasMouse: boolean; javaScriptEnabled: boolean },
+  check: (ana: OfficeWorker) => Promise<void>,
+): Promise<void> {
+  const { cookie } = await createTestPersona(environment, { alcances: [...alcances] })
+  const [name = '', value = ''] = cookie.split('=')
+  const path = await openPlace()
+  const context = await openContext({ viewport: { width: 1280, height: 800 }, javaScriptEnabled })
+  try {
+    await context.addCookies([{ name, value, url: environment.url }])
+    const ana = new OfficeWorker(await context.newPage(), { hasMouse })
+    await ana.pagina.goto(environment.url + path, { waitUntil: 'networkidle' })
+    await perform(ana)
+    await check(ana)
+  } finally {
+    await context.close()
+  }
+}
+
 describe.skipIf(!hasBrowser)('a job of the office', () => {
-  it.each(Object.entries(TRABAJOS))('«%s» takes the clicks and keys that are written', async (nombre, job) => {
-    const [name = '', value = ''] = (
-      await createTestPersona(environment, { alcances: [...job.alcances] })
-    ).cookie.split('=')
-    const openPlace = await job.openPlace()
-    const context = await openContext({ viewport: { width: 1280, height: 800 } })
-    try {
-      await context.addCookies([{ name, value, url: environment.url }])
-      const ana = new OfficeWorker(await context.newPage())
-      await ana.pagina.goto(environment.url + openPlace, { waitUntil: 'networkidle' })
-      await job.perform(ana)
-      expect({ clics: ana.clickCount, teclas: ana.keystrokes }).toEqual(documentedCounts.get(nombre))
-    } finally {
-      await context.close()
-    }
-  })
+  it.each(Object.entries(TRABAJOS))('«%s» takes the clicks and keys that are written', (nombre, job) =>
+    doJob(job, { hasMouse: true, javaScriptEnabled: true }, async ({ clickCount, keystrokes }) =>
+      expect({ clics: clickCount, teclas: keystrokes }).toEqual(documentedCounts.get(nombre)),
+    ),
+  )
+
+  it.each(Object.entries(TRABAJOS))('«%s» is done with the keyboard alone, without a program', (_nombre, job) =>
+    doJob(job, { hasMouse: false, javaScriptEnabled: false }, async ({ pagina }) => {
+      if (new URL(pagina.url()).searchParams.has('hecho'))
+        expect(await pagina.getByRole('status').and(pagina.locator(':focus')).count()).toBe(1)
+    }),
+  )
 
   it('stands in the table', () => {
     expect([...documentedCounts.keys()]).toEqual(Object.keys(TRABAJOS))

@@ -11,7 +11,7 @@ import { codeLink } from './bulk.ts'
 import type { MerchantNames } from './calls.ts'
 import type { Refused } from './forms.ts'
 import { merchantOptions } from './list.ts'
-import { type Office, officePage } from './shell.ts'
+import { type Office, officePage, outcome } from './shell.ts'
 
 /** Fields of the forms that assign guides and remove assignments, besides the ticked guides. */
 export const ASSIGN_FIELDS = ['accion', 'repartidor', 'fecha'] as const
@@ -60,14 +60,10 @@ const DAYS = 30
 /** Draws the result of the form that was just sent; false if the page was only opened. */
 export const outcomeNotice = ({ sent }: AssignOptions, root: string): Html | false =>
   sent !== undefined &&
-  html`${
-    sent.refused &&
-    html`<p class="error" role="alert" tabindex="-1" autofocus>${sent.refused}</p>
-`
-  }${sent.done && notice(html`<p role="status">${sent.done}</p>`, 'bien')}${
+  html`${sent.refused && outcome(sent.refused, 'mal')}${sent.done && outcome(sent.done)}${
     sent.failed.length > 0 &&
     notice(
-      html`<h2>${sent.failed.length === 1 ? 'Un paquete no cambió' : `${sent.failed.length} paquetes no cambiaron`}</h2><ul class="lista">${sent.failed.map(([guia, sentence]) => html`<li>${codeLink(root, guia)} ${sentence}</li>`)}</ul>`,
+      html`<h2 tabindex="-1"${!sent.done && html` autofocus`}>${sent.failed.length === 1 ? 'Un paquete no cambió' : `${sent.failed.length} paquetes no cambiaron`}</h2><ul class="lista">${sent.failed.map(([guia, sentence]) => html`<li>${codeLink(root, guia)} ${sentence}</li>`)}</ul>`,
       'mal',
     )
   }`

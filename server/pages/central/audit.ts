@@ -8,7 +8,7 @@ import { type Html, html } from '../../platform/html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { button, emptyState, field, option, table } from '../ui/components.ts'
 import { orProblem, sentenceOf, trimmedText } from './forms.ts'
-import { above, following, type Office, officePage } from './shell.ts'
+import { above, following, type Office, officePage, outcome } from './shell.ts'
 
 /**
  * Names of actions by their code: operations of the contract, commands of the console, and what the service does itself.
@@ -59,7 +59,7 @@ export async function showAudit(
       body: html`${above(root, merchant)}
 <h1 tabindex="-1">Bitácora</h1>
 <form class="filtros" action="${root}${here}">${actionFilter(accion)}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
-${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(root, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,
+${refused ? outcome(sentenceOf(read), 'mal') : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(root, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,
     }),
   }
 }

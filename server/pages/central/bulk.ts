@@ -6,7 +6,7 @@ import type { PageContent } from '../frame.ts'
 import { button } from '../ui/components.ts'
 import { ACTIONS, assignFields, FIELDS, type Field, reason, stepFields, stepsFrom } from './actions.ts'
 import { type Draw, drawIn, HIDDEN } from './forms.ts'
-import { type Office, officePage } from './shell.ts'
+import { type Office, officePage, outcome } from './shell.ts'
 
 /** Maximum guides that one form changes. */
 export const MAX_CHOSEN = 100
@@ -131,7 +131,7 @@ export const unchosenPage = (office: Office, returnTo: string, sentence: string)
   officePage(office, {
     titulo: 'Elija guías',
     place: 'guias',
-    body: html`<h1 tabindex="-1">Elija guías</h1><p class="error" role="alert">${sentence}</p>${backLink(office, returnTo, 'Volver')}`,
+    body: html`<h1 tabindex="-1">Elija guías</h1>${outcome(sentence, 'mal')}${backLink(office, returnTo, 'Volver')}`,
   })
 
 /** Result of an action on one guide: the sentence of the refusal, or undefined if it succeeded. */
@@ -149,7 +149,7 @@ export function verdictPage(office: Office, { accion, returnTo }: Chosen, verdic
     titulo: 'Listo',
     place: 'guias',
     body: html`<h1 tabindex="-1">${ACTIONS[accion]!.text}</h1>
-<p id="hechas" role="status" data-hechas="${done.length}">Se hizo en ${counted(done)}${refused.length > 0 && html`, y en ${refused.length} no se pudo`}.</p>
+<p id="hechas" role="status" tabindex="-1" autofocus data-hechas="${done.length}">Se hizo en ${counted(done)}${refused.length > 0 && html`, y en ${refused.length} no se pudo`}.</p>
 ${refused.length > 0 && html`<h2>No se pudo</h2><ul id="negadas" class="lista">${refused.map((one) => html`<li>${codeLink(root, one.guia)} <span>${one.refused}</span></li>`)}</ul>`}
 ${done.length > 0 && html`<h2>Hechas</h2><ul class="codigos">${done.map(({ guia }) => html`<li>${codeLink(root, guia)}</li>`)}</ul>`}
 ${backLink(office, returnTo, 'Volver a la lista')}`,

@@ -27,7 +27,7 @@ import { attemptsPart, type Evidence, mapLink, proofPart } from './evidence.ts'
 import { actionForms, type Refused } from './forms.ts'
 import { handoverTo } from './list.ts'
 import { messagesPart } from './messages.ts'
-import { type Office, officePage } from './shell.ts'
+import { type Office, officePage, outcome } from './shell.ts'
 
 interface GuideOptions {
   office: Office
@@ -70,7 +70,7 @@ export function guidePage(options: GuideOptions): PageContent {
     guia: guia.guia,
     body: html`<p class="suave"><a href="${root}central/guias">Guías</a> / ${comercio}</p>
 <div class="cabeza"><h1 class="codigo" tabindex="-1">${inGroups(guia.guia)}</h1>${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${guia.modo === 'test' && html`<span class="suave">de prueba</span>`}</div>
-${doneText && notice(html`<p role="status">${doneText}</p>`, 'bien')}${whyPart(guia, clock, office)}
+${doneText && outcome(doneText)}${whyPart(guia, clock, office)}
 <div class="ficha"><div>
 <section class="tarjeta" aria-labelledby="destino"><h2 id="destino">Destino</h2>${destination(options)}</section>
 <section class="tarjeta" aria-labelledby="hacer"><h2 id="hacer">Qué hacer</h2>${actionForms(ACTIONS, forms) || html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>`}</section>

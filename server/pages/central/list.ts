@@ -10,7 +10,7 @@ import { button, emptyState, field, option, stateBadge, table } from '../ui/comp
 import { bulkAddress, chooser, codeLink } from './bulk.ts'
 import { FILTER_CHOICES, type MerchantNames } from './calls.ts'
 import { MAX_EXPORTED } from './export.ts'
-import { following, type Office, officePage } from './shell.ts'
+import { following, type Office, officePage, outcome } from './shell.ts'
 
 /** Filters of the list, as in the page's address. */
 export interface Filters {
@@ -94,7 +94,7 @@ ${
       )}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>`
     : html`<p>Lo que se halló con «${q}». <a href="${root}central/guias">Ver todas</a></p>`
 }
-${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
+${refused ? outcome(refused, 'mal') : results()}`,
   })
 
   function results(): Html {

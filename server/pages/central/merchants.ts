@@ -15,7 +15,7 @@ import {
   memberActions,
   SHOP_SCOPES,
 } from './merchantActions.ts'
-import { following, type Office, officePage } from './shell.ts'
+import { following, type Office, officePage, outcome } from './shell.ts'
 
 /** Actions that the office can take on a membership of a merchant. */
 export const SHOP_MEMBER_ACTIONS = memberActions(SHOP_SCOPES, 'este comercio')
@@ -52,7 +52,7 @@ export function merchantsPage({ office, texto, comercios, next, refused }: ListO
     place: 'comercios',
     body: html`<div class="cabeza"><h1 tabindex="-1">Comercios</h1>${scopes.includes('administrar') && button({ text: 'Nuevo comercio', icon: icons.Store, href: `${root}central/comercios/nuevo` })}</div>
 <form class="filtros" action="${root}central/comercios"><div class="campo"><label for="texto">Nombre</label><input id="texto" name="texto" type="search" value="${texto}" maxlength="100" autocomplete="off"></div>${button({ text: 'Buscar comercio', attributes: html`type="submit"` })}</form>
-${refused ? html`<p class="error" role="alert">${refused}</p>` : found}`,
+${refused ? outcome(refused, 'mal') : found}`,
   })
 }
 
@@ -123,7 +123,7 @@ export function merchantPage(options: MerchantOptions): PageContent {
     place: 'comercios',
     body: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
 <div class="cabeza"><h1 tabindex="-1">${comercio.nombre}</h1><span class="codigo suave">${comercio.comercio}</span></div>
-${said && notice(html`<p role="status">${said.text}</p>`, said.good ? 'bien' : 'aviso')}<p class="enlaces"><a href="${root}central/guias?comercio=${comercio.comercio}">Sus guías</a><a href="${root}${here}/webhooks">Sus webhooks</a>${scopes.includes('administrar') && html`<a href="${root}${here}/bitacora">Su bitácora</a>`}</p>
+${said && outcome(said.text, said.good ? 'bien' : 'aviso')}<p class="enlaces"><a href="${root}central/guias?comercio=${comercio.comercio}">Sus guías</a><a href="${root}${here}/webhooks">Sus webhooks</a>${scopes.includes('administrar') && html`<a href="${root}${here}/bitacora">Su bitácora</a>`}</p>
 <div class="ficha"><div>
 <section class="tarjeta" aria-labelledby="ajustes"><h2 id="ajustes">Ajustes</h2>${settings(comercio, clock.formatLong(comercio.creado_en))}${forms(['datos', 'ritmos', 'evidencia', 'intentos'])}</section>
 </div>${
@@ -240,7 +240,7 @@ export function secretPage(office: Office, { title, secret, back, place, pending
     titulo: title,
     place,
     body: html`<h1 tabindex="-1">${title}</h1>
-${notice(html`<p>Guárdelo ahora: no se puede volver a mostrar.${pending && ' No vale hasta que lo apruebe otra persona que administra, en «Por aprobar» de su cuenta.'}</p>`)}
+${outcome(html`Guárdelo ahora: no se puede volver a mostrar.${pending && ' No vale hasta que lo apruebe otra persona que administra, en «Por aprobar» de su cuenta.'}`, 'aviso')}
 ${note !== undefined && html`<p>${note}</p>`}<p><code class="secreto" id="secreto">${secret}</code></p>
 <p data-copia="secreto" hidden>${button({ text: 'Copiar', attributes: html`type="button"` })} <span role="status"></span></p>
 <p><a href="${office.root}${back}">Ya lo guardé</a></p>`,

@@ -4,7 +4,7 @@ import { type Html, html } from '../../platform/html.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import type { Sheet } from '../page.ts'
-import { button, dialog, icon } from '../ui/components.ts'
+import { button, dialog, icon, notice } from '../ui/components.ts'
 
 /** Person of the office who reads a page. */
 export interface Office {
@@ -74,6 +74,15 @@ export const officePage = (
 ${cursor === undefined ? body : html`<div id="vivo" data-desde="${cursor}" data-flujo="${root}central/en-vivo"${guia && html` data-guia="${guia}"`}>${body}</div>`}
 <button type="button" id="abrir-teclas" class="callado" hidden>Teclas</button>${KEYS}`,
 })
+
+/**
+ * Draws the sentence about what was just done, or about why it was not. The sentence gets the focus when the page opens,
+ * so that it is read out, and the next Tab goes on from here.
+ */
+export const outcome = (text: Html | string, kind: 'bien' | 'aviso' | 'mal' = 'bien'): Html =>
+  kind === 'mal'
+    ? html`<p class="error" role="alert" tabindex="-1" autofocus>${text}</p>`
+    : notice(html`<p role="status" tabindex="-1" autofocus>${text}</p>`, kind)
 
 export const NOT_OFFICE = messagePage(
   'Esta página es de la oficina',

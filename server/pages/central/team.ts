@@ -6,7 +6,7 @@ import type { PageContent } from '../frame.ts'
 import { choiceRow, emptyState, facts, notice } from '../ui/components.ts'
 import { actionForms, type Refused } from './forms.ts'
 import { addressOf, keyList, LEFT_OFF, type Rows } from './merchants.ts'
-import { following, type Office, officePage } from './shell.ts'
+import { following, type Office, officePage, outcome } from './shell.ts'
 import {
   COLLEAGUE_ACTIONS,
   COURIER_ACTIONS,
@@ -33,10 +33,11 @@ const NAMES = new Intl.ListFormat('es', { type: 'disjunction' })
 /** Draws the notices at the top of a page. */
 function told(root: string, { done, deciders }: FormOutcome): Html | false {
   if (deciders !== undefined)
-    return notice(
-      html`<p role="status">Queda por aprobar: no cambia nada hasta que lo decida ${deciders.length === 0 ? 'otra persona que administra' : NAMES.format(deciders)}, en «Por aprobar» de su cuenta. Vale 72 horas, y puede retirarlo en <a href="${root}cuenta">la suya</a>.</p>`,
+    return outcome(
+      html`Queda por aprobar: no cambia nada hasta que lo decida ${deciders.length === 0 ? 'otra persona que administra' : NAMES.format(deciders)}, en «Por aprobar» de su cuenta. Vale 72 horas, y puede retirarlo en <a href="${root}cuenta">la suya</a>.`,
+      'aviso',
     )
-  return done !== undefined && notice(html`<p role="status">${done}</p>`, 'bien')
+  return done !== undefined && outcome(done)
 }
 
 interface TeamOptions extends FormOutcome {

@@ -14,7 +14,7 @@ import { type Html, html } from '../../platform/html.ts'
 import { capitalized } from '../../platform/words.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageRequest, Sheet } from '../page.ts'
-import { button, emptyState, facts, field, notice, option, table } from '../ui/components.ts'
+import { button, emptyState, facts, field, option, table } from '../ui/components.ts'
 import { codeLink } from './bulk.ts'
 import {
   type Actions,
@@ -27,7 +27,7 @@ import {
   trimmedText,
   valuesOf,
 } from './forms.ts'
-import { above, following, type Office, officePage } from './shell.ts'
+import { above, following, type Office, officePage, outcome } from './shell.ts'
 
 /** Maximum number of webhooks that the page reads in each mode; more than a merchant can have. */
 const MAX_WEBHOOKS = '100'
@@ -158,7 +158,7 @@ async function showDeliveries(
         control: (own) =>
           html`<select ${own} name="estado">${[['', 'Todos'] as const, ...Object.entries(DELIVERY_STATES)].map(([value, text]) => option(value, text, estado))}</select>`,
       })}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
-${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${deliveryTable(office, here, read.body.datos)}${following(root, here, estado === '' ? {} : { estado }, read.body.cursor_siguiente)}`}`,
+${refused ? outcome(sentenceOf(read), 'mal') : html`${deliveryTable(office, here, read.body.datos)}${following(root, here, estado === '' ? {} : { estado }, read.body.cursor_siguiente)}`}`,
     }),
   }
 }
@@ -212,7 +212,7 @@ async function showDelivery(
       place: 'comercios',
       body: html`${above(root, comercio, ['webhooks', 'Webhooks'], [`webhooks/${webhook.webhook}`, webhook.descripcion ?? webhook.webhook])}
 <div class="cabeza"><h1 tabindex="-1">${thing.tipo}</h1><span class="suave">${DELIVERY_STATES[thing.estado] ?? thing.estado}</span></div>
-${done && notice(html`<p role="status">${done}</p>`, 'bien')}${deliveryFacts(office, thing)}
+${done && outcome(done)}${deliveryFacts(office, thing)}
 ${actionForms(DELIVERY_ACTIONS, { thing, scopes: office.scopes, key: randomUUID(), refused, root, here })}
 <h2>Intentos</h2>${attempts(office, thing.historial)}
 <details class="accion"><summary>Lo que se envía</summary><pre class="crudo" tabindex="0">${thing.cuerpo}</pre></details>`,
