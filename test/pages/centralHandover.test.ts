@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createGuiaOnRoute } from '../archivos/images.ts'
-import { hasBrowser, openContext } from '../browser.ts'
+import { captureScreen, hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
@@ -104,6 +104,23 @@ describe('a parcel that a courier carries', () => {
     ])
     expect(text).toContain('Se hizo en 1 guía, y en 1 no se pudo.')
     expect(text).toMatch(new RegExp(`id="negadas".*guias/${ended}".*ya no se asigna`, 's'))
+  })
+
+  it.skipIf(!hasBrowser)('is chosen on a phone with the actions in view', async () => {
+    const eva = await createCourier('Eva Tum')
+    await carriedBy(eva, 12)
+    const [name = '', value = ''] = ana.cookie.split('=')
+    const context = await openContext({ viewport: { width: 360, height: 800 } })
+    await context.addCookies([{ name, value, url: environment.url }])
+    const page = await context.newPage()
+    await page.goto(`${environment.url}/central/reparto/${eva.repartidor}`)
+    const bottom = () => evaluateIn<number>(page, `document.querySelector('.barra').getBoundingClientRect().bottom`)
+    expect(await bottom()).toBeGreaterThan(800)
+    await page.locator('[name=guia]').first().check()
+    expect(await bottom()).toBeLessThanOrEqual(800)
+    await captureScreen(page, 'central-chosen-on-a-phone')
+    expect(await page.getByRole('columnheader', { name: 'Lo lleva' }).count()).toBe(0)
+    await context.close()
   })
 
   it.skipIf(!hasBrowser)('is passed on with the keyboard alone, and the result is told', async () => {

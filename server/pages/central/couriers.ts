@@ -106,7 +106,7 @@ const CARRIED_ACTIONS = ['asignar', 'registrar'] as const
 function carried(guias: readonly GuiaDeOperacion[], names: MerchantNames, office: Office, repartidor: string): Html {
   if (guias.length === 0) return html`<p class="suave">No lleva nada. Lo que recolecte o saque a ruta aparece aquí.</p>`
   const waiting = guias.filter((guia) => handoverTo(guia, office) !== undefined).length
-  const table = guideTable('Lo que lleva', guias, { office, names, choosing: true })
+  const table = guideTable('Lo que lleva', guias, { office, names, choosing: true, ofOneCourier: true })
   return html`<p>Lleva ${guias.length} ${guias.length === 1 ? 'paquete' : 'paquetes'}.${waiting > 0 && html` ${waiting === 1 ? 'Uno espera' : `${waiting} esperan`} el traspaso a otro repartidor.`}</p>
 ${
   office.scopes.includes('operar') &&

@@ -122,6 +122,8 @@ export interface TableOptions<G> {
   names: MerchantNames
   /** True if each row has a box to tick, for persons with the scope `operar`. */
   choosing?: boolean
+  /** True if all rows have the courier that the page names. The column is then left out. */
+  ofOneCourier?: boolean
   /** Action with a button in each row, and the page to return to. */
   action?: { accion: string; text: string; returnTo: string }
   /** Title of the time column, and the function that returns its instant. Default: the guide's last change. */
@@ -133,7 +135,15 @@ export interface TableOptions<G> {
 export function guideTable<G extends GuiaDeOperacion>(
   label: string,
   guias: readonly G[],
-  { office, names, choosing, action, since, detail = (guia) => needs(guia, office) }: TableOptions<G>,
+  {
+    office,
+    names,
+    choosing,
+    ofOneCourier = false,
+    action,
+    since,
+    detail = (guia) => needs(guia, office),
+  }: TableOptions<G>,
 ): Html {
   const { root, scopes } = office
   const operates = scopes.includes('operar')
@@ -145,6 +155,7 @@ export function guideTable<G extends GuiaDeOperacion>(
       root,
       since: instant(guia),
       detail: detail(guia),
+      ofOneCourier,
     }),
     ...(action && operates
       ? [html`<a href="${bulkAddress(root, action.accion, guia.guia, action.returnTo)}">${action.text}</a>`]
@@ -156,7 +167,7 @@ export function guideTable<G extends GuiaDeOperacion>(
     'Para',
     'Comercio',
     'Estado',
-    'Lo lleva',
+    ...(ofOneCourier ? [] : ['Lo lleva']),
     column,
     ...(action && operates ? ['Hacer'] : []),
   ]
@@ -171,16 +182,17 @@ interface RowOptions {
   root: string
   since: string
   detail: string | null | undefined
+  ofOneCourier: boolean
 }
 
-function row(guia: GuiaDeOperacion, { comercio, root, since, detail }: RowOptions): readonly Html[] {
+function row(guia: GuiaDeOperacion, { comercio, root, since, detail, ofOneCourier }: RowOptions): readonly Html[] {
   const clock = createClock(guia.zona_horaria)
   return [
     codeLink(root, guia.guia),
     html`${guia.destinatario && html`${guia.destinatario}<br>`}<span class="suave">${guia.municipio}${guia.modo === 'test' && ' · de prueba'}</span>`,
     html`${comercio}${guia.external_ref && html`<br><span class="suave">${guia.external_ref}</span>`}`,
     html`${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${detail && html`<br><span class="suave">${detail}</span>`}`,
-    html`${guia.repartidor?.nombre}`,
+    ...(ofOneCourier ? [] : [html`${guia.repartidor?.nombre}`]),
     html`<time class="junto" datetime="${since}">${clock.formatShort(since)}</time>`,
   ]
 }
