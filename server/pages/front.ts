@@ -88,8 +88,7 @@ export class Front {
    */
   get readingStyle(): string {
     const { nombre, color, nightColor, logo } = this.brand
-    const linkRule = (linkColor: string) => `{--link-color-primary:${linkColor}}`
-    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}:root:not(.dark)${linkRule(color)}:root.dark${linkRule(nightColor)}${logo ? this.#renderReadingLogo(logo) : this.#renderReadingIcon()}`
+    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}${logo ? this.#renderReadingLogo(logo) : this.#renderReadingIcon()}`
   }
 
   #renderReadingLogo(logo: Drawing): string {

@@ -53,9 +53,9 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
 describe('the list of codes', () => {
   const problemas = readDocument().components.schemas.CodigoDeProblema!['x-problemas'] as Record<
     string,
-    { foreign?: boolean }
+    { ajeno?: boolean }
   >
-  const ownNames = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.foreign)
+  const ownNames = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
   const listOf = (name: string) => {
     const { CodigoDeProblema = {} } = schemasOf(read(name))
     return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as JsonObject) }

@@ -18,10 +18,10 @@ beforeAll(async () => {
 })
 
 const createCourier = async (nombre: string): Promise<Mobile> =>
-  createMobile(environment, (await environment.operar('POST', '/repartidores', { nombre })).body)
+  createMobile(environment, (await environment.asOperador('POST', '/repartidores', { nombre })).body)
 const carriedBy = (courier: Mobile, n: number) =>
   Promise.all(Array.from({ length: n }, () => createGuiaOnRoute(environment, comercio, courier.repartidor)))
-const readGuia = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
+const readGuia = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body
 const hiddenValue = (text: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)![1]!
 
 describe('a parcel that a courier carries', () => {
@@ -70,7 +70,7 @@ describe('a parcel that a courier carries', () => {
     const [eva, luis] = [await createCourier('Eva Tum'), await createCourier('Luis Batz')]
     const [guia] = (await carriedBy(eva, 1)) as [string]
     const fecha = new Date(environment.clock().getTime() + 2 * 86_400_000).toISOString().slice(0, 10)
-    await environment.operar('POST', '/asignaciones', { guias: [guia], repartidor: luis.repartidor, fecha })
+    await environment.asOperador('POST', '/asignaciones', { guias: [guia], repartidor: luis.repartidor, fecha })
     const { texto: text } = await createScriptlessBrowser(environment, ana.cookie).visit(`/central/guias/${guia}`)
     expect(text).toContain('Asignada a')
     expect(text).not.toContain('Espera el traspaso')
@@ -91,7 +91,7 @@ describe('a parcel that a courier carries', () => {
     const [eva, luis] = [await createCourier('Eva Tum'), await createCourier('Luis Batz')]
     const [guia, ended] = (await carriedBy(eva, 2)) as [string, string]
     for (const estado of ['en_devolucion', 'devuelto'])
-      await environment.operar('POST', `/guias/${ended}/eventos`, { estado })
+      await environment.asOperador('POST', `/guias/${ended}/eventos`, { estado })
     const { visit } = createScriptlessBrowser(environment, ana.cookie)
     const { texto: text } = await visit('/central/varias', [
       ['accion', 'asignar'],

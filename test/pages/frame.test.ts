@@ -125,6 +125,7 @@ describe('the tokens', () => {
       'central/style.css .fotos img',
       'docs/bar.css .barra .marca::before,\n.barra .marca img',
       'location/smallMap.css .alfiler',
+      'location/smallMap.css .croquis img::before',
       'location/smallMap.css .croquis svg',
       'ui/capture.css .firma',
       'ui/capture.css .visor',

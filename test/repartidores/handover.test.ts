@@ -12,7 +12,7 @@ let ana: Mobile
 let luis: Mobile
 let eva: Mobile
 const createNamedMobile = async (nombre: string) =>
-  createMobile(environment, (await environment.operar('POST', '/repartidores', { nombre })).body)
+  createMobile(environment, (await environment.asOperador('POST', '/repartidores', { nombre })).body)
 beforeAll(async () => {
   comercio = await environment.createComercio()
   ana = await createNamedMobile('Ana Tum')
@@ -23,8 +23,8 @@ beforeAll(async () => {
 let keys = 0
 const key = () => `traspaso-${++keys}`
 const asignar = (guias: string[], { repartidor }: Mobile) =>
-  environment.operar('POST', '/asignaciones', { guias, repartidor })
-const readGuia = async (guia: string) => (await environment.operar('GET', `/guias/${guia}`)).body
+  environment.asOperador('POST', '/asignaciones', { guias, repartidor })
+const readGuia = async (guia: string) => (await environment.asOperador('GET', `/guias/${guia}`)).body
 const report = (mobile: Mobile, guia: string, estado: string, more: object = {}) =>
   mobile.registrar(guia, { estado, idempotencia: key(), ...more })
 const ago = (minutes: number) => new Date(environment.clock().getTime() - minutes * MINUTE_MS).toISOString()
@@ -175,7 +175,7 @@ describe('a parcel that one courier carries and the office assigns to another', 
   it('is refused to a courier without its assignment', async () => {
     const guia = await createHandover()
     expect((await report(eva, guia, 'en_ruta')).body).toMatchObject({ codigo: 'sin_custodia', transiciones: [] })
-    await environment.operar('POST', '/asignaciones/retirar', { guias: [guia] })
+    await environment.asOperador('POST', '/asignaciones/retirar', { guias: [guia] })
     expect((await report(luis, guia, 'en_ruta')).body.codigo).toBe('sin_custodia')
     expect((await readGuia(guia)).repartidor.repartidor).toBe(ana.repartidor)
   })

@@ -117,9 +117,9 @@ describe.skipIf(!hasBrowser)('a parcel that another courier carries', () => {
     await link(groupCode(guia)).tap()
     await pagina.getByText('La lleva otro repartidor y la central se la pasó a usted.').waitFor()
     await checkWindow('traspaso')
-    await dar(guia, 'Recibir el paquete')
+    await tapStep(guia, 'Recibir el paquete')
     await waitUntil(async () => {
-      const { eventos, repartidor } = (await phoneEnvironment.operar('GET', `/guias/${guia}`)).body
+      const { eventos, repartidor } = (await phoneEnvironment.asOperador('GET', `/guias/${guia}`)).body
       return eventos.datos.at(-1).tipo === 'guia.traspasada' && repartidor.repartidor === ownMobile.repartidor
     })
     await openGuiaPage(guia)
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('a parcel that another courier carries', () => {
     await goHome()
     await advancePhoneClock()
     await pagina.getByText(/^(?:Hola|Terminó), /).waitFor()
-    expect((await phoneEnvironment.operar('GET', `/guias/${guia}`)).body).toMatchObject({
+    expect((await phoneEnvironment.asOperador('GET', `/guias/${guia}`)).body).toMatchObject({
       estado: 'en_ruta',
       repartidor: { nombre: 'Ana Pérez' },
     })
