@@ -17,7 +17,7 @@ const TARGETS: Record<string, { covered: RegExp; load: () => Promise<{ target: F
   enlacesFirmados: { covered: /archivos\/links|llaves\/llave/, load: () => import('./targets/signedLinks.ts') },
   jws: { covered: /signing\/jws|jose\/|verificar|sdk\/dist/, load: () => import('./targets/jws.ts') },
   imagenes: { covered: /images\/readImage|exifr/, load: () => import('./targets/images.ts') },
-  csv: { covered: /src\/csv/, load: () => import('./targets/csv.ts') },
+  csv: { covered: /sdk\/dist\/hoja/, load: () => import('./targets/csv.ts') },
 }
 const [targetName = 'todos', seconds = '7', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2)
 

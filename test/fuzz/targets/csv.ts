@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
+import { escribirCsv, leerCsv } from '@guias/sdk/hoja'
 import { type FuzzTarget, requireHolds } from '../target.ts'
 
 /** The rows of a file that comes in such pieces, or why it has none. */
