@@ -62,6 +62,22 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
     }
   })
 
+  it('is sent by another window once it can no longer be undone, without background sync', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    const initScript = `if (isSecureContext) Object.defineProperty(ServiceWorkerRegistration.prototype, 'sync', {})`
+    await openPhone({ initScript })
+    await signInOnPage(codigo)
+    const otherWindow = await phoneContext.newPage()
+    await otherWindow.goto(pagina.url())
+    await otherWindow.getByText('1 por entregar').waitFor()
+    await openGuiaPage(guia)
+    await reportIntento(guia, 'No contesta')
+    await locateButton('Deshacer').waitFor()
+    await pagina.close()
+    await waitUntil(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
+  })
+
   it('can no longer be undone once the phone’s clock was set back, because it may be on its way', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)

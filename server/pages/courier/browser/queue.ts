@@ -181,16 +181,24 @@ export function watchQueue() {
   // Only new actions, of any tab, start a sending, once they can no longer be undone. Numbers are compared instead of
   // counts, because one action may be sent while another is added.
   let pending = new Set<number>()
-  onStoreChange(async () => {
+  let undoTimer: ReturnType<typeof setTimeout> | undefined
+  const check = async () => {
     const waiting = (await readActions()).filter(({ status }) => status === 'pendiente')
-    if (waiting.some(canBeUndone)) requestSync()
-    const now = waiting.filter((action) => !canBeUndone(action)).map(({ order }) => order)
+    const stillOpen = waiting.filter(canBeUndone)
+    clearTimeout(undoTimer)
+    if (stillOpen.length > 0) {
+      requestSync()
+      // The screen that offers to undo may be gone by then, and a phone may know no background sync.
+      undoTimer = setTimeout(check, Math.min(...stillOpen.map(({ notBefore }) => notBefore)) - Date.now())
+    }
+    const now = waiting.filter((action) => !stillOpen.includes(action)).map(({ order }) => order)
     const before = pending
     pending = new Set(now)
     if (now.every((order) => before.has(order))) return
     sendNow()
     requestSync()
-  })
+  }
+  onStoreChange(check)
   sendNow()
 }
 
