@@ -28,15 +28,9 @@ export interface Reach {
   assignedTo: string | null | undefined
 }
 
-/** Returns the state by which a courier receives a parcel from the courier who carries it; undefined if neither may. */
-const handoverStateOf = (
-  guia: Pick<GuiaRow, 'estado' | 'custodio'>,
-  { repartidor, assignedTo }: Reach,
-): Estado | undefined => (isHandover(guia, guia.estado, repartidor, assignedTo) ? guia.estado : undefined)
-
 /** Returns the states that a courier may report next: those of the state machine, and the one that receives a parcel. */
 const nextStatesFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, reach: Reach): Estado[] => [
-  ...[handoverStateOf(guia, reach) ?? []].flat(),
+  ...(isHandover(guia, guia.estado, reach.repartidor, reach.assignedTo) ? [guia.estado] : []),
   ...reportableStates(guia.estado).filter((estado) => canReport(reach.custodia, guia, estado)),
 ]
 
@@ -88,7 +82,7 @@ export const authorizeRepartidor =
     if (isAllowed && isWithinReach(settings, guia, repartidor, null)) return
     const reach = { repartidor, custodia, assignedTo: (await findAsignacion(db, guia))?.repartidor }
     if (!isWithinReach(settings, guia, repartidor, reach.assignedTo)) throw withoutAsignacion()
-    if (isAllowed || (estado !== undefined && estado === handoverStateOf(guia, reach))) return
+    if (isAllowed || (estado !== undefined && isHandover(guia, estado, repartidor, reach.assignedTo))) return
     const transiciones = nextStatesFor(guia, reach)
     const transitionsText = transiciones.join(' o ')
     const mensaje =
