@@ -97,8 +97,7 @@ async function writeReport(
   const folder = new URL('results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
   const charts = measures.flatMap(({ resultado }) => resultado.charts ?? [])
-  for (const { name: nombre, chart } of charts)
-    writeFileSync(new URL(`${date}-${nombre}.svg`, folder), renderChart(chart))
+  for (const { name, chart } of charts) writeFileSync(new URL(`${date}-${name}.svg`, folder), renderChart(chart))
   const notas = measures.flatMap(({ measurement, resultado }) =>
     (resultado.notas ?? []).map((nota) => `\`${measurement.clave}\`: ${nota}`),
   )
@@ -113,7 +112,7 @@ Medianas de ${rounds} rondas intercaladas de ${seconds} s por celda (entre paré
 de las razones de cada ronda. Tabla grande: ${miles(guias)} guías. Solo las razones se comparan entre máquinas.
 
 ${renderReportTable(measures.flatMap(({ resultado }) => resultado.rows))}
-${charts.map(({ name: nombre, chart }) => `\n![${chart.titulo}](${chartFolder}${date}-${nombre}.svg)\n`).join('')}
+${charts.map(({ name, chart }) => `\n![${chart.titulo}](${chartFolder}${date}-${name}.svg)\n`).join('')}
 ${contra === undefined ? '' : renderBullets('Pérdidas más allá del ruido', losses.length > 0 ? losses : ['Ninguna.'])}${renderBullets('Detalles', notas)}${renderBullets('Condiciones', [loadLine + noiseWarning, ...place])}`
   writeFileSync(new URL(`${date}.md`, folder), report(''))
   if (selectedKeys.length === 0 && contra === undefined)

@@ -26,13 +26,13 @@ const faults: string[] = []
 interface FoundPattern {
   source: string
   flags: string
-  donde: string[]
+  places: string[]
 }
 const patterns = new Map<string, FoundPattern>()
 function record(source: string, flags: string, place: string): void {
   const key = `/${source}/${flags}`
-  const { donde: places = [] } = patterns.get(key) ?? {}
-  patterns.set(key, { source, flags, donde: [...places, place] })
+  const { places = [] } = patterns.get(key) ?? {}
+  patterns.set(key, { source, flags, places: [...places, place] })
 }
 
 /** Records the regular expressions below a node. */
@@ -89,7 +89,7 @@ function readSafeKeys(): Set<string> {
  * @returns the keys of the safe expressions, for the cache
  */
 function judgePatterns(knownSafeKeys: ReadonlySet<string>): string[] {
-  return [...patterns].flatMap(([key, { source, flags, donde: places }]) => {
+  return [...patterns].flatMap(([key, { source, flags, places }]) => {
     if (knownSafeKeys.has(key)) return key
     // The time limit in milliseconds is far more than any expression needs, so that a slow machine passes too.
     const verdict = checkSync(source, flags, { timeout: 240_000 })

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
-import type { JsonObject } from '../documentation/contract.ts'
+import { type JsonObject, schemasOf } from '../documentation/contract.ts'
 import { GENERATED_FOLDER, REPOSITORY_URL, readBundle, requireFile } from './places.ts'
 import { runInRoot } from './run.ts'
 import { renderSdkFields } from './sdkFields.ts'
@@ -52,7 +52,7 @@ export async function generateSdk() {
 
 /** Returns the source of the event types that a webhook can name, for the shell completion of the command line. */
 function eventTypes(bundle: JsonObject): string {
-  const schemas = (bundle.components as JsonObject).schemas as Record<string, JsonObject>
+  const schemas = schemasOf(bundle)
   const namesOf = (schema: string) => schemas[schema]?.enum as readonly string[]
   const wildcards = namesOf('ComodinDeTipos').filter((wildcard) => wildcard !== '*')
   const types = [...wildcards, ...namesOf('TipoDeEvento'), ...namesOf('TipoDeEventoPropio')]

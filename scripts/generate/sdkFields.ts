@@ -1,4 +1,4 @@
-import type { JsonObject } from '../documentation/contract.ts'
+import { type JsonObject, schemasOf } from '../documentation/contract.ts'
 
 /** Members of a new guide that no column of a sheet holds: the pickup has columns of its own, the other is no datum. */
 const NO_COLUMN: readonly string[] = ['recogida', 'estricto']
@@ -9,7 +9,7 @@ const NO_COLUMN: readonly string[] = ['recogida', 'estricto']
  * @throws if the contract lacks one of the schemas
  */
 export function renderSdkFields(bundle: JsonObject): string {
-  const schemas = (bundle.components as JsonObject).schemas as Record<string, JsonObject>
+  const schemas = schemasOf(bundle)
   const membersOf = (schema: string) => {
     const members = schemas[schema]?.properties as Record<string, JsonObject> | undefined
     if (!members) throw new Error(`the contract has no schema ${schema} with properties`)

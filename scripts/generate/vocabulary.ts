@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Json, JsonObject } from '../documentation/contract.ts'
+import { type Json, type JsonObject, schemasOf } from '../documentation/contract.ts'
 
 const declareConstant = (name: string, value: Json) =>
   `export const ${name} = ${JSON.stringify(value, null, 2)} as const\n`
@@ -10,7 +10,7 @@ const declareConstant = (name: string, value: Json) =>
  * @throws if the enum of problem codes differs from `x-problemas`
  */
 export function renderVocabulary(contract: JsonObject): string {
-  const schemas = (contract.components as JsonObject).schemas as Record<string, JsonObject>
+  const schemas = schemasOf(contract)
   const membersOf = (schemaName: string, extension: string) => schemas[schemaName]?.[extension] as Json
   const problemas = membersOf('CodigoDeProblema', 'x-problemas') as JsonObject
   if (

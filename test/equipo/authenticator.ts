@@ -42,6 +42,9 @@ export interface Deviations {
   credencial?: string
 }
 
+/** Answers that a browser made for another site. */
+export const OF_OTHER_SITE: readonly Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
+
 /** An authenticator with one key, as WebAuthn describes it. */
 export class Authenticator {
   readonly credencial = text(randomBytes(16))

@@ -108,16 +108,16 @@ export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' 
 /**
  * Creates the scheme for a session in a cookie.
  * @param readToken reads the cookie of a request
- * @param isExpired Spanish sentence for a session that is no longer valid
+ * @param expired Spanish sentence for a session that is no longer valid
  * @param retryHint Spanish text that tells how to sign in again
  */
 const inCookie = (
   readToken: (req: Request) => string | undefined,
-  isExpired: string,
+  expired: string,
   retryHint: string,
   headers: Record<string, string>,
 ): Credencial => {
-  const noVale = (sentence = isExpired) => new Problema('sesion_invalida', `${sentence}. ${retryHint}`, { headers })
+  const noVale = (sentence = expired) => new Problema('sesion_invalida', `${sentence}. ${retryHint}`, { headers })
   return {
     read(req) {
       const token = readToken(req)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   type Deviations,
+  OF_OTHER_SITE,
   PASSKEYS_PATH,
   prepareRegistration,
   toStatusAndCode,
@@ -10,11 +11,10 @@ import {
 import { createTestPersona } from '../persona.ts'
 
 const { agregar, environment } = usePasskeys()
-const otherSite: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
 
 describe('adding a passkey', () => {
   it.each<Deviations>([
-    ...otherSite,
+    ...OF_OTHER_SITE,
     { reto: 'A'.repeat(43) },
     { tipo: 'webauthn.get' },
     { isVerified: false },

@@ -3,6 +3,7 @@ import {
   Authenticator,
   addPasskey,
   type Deviations,
+  OF_OTHER_SITE,
   originOf,
   PASSKEYS_PATH,
   prepareRegistration,
@@ -15,11 +16,10 @@ import {
 import { createTestPersona, requestFromPage, toCookieHeader } from '../persona.ts'
 
 const { agregar, environment } = usePasskeys()
-const otherSite: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
 
 describe('signing in with a passkey', () => {
   it.each<Deviations>([
-    ...otherSite,
+    ...OF_OTHER_SITE,
     { reto: 'A'.repeat(43) },
     { tipo: 'webauthn.create' },
     { isVerified: false },
